@@ -1,0 +1,1 @@
+"""Claude Code hooks: one short process an event, fail-open."""

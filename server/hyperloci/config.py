@@ -1,0 +1,220 @@
+"""Settings, read once at the door and passed down.
+
+Precedence, lowest first: the defaults below, the user's file (`~/.claude/hyperloci.toml`), the project's file
+(`.hyperloci.toml` at its root; it may not move the database or name a model), environment variables.
+`docs/configuration.md` describes each; `hyperloci doctor` shows the values in force.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci.errors import ConfigurationError
+
+DEVICES: Final = ("auto", "cuda", "mps", "cpu")
+SYNCHRONOUS: Final = ("normal", "full")
+TOOL_SETS: Final = ("core", "all")
+
+_PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
+"""What a project's own file may set: a cloned repository must not choose a model, a device or where data goes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything a user may set. Paths are absolute; times are in the unit their name ends in.
+
+    Attributes:
+        database: the one SQLite file (SPEC-02.02, .03).
+        state_dir: logs, locks, the hooks' spool and backups.
+        runtime_dir: sockets; short, because a Unix socket's path may have 104 bytes at most.
+        synchronous: `normal` survives a kill of any process; `full` survives a power cut too, at about half the write speed.
+        profile: which model sees which space (`bundled`, `gpu` or one of the user's own).
+        model: a sentence-transformers model by name or folder for E1; None is the profile's own.
+        device: where the models run; `auto` takes cuda, then mps, then cpu.
+        embedder: False keeps this installation on keywords and graph only.
+        embedder_idle_seconds: the embedder exits after so long without a request.
+        tools: `core` or `all` (tools contract).
+        project: a name for the project that overrides the one found through git.
+        exclude: extra gitignore-style patterns that are never indexed.
+        max_file_bytes: larger files are skipped, with a reason.
+        watch: whether file and git watchers run.
+        capture_subagents: whether hooks store what sub-agents do.
+        inject_chars: how much SessionStart may inject, in characters.
+        rrf_k, rrf_weight_fts, rrf_weight_vector, rrf_weight_graph: fusion (B.06, B.20).
+        decay_threshold, decay_rate_default: forgetting (B.11, B.20).
+        context_token_budget: default budget of `get_context` (B.20).
+        intent_similarity_threshold: how near an exemplar a query must be to take its intent (B.20).
+        entity_enrichment_min_mentions, causal_inference_batch_size: upkeep (B.18, B.20).
+        embedding_dimensions: 0 follows the profile (B.20).
+        log_level: of the file log.
+    """
+
+    database: Path
+    state_dir: Path
+    runtime_dir: Path
+    synchronous: str = "normal"
+    profile: str = "bundled"
+    model: str | None = None
+    device: str = "auto"
+    embedder: bool = True
+    embedder_idle_seconds: int = 900
+    tools: str = "core"
+    project: str | None = None
+    exclude: tuple[str, ...] = ()
+    max_file_bytes: int = 1_000_000
+    watch: bool = True
+    capture_subagents: bool = False
+    inject_chars: int = 6_000
+    rrf_k: int = 60
+    rrf_weight_fts: float = 1.0
+    rrf_weight_vector: float = 1.0
+    rrf_weight_graph: float = 1.0
+    decay_threshold: float = 0.05
+    decay_rate_default: float = 0.1
+    context_token_budget: int = 2_000
+    intent_similarity_threshold: float = 0.45
+    entity_enrichment_min_mentions: int = 3
+    causal_inference_batch_size: int = 50
+    embedding_dimensions: int = 0
+    log_level: str = "INFO"
+
+    def __post_init__(self) -> None:
+        _one_of("device", self.device, DEVICES)
+        _one_of("synchronous", self.synchronous, SYNCHRONOUS)
+        _one_of("tools", self.tools, TOOL_SETS)
+        if self.max_file_bytes <= 0:
+            raise ConfigurationError(f"max_file_bytes={self.max_file_bytes} must be above 0.")
+
+    @property
+    def log_file(self) -> Path:
+        """The file that every process of this installation logs to."""
+        return self.state_dir / "hyperloci.log"
+
+    @property
+    def spool_dir(self) -> Path:
+        """Where hooks leave what they could not write to a busy database."""
+        return self.state_dir / "spool"
+
+    @property
+    def backup_dir(self) -> Path:
+        """Where backups before migrations and prunes are kept."""
+        return self.state_dir / "backups"
+
+    @property
+    def lock_dir(self) -> Path:
+        """Where the locks that elect owners of watchers, upkeep and embedder lie."""
+        return self.state_dir / "locks"
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str], project_root: Path | None = None) -> Settings:
+        """Build the settings in force from files and environment.
+
+        Raises:
+            ConfigurationError: a file does not parse, a key is unknown, or a value is of the wrong kind.
+        """
+        home = Path(environ.get("HOME") or environ.get("USERPROFILE") or Path.home())
+        claude_dir = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+        settings = cls(
+            database=claude_dir / "rlm-memory.db",
+            state_dir=claude_dir / "hyperloci",
+            runtime_dir=_runtime_dir(environ),
+        )
+        user_file = Path(environ.get("HYPERLOCI_CONFIG") or claude_dir / "hyperloci.toml")
+        settings = _apply(settings, _read_toml(user_file), str(user_file))
+        if project_root is not None:
+            project_file = project_root / ".hyperloci.toml"
+            values = _read_toml(project_file)
+            _refuse_foreign_keys(values, project_file)
+            settings = _apply(settings, values, str(project_file))
+        return _apply(settings, _environment_values(environ), "environment")
+
+
+def _runtime_dir(environ: Mapping[str, str]) -> Path:
+    given = environ.get("HYPERLOCI_RUNTIME_DIR")
+    if given:
+        return Path(given)
+    xdg = environ.get("XDG_RUNTIME_DIR")
+    if xdg and Path(xdg).is_dir():
+        return Path(xdg) / "hyperloci"
+    owner = os.getuid() if hasattr(os, "getuid") else "user"
+    return Path(tempfile.gettempdir()) / f"hyperloci-{owner}"
+
+
+def _read_toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigurationError(f"{path} cannot be read: {error}") from error
+
+
+def _refuse_foreign_keys(values: Mapping[str, Any], path: Path) -> None:
+    foreign = sorted(set(values) - _PROJECT_KEYS)
+    if foreign:
+        raise ConfigurationError(
+            f"{path}: {', '.join(foreign)} may not be set by a project; it may set {', '.join(sorted(_PROJECT_KEYS))}."
+        )
+
+
+_ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
+
+
+def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
+    values: dict[str, str] = {}
+    for field in fields(Settings):
+        name = _ENVIRONMENT_NAMES.get(field.name, f"HYPERLOCI_{field.name.upper()}")
+        if environ.get(name) and field.name != "runtime_dir":
+            values[field.name] = environ[name]
+    return values
+
+
+def _apply(settings: Settings, values: Mapping[str, Any], source: str) -> Settings:
+    known = {field.name for field in fields(Settings)}
+    unknown = sorted(set(values) - known)
+    if unknown:
+        raise ConfigurationError(f"{source}: unknown setting {', '.join(unknown)}.")
+    changes = {name: _convert(name, value, getattr(settings, name), source) for name, value in values.items()}
+    return replace(settings, **changes)
+
+
+_TRUE: Final = frozenset({"1", "true", "yes", "on"})
+_FALSE: Final = frozenset({"0", "false", "no", "off"})
+
+
+def _convert(name: str, value: Any, default: object, source: str) -> Any:
+    try:
+        if isinstance(default, Path):
+            return Path(value).expanduser().absolute()
+        if isinstance(default, bool):
+            return _boolean(value)
+        if isinstance(default, tuple):
+            items = value.split(os.pathsep) if isinstance(value, str) else value
+            return tuple(str(item) for item in items)
+        if isinstance(default, int):
+            return int(value)
+        if isinstance(default, float):
+            return float(value)
+        return str(value)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationError(f"{source}: {name}={value!r} is not usable: {error}") from error
+
+
+def _boolean(value: object) -> bool:
+    word = str(value).lower()
+    if word in _TRUE:
+        return True
+    if word in _FALSE:
+        return False
+    raise ValueError("use true or false")
+
+
+def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ConfigurationError(f"{name}={value!r} is unknown: use one of {', '.join(allowed)}.")

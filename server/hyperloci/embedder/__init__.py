@@ -1,0 +1,1 @@
+"""The process that owns torch and the device, and its client."""

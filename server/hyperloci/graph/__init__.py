@@ -1,0 +1,1 @@
+"""How memories relate: relations, traversal, contradictions."""

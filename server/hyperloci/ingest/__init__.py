@@ -1,0 +1,1 @@
+"""How the memory fills: chunkers, cleaning, redaction, indexing, watchers."""

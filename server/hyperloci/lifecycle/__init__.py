@@ -1,0 +1,1 @@
+"""How the memory ages: tiers, decay, sessions, consolidation, upkeep."""

@@ -1,0 +1,47 @@
+"""A hyperedge: any number of nodes joined, each with a role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hyperloci.model.kinds import EdgeType, NodeId, NodeKey, Role
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One node's part in a hyperedge (SPEC-02.15)."""
+
+    node: NodeKey
+    role: Role
+    position: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hyperedge:
+    """A stored hyperedge (SPEC-02.12). `automatic` ones were found by rules; `confirmed_at` protects from pruning (D.02)."""
+
+    key: int
+    id: str
+    type: EdgeType
+    label: str
+    weight: float
+    confidence: float
+    automatic: bool
+    evidence: str | None
+    created_at: int
+    confirmed_at: int | None
+    members: tuple[Member, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Related:
+    """A node reached over a hyperedge from another one."""
+
+    node_id: NodeId
+    node_key: NodeKey
+    content: str
+    label: str
+    direction: str
+    distance: int
+    confidence: float
+    automatic: bool

@@ -1,0 +1,129 @@
+"""The closed sets. Their values are what the database stores."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final, NewType
+
+NodeId = NewType("NodeId", str)
+"""The UUID text that callers know a node by (SPEC-02.09)."""
+
+NodeKey = NewType("NodeKey", int)
+"""The integer key that tables join on; never leaves the program."""
+
+GLOBAL_SCOPE: Final = "global"
+"""The scope of what is about the user everywhere; every other scope is a project's id."""
+
+
+class NodeType(StrEnum):
+    """The five node types (SPEC-02.05)."""
+
+    ENTITY = "entity"
+    FACT = "fact"
+    EXPERIENCE = "experience"
+    DECISION = "decision"
+    SNIPPET = "snippet"
+
+
+class Tier(StrEnum):
+    """The four tiers (SPEC-02.17)."""
+
+    TASK = "task"
+    SESSION = "session"
+    LONGTERM = "longterm"
+    ARCHIVE = "archive"
+
+
+class EdgeType(StrEnum):
+    """The four hyperedge types (SPEC-02.11)."""
+
+    RELATION = "relation"
+    COMPOSITION = "composition"
+    CAUSATION = "causation"
+    CONTEXT = "context"
+
+
+class Role(StrEnum):
+    """What a node does in a hyperedge (SPEC-02.16)."""
+
+    SUBJECT = "subject"
+    OBJECT = "object"
+    CONTEXT = "context"
+    PARTICIPANT = "participant"
+    CAUSE = "cause"
+    EFFECT = "effect"
+
+
+class Origin(StrEnum):
+    """Where a memory's text came from (E.02), most trusted first."""
+
+    USER_PROMPT = "user_prompt"
+    TOOL = "tool"
+    CLAUDE_RESPONSE = "claude_response"
+    HOOK = "hook"
+    EXTRACTION = "extraction"
+    COMMIT = "commit"
+    MARKDOWN = "markdown"
+    CODE = "code"
+    IMPORT = "import"
+
+
+TRUST: Final[dict[Origin, float]] = {
+    Origin.USER_PROMPT: 1.0,
+    Origin.TOOL: 0.9,
+    Origin.CLAUDE_RESPONSE: 0.7,
+    Origin.HOOK: 0.6,
+    Origin.EXTRACTION: 0.6,
+    Origin.COMMIT: 0.5,
+    Origin.MARKDOWN: 0.5,
+    Origin.CODE: 0.5,
+    Origin.IMPORT: 0.5,
+}
+"""How far a text may be believed for what it says about itself: the user's own words first, files that anyone can write last."""
+
+
+SUBTYPES: Final[dict[NodeType, frozenset[str]]] = {
+    NodeType.FACT: frozenset(
+        {"semantic", "user_info", "preference", "constraint", "insight", "opinion", "procedure"}
+    ),
+    NodeType.DECISION: frozenset({"decision", "commit"}),
+    NodeType.EXPERIENCE: frozenset({"episode", "action", "dead_end", "outcome"}),
+    NodeType.SNIPPET: frozenset(
+        {"markdown", "code", "text", "chunk_micro", "chunk_mini", "chunk_macro", "section"}
+    ),
+    NodeType.ENTITY: frozenset({"person", "project", "organization", "place", "concept", "tool"}),
+}
+"""The subtypes of each type (requirements, section F)."""
+
+RELATION_LABELS: Final = (
+    "elaborates",
+    "summarizes",
+    "exemplifies",
+    "supports",
+    "qualifies",
+    "depends_on",
+    "supersedes",
+    "updates",
+    "contradicts",
+    "relates_to",
+    "follows",
+)
+"""The eleven relations of D.02."""
+
+SYMMETRIC_LABELS: Final = frozenset({"contradicts", "relates_to"})
+
+EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
+    **dict.fromkeys(RELATION_LABELS, EdgeType.RELATION),
+    "follows": EdgeType.CONTEXT,
+    "causes": EdgeType.CAUSATION,
+    "changed": EdgeType.CAUSATION,
+    "derived_from": EdgeType.COMPOSITION,
+    "contains": EdgeType.COMPOSITION,
+    "mentions": EdgeType.CONTEXT,
+    "imports": EdgeType.RELATION,
+    "calls": EdgeType.RELATION,
+    "links": EdgeType.RELATION,
+    "inherits": EdgeType.RELATION,
+    "tests": EdgeType.RELATION,
+}
+"""The hyperedge type of every label the program writes; a label of a user's own is a `relation`."""

@@ -1,0 +1,93 @@
+"""A memory: one node of the hypergraph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hyperloci.errors import BadRequestError
+from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.position import Position
+
+MAX_CONTENT_CHARS = 20_000
+"""Longest text that one remembered fact may have (tools contract)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A stored memory (SPEC-02.06 to .08, B.14). Times are milliseconds since the epoch.
+
+    Attributes:
+        key, id: integer key of the tables; UUID text for callers.
+        type, subtype, content: what it is and says.
+        tier: where it is in its life.
+        confidence: at `last_accessed`; the present value is derived (B.11).
+        decay_rate: lambda of the decay formula; 0 protects from decay.
+        provenance: in words, where it came from.
+        origin: the channel it came through; decides its trust.
+        scope: `global` or a project's id.
+        session_id, seq: the session it was said in and its place there.
+        event_time: when it happened; `created_at`: when it was stored; `valid_from`/`valid_until`: when it holds.
+        deleted_at: when it was forgotten; restorable for 30 days (E.16).
+        seen_count: how often the same content was stored (E.03).
+        metadata: anything else, JSON.
+    """
+
+    key: NodeKey
+    id: NodeId
+    type: NodeType
+    subtype: str | None
+    content: str
+    tier: Tier
+    confidence: float
+    decay_rate: float
+    provenance: str | None
+    origin: Origin
+    scope: str
+    session_id: str | None
+    seq: int | None
+    event_time: int
+    created_at: int
+    updated_at: int
+    last_accessed: int
+    access_count: int
+    valid_from: int
+    valid_until: int | None
+    deleted_at: int | None
+    seen_count: int
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewNode:
+    """A memory about to be stored. What is None is filled in by the store."""
+
+    type: NodeType
+    content: str
+    subtype: str | None = None
+    tier: Tier = Tier.TASK
+    confidence: float = 0.5
+    decay_rate: float | None = None
+    provenance: str | None = None
+    origin: Origin = Origin.TOOL
+    scope: str = GLOBAL_SCOPE
+    session_id: str | None = None
+    seq: int | None = None
+    event_time: int | None = None
+    valid_from: int | None = None
+    metadata: Mapping[str, Any] = field(default_factory=dict)
+    breadcrumb: tuple[str, ...] = ()
+    extra_terms: str = ""
+    position: Position | None = None
+
+    def __post_init__(self) -> None:
+        if not self.content.strip():
+            raise BadRequestError("content is empty: give the text to remember.")
+        if not 0.0 <= self.confidence <= 1.0:
+            raise BadRequestError(f"confidence={self.confidence} is outside 0..1.")
+        if self.subtype is not None and self.subtype not in SUBTYPES[self.type]:
+            allowed = ", ".join(sorted(SUBTYPES[self.type]))
+            raise BadRequestError(
+                f"subtype={self.subtype!r} does not belong to type {self.type}: use one of {allowed}."
+            )

@@ -1,0 +1,39 @@
+"""Where a memory stands in the world of files (D.01)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Position:
+    """A place in a file, a document or on the web. Lines and characters count from 1 and 0; ends are inclusive and exclusive.
+
+    Attributes:
+        path: POSIX path relative to the project's root.
+        line_start, line_end: first and last line, 1-based, inclusive.
+        char_start, char_end: offsets into the decoded text, 0-based, end exclusive.
+        section_path: the headings above and of this place, outermost first.
+        heading_level: level of the innermost heading, 1..6; None outside any.
+        module, class_name, function_name: dotted module, enclosing class, enclosing function or method.
+        symbol: qualified name inside the file (`Class.method`), None for plain text.
+        scope_depth: nesting depth of the symbol, 0 at module level.
+        language: name of the grammar that parsed it (`python`, `markdown`).
+        url, anchor: for web pages; the anchor is a heading's GitHub slug.
+    """
+
+    path: str | None = None
+    line_start: int | None = None
+    line_end: int | None = None
+    char_start: int | None = None
+    char_end: int | None = None
+    section_path: tuple[str, ...] = ()
+    heading_level: int | None = None
+    module: str | None = None
+    class_name: str | None = None
+    function_name: str | None = None
+    symbol: str | None = None
+    scope_depth: int = 0
+    language: str | None = None
+    url: str | None = None
+    anchor: str | None = None

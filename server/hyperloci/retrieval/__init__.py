@@ -1,0 +1,1 @@
+"""How the memory answers: intent, candidates, fusion, explanation, context."""

@@ -1,0 +1,1 @@
+"""The restricted REPL."""

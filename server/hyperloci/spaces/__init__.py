@@ -1,0 +1,1 @@
+"""How the memory sees: the embedding spaces behind one protocol."""

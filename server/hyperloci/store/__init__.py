@@ -1,0 +1,1 @@
+"""How the memory keeps: the only place with SQL."""

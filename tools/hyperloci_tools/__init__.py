@@ -1,0 +1,1 @@
+"""The MCP tools: validate, call Memory, shape the answer."""
