@@ -18,7 +18,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hyperedge:
-    """A stored hyperedge (SPEC-02.12). `automatic` ones were found by rules; `confirmed_at` protects from pruning (D.02)."""
+    """A stored hyperedge (SPEC-02.12).
+
+    `automatic` ones were found by rules; `confirmed_at` protects from pruning (D.02).
+    """
 
     key: int
     id: str

@@ -79,18 +79,14 @@ TRUST: Final[dict[Origin, float]] = {
     Origin.CODE: 0.5,
     Origin.IMPORT: 0.5,
 }
-"""How far a text may be believed for what it says about itself: the user's own words first, files that anyone can write last."""
+"""How far a text may be believed: the user's own words first, files that anyone can write last."""
 
 
 SUBTYPES: Final[dict[NodeType, frozenset[str]]] = {
-    NodeType.FACT: frozenset(
-        {"semantic", "user_info", "preference", "constraint", "insight", "opinion", "procedure"}
-    ),
+    NodeType.FACT: frozenset({"semantic", "user_info", "preference", "constraint", "insight", "opinion", "procedure"}),
     NodeType.DECISION: frozenset({"decision", "commit"}),
     NodeType.EXPERIENCE: frozenset({"episode", "action", "dead_end", "outcome"}),
-    NodeType.SNIPPET: frozenset(
-        {"markdown", "code", "text", "chunk_micro", "chunk_mini", "chunk_macro", "section"}
-    ),
+    NodeType.SNIPPET: frozenset({"markdown", "code", "text", "chunk_micro", "chunk_mini", "chunk_macro", "section"}),
     NodeType.ENTITY: frozenset({"person", "project", "organization", "place", "concept", "tool"}),
 }
 """The subtypes of each type (requirements, section F)."""

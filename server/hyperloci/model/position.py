@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Position:
-    """A place in a file, a document or on the web. Lines and characters count from 1 and 0; ends are inclusive and exclusive.
+    """A place in a file, a document or on the web.
 
     Attributes:
         path: POSIX path relative to the project's root.

@@ -1,0 +1,155 @@
+"""What the façade's use cases answer with. Times are ISO 8601, scores and confidences 0..1 unless said otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from hyperloci.model.search import Hit, Source
+
+
+class ContradictionKind(StrEnum):
+    """Why two memories are held to disagree (D.10)."""
+
+    EXPLICIT = "explicit"
+    SUPERSEDED = "superseded"
+    DEAD_END = "dead_end"
+    NEGATION = "negation"
+    ANTONYM = "antonym"
+    VALUE = "value"
+    NLI = "nli"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contradiction:
+    """A memory that disagrees with a statement, how surely, and why in words."""
+
+    id: str
+    content: str
+    kind: ContradictionKind
+    score: float
+    reason: str
+    source: Source
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContradictionReport:
+    """What `find_contradictions` found; `checked` memories were compared."""
+
+    statement: str
+    checked: int
+    contradictions: tuple[Contradiction, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then."""
+
+    id: str
+    duplicate_of: str | None = None
+    contradictions: tuple[Contradiction, ...] = ()
+    redactions: int = 0
+    supersedes: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedHit:
+    """A memory reached over relations. `direction` is out, in or both; `distance` counts hyperedges crossed."""
+
+    id: str
+    content: str
+    relation: str
+    direction: str
+    distance: int
+    confidence: float
+    automatic: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedAnswer:
+    """The memory a search for relations began at, and what it reached."""
+
+    node: Hit
+    related: tuple[RelatedHit, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogLine:
+    """One event in a memory's life."""
+
+    time: str
+    operation: str
+    from_tier: str | None
+    to_tier: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Where a fact came from and what became of it (B.15)."""
+
+    node: Hit
+    sources: tuple[Hit, ...]
+    supersedes: tuple[Hit, ...]
+    superseded_by: Hit | None
+    entities: tuple[str, ...]
+    log: tuple[LogLine, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContextSection:
+    """One part of an assembled context: its heading, and the ids of the memories in it."""
+
+    title: str
+    tokens: int
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssembledContext:
+    """Markdown for a prompt within a token budget (B.09)."""
+
+    query: str
+    markdown: str
+    tokens: int
+    sections: tuple[ContextSection, ...]
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A file that was not indexed, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexReport:
+    """What indexing did. `changed` chunks were written anew, `moved` ones only changed their place."""
+
+    files: int
+    chunks: int
+    added: int
+    changed: int
+    moved: int
+    removed: int
+    unchanged_files: int
+    commits: int
+    skipped: tuple[Skipped, ...]
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """A memory that was forgotten; until when `restore` brings it back."""
+
+    id: str
+    restorable_until: str
+
+
+Stats = Mapping[str, Any]
+"""Counts by name, as `memory_stats` answers them."""

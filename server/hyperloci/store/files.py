@@ -1,0 +1,157 @@
+"""Indexed files, the snippets made of them, and the commits that changed them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hyperloci.model.kinds import NodeKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexedFile:
+    """What was known of a file when it was last indexed."""
+
+    key: int
+    path: str
+    size: int
+    mtime_ns: int
+    content_hash: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredChunk:
+    """A snippet of a file as it stands in the database, enough to match it with a new chunk."""
+
+    node_key: NodeKey
+    node_id: str
+    content_hash: bytes
+    symbol: str | None
+    char_start: int
+    title_terms: str
+
+
+class Files:
+    """The indexed files of one database. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, scope_key: int) -> dict[str, IndexedFile]:
+        """Return a project's indexed files by path."""
+        rows = self._connection.execute(
+            "SELECT key, path, size, mtime_ns, content_hash FROM files WHERE scope_key = ?", (scope_key,)
+        )
+        return {row["path"]: _file_from_row(row) for row in rows}
+
+    def get(self, scope_key: int, path: str) -> IndexedFile | None:
+        """Return one indexed file, or None."""
+        row = self._connection.execute(
+            "SELECT key, path, size, mtime_ns, content_hash FROM files WHERE scope_key = ? AND path = ?",
+            (scope_key, path),
+        ).fetchone()
+        return _file_from_row(row) if row else None
+
+    def put(self, scope_key: int, path: str, *, size: int, mtime_ns: int, content_hash: bytes, now: int) -> int:
+        """Store what is known of a file and return its key."""
+        row = self._connection.execute(
+            """
+            INSERT INTO files(scope_key, path, size, mtime_ns, content_hash, indexed_at) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT(scope_key, path) DO UPDATE SET size = excluded.size, mtime_ns = excluded.mtime_ns,
+                content_hash = excluded.content_hash, indexed_at = excluded.indexed_at
+            RETURNING key
+            """,
+            (scope_key, path, size, mtime_ns, content_hash, now),
+        ).fetchone()
+        return int(row[0])
+
+    def touch(self, key: int, *, size: int, mtime_ns: int) -> None:
+        """Remember a new size and time of a file whose content did not change."""
+        self._connection.execute("UPDATE files SET size = ?, mtime_ns = ? WHERE key = ?", (size, mtime_ns, key))
+
+    def rename(self, key: int, path: str) -> None:
+        """Give a file and the positions in it a new path; its nodes stay."""
+        self._connection.execute("UPDATE files SET path = ? WHERE key = ?", (path, key))
+        self._connection.execute("UPDATE positions SET path = ? WHERE file_key = ?", (path, key))
+
+    def remove(self, key: int) -> None:
+        """Forget that a file was indexed; its nodes are the caller's to move or forget."""
+        self._connection.execute("DELETE FROM files WHERE key = ?", (key,))
+
+    def chunks(self, file_keys: Iterable[int]) -> dict[int, list[StoredChunk]]:
+        """Return the living snippets of each file, in their order."""
+        found: dict[int, list[StoredChunk]] = {}
+        for row in self._connection.execute(
+            """
+            SELECT p.file_key, n.key, n.id, n.content_hash, p.symbol, p.char_start, coalesce(k.title, '') AS title
+            FROM json_each(?) j JOIN positions p ON p.file_key = j.value
+            JOIN nodes n ON n.key = p.node_key LEFT JOIN keywords k ON k.node_key = n.key
+            WHERE n.deleted_at IS NULL ORDER BY p.file_key, p.char_start, n.key
+            """,
+            (json.dumps(list(file_keys)),),
+        ):
+            chunk = StoredChunk(
+                node_key=NodeKey(row["key"]),
+                node_id=row["id"],
+                content_hash=row["content_hash"],
+                symbol=row["symbol"],
+                char_start=row["char_start"],
+                title_terms=row["title"],
+            )
+            found.setdefault(row["file_key"], []).append(chunk)
+        return found
+
+    def nodes_of_symbols(self, scope_key: int, path: str, symbols: Sequence[str]) -> list[NodeKey]:
+        """Return the living snippets that hold these symbols of a file."""
+        rows = self._connection.execute(
+            """
+            SELECT n.key FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
+            WHERE f.scope_key = ? AND f.path = ? AND p.symbol IN (SELECT value FROM json_each(?))
+                AND n.deleted_at IS NULL ORDER BY n.key
+            """,
+            (scope_key, path, json.dumps(list(symbols))),
+        )
+        return [NodeKey(row[0]) for row in rows]
+
+    def nodes_at_lines(self, scope_key: int, path: str, start: int, end: int) -> list[NodeKey]:
+        """Return the living snippets of a file that overlap lines `start`..`end` (1-based, inclusive)."""
+        rows = self._connection.execute(
+            """
+            SELECT n.key FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
+            WHERE f.scope_key = ? AND f.path = ? AND p.line_start <= ? AND p.line_end >= ? AND n.deleted_at IS NULL
+            ORDER BY n.key
+            """,
+            (scope_key, path, end, start),
+        )
+        return [NodeKey(row[0]) for row in rows]
+
+    def known_commits(self, scope_key: int) -> set[str]:
+        """Return the hashes of a project's stored commits."""
+        rows = self._connection.execute("SELECT sha FROM commits WHERE scope_key = ?", (scope_key,))
+        return {row[0] for row in rows}
+
+    def put_commit(self, scope_key: int, sha: str, node: NodeKey) -> None:
+        """Remember which node a commit became."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO commits(scope_key, sha, node_key) VALUES (?, ?, ?)", (scope_key, sha, node)
+        )
+
+    def commits_of(self, nodes: Iterable[int]) -> dict[NodeKey, str]:
+        """Return the hash of the commit behind each of `nodes` that is one."""
+        rows = self._connection.execute(
+            "SELECT c.node_key, c.sha FROM json_each(?) j JOIN commits c ON c.node_key = j.value",
+            (json.dumps([int(key) for key in nodes]),),
+        )
+        return {NodeKey(row[0]): row[1] for row in rows}
+
+
+def _file_from_row(row: sqlite3.Row) -> IndexedFile:
+    return IndexedFile(
+        key=row["key"],
+        path=row["path"],
+        size=row["size"],
+        mtime_ns=row["mtime_ns"],
+        content_hash=row["content_hash"],
+    )

@@ -1,0 +1,200 @@
+"""Conditions on memories, as SQL; and the set of nodes that meet them, as a bitmap over node keys."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+from wcmatch import glob
+
+from hyperloci.errors import BadRequestError
+from hyperloci.model.search import Where
+
+BoolArray = NDArray[np.bool_]
+Condition = tuple[str, tuple[Any, ...]]
+
+GLOB_FLAGS: Final = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
+"""`**` crosses folders, `{a,b}` works, dot files count; the same on every system."""
+
+MAX_PATTERN_CHARS: Final = 500
+
+_POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
+_FACET: Final = "EXISTS (SELECT 1 FROM facets f WHERE f.node_key = n.key AND "
+
+
+def register_functions(connection: sqlite3.Connection) -> None:
+    """Add the SQL function `path_matches(pattern, path)`."""
+    connection.create_function("path_matches", 2, path_matches, deterministic=True)
+
+
+def path_matches(pattern: str, path: str | None) -> bool:
+    """Return whether a POSIX path matches a glob with `**` (D.01)."""
+    return path is not None and any(regex.match(path) for regex in _compile(pattern))
+
+
+@functools.lru_cache(maxsize=64)
+def _compile(pattern: str) -> tuple[re.Pattern[str], ...]:
+    # A bare folder means everything in it.
+    patterns = [pattern, pattern.rstrip("/") + "/**"] if not any(c in pattern for c in "*?[{") else [pattern]
+    sources, _ = glob.translate(patterns, flags=GLOB_FLAGS)
+    return tuple(re.compile(source) for source in sources)
+
+
+def _literal_prefix(pattern: str) -> str:
+    return re.split(r"[*?\[{\\]", pattern, maxsplit=1)[0]
+
+
+def conditions(where: Where) -> Iterator[Condition]:
+    """Yield the SQL conditions on `nodes n` that a Where asks for, each with its values.
+
+    Raises:
+        BadRequestError: a pattern or range that can't be used.
+    """
+    yield "n.deleted_at IS NULL", ()
+    yield from _life(where)
+    for column, wanted in (
+        ("n.type", where.types),
+        ("n.subtype", where.subtypes),
+        ("n.tier", where.tiers),
+        ("n.origin", where.origins),
+    ):
+        if wanted:
+            yield f"{column} IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+    if where.scopes:
+        yield (
+            "n.scope_key IN (SELECT s.key FROM json_each(?) j JOIN scopes s ON s.id = j.value)",
+            (json.dumps(where.scopes),),
+        )
+    if where.session_id is not None:
+        yield "n.session_key = (SELECT t.key FROM sessions t WHERE t.id = ?)", (where.session_id,)
+    if where.entity is not None:
+        yield (
+            "EXISTS (SELECT 1 FROM aliases a JOIN mentions m ON m.entity_key = a.entity_key"
+            " WHERE a.alias = ? AND m.node_key = n.key)",
+            (where.entity.strip().casefold(),),
+        )
+    yield from _place(where)
+    yield from _facets(where)
+
+
+def _life(where: Where) -> Iterator[Condition]:
+    if where.as_of is None:
+        yield "n.valid_until IS NULL", ()
+    else:
+        yield "n.valid_from <= ? AND (n.valid_until IS NULL OR n.valid_until > ?)", (where.as_of, where.as_of)
+    for condition, value in (
+        ("n.event_time >= ?", where.after),
+        ("n.event_time < ?", where.before),
+        ("n.confidence >= ?", where.min_confidence),
+    ):
+        if value is not None:
+            yield condition, (value,)
+
+
+def _place(where: Where) -> Iterator[Condition]:
+    if where.path is not None:
+        yield _path_condition(where.path)
+    if where.lines is not None:
+        first, last = where.lines
+        if first < 1 or last < first:
+            raise BadRequestError(f"lines=[{first}, {last}] is not a range: give [first, last], from 1, in order.")
+        yield f"{_POSITION}p.line_start <= ? AND p.line_end >= ?)", (last, first)
+    if where.section is not None:
+        yield (
+            f"{_POSITION}EXISTS (SELECT 1 FROM json_each(p.section_path) h WHERE lower(h.value) = lower(?)))",
+            (where.section.strip(),),
+        )
+    if where.module is not None:
+        prefix = where.module.rstrip(".")
+        yield f"{_POSITION}(p.module = ? OR substr(p.module, 1, ?) = ?))", (prefix, len(prefix) + 1, prefix + ".")
+    if where.heading_level_max is not None:
+        yield f"{_POSITION}p.heading_level <= ?)", (where.heading_level_max,)
+    for column, value in (
+        ("class_name", where.class_name),
+        ("function_name", where.function_name),
+        ("url", where.url),
+    ):
+        if value is not None:
+            yield f"{_POSITION}p.{column} = ?)", (value,)
+
+
+def _path_condition(pattern: str) -> Condition:
+    if not pattern or len(pattern) > MAX_PATTERN_CHARS:
+        raise BadRequestError(f"path must be a glob of 1 to {MAX_PATTERN_CHARS} characters, such as 'docs/**/*.md'.")
+    try:
+        _compile(pattern)
+    except Exception as error:  # the matcher raises its own kinds and re.error
+        raise BadRequestError(f"path={pattern!r} is not a usable glob: {error}") from error
+    # The literal part in front of the first wildcard is a range over the index on path.
+    prefix = _literal_prefix(pattern)
+    return (
+        "n.key IN (SELECT p.node_key FROM positions p WHERE p.path >= ? AND p.path < ? AND path_matches(?, p.path))",
+        (prefix, prefix + "\U0010ffff", pattern),
+    )
+
+
+def _facets(where: Where) -> Iterator[Condition]:
+    for column, value in (
+        ("diataxis", where.diataxis),
+        ("persona", where.persona),
+        ("confidence_level", where.confidence_level),
+    ):
+        if value is not None:
+            yield f"{_FACET}f.{column} = ?)", (value,)
+    for column, wanted in (("verification", where.verification), ("source_type", where.source_types)):
+        if wanted:
+            yield f"{_FACET}f.{column} IN (SELECT value FROM json_each(?)))", (json.dumps(wanted),)
+    for tag in where.domain_tags:
+        yield "EXISTS (SELECT 1 FROM domain_tags g WHERE g.tag = ? AND g.node_key = n.key)", (tag.lower(),)
+
+
+def compile_where(where: Where) -> Condition:
+    """Return one SQL condition on `nodes n` and its values."""
+    parts = list(conditions(where))
+    return " AND ".join(part for part, _ in parts), tuple(value for _, values in parts for value in values)
+
+
+class Filters:
+    """Node sets of one database, kept until the database changes."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._cache: dict[Where, BoolArray] = {}
+        self._state: tuple[int, int] | None = None
+
+    def allowed(self, where: Where) -> BoolArray:
+        """Return a bitmap over node keys: true where every condition holds."""
+        state = self._database_state()
+        if state != self._state:
+            self._cache.clear()
+            self._state = state
+        if where not in self._cache:
+            self._cache[where] = self._select(where)
+        return self._cache[where]
+
+    def _database_state(self) -> tuple[int, int]:
+        # data_version moves when another connection commits, total_changes when this one writes.
+        version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
+        return version, self._connection.total_changes
+
+    def _select(self, where: Where) -> BoolArray:
+        condition, values = compile_where(where)
+        # One long string is five times faster to bring over than a row a key.
+        text = self._connection.execute(
+            f"SELECT group_concat(n.key) FROM nodes n WHERE {condition}", values
+        ).fetchone()[0]
+        size = int(self._connection.execute("SELECT coalesce(max(key), 0) FROM nodes").fetchone()[0]) + 1
+        bitmap = np.zeros(size, np.bool_)
+        bitmap[key_array(text)] = True
+        return bitmap
+
+
+def key_array(text: str | None) -> NDArray[np.int64]:
+    """Turn a group_concat of keys into an array."""
+    return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)

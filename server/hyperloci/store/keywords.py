@@ -1,0 +1,38 @@
+"""Writing the keyword index (E6): a node's analysed terms, by field."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store.analysis import terms
+
+
+class Keywords:
+    """The keyword index of one database; triggers keep FTS5 in step with the table of terms."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def put(self, key: NodeKey, *, title: str, body: str, extra: str = "") -> None:
+        """Index a node, replacing what was there.
+
+        Args:
+            key: the node.
+            title: where it stands (headings, module, symbol).
+            body: its own text.
+            extra: context that helps find it but is not its text (the turn before).
+        """
+        fields = [terms(title), terms(body), terms(extra)]
+        values = (*(" ".join(field) for field in fields), sum(map(len, fields)), key)
+        updated = self._connection.execute(
+            "UPDATE keywords SET title = ?, body = ?, extra = ?, length = ? WHERE node_key = ?", values
+        )
+        if updated.rowcount == 0:
+            self._connection.execute(
+                "INSERT INTO keywords(title, body, extra, length, node_key) VALUES (?, ?, ?, ?, ?)", values
+            )
+
+    def remove(self, key: NodeKey) -> None:
+        """Take a node out of the index."""
+        self._connection.execute("DELETE FROM keywords WHERE node_key = ?", (key,))

@@ -1,0 +1,73 @@
+"""The evolution log: what happened to a memory, when and why (SPEC-02.19)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from hyperloci.model.kinds import NodeId, Tier
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogEntry:
+    """One line of the log."""
+
+    id: int
+    timestamp: int
+    operation: str
+    node_ids: tuple[NodeId, ...]
+    from_tier: str | None
+    to_tier: str | None
+    reasoning: str | None
+
+
+class EvolutionLog:
+    """The log of one database; entries are only ever added."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def add(
+        self,
+        operation: str,
+        node_ids: Iterable[NodeId],
+        *,
+        now: int,
+        from_tier: Tier | None = None,
+        to_tier: Tier | None = None,
+        reasoning: str | None = None,
+    ) -> int:
+        """Write one entry and return its id."""
+        ids = list(node_ids)
+        cursor = self._connection.execute(
+            "INSERT INTO evolution_log(timestamp, operation, node_ids, from_tier, to_tier, reasoning)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (now, operation, json.dumps(ids), from_tier, to_tier, reasoning),
+        )
+        log_id = int(cursor.lastrowid or 0)
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO evolution_nodes(node_id, log_id) VALUES (?, ?)", ((node, log_id) for node in ids)
+        )
+        return log_id
+
+    def of(self, node_id: NodeId, limit: int = 50) -> list[LogEntry]:
+        """Return a node's entries, oldest first."""
+        rows = self._connection.execute(
+            "SELECT l.* FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id"
+            " WHERE e.node_id = ? ORDER BY l.id LIMIT ?",
+            (node_id, limit),
+        )
+        return [
+            LogEntry(
+                id=row["id"],
+                timestamp=row["timestamp"],
+                operation=row["operation"],
+                node_ids=tuple(json.loads(row["node_ids"])),
+                from_tier=row["from_tier"],
+                to_tier=row["to_tier"],
+                reasoning=row["reasoning"],
+            )
+            for row in rows
+        ]

@@ -1,0 +1,310 @@
+"""Nodes: creating, reading, changing, forgetting (SPEC-02.20 to .24)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.errors import BadRequestError
+from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node
+from hyperloci.store.keywords import Keywords
+from hyperloci.store.log import EvolutionLog
+from hyperloci.store.positions import Positions
+from hyperloci.store.scopes import Scopes
+
+RESTORE_DAYS: Final = 30
+"""How long a forgotten memory can be restored (E.16)."""
+
+SELECT_NODE: Final = (
+    "SELECT n.*, s.id AS scope, t.id AS session_id FROM nodes n"
+    " JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key"
+)
+
+_UPDATABLE: Final = frozenset(
+    {
+        "content",
+        "tier",
+        "confidence",
+        "decay_rate",
+        "provenance",
+        "valid_until",
+        "last_accessed",
+        "access_count",
+        "metadata",
+        "subtype",
+        "event_time",
+    }
+)
+
+
+def content_hash(text: str) -> bytes:
+    """Return the SHA-256 of a text (E.03)."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+
+
+def node_from_row(row: sqlite3.Row) -> Node:
+    """Make a Node of a row of `SELECT_NODE`."""
+    return Node(
+        key=NodeKey(row["key"]),
+        id=NodeId(row["id"]),
+        type=NodeType(row["type"]),
+        subtype=row["subtype"],
+        content=row["content"],
+        tier=Tier(row["tier"]),
+        confidence=row["confidence"],
+        decay_rate=row["decay_rate"],
+        provenance=row["provenance"],
+        origin=Origin(row["origin"]),
+        scope=row["scope"],
+        session_id=row["session_id"],
+        seq=row["seq"],
+        event_time=row["event_time"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        last_accessed=row["last_accessed"],
+        access_count=row["access_count"],
+        valid_from=row["valid_from"],
+        valid_until=row["valid_until"],
+        deleted_at=row["deleted_at"],
+        seen_count=row["seen_count"],
+        metadata=json.loads(row["metadata"]),
+    )
+
+
+class Nodes:
+    """The nodes of one database. Every write expects to run inside a transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        scopes: Scopes,
+        keywords: Keywords,
+        positions: Positions,
+        log: EvolutionLog,
+    ) -> None:
+        self._connection = connection
+        self._scopes = scopes
+        self._keywords = keywords
+        self._positions = positions
+        self._log = log
+
+    def create_node(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> Node:
+        """Store a memory with its keywords and position, and queue it for its fingerprint.
+
+        Args:
+            new: what to store.
+            now: the time, in milliseconds.
+            place: what makes equal contents different memories (a path, a turn's number).
+            session_key: the session it belongs to.
+        """
+        cursor = self._connection.execute(
+            """
+            INSERT INTO nodes(id, type, subtype, content, tier, confidence, decay_rate, provenance, origin, scope_key,
+                session_key, seq, place, content_hash, event_time, created_at, updated_at, last_accessed, valid_from,
+                metadata)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            (
+                str(uuid.uuid4()),
+                new.type,
+                new.subtype,
+                new.content,
+                new.tier,
+                new.confidence,
+                _decay_rate(new),
+                new.provenance,
+                new.origin,
+                self._scopes.ensure(new.scope, now=now),
+                session_key,
+                new.seq,
+                place,
+                content_hash(new.content),
+                now if new.event_time is None else new.event_time,
+                now,
+                now,
+                now,
+                now if new.valid_from is None else new.valid_from,
+                json.dumps(dict(new.metadata), ensure_ascii=False),
+            ),
+        )
+        key = NodeKey(int(cursor.lastrowid or 0))
+        if new.position is not None:
+            self._positions.put(key, new.position)
+        self._keywords.put(key, title=" ".join(new.breadcrumb), body=new.content, extra=new.extra_terms)
+        self.queue([key], now=now)
+        node = self.by_key(key)
+        assert node is not None
+        return node
+
+    def get_node(self, node_id: str) -> Node | None:
+        """Return a node by its id, forgotten ones too, or None (SPEC-02.21)."""
+        row = self._connection.execute(f"{SELECT_NODE} WHERE n.id = ?", (node_id,)).fetchone()
+        return node_from_row(row) if row else None
+
+    def by_key(self, key: int) -> Node | None:
+        """Return a node by its integer key, or None."""
+        row = self._connection.execute(f"{SELECT_NODE} WHERE n.key = ?", (key,)).fetchone()
+        return node_from_row(row) if row else None
+
+    def by_keys(self, keys: Iterable[int]) -> dict[NodeKey, Node]:
+        """Return the nodes that exist among `keys`."""
+        rows = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.key IN (SELECT value FROM json_each(?))", (json.dumps([int(key) for key in keys]),)
+        )
+        return {NodeKey(row["key"]): node_from_row(row) for row in rows}
+
+    def ids_like(self, prefix: str, limit: int = 5) -> list[NodeId]:
+        """Return ids that start with `prefix`, for messages and abbreviations."""
+        if not prefix:
+            return []
+        rows = self._connection.execute(
+            "SELECT id FROM nodes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", (prefix, prefix + "\U0010ffff", limit)
+        )
+        return [NodeId(row[0]) for row in rows]
+
+    def find_duplicate(self, content: str, scope: str, place: str = "") -> Node | None:
+        """Return the living node with the same content in the same scope and place (E.03)."""
+        scope_key = self._scopes.find(scope)
+        row = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.place = ?"
+            " AND n.deleted_at IS NULL AND n.valid_until IS NULL ORDER BY n.key LIMIT 1",
+            (content_hash(content), scope_key, place),
+        ).fetchone()
+        return node_from_row(row) if row else None
+
+    def count_again(self, key: NodeKey, *, now: int) -> None:
+        """Note that the same content was stored once more."""
+        self._connection.execute(
+            "UPDATE nodes SET seen_count = seen_count + 1, updated_at = ? WHERE key = ?", (now, key)
+        )
+
+    def update_node(self, node_id: str, *, now: int, reason: str | None = None, **changes: Any) -> bool:
+        """Change a node's fields and return whether it exists; a new tier is logged (SPEC-02.22, .19).
+
+        Raises:
+            BadRequestError: a field that may not be changed.
+        """
+        unknown = sorted(set(changes) - _UPDATABLE)
+        if unknown:
+            raise BadRequestError(
+                f"{', '.join(unknown)} cannot be changed; these can: {', '.join(sorted(_UPDATABLE))}."
+            )
+        node = self.get_node(node_id)
+        if node is None:
+            return False
+        if changes:
+            self._write(node, changes, now)
+        if changes.get("tier", node.tier) != node.tier:
+            self._log.add(
+                "tier", [node.id], now=now, from_tier=node.tier, to_tier=Tier(changes["tier"]), reasoning=reason
+            )
+        return True
+
+    def _write(self, node: Node, changes: dict[str, Any], now: int) -> None:
+        if "content" in changes:
+            changes["content_hash"] = content_hash(changes["content"])
+            title, extra = self._keyword_fields(node.key)
+            self._keywords.put(node.key, title=title, body=changes["content"], extra=extra)
+            self.queue([node.key], now=now)
+        if "metadata" in changes:
+            changes["metadata"] = json.dumps(dict(changes["metadata"]), ensure_ascii=False)
+        assignments = ", ".join(f"{name} = ?" for name in changes)
+        self._connection.execute(
+            f"UPDATE nodes SET {assignments}, updated_at = ? WHERE key = ?", (*changes.values(), now, node.key)
+        )
+
+    def _keyword_fields(self, key: NodeKey) -> tuple[str, str]:
+        row = self._connection.execute("SELECT title, extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
+        return (row[0], row[1]) if row else ("", "")
+
+    def delete_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
+        """Forget a node softly: tier `archive`, out of every search, restorable for 30 days (SPEC-02.23, E.16)."""
+        node = self.get_node(node_id)
+        if node is None or node.deleted_at is not None:
+            return False
+        self._connection.execute(
+            "UPDATE nodes SET deleted_at = ?, updated_at = ?, tier = 'archive',"
+            " metadata = json_set(metadata, '$.tier_before', tier) WHERE key = ?",
+            (now, now, node.key),
+        )
+        self._log.add("forget", [node.id], now=now, from_tier=node.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
+        return True
+
+    def restore_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
+        """Bring a forgotten node back as it was; False if it is not forgotten or its 30 days are over."""
+        node = self.get_node(node_id)
+        if node is None or node.deleted_at is None or now - node.deleted_at > RESTORE_DAYS * MS_PER_DAY:
+            return False
+        tier = Tier(node.metadata.get("tier_before", Tier.LONGTERM))
+        self._connection.execute(
+            "UPDATE nodes SET deleted_at = NULL, updated_at = ?, tier = ?,"
+            " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?",
+            (now, tier, node.key),
+        )
+        self._log.add("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
+        return True
+
+    def query_nodes(
+        self,
+        type: str | None = None,
+        tier: str | None = None,
+        min_confidence: float | None = None,
+        limit: int = 100,
+        *,
+        subtypes: Sequence[str] = (),
+        scopes: Sequence[str] = (),
+    ) -> list[Node]:
+        """Return living nodes that match every filter given, newest first (SPEC-02.24)."""
+        conditions = ["n.deleted_at IS NULL", "n.valid_until IS NULL"]
+        values: list[Any] = []
+        for condition, value in (("n.type = ?", type), ("n.tier = ?", tier), ("n.confidence >= ?", min_confidence)):
+            if value is not None:
+                conditions.append(condition)
+                values.append(value)
+        for column, wanted in (("n.subtype", subtypes), ("s.id", scopes)):
+            if wanted:
+                conditions.append(f"{column} IN (SELECT value FROM json_each(?))")
+                values.append(json.dumps(list(wanted)))
+        rows = self._connection.execute(
+            f"{SELECT_NODE} WHERE {' AND '.join(conditions)} ORDER BY n.created_at DESC, n.key DESC LIMIT ?",
+            (*values, limit),
+        )
+        return [node_from_row(row) for row in rows]
+
+    def reinforce(self, keys: Sequence[int], *, now: int) -> None:
+        """Note that a caller recalled these nodes (B.12): counted, dated, and a little surer.
+
+        The gain is `0.05 * ln(1 + access_count / 20)` on the confidence as it stands now, capped at 1.
+        """
+        self._connection.executemany(
+            """
+            UPDATE nodes SET
+                confidence = min(1.0, confidence * decayed(decay_rate, ?1 - last_accessed)
+                    + 0.05 * ln1p((access_count + 1) / 20.0)),
+                access_count = access_count + 1,
+                last_accessed = max(last_accessed, ?1)
+            WHERE key = ?2
+            """,
+            [(now, int(key)) for key in keys],
+        )
+
+    def queue(self, keys: Iterable[int], *, now: int) -> None:
+        """Put nodes into the durable queue of those without a fingerprint (B.03)."""
+        self._connection.executemany(
+            "INSERT INTO pending(node_key, queued_at) VALUES (?, ?)"
+            " ON CONFLICT(node_key) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0, error = NULL",
+            [(int(key), now) for key in keys],
+        )
+
+
+def _decay_rate(new: NewNode) -> float:
+    """Return the node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
+    if new.decay_rate is not None:
+        return new.decay_rate
+    return 0.1 if new.type is NodeType.FACT else 0.0

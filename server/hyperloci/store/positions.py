@@ -1,0 +1,139 @@
+"""Positions, code facts and anchors: where memories stand in files (D.01)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from hyperloci.model.chunk import CodeFacts
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.position import Position
+
+
+@dataclass(frozen=True, slots=True)
+class Anchor:
+    """The symbol a fact speaks of, with the hash of its text when the fact was stored."""
+
+    node_key: NodeKey
+    path: str
+    symbol: str
+    symbol_hash: bytes
+
+
+def position_from_row(row: sqlite3.Row) -> Position:
+    """Make a Position of a row of the positions table."""
+    return Position(
+        path=row["path"],
+        line_start=row["line_start"],
+        line_end=row["line_end"],
+        char_start=row["char_start"],
+        char_end=row["char_end"],
+        section_path=tuple(json.loads(row["section_path"])),
+        heading_level=row["heading_level"],
+        module=row["module"],
+        class_name=row["class_name"],
+        function_name=row["function_name"],
+        symbol=row["symbol"],
+        scope_depth=row["scope_depth"],
+        language=row["language"],
+        url=row["url"],
+        anchor=row["anchor"],
+    )
+
+
+class Positions:
+    """Positions, code facts and anchors of one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def put(self, key: NodeKey, position: Position, file_key: int | None = None) -> None:
+        """Store a node's position, replacing what was there."""
+        self._connection.execute(
+            """
+            INSERT OR REPLACE INTO positions(node_key, file_key, path, line_start, line_end, char_start, char_end,
+                section_path, heading_level, module, class_name, function_name, symbol, scope_depth, language, url,
+                anchor)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            (
+                key,
+                file_key,
+                position.path,
+                position.line_start,
+                position.line_end,
+                position.char_start,
+                position.char_end,
+                json.dumps(position.section_path, ensure_ascii=False),
+                position.heading_level,
+                position.module,
+                position.class_name,
+                position.function_name,
+                position.symbol,
+                position.scope_depth,
+                position.language,
+                position.url,
+                position.anchor,
+            ),
+        )
+
+    def of(self, keys: Iterable[int]) -> dict[NodeKey, Position]:
+        """Return the positions of those of `keys` that have one."""
+        rows = self._connection.execute(
+            "SELECT * FROM positions WHERE node_key IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {NodeKey(row["node_key"]): position_from_row(row) for row in rows}
+
+    def put_code_facts(self, key: NodeKey, facts: CodeFacts) -> None:
+        """Store what the parse tree said of a snippet."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO code_facts(node_key, facts) VALUES (?, ?)",
+            (key, json.dumps(asdict(facts), ensure_ascii=False)),
+        )
+
+    def code_facts(self, keys: Iterable[int]) -> dict[NodeKey, CodeFacts]:
+        """Return the code facts of those of `keys` that have them."""
+        rows = self._connection.execute(
+            "SELECT node_key, facts FROM code_facts WHERE node_key IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {NodeKey(row[0]): _code_facts(json.loads(row[1])) for row in rows}
+
+    def put_anchor(self, anchor: Anchor) -> None:
+        """Tie a fact to a symbol's present text."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO anchors(node_key, path, symbol, symbol_hash) VALUES (?, ?, ?, ?)",
+            (anchor.node_key, anchor.path, anchor.symbol, anchor.symbol_hash),
+        )
+
+    def anchors(self, keys: Iterable[int]) -> list[Anchor]:
+        """Return the anchors of `keys`."""
+        rows = self._connection.execute(
+            "SELECT node_key, path, symbol, symbol_hash FROM anchors"
+            " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, path, symbol",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return [Anchor(NodeKey(row[0]), row[1], row[2], row[3]) for row in rows]
+
+    def symbols_named(self, scope_key: int, names: Iterable[str]) -> list[tuple[str, str]]:
+        """Return (path, symbol) of the project's living symbols that have one of these names, qualified or bare."""
+        rows = self._connection.execute(
+            """
+            SELECT DISTINCT p.path, p.symbol FROM (
+                SELECT q.node_key FROM json_each(?1) j JOIN positions q ON q.symbol = j.value
+                UNION SELECT q.node_key FROM json_each(?1) j JOIN positions q ON q.function_name = j.value
+                UNION SELECT q.node_key FROM json_each(?1) j JOIN positions q ON q.class_name = j.value
+            ) found JOIN positions p ON p.node_key = found.node_key JOIN nodes n ON n.key = found.node_key
+            WHERE n.scope_key = ?2 AND n.deleted_at IS NULL AND p.path IS NOT NULL AND p.symbol IS NOT NULL
+            ORDER BY p.path, p.symbol
+            """,
+            (json.dumps(sorted(set(names))), scope_key),
+        )
+        return [(row[0], row[1]) for row in rows]
+
+
+def _code_facts(values: dict[str, object]) -> CodeFacts:
+    return CodeFacts(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})  # type: ignore[arg-type]

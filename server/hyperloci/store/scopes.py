@@ -1,0 +1,71 @@
+"""Scopes: `global`, and one for each project."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+
+from hyperloci.model.kinds import GLOBAL_SCOPE
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A stored scope: its key, id and a name for people."""
+
+    key: int
+    id: str
+    name: str
+    root: str | None
+
+
+class Scopes:
+    """The scopes of one database."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._keys: dict[str, int] = {}
+
+    def ensure(
+        self,
+        scope_id: str,
+        *,
+        now: int,
+        name: str | None = None,
+        root: str | None = None,
+        remote: str | None = None,
+        root_commit: str | None = None,
+    ) -> int:
+        """Return the key of a scope, making it if it is new; what is known better now is kept."""
+        known = self._keys.get(scope_id)
+        if known is not None and root is None:
+            return known
+        self._connection.execute(
+            """
+            INSERT INTO scopes(id, name, root, remote, root_commit, created_at) VALUES (?, ?, ?, ?, ?, ?)
+            ON CONFLICT(id) DO UPDATE SET
+                name = CASE WHEN excluded.root IS NULL THEN name ELSE excluded.name END,
+                root = coalesce(excluded.root, root),
+                remote = coalesce(excluded.remote, remote),
+                root_commit = coalesce(excluded.root_commit, root_commit)
+            """,
+            (scope_id, name or scope_id, root, remote, root_commit, now),
+        )
+        key = self.find(scope_id)
+        assert key is not None
+        return key
+
+    def find(self, scope_id: str) -> int | None:
+        """Return a scope's key, or None."""
+        if scope_id not in self._keys:
+            row = self._connection.execute("SELECT key FROM scopes WHERE id = ?", (scope_id,)).fetchone()
+            if row is None:
+                return None
+            self._keys[scope_id] = int(row[0])
+        return self._keys[scope_id]
+
+    def all(self) -> list[Scope]:
+        """Return every scope, `global` first."""
+        rows = self._connection.execute(
+            "SELECT key, id, name, root FROM scopes ORDER BY id <> ?, name", (GLOBAL_SCOPE,)
+        )
+        return [Scope(*row) for row in rows]

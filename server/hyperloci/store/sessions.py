@@ -1,0 +1,118 @@
+"""Sessions, their sequence numbers, and how far their transcripts have been read (E.10, B.16)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """One conversation with the assistant. `status` is active, completed or abandoned."""
+
+    key: int
+    id: str
+    scope: str
+    status: str
+    started_at: int
+    last_seen_at: int
+    ended_at: int | None
+    consolidated_at: int | None
+    next_seq: int
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptMark:
+    """How far a transcript file was read; `head_hash` tells when another file took its name."""
+
+    offset: int
+    head_hash: bytes
+
+
+class Sessions:
+    """The sessions of one database. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def see(self, session_id: str, scope_key: int, *, now: int) -> Session:
+        """Register a session on first sight and note that it lives; an ended one that speaks again is active again."""
+        self._connection.execute(
+            """
+            INSERT INTO sessions(id, scope_key, started_at, last_seen_at) VALUES (?1, ?2, ?3, ?3)
+            ON CONFLICT(id) DO UPDATE SET last_seen_at = max(last_seen_at, ?3), status = 'active', ended_at = NULL
+            """,
+            (session_id, scope_key, now),
+        )
+        session = self.get(session_id)
+        assert session is not None
+        return session
+
+    def get(self, session_id: str) -> Session | None:
+        """Return a session by its id, or None."""
+        row = self._connection.execute(
+            "SELECT t.*, s.id AS scope FROM sessions t JOIN scopes s ON s.key = t.scope_key WHERE t.id = ?",
+            (session_id,),
+        ).fetchone()
+        return _session_from_row(row) if row else None
+
+    def recent(self, scope_id: str | None = None, limit: int = 20) -> list[Session]:
+        """Return sessions, latest first, of one scope or of all."""
+        rows = self._connection.execute(
+            "SELECT t.*, s.id AS scope FROM sessions t JOIN scopes s ON s.key = t.scope_key"
+            " WHERE ?1 IS NULL OR s.id = ?1 ORDER BY t.last_seen_at DESC, t.key DESC LIMIT ?2",
+            (scope_id, limit),
+        )
+        return [_session_from_row(row) for row in rows]
+
+    def take_seq(self, session_key: int) -> int:
+        """Return the session's next sequence number and move it on."""
+        row = self._connection.execute(
+            "UPDATE sessions SET next_seq = next_seq + 1 WHERE key = ? RETURNING next_seq - 1", (session_key,)
+        ).fetchone()
+        return int(row[0])
+
+    def end(self, session_id: str, *, now: int, status: str = "completed") -> bool:
+        """Note that a session ended; False if it is unknown."""
+        cursor = self._connection.execute(
+            "UPDATE sessions SET status = ?, ended_at = ?, last_seen_at = max(last_seen_at, ?) WHERE id = ?",
+            (status, now, now, session_id),
+        )
+        return cursor.rowcount > 0
+
+    def set_metadata(self, session_id: str, **values: Any) -> None:
+        """Merge values into a session's metadata."""
+        self._connection.execute(
+            "UPDATE sessions SET metadata = json_patch(metadata, ?) WHERE id = ?", (json.dumps(values), session_id)
+        )
+
+    def transcript_mark(self, path: str) -> TranscriptMark | None:
+        """Return how far a transcript was read, or None."""
+        row = self._connection.execute("SELECT offset, head_hash FROM transcripts WHERE path = ?", (path,)).fetchone()
+        return TranscriptMark(row[0], row[1]) if row else None
+
+    def mark_transcript(self, path: str, mark: TranscriptMark, *, now: int) -> None:
+        """Remember how far a transcript was read."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO transcripts(path, offset, head_hash, read_at) VALUES (?, ?, ?, ?)",
+            (path, mark.offset, mark.head_hash, now),
+        )
+
+
+def _session_from_row(row: sqlite3.Row) -> Session:
+    return Session(
+        key=row["key"],
+        id=row["id"],
+        scope=row["scope"],
+        status=row["status"],
+        started_at=row["started_at"],
+        last_seen_at=row["last_seen_at"],
+        ended_at=row["ended_at"],
+        consolidated_at=row["consolidated_at"],
+        next_seq=row["next_seq"],
+        metadata=json.loads(row["metadata"]),
+    )

@@ -1,0 +1,52 @@
+"""Counting what a database holds."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any, Final
+
+_COUNTS: Final = {
+    "nodes_by_type": "SELECT type, count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY type",
+    "nodes_by_subtype": "SELECT coalesce(subtype, type), count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY 1",
+    "nodes_by_tier": "SELECT tier, count(*) FROM nodes GROUP BY tier",
+    "nodes_by_scope": "SELECT s.name, count(*) FROM nodes n JOIN scopes s ON s.key = n.scope_key"
+    " WHERE n.deleted_at IS NULL GROUP BY s.key",
+    "edges_by_type": "SELECT type, count(*) FROM hyperedges GROUP BY type",
+    "edges_by_label": "SELECT label, count(*) FROM hyperedges GROUP BY label",
+    "sessions": "SELECT status, count(*) FROM sessions GROUP BY status",
+}
+
+_NUMBERS: Final = {
+    "nodes": "SELECT count(*) FROM nodes WHERE deleted_at IS NULL",
+    "forgotten": "SELECT count(*) FROM nodes WHERE deleted_at IS NOT NULL",
+    "edges": "SELECT count(*) FROM hyperedges",
+    "entities": "SELECT count(*) FROM entities",
+    "files": "SELECT count(*) FROM files",
+    "orphans": "SELECT count(*) FROM nodes n WHERE deleted_at IS NULL"
+    " AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.node_key = n.key)",
+    "fingerprints_done": "SELECT count(*) FROM fingerprints",
+    "fingerprints_pending": "SELECT count(*) FROM pending p JOIN nodes n ON n.key = p.node_key"
+    " WHERE n.deleted_at IS NULL",
+    "schema_version": "SELECT user_version FROM pragma_user_version",
+    "database_bytes": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+}
+
+
+def collect(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return the counts that `memory_stats` answers with, by name."""
+    answer: dict[str, Any] = {name: connection.execute(sql).fetchone()[0] for name, sql in _NUMBERS.items()}
+    for name, sql in _COUNTS.items():
+        answer[name] = dict(connection.execute(sql).fetchall())
+    answer["last_upkeep"] = get_meta(connection, "last_upkeep")
+    return answer
+
+
+def get_meta(connection: sqlite3.Connection, name: str) -> str | None:
+    """Return a named value of the database, or None."""
+    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
+    """Store a named value of the database."""
+    connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)", (name, value))

@@ -1,0 +1,145 @@
+"""The store: one connection to one database file, and everything kept in it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import math
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from hyperloci.clock import MS_PER_DAY, Clock, system_clock
+from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.store import connection as connections
+from hyperloci.store import stats
+from hyperloci.store.edges import Edges
+from hyperloci.store.entities import Entities
+from hyperloci.store.files import Files
+from hyperloci.store.keywords import Keywords
+from hyperloci.store.log import EvolutionLog
+from hyperloci.store.migrate import back_up, migrate
+from hyperloci.store.nodes import Nodes
+from hyperloci.store.positions import Positions
+from hyperloci.store.scopes import Scopes
+from hyperloci.store.sessions import Sessions
+
+if TYPE_CHECKING:
+    from hyperloci.store.filters import Filters
+    from hyperloci.store.keyword_search import KeywordSearch
+    from hyperloci.store.vectors import Vectors
+
+DECAY_EXPONENT = 0.8
+"""B.11: confidence decays as exp(-rate * days ** 0.8)."""
+
+
+def decay_factor(rate: float, age_ms: float) -> float:
+    """Return what is left of a confidence after `age_ms` without access (B.11)."""
+    days = max(0.0, age_ms) / MS_PER_DAY
+    return math.exp(-rate * days**DECAY_EXPONENT)
+
+
+class Store:
+    """One connection to the database; used by one thread at a time.
+
+    Reads may run at any time; writes run inside `with store.transaction():`. The parts that need numpy
+    (`filters`, `keyword_search`, `vectors`) are loaded on first use, so that a hook that only writes stays quick.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        self.connection = connection
+        self.path = path
+        self.scopes = Scopes(connection)
+        self.log = EvolutionLog(connection)
+        self.keywords = Keywords(connection)
+        self.positions = Positions(connection)
+        self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log)
+        self.edges = Edges(connection)
+        self.entities = Entities(connection)
+        self.sessions = Sessions(connection)
+        self.files = Files(connection)
+        connection.create_function("decayed", 2, decay_factor, deterministic=True)
+        connection.create_function("ln1p", 1, math.log1p, deterministic=True)
+
+    @classmethod
+    def open(
+        cls,
+        path: Path,
+        *,
+        backup_dir: Path | None = None,
+        synchronous: str = "normal",
+        clock: Clock = system_clock,
+        read_only: bool = False,
+    ) -> Self:
+        """Open the database, making or migrating it where needed.
+
+        Raises:
+            StoreError: it cannot be opened; the kind says why.
+        """
+        connection = connections.open_connection(path, synchronous=synchronous, read_only=read_only)
+        try:
+            if not read_only:
+                migrate(connection, path, backup_dir or path.parent / "backups", clock)
+            store = cls(connection, path)
+            if not read_only and store.scopes.find(GLOBAL_SCOPE) is None:
+                with store.transaction():
+                    store.scopes.ensure(GLOBAL_SCOPE, now=clock())
+        except BaseException:
+            connection.close()
+            raise
+        return store
+
+    @functools.cached_property
+    def filters(self) -> Filters:
+        """Sets of nodes that meet conditions."""
+        from hyperloci.store import filters
+
+        filters.register_functions(self.connection)
+        return filters.Filters(self.connection)
+
+    @functools.cached_property
+    def keyword_search(self) -> KeywordSearch:
+        """Queries of the keyword index."""
+        from hyperloci.store.keyword_search import KeywordSearch
+
+        return KeywordSearch(self.connection)
+
+    @functools.cached_property
+    def vectors(self) -> Vectors:
+        """Fingerprints."""
+        from hyperloci.store import vec
+        from hyperloci.store.vectors import Vectors
+
+        return Vectors(self.connection, vec_attached=vec.attach(self.connection))
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run the block as one write: all of it is durable afterwards, or none of it happened."""
+        with connections.transaction(self.connection, self.path):
+            yield
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """Run the block's reads on one state of the database."""
+        with connections.snapshot(self.connection, self.path):
+            yield
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts of everything held."""
+        return stats.collect(self.connection)
+
+    def back_up(self, target: Path) -> Path:
+        """Copy the whole database to a new file while it is in use."""
+        with connections.translated(self.path):
+            return back_up(self.connection, target)
+
+    def close(self) -> None:
+        """Close the connection."""
+        self.connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
