@@ -1,0 +1,214 @@
+"""Change a JSON document in its text: what a change doesn't touch keeps its bytes.
+
+Parsing and dumping again would reformat a person's settings: arrays written on one line, escapes, number forms,
+doubled keys. `patch` compares the wanted value with the parsed one and rewrites only the members that differ, in the
+document's own indentation, line ends and spacing.
+
+Laws (tested): `loads(patch(text, value)) == value`, and `patch(text, loads(text)) == text`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+JsonObject = dict[str, Any]
+
+DEFAULT_INDENT: Final = "  "
+"""What Claude Code itself writes; used where the document has no line to learn from."""
+
+_SPACE: Final = re.compile(r"[ \t\n\r]*")
+
+
+def loads(text: str) -> Any:
+    """Parse strict JSON: no comments, no NaN or Infinity. A text of nothing but white space is an empty object.
+
+    Raises:
+        ValueError: the text is not JSON; the message says where.
+    """
+    if not text.strip(" \t\r\n"):
+        return {}
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def patch(text: str, value: Any) -> str:
+    """Rewrite a JSON text so that it says `value`, touching only what differs.
+
+    Raises:
+        ValueError: the text is not JSON.
+    """
+    if not text.strip(" \t\r\n"):
+        text = "{}\n"
+    old = loads(text)
+    if _same(old, value):
+        return text
+    start = _skip(text, 0)
+    _, end = _DECODER.raw_decode(text, start)
+    body = text[start:end]
+    return text[:start] + _patch_value(body, old, value, _Style.of(text, body), "") + text[end:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Style:
+    """How a document is laid out; `unit` is one level of indentation, None where all stands on one line."""
+
+    unit: str | None
+    newline: str
+    comma: str
+    colon: str
+
+    @classmethod
+    def of(cls, text: str, body: str) -> _Style:
+        newline = "\r\n" if "\r\n" in text else "\n"
+        items = _split(body)[0] if body[0] in "{[" else []
+        if not items:
+            return cls(unit=DEFAULT_INDENT, newline=newline, comma=",", colon=": ")
+        lead = items[0].lead
+        unit = lead.rpartition("\n")[2] if "\n" in lead else None
+        spaced = any(item.prefix.endswith((" ", "\t")) for item in items)
+        return cls(
+            unit=unit, newline=newline, comma=", " if spaced and unit is None else ",", colon=": " if spaced else ":"
+        )
+
+    def render(self, value: Any, indent: str) -> str:
+        if self.unit is None:
+            return json.dumps(value, ensure_ascii=False, separators=(self.comma, self.colon))
+        text = json.dumps(value, ensure_ascii=False, indent=self.unit, separators=(",", self.colon))
+        return text.replace("\n", self.newline + indent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Item:
+    """A member of an object or array as it is written: `lead` + `prefix` + `body` + `trail`, then a comma.
+
+    `prefix` is the key with its colon; it and `key` are empty in an array. A `new` item has no `lead` of its own.
+    """
+
+    lead: str = ""
+    key: str = ""
+    prefix: str = ""
+    body: str
+    value: Any
+    trail: str = ""
+    new: bool = False
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON value")
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+def _skip(text: str, position: int) -> int:
+    matched = _SPACE.match(text, position)
+    return matched.end() if matched else position
+
+
+def _same(left: Any, right: Any) -> bool:
+    # Through text, because to Python 1, 1.0 and True are equal.
+    return json.dumps(left) == json.dumps(right)
+
+
+def _split(body: str) -> tuple[list[_Item], str]:
+    """Split the text of an object or array into its items and the white space before the closing bracket."""
+    items: list[_Item] = []
+    position = 1
+    while True:
+        start = _skip(body, position)
+        lead = body[position:start]
+        if body[start] in "}]":
+            return items, lead
+        key, value_start = _key(body, start) if body[0] == "{" else ("", start)
+        value, end = _DECODER.raw_decode(body, value_start)
+        stop = _skip(body, end)
+        last = body[stop] != ","
+        items.append(
+            _Item(
+                lead=lead,
+                key=key,
+                prefix=body[start:value_start],
+                body=body[value_start:end],
+                value=value,
+                trail="" if last else body[end:stop],
+            )
+        )
+        if last:
+            return items, body[end:stop]
+        position = stop + 1
+
+
+def _key(body: str, start: int) -> tuple[str, int]:
+    key, end = _DECODER.raw_decode(body, start)
+    return key, _skip(body, _skip(body, end) + 1)
+
+
+def _patch_value(body: str, old: Any, new: Any, style: _Style, indent: str) -> str:
+    if _same(old, new):
+        return body
+    both_objects = isinstance(old, dict) and isinstance(new, dict)
+    both_arrays = isinstance(old, list) and isinstance(new, list)
+    if not (both_objects or both_arrays):
+        return style.render(new, indent)
+    items, closing = _split(body)
+    if not items:
+        return style.render(new, indent)
+    lead = items[0].lead
+    inner = lead.rpartition("\n")[2] if "\n" in lead else indent + (style.unit or "")
+    merge = _merge_object if both_objects else _merge_array
+    return _join(body, items, list(merge(items, new, style, inner)), closing)
+
+
+def _merge_object(items: Sequence[_Item], new: Mapping[str, Any], style: _Style, indent: str) -> Iterator[_Item]:
+    last = {item.key: index for index, item in enumerate(items)}
+    for index, item in enumerate(items):
+        if item.key not in new:
+            continue
+        # Of a doubled key the last one counts; the ones before it are somebody's text and stay.
+        yield item if last[item.key] != index else _changed(item, new[item.key], style, indent)
+    for key, value in new.items():
+        if key not in last:
+            prefix = json.dumps(key, ensure_ascii=False) + style.colon
+            yield _Item(key=key, prefix=prefix, body=style.render(value, indent), value=value, new=True)
+
+
+def _merge_array(items: Sequence[_Item], new: Sequence[Any], style: _Style, indent: str) -> Iterator[_Item]:
+    shorter = min(len(items), len(new))
+    head = 0
+    while head < shorter and _same(items[head].value, new[head]):
+        head += 1
+    tail = 0
+    while tail < shorter - head and _same(items[-1 - tail].value, new[-1 - tail]):
+        tail += 1
+    yield from items[:head]
+    middle = items[head : len(items) - tail]
+    for index, value in enumerate(new[head : len(new) - tail]):
+        if index < len(middle):
+            yield _changed(middle[index], value, style, indent)
+        else:
+            yield _Item(body=style.render(value, indent), value=value, new=True)
+    yield from items[len(items) - tail :]
+
+
+def _changed(item: _Item, value: Any, style: _Style, indent: str) -> _Item:
+    return replace(item, body=_patch_value(item.body, item.value, value, style, indent), value=value)
+
+
+def _join(body: str, before: Sequence[_Item], after: Sequence[_Item], closing: str) -> str:
+    """Put items together again; a new one is set apart as its neighbours are."""
+    if not after:
+        return body[0] + body[-1]
+    first = before[0].lead
+    spaced = " " if before[0].prefix.endswith(" ") else ""
+    between = before[-1].lead if len(before) > 1 else first if "\n" in first else spaced
+    parts: list[str] = []
+    for index, item in enumerate(after):
+        lead = first if index == 0 else between if item.new else item.lead
+        parts.append(lead + item.prefix + item.body + item.trail)
+    return body[0] + ",".join(parts) + closing + body[-1]
