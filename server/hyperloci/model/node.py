@@ -21,6 +21,7 @@ class Node:
     Attributes:
         key, id: integer key of the tables; UUID text for callers.
         type, subtype, content: what it is and says.
+        title: where it stands, in words (headings, module and symbol); indexed and embedded with the content.
         tier: where it is in its life.
         confidence: at `last_accessed`; the present value is derived (B.11).
         decay_rate: lambda of the decay formula; 0 protects from decay.
@@ -38,6 +39,7 @@ class Node:
     id: NodeId
     type: NodeType
     subtype: str | None
+    title: str
     content: str
     tier: Tier
     confidence: float
@@ -77,7 +79,7 @@ class NewNode:
     event_time: int | None = None
     valid_from: int | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
-    breadcrumb: tuple[str, ...] = ()
+    title: str = ""
     extra_terms: str = ""
     position: Position | None = None
 

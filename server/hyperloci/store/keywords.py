@@ -14,17 +14,24 @@ class Keywords:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def put(self, key: NodeKey, *, title: str, body: str, extra: str = "") -> None:
+    def put(self, key: NodeKey, *, title: str, body: str, extra: str | None = None) -> None:
         """Index a node, replacing what was there.
 
         Args:
             key: the node.
             title: where it stands (headings, module, symbol).
             body: its own text.
-            extra: context that helps find it but is not its text (the turn before).
+            extra: context that helps find it but is not its text (the turn before); None keeps what was there.
         """
-        fields = [terms(title), terms(body), terms(extra)]
-        values = (*(" ".join(field) for field in fields), sum(map(len, fields)), key)
+        title_terms, body_terms = terms(title), terms(body)
+        extra_terms = self._extra(key) if extra is None else terms(extra)
+        values = (
+            " ".join(title_terms),
+            " ".join(body_terms),
+            " ".join(extra_terms),
+            len(title_terms) + len(body_terms) + len(extra_terms),
+            key,
+        )
         updated = self._connection.execute(
             "UPDATE keywords SET title = ?, body = ?, extra = ?, length = ? WHERE node_key = ?", values
         )
@@ -32,6 +39,10 @@ class Keywords:
             self._connection.execute(
                 "INSERT INTO keywords(title, body, extra, length, node_key) VALUES (?, ?, ?, ?, ?)", values
             )
+
+    def _extra(self, key: NodeKey) -> list[str]:
+        row = self._connection.execute("SELECT extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
+        return str(row[0]).split() if row else []
 
     def remove(self, key: NodeKey) -> None:
         """Take a node out of the index."""

@@ -29,6 +29,7 @@ SELECT_NODE: Final = (
 _UPDATABLE: Final = frozenset(
     {
         "content",
+        "title",
         "tier",
         "confidence",
         "decay_rate",
@@ -55,6 +56,7 @@ def node_from_row(row: sqlite3.Row) -> Node:
         id=NodeId(row["id"]),
         type=NodeType(row["type"]),
         subtype=row["subtype"],
+        title=row["title"],
         content=row["content"],
         tier=Tier(row["tier"]),
         confidence=row["confidence"],
@@ -105,15 +107,16 @@ class Nodes:
         """
         cursor = self._connection.execute(
             """
-            INSERT INTO nodes(id, type, subtype, content, tier, confidence, decay_rate, provenance, origin, scope_key,
+            INSERT INTO nodes(id, type, subtype, title, content, tier, confidence, decay_rate, provenance, origin, scope_key,
                 session_key, seq, place, content_hash, event_time, created_at, updated_at, last_accessed, valid_from,
                 metadata)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             (
                 str(uuid.uuid4()),
                 new.type,
                 new.subtype,
+                new.title,
                 new.content,
                 new.tier,
                 new.confidence,
@@ -136,7 +139,7 @@ class Nodes:
         key = NodeKey(int(cursor.lastrowid or 0))
         if new.position is not None:
             self._positions.put(key, new.position)
-        self._keywords.put(key, title=" ".join(new.breadcrumb), body=new.content, extra=new.extra_terms)
+        self._keywords.put(key, title=new.title, body=new.content, extra=new.extra_terms)
         self.queue([key], now=now)
         node = self.by_key(key)
         assert node is not None
@@ -207,10 +210,10 @@ class Nodes:
         return True
 
     def _write(self, node: Node, changes: dict[str, Any], now: int) -> None:
-        if "content" in changes:
-            changes["content_hash"] = content_hash(changes["content"])
-            title, extra = self._keyword_fields(node.key)
-            self._keywords.put(node.key, title=title, body=changes["content"], extra=extra)
+        if "content" in changes or "title" in changes:
+            title, content = changes.get("title", node.title), changes.get("content", node.content)
+            changes["content_hash"] = content_hash(content)
+            self._keywords.put(node.key, title=title, body=content)
             self.queue([node.key], now=now)
         if "metadata" in changes:
             changes["metadata"] = json.dumps(dict(changes["metadata"]), ensure_ascii=False)
@@ -218,10 +221,6 @@ class Nodes:
         self._connection.execute(
             f"UPDATE nodes SET {assignments}, updated_at = ? WHERE key = ?", (*changes.values(), now, node.key)
         )
-
-    def _keyword_fields(self, key: NodeKey) -> tuple[str, str]:
-        row = self._connection.execute("SELECT title, extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
-        return (row[0], row[1]) if row else ("", "")
 
     def delete_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
         """Forget a node softly: tier `archive`, out of every search, restorable for 30 days (SPEC-02.23, E.16)."""

@@ -45,6 +45,7 @@ CREATE TABLE nodes (
     id            TEXT NOT NULL UNIQUE,
     type          TEXT NOT NULL CHECK(type IN ('entity', 'fact', 'experience', 'decision', 'snippet')),
     subtype       TEXT,
+    title         TEXT NOT NULL DEFAULT '',
     content       TEXT NOT NULL,
     tier          TEXT NOT NULL DEFAULT 'task' CHECK(tier IN ('task', 'session', 'longterm', 'archive')),
     confidence    REAL NOT NULL DEFAULT 0.5 CHECK(confidence >= 0.0 AND confidence <= 1.0),
