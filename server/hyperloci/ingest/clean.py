@@ -1,0 +1,167 @@
+"""Make a text safe to store: no control characters, no hidden text, nothing private, nothing we injected (SPEC-02.34).
+
+What can be seen stays as it came, character for character: there is no Unicode normalisation. What cannot be seen
+goes, unless a script or an emoji needs it, because invisible characters carry instructions past the reader and split
+words past the redactor.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+PRIVATE_MARK: Final = "[private]"
+"""What stands where a `<private>` block stood."""
+
+INJECTED_TAG: Final = "hyperloci-memory"
+"""The element that wraps every context we inject; its opening tag must stand at the start of a line."""
+
+_ESCAPE: Final = re.compile(
+    r"\x1b[\]PX^_][^\x07\x1b\x9c\n]*+(?:\x07|\x1b\\|\x9c)"  # OSC, DCS, SOS, PM, APC and their text, if it ends
+    r"|\x1b\[[0-?]*+[ -/]*+[@-~]"  # CSI: colours, cursor
+    r"|\x9b[0-9;?]++[@-~]"  # 8-bit CSI, only with parameters: alone it is more likely a misread cp1252 quotation mark
+    r"|\x1b[ -/]*+[0-~]"  # two-character sequences, and the head of one that never ends
+)
+_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_SURROGATE: Final = re.compile(r"[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+
+_HIDDEN: Final = (
+    "\u00ad\u034f\u061c\u17b4\u17b5\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e00ff\U000e01f0-\U000e0fff"
+)
+_SOMETIMES_NEEDED: Final = "\u115f\u1160\u180b-\u180f\u200b-\u200d\ufe00-\ufe0f\U000e0100-\U000e01ef"
+_UK_FLAGS: Final = "|".join(
+    "".join(chr(0xE0000 + ord(letter)) for letter in region) for region in ("gbeng", "gbsct", "gbwls")
+)
+"""The three flags that Unicode spells with tag characters. Any other run of tags is hidden text."""
+_INVISIBLE: Final = re.compile(f"(?<=\U0001f3f4)(?:{_UK_FLAGS})\U000e007f|[{_HIDDEN}{_SOMETIMES_NEEDED}]")
+
+Ranges = tuple[tuple[str, str], ...]
+_EMOJI: Final[Ranges] = (
+    ("\u00a9", "\u00a9"), ("\u00ae", "\u00ae"), ("\u203c", "\u203c"), ("\u2049", "\u2049"), ("\u2122", "\u2122"),
+    ("\u2139", "\u2139"), ("\u2190", "\u21ff"), ("\u2300", "\u23ff"), ("\u2460", "\u24ff"), ("\u25a0", "\u27bf"),
+    ("\u2900", "\u297f"), ("\u2b00", "\u2bff"), ("\u3030", "\u303d"), ("\u3297", "\u3299"),
+    ("\U0001f000", "\U0001faff"),
+)  # fmt: skip
+_IDEOGRAPHS: Final[Ranges] = (
+    ("\u3400", "\u4dbf"),
+    ("\u4e00", "\u9fff"),
+    ("\uf900", "\ufaff"),
+    ("\U00020000", "\U0003ffff"),
+)
+_STANDARD_VARIANTS: Final[Ranges] = (*_IDEOGRAPHS, ("\u2190", "\u22ff"), ("\u1000", "\u109f"), ("\ua840", "\ua877"))
+_JOINING: Final[Ranges] = (
+    ("\u0620", "\u08ff"), ("\u0900", "\u0dff"), ("\u0f00", "\u109f"), ("\u1780", "\u17b3"), ("\u17b6", "\u17ff"),
+    ("\u1820", "\u18af"), ("\ua840", "\ua877"), ("\ufb50", "\ufdff"), ("\ufe70", "\ufefc"),
+    ("\U00010a00", "\U00010aff"),
+    ("\U00011000", "\U00011fff"), ("\U0001e900", "\U0001e95f"),
+)  # fmt: skip
+_UNSPACED: Final[Ranges] = (("\u0e00", "\u0eff"), ("\u1000", "\u109f"), ("\u1780", "\u17ff"), ("\u1980", "\u19df"))
+_MONGOLIAN: Final[Ranges] = (("\u1800", "\u180a"), ("\u1810", "\u18af"))
+_JAMO: Final[Ranges] = (("\u1100", "\u115e"), ("\u1161", "\u11ff"), ("\ua960", "\ua97f"), ("\ud7b0", "\ud7ff"))
+
+
+def clean(text: str) -> str:
+    """Return `text` without what a reader cannot see; idempotent (SPEC-02.34).
+
+    Gone: NUL and the other control characters but newline and tab, terminal escape sequences, bidi controls,
+    zero-width and tag characters, stray variation selectors. Carriage returns become newlines and lone surrogates
+    U+FFFD. Kept: the joiners and selectors that emoji sequences, Indic, Arabic, Mongolian and South-East Asian scripts
+    and Han variants are written with, one after each character that can carry it.
+    """
+    if _CONTROL.search(text):
+        text = _ESCAPE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+        text = _CONTROL.sub("", text)
+    if text.isascii():
+        return text
+    return _drop_hidden(_SURROGATE.sub(_whole_character, text))
+
+
+def strip_private(text: str) -> tuple[str, int]:
+    """Replace every `<private>...</private>` by `[private]`; return the text and the number of blocks.
+
+    Case does not matter, blocks may nest, and one that is never closed reaches to the end.
+    """
+    if "<" not in text:
+        return text, 0
+    return _cut_blocks(text, _PRIVATE_TAG, PRIVATE_MARK)
+
+
+def strip_injected(text: str) -> str:
+    """Remove the context blocks that we injected, so that a memory is never captured a second time."""
+    if INJECTED_TAG not in text:
+        return text
+    return _cut_blocks(text, _INJECTED_TAG, "")[0]
+
+
+_PRIVATE_TAG: Final = re.compile(r"<(?:(?P<close>/)[ \t]{0,8}private|[ \t]{0,8}private)[ \t]{0,8}>", re.IGNORECASE)
+_INJECTED_TAG: Final = re.compile(
+    # An opening tag in the middle of a line is somebody writing about it, as this comment does.
+    rf"(?P<close></{INJECTED_TAG}>\n?)"
+    rf"|(?:^|(?<=</{INJECTED_TAG}>))[ \t]{{0,16}}<{INJECTED_TAG}(?:[ \t][^>\n]{{0,500}})?>",
+    re.MULTILINE,
+)
+
+
+def _cut_blocks(text: str, tag: re.Pattern[str], mark: str) -> tuple[str, int]:
+    kept: list[str] = []
+    depth = blocks = last = 0
+    for match in tag.finditer(text):
+        if not match["close"]:
+            if depth == 0:
+                kept += (text[last : match.start()], mark)
+                blocks += 1
+            depth += 1
+        elif depth:
+            depth -= 1
+            last = match.end()
+    if depth == 0:
+        kept.append(text[last:])
+    return "".join(kept), blocks
+
+
+def _whole_character(match: re.Match[str]) -> str:
+    halves = match.group()
+    if len(halves) == 1:
+        return "\ufffd"
+    return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def _drop_hidden(text: str) -> str:
+    kept: list[str] = []
+    last, before = 0, ""
+    for match in _INVISIBLE.finditer(text):
+        start, end = match.span()
+        if start > last:
+            kept.append(text[last:start])
+            before = text[start - 1]
+        last = end
+        hidden = match.group()
+        if len(hidden) > 1 or _is_needed(hidden, before, text[end : end + 1]):
+            kept.append(hidden)
+            before = hidden[-1]
+    kept.append(text[last:])
+    return "".join(kept)
+
+
+def _is_needed(character: str, before: str, after: str) -> bool:
+    """Tell whether an invisible character shapes what is seen; `before` is the last one kept, `after` the next."""
+    if character in "\u200c\u200d" and _within(before, _JOINING):
+        return True
+    if character == "\u200d":
+        return (before in ("\ufe0f", "\U000e007f") or _within(before, _EMOJI)) and _within(after, _EMOJI)
+    if character in "\ufe0e\ufe0f":
+        return _within(before, _EMOJI) or (before != "" and before in "0123456789#*" and after == "\u20e3")
+    if character == "\u200b":
+        return _within(before, _UNSPACED) and _within(after, _UNSPACED)
+    if "\ufe00" <= character <= "\ufe02":
+        return _within(before, _STANDARD_VARIANTS)
+    if "\u180b" <= character <= "\u180f":
+        return _within(before, _MONGOLIAN)
+    if character in "\u115f\u1160":
+        return _within(before, _JAMO) or _within(after, _JAMO)
+    return character >= "\U000e0100" and _within(before, _IDEOGRAPHS)
+
+
+def _within(character: str, ranges: Ranges) -> bool:
+    return character != "" and any(low <= character <= high for low, high in ranges)
