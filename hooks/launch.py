@@ -1,0 +1,125 @@
+"""Start Hyperloci for the Claude Code plugin: the server, or one hook.
+
+    python3 -I -S launch.py serve
+    python3 -I -S launch.py hook EVENT
+
+Claude Code installs no Python packages for a plugin, so this looks for an installed `hyperloci` (on the PATH and in
+the folders where pipx and uv put commands), then for uvx and pipx, which can run the copy that the plugin brings.
+
+It must run on whatever `python3` a machine has: standard library only, Python 3.7 and later. A hook never fails:
+where there is nothing to start, or what was started failed, the answer is an empty one, and only the start of a
+session says what to install. The server can't hide its absence: it says the same on stderr and exits with 1.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+
+COMMAND_FOLDERS = ("~/.local/bin", "~/.cargo/bin", "/opt/homebrew/bin", "/usr/local/bin")
+"""Where pipx, uv and Homebrew put commands: a desktop application starts Claude Code with a PATH that lacks them."""
+
+QUIET_SOURCES = ("clear", "compact")
+"""Sessions that only go on: whoever sits there has read the advice when it began."""
+
+
+def main(arguments: list[str]) -> int:
+    """Run the command that the arguments ask for and return its exit status; 2 where they make no sense."""
+    if arguments == ["serve"]:
+        return serve()
+    if len(arguments) == 2 and arguments[0] == "hook":
+        return hook(arguments[1])
+    sys.stderr.write("usage: launch.py serve | launch.py hook EVENT\n")
+    return 2
+
+
+def serve() -> int:
+    """Become the server (or start it, where a process can't become another) and return its exit status."""
+    command = server_command()
+    if command is None:
+        sys.stderr.write(advice() + "\n")
+        return 1
+    if os.name == "posix":
+        # In place: the client's signals and the end of its stdin then reach the server itself.
+        os.execv(command[0], command)
+    return subprocess.call(command)
+
+
+def hook(event: str) -> int:
+    """Pass a hook's input to the installed command and its answer back; always 0."""
+    payload = sys.stdin.buffer.read()
+    command = hook_command(event)
+    answer = ask(command, payload) if command else None
+    if answer is None:
+        answer = json.dumps(absent(event, payload)).encode()
+    sys.stdout.buffer.write(answer)
+    return 0
+
+
+def ask(command: list[str], payload: bytes) -> bytes | None:
+    """Return what a hook command answers, None where it failed or answered something else than a JSON object."""
+    try:
+        done = subprocess.run(command, input=payload, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        usable = done.returncode == 0 and (not done.stdout.strip() or isinstance(json.loads(done.stdout), dict))
+    except (OSError, ValueError):
+        return None
+    return done.stdout if usable else None
+
+
+def absent(event: str, payload: bytes) -> dict[str, str]:
+    """Return a valid answer that does nothing; at the start of a session it tells the person what is missing."""
+    if event != "SessionStart" or installed("hyperloci-hook"):
+        return {}
+    try:
+        source = json.loads(payload).get("source")
+    except (ValueError, AttributeError):
+        source = None
+    return {} if source in QUIET_SOURCES else {"systemMessage": advice()}
+
+
+def advice() -> str:
+    """Say what to install."""
+    if installed("uvx") or installed("pipx"):
+        state = "is not installed; a first start through uvx or pipx takes minutes, and hooks are off until it is done"
+    else:
+        state = "is not installed, so this session has no long-term memory"
+    return f'Hyperloci {state}. Install it once: uv tool install "{ROOT}" (or: pipx install "{ROOT}").'
+
+
+def server_command() -> list[str] | None:
+    """Return how to start the server here."""
+    own = installed("hyperloci")
+    if own:
+        return [own, "serve"]
+    uvx = installed("uvx")
+    if uvx:
+        return [uvx, "--from", ROOT, "hyperloci", "serve"]
+    pipx = installed("pipx")
+    return [pipx, "run", "--spec", ROOT, "hyperloci", "serve"] if pipx else None
+
+
+def hook_command(event: str) -> list[str] | None:
+    """Return how to run a hook here. Not through pipx, which could begin an installation in the middle of a prompt."""
+    own = installed("hyperloci-hook")
+    if own:
+        return [own, event]
+    uvx = installed("uvx")
+    return [uvx, "--offline", "--from", ROOT, "hyperloci-hook", event] if uvx else None
+
+
+def installed(name: str) -> str | None:
+    """Return the absolute path of a command. The current folder, a stranger's project, is never searched."""
+    folders = os.get_exec_path() + [os.path.expanduser(folder) for folder in COMMAND_FOLDERS]
+    for folder in filter(os.path.isabs, folders):
+        path = os.path.join(folder, name + (".exe" if os.name == "nt" else ""))
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
