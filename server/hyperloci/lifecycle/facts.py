@@ -1,0 +1,290 @@
+"""Remembering, correcting, confirming and forgetting facts (B.12, B.13, D.09, E.16)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from hyperloci.clock import MS_PER_DAY, Clock, to_iso
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.graph.anchors import anchor_fact
+from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.model.answers import Contradiction, Forgotten, Remembered
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
+from hyperloci.model.node import MAX_CONTENT_CHARS, NewNode, Node
+from hyperloci.store import Store
+from hyperloci.store.nodes import RESTORE_DAYS
+
+CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
+    "user_info": (NodeType.FACT, "user_info"),
+    "decision": (NodeType.DECISION, "decision"),
+    "preference": (NodeType.FACT, "preference"),
+    "constraint": (NodeType.FACT, "constraint"),
+    "insight": (NodeType.FACT, "insight"),
+}
+"""The five categories of D.09."""
+
+GLOBAL_CATEGORIES: Final = frozenset({"user_info", "preference"})
+"""What is about the user holds in every project unless said otherwise."""
+
+SCOPES: Final = ("project", "global")
+
+
+class Facts:
+    """What a caller states and unstates, over one store."""
+
+    def __init__(self, store: Store, project: str, clock: Clock) -> None:
+        self._store = store
+        self._project = project
+        self._clock = clock
+
+    def scope_of(self, scope: str | None, category: str) -> str:
+        """Return the id of the scope a fact of this category belongs in.
+
+        Raises:
+            BadRequestError: neither `project` nor `global`.
+        """
+        if scope is None:
+            return GLOBAL_SCOPE if category in GLOBAL_CATEGORIES else self._project
+        if scope not in SCOPES:
+            raise BadRequestError(f"scope={scope!r} is unknown: use one of {', '.join(SCOPES)}.")
+        return GLOBAL_SCOPE if scope == "global" else self._project
+
+    def remember(
+        self,
+        fact: Prepared,
+        *,
+        category: str,
+        confidence: float,
+        scope: str,
+        entities: Sequence[str] = (),
+        replaces: str | None = None,
+        session_id: str | None = None,
+        contradictions: Sequence[Contradiction] = (),
+    ) -> Remembered:
+        """Store a fact, or count it again if it is known; `replaces` invalidates an older one."""
+        node_type, subtype = category_of(category)
+        new = NewNode(
+            type=node_type,
+            subtype=subtype,
+            content=fact.text,
+            confidence=confidence,
+            origin=Origin.TOOL,
+            provenance="remember_fact",
+            scope=scope,
+            metadata=_metadata(fact),
+        )
+        with self._store.transaction():
+            old = None if replaces is None else self.existing(replaces, "replaces")
+            known = self._store.nodes.find_duplicate(fact.text, scope)
+            if known is not None and (old is None or known.key != old.key):
+                self._store.nodes.count_again(known.key, now=self._clock())
+                return Remembered(id=known.id, duplicate_of=known.id, redactions=len(fact.redactions))
+            node = self._create(new, session_id, entities)
+            if old is not None:
+                self.supersede(old, node, "replaced by a newer fact")
+        return Remembered(
+            id=node.id,
+            contradictions=tuple(item for item in contradictions if old is None or item.id != old.id),
+            redactions=len(fact.redactions),
+            supersedes=None if old is None else old.id,
+            flags=fact.flags,
+        )
+
+    def mark_dead_end(
+        self, approach: Prepared, reason: Prepared, *, scope: str, session_id: str | None = None
+    ) -> Remembered:
+        """Store that an approach was tried and failed, and why."""
+        metadata = {**_metadata(approach), "approach": approach.text, "reason": reason.text}
+        flags = tuple(dict.fromkeys((*approach.flags, *reason.flags)))
+        if flags:
+            metadata["flags"] = list(flags)
+        new = NewNode(
+            type=NodeType.EXPERIENCE,
+            subtype="dead_end",
+            content=f"Dead end: {approach.text}\nWhy it failed: {reason.text}",
+            confidence=1.0,
+            origin=Origin.TOOL,
+            provenance="mark_dead_end",
+            scope=scope,
+            metadata=metadata,
+        )
+        redactions = len(approach.redactions) + len(reason.redactions)
+        with self._store.transaction():
+            known = self._store.nodes.find_duplicate(new.content, scope)
+            if known is not None:
+                self._store.nodes.count_again(known.key, now=self._clock())
+                return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
+            node = self._create(new, session_id, ())
+        return Remembered(id=node.id, redactions=redactions, flags=flags)
+
+    def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
+        """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
+        with self._store.transaction():
+            old = self.existing(node_id, "id")
+            if old.valid_until is not None:
+                raise BadRequestError(f"id={node_id!r} was corrected already; correct the newest version instead.")
+            if old.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
+                raise BadRequestError(
+                    f"id={node_id!r} is a {old.subtype or old.type}: only what was remembered can be corrected; "
+                    "change the file it came from instead."
+                )
+            new = NewNode(
+                type=old.type,
+                subtype=old.subtype,
+                content=fact.text,
+                confidence=1.0,
+                decay_rate=old.decay_rate,
+                origin=Origin.TOOL,
+                provenance=f"correct_fact: {reason}" if reason else "correct_fact",
+                scope=old.scope,
+                tier=old.tier,
+                metadata=_metadata(fact),
+            )
+            node = self._create(new, session_id, ())
+            self.supersede(old, node, reason or "corrected")
+        return Remembered(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
+
+    def supersede(self, old: Node, new: Node, reason: str) -> None:
+        """Invalidate `old` from now on and join it to its successor."""
+        now = self._clock()
+        self._store.nodes.update_node(old.id, now=now, valid_until=now)
+        self._store.edges.link("supersedes", new.key, [old.key], now=now, evidence=reason)
+        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+    def confirm(self, node_id: str) -> Node:
+        """Protect a fact: full confidence, no decay, long-term (B.13)."""
+        now = self._clock()
+        with self._store.transaction():
+            node = self.existing(node_id, "id")
+            self._store.nodes.update_node(
+                node.id,
+                now=now,
+                reason="confirmed",
+                confidence=1.0,
+                decay_rate=0.0,
+                last_accessed=now,
+                tier=Tier.LONGTERM,
+            )
+            self._store.log.add("confirm", [node.id], now=now)
+            return self.existing(node_id, "id")
+
+    def forget(self, node_id: str, *, reason: str | None) -> Forgotten:
+        """Forget a memory; it can be restored for 30 days."""
+        now = self._clock()
+        with self._store.transaction():
+            node = self.existing(node_id, "id")
+            self._store.nodes.delete_node(node.id, now=now, reason=reason)
+        return Forgotten(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
+
+    def restore(self, node_id: str, *, reason: str | None) -> Node:
+        """Bring a forgotten memory back.
+
+        Raises:
+            NotFoundError: no such memory.
+            BadRequestError: it is not forgotten, or its 30 days are over.
+        """
+        with self._store.transaction():
+            node = self.any_node(node_id, "id")
+            if not self._store.nodes.restore_node(node.id, now=self._clock(), reason=reason):
+                state = "is not forgotten" if node.deleted_at is None else f"was forgotten over {RESTORE_DAYS} days ago"
+                raise BadRequestError(f"id={node_id!r} {state}, so there is nothing to restore.")
+            return self.existing(node.id, "id")
+
+    def any_node(self, node_id: str, argument: str) -> Node:
+        """Return a memory by its id or a prefix of 8 characters and more, forgotten ones too.
+
+        Raises:
+            NotFoundError: nothing, or several, go by it.
+        """
+        node = self._store.nodes.get_node(node_id)
+        if node is not None:
+            return node
+        similar = self._store.nodes.ids_like(node_id) if len(node_id) >= 8 else []
+        if len(similar) == 1:
+            found = self._store.nodes.get_node(similar[0])
+            assert found is not None
+            return found
+        hint = f"; these begin so: {', '.join(similar)}" if similar else "; search_memory gives ids"
+        raise NotFoundError(f"{argument}={node_id!r:.80} is no memory{hint}.")
+
+    def existing(self, node_id: str, argument: str) -> Node:
+        """Return a memory that is not forgotten.
+
+        Raises:
+            NotFoundError: no such memory, or a forgotten one.
+        """
+        node = self.any_node(node_id, argument)
+        if node.deleted_at is not None:
+            raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
+        return node
+
+    def _create(self, new: NewNode, session_id: str | None, entities: Sequence[str]) -> Node:
+        now = self._clock()
+        session = None
+        if session_id is not None:
+            session = self._store.sessions.see(session_id, self._store.scopes.ensure(self._project, now=now), now=now)
+        node = self._store.nodes.create_node(new, now=now, session_key=session.key if session else None)
+        self._store.log.add("create", [node.id], now=now, to_tier=node.tier, reasoning=new.provenance)
+        anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
+        for name in entities:
+            self._mention(node, name, now)
+        return node
+
+    def _mention(self, node: Node, name: str, now: int) -> None:
+        label = prepare(name).text.strip()
+        if not label:
+            raise BadRequestError(f"entities has {name!r}: give names that are not empty.")
+        found = self._store.entities.find(label)
+        if found:
+            key = found[0].node_key
+        else:
+            entity = NewNode(
+                type=NodeType.ENTITY,
+                subtype="concept",
+                content=label,
+                confidence=1.0,
+                origin=Origin.TOOL,
+                scope=node.scope,
+                tier=Tier.LONGTERM,
+            )
+            key = self._store.nodes.create_node(entity, now=now).key
+            self._store.entities.register(key, label, now=now)
+        self._store.entities.mention(node.key, key, now=now)
+
+
+def category_of(category: str) -> tuple[NodeType, str]:
+    """Return the type and subtype of a category.
+
+    Raises:
+        BadRequestError: no such category.
+    """
+    if category not in CATEGORIES:
+        raise BadRequestError(f"category={category!r} is unknown: use one of {', '.join(CATEGORIES)}.")
+    return CATEGORIES[category]
+
+
+def checked_text(argument: str, text: str) -> Prepared:
+    """Return a caller's text as it may be stored: private parts out, cleaned, secrets redacted.
+
+    Raises:
+        BadRequestError: nothing is left of it, or it is too long; the message names the argument.
+    """
+    if len(text) > MAX_CONTENT_CHARS:
+        raise BadRequestError(
+            f"{argument} has {len(text)} characters; at most {MAX_CONTENT_CHARS} are kept. "
+            "Split it, or put it in a file and index that."
+        )
+    prepared = prepare(text)
+    if not prepared.text.strip() or prepared.text.strip() == "[private]":
+        raise BadRequestError(f"{argument} is empty (or all of it is private): give the text to remember.")
+    return prepared
+
+
+def _metadata(text: Prepared) -> dict[str, Any]:
+    metadata: dict[str, Any] = {}
+    if text.flags:
+        metadata["flags"] = list(text.flags)
+    if text.redactions:
+        metadata["redactions"] = len(text.redactions)
+    return metadata

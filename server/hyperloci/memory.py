@@ -1,0 +1,485 @@
+"""Memory: the façade that tools, hooks, the command line and the watchers call; one method a use case."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from hyperloci.clock import Clock, system_clock, to_iso
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.ingest.project import Project, identify
+from hyperloci.lifecycle.facts import Facts, category_of, checked_text
+from hyperloci.model.answers import (
+    AssembledContext,
+    ContradictionReport,
+    Explanation,
+    Forgotten,
+    IndexReport,
+    LogLine,
+    RelatedAnswer,
+    RelatedHit,
+    Remembered,
+)
+from hyperloci.model.edge import Member
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit, SearchAnswer, Where
+from hyperloci.store import Store
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.retrieval.search import Found, Searcher
+
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, what is being done)."""
+
+CONTRADICTION_CANDIDATES: Final = 30
+"""Memories a new statement is compared with: those nearest in words and in meaning."""
+
+MAX_LABEL_CHARS: Final = 64
+MAX_MEMBERS: Final = 50
+MAX_DEPTH: Final = 4
+DIRECTIONS: Final = ("out", "in", "both")
+
+OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
+
+
+class Memory:
+    """The memory of one project, plus what is global, over one open store. Synchronous; used by one thread at a time.
+
+    Every method that writes is one transaction: when it returns, what it wrote survives a kill of any process.
+    """
+
+    def __init__(self, store: Store, settings: Settings, project: Project, clock: Clock = system_clock) -> None:
+        self.store = store
+        self.settings = settings
+        self.project = project
+        self._clock = clock
+        self._facts = Facts(store, project.id, clock)
+
+    @classmethod
+    def open(cls, settings: Settings, project_path: Path, *, clock: Clock = system_clock) -> Self:
+        """Open (and make, where needed) the database for the project that `project_path` lies in.
+
+        Raises:
+            StoreError: the database can't be opened.
+        """
+        store = Store.open(
+            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock
+        )
+        try:
+            project = identify(project_path, override=settings.project)
+            if store.scopes.find(project.id) is None:
+                with store.transaction():
+                    _register(store, project, clock())
+        except BaseException:
+            store.close()
+            raise
+        return cls(store, settings, project, clock)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def search(
+        self,
+        query: str,
+        *,
+        content_type: str = "any",
+        profile: str = "auto",
+        limit: int = 5,
+        after: str | None = None,
+        before: str | None = None,
+        entity_name: str | None = None,
+        where: Mapping[str, Any] | None = None,
+        explain: bool = False,
+        reinforce: bool = True,
+    ) -> SearchAnswer:
+        """Find the memories that answer a query best.
+
+        Args:
+            query: a question or words, at most 10,000 characters.
+            content_type: which kind to look among (`retrieval.where.CONTENT_TYPES`).
+            profile: from which side to look (`retrieval.scoring.PROFILES`).
+            limit: 1..50.
+            after, before: time bounds as `clock.parse_when` reads them.
+            entity_name: only memories that mention this entity.
+            where: further conditions (`retrieval.where.WHERE_KEYS`).
+            explain: give each hit's scores by space.
+            reinforce: note that the hits were recalled (B.12).
+
+        Raises:
+            BadRequestError: an argument that can't be used; the message says what would be.
+        """
+        from hyperloci.retrieval.search import explanation_of
+        from hyperloci.retrieval.where import build_conditions
+        from hyperloci.store.analysis import query_terms
+
+        started = time.perf_counter()
+        conditions = build_conditions(
+            project=self.project.id,
+            now=self._clock(),
+            content_type=content_type,
+            after=after,
+            before=before,
+            entity_name=entity_name,
+            where=where,
+        )
+        found = self._searcher.search(query, conditions, limit=limit, profile=profile)
+        explanations = (
+            {key: explanation_of(scores, query_terms(query)) for key, scores in found.scores.items()} if explain else {}
+        )
+        hits = self._present(
+            found.nodes, scores={key: scores.total for key, scores in found.scores.items()}, explanations=explanations
+        )
+        if reinforce and found.nodes:
+            with self.store.transaction():
+                self.store.nodes.reinforce([node.key for node in found.nodes], now=self._clock())
+        return SearchAnswer(
+            query=query,
+            intent=found.intent,
+            strategy=found.strategy,
+            mode=found.mode,
+            degraded=found.degraded,
+            results=tuple(hits),
+            hints=_hints(found, conditions.where),
+            took_ms=round(1_000 * (time.perf_counter() - started), 2),
+        )
+
+    def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
+        """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives."""
+        from hyperloci.retrieval.context import assemble
+        from hyperloci.retrieval.intent import effort
+
+        level = effort(query)
+        answer = self.search(query, limit=max(20, level.limit), reinforce=False)
+        context = assemble(query, answer.results, level.tokens if max_tokens is None else max_tokens)
+        if context.sources:
+            with self.store.transaction():
+                keys = [node.key for id in context.sources if (node := self.store.nodes.get_node(id))]
+                self.store.nodes.reinforce(keys, now=self._clock())
+        return context
+
+    def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
+        """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
+        return self._contradictions(checked_text("statement", statement).text, limit)
+
+    def _contradictions(self, statement: str, limit: int) -> ContradictionReport:
+        from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+        from hyperloci.store.analysis import query_terms
+
+        scopes = (self.project.id, GLOBAL_SCOPE)
+        said = Where(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
+        allowed = self.store.filters.allowed(said)
+        keyword = self.store.keyword_search.search(query_terms(statement), allowed, CONTRADICTION_CANDIDATES)
+        near = self._searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
+        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key, _ in keyword), *near})
+        candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
+        return ContradictionFinder(self.store).find(statement, candidates, scopes=scopes, limit=limit)
+
+    def find_related(
+        self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 1, limit: int = 10
+    ) -> RelatedAnswer:
+        """Walk the relations of the memory that `topic` names or describes best, nearest first (D.02)."""
+        from hyperloci.graph.related import related
+
+        if direction not in DIRECTIONS:
+            raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
+        if not 1 <= depth <= MAX_DEPTH:
+            raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
+        start = self._node_about(topic)
+        found = related(self.store, start.key, relationship, direction, depth, limit)
+        return RelatedAnswer(
+            node=self._present([start])[0],
+            related=tuple(
+                RelatedHit(
+                    id=item.node_id,
+                    content=item.content,
+                    relation=item.label,
+                    direction=item.direction,
+                    distance=item.distance,
+                    confidence=item.confidence,
+                    automatic=item.automatic,
+                )
+                for item in found
+            ),
+        )
+
+    def recall_user_info(self) -> tuple[Hit, ...]:
+        """Return what is known of the user: who they are, what they prefer; surest first."""
+        nodes = self.store.nodes.query_nodes(
+            "fact", subtypes=("user_info", "preference"), scopes=(GLOBAL_SCOPE, self.project.id), limit=50
+        )
+        hits = self._present(sorted(nodes, key=lambda node: node.subtype != "user_info"))
+        return tuple(sorted(hits, key=lambda hit: (hit.subtype != "user_info", -hit.confidence)))
+
+    def explain_fact(self, id: str) -> Explanation:
+        """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
+        node = self._facts.any_node(id, "id")
+        return Explanation(
+            node=self._present([node])[0],
+            sources=tuple(self._linked(node, "derived_from", Role.SUBJECT)),
+            supersedes=tuple(self._chain(node)),
+            superseded_by=next(iter(self._linked(node, "supersedes", Role.OBJECT)), None),
+            entities=tuple(entity.canonical_name for entity in self.store.entities.of(node.key)),
+            log=tuple(
+                LogLine(
+                    time=to_iso(entry.timestamp),
+                    operation=entry.operation,
+                    from_tier=entry.from_tier,
+                    to_tier=entry.to_tier,
+                    reason=entry.reasoning,
+                )
+                for entry in self.store.log.of(node.id)
+            ),
+        )
+
+    def get(self, id: str) -> Hit:
+        """Return one memory by its id.
+
+        Raises:
+            NotFoundError: no such memory.
+        """
+        return self._present([self._facts.any_node(id, "id")])[0]
+
+    def stats(self) -> dict[str, Any]:
+        """Return counts of everything held, and the embedder's state."""
+        answer = self.store.stats()
+        answer["project"] = {"id": self.project.id, "name": self.project.name}
+        answer["database"] = str(self.settings.database)
+        answer["embedder"] = self._embedder_state()
+        return answer
+
+    # -- writing -----------------------------------------------------------------------------------------------------
+
+    def remember_fact(
+        self,
+        fact: str,
+        *,
+        category: str = "insight",
+        confidence: float = 1.0,
+        scope: str | None = None,
+        entities: Sequence[str] = (),
+        replaces: str | None = None,
+        session_id: str | None = None,
+    ) -> Remembered:
+        """Store a fact and say what it contradicts; the same fact again is counted, not stored twice.
+
+        Raises:
+            BadRequestError: an empty or overlong fact, an unknown category or scope.
+            NotFoundError: `replaces` names no memory.
+        """
+        text = checked_text("fact", fact)
+        category_of(category)
+        where = self._facts.scope_of(scope, category)
+        report = self._contradictions(text.text, 5)
+        remembered = self._facts.remember(
+            text,
+            category=category,
+            confidence=confidence,
+            scope=where,
+            entities=entities,
+            replaces=replaces,
+            session_id=session_id or self._current_session(),
+            contradictions=report.contradictions,
+        )
+        self._kick()
+        return remembered
+
+    def mark_dead_end(
+        self, approach: str, reason: str, *, scope: str | None = None, session_id: str | None = None
+    ) -> Remembered:
+        """Store that an approach failed, and why, so that it isn't tried again."""
+        remembered = self._facts.mark_dead_end(
+            checked_text("approach", approach),
+            checked_text("reason", reason),
+            scope=self._facts.scope_of(scope, "dead_end"),
+            session_id=session_id or self._current_session(),
+        )
+        self._kick()
+        return remembered
+
+    def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> Remembered:
+        """Replace a memory by a right one; the old one stays, invalidated, as its history (B.13)."""
+        remembered = self._facts.correct(
+            id, checked_text("fact", fact), reason=reason, session_id=self._current_session()
+        )
+        self._kick()
+        return remembered
+
+    def confirm_fact(self, id: str) -> Hit:
+        """Protect a memory from decay, with full confidence (B.13)."""
+        return self._present([self._facts.confirm(id)])[0]
+
+    def relate(
+        self,
+        label: str,
+        members: Sequence[Mapping[str, str]],
+        *,
+        weight: float = 1.0,
+        evidence: str | None = None,
+    ) -> str:
+        """Join memories in a hyperedge and return its id.
+
+        Args:
+            label: a relation of D.02 or a word of the caller's own.
+            members: `{"id": ..., "role": ...}` for each memory, two or more.
+            weight: 0 or more.
+            evidence: why, in words.
+        """
+        word = label.strip().lower().replace(" ", "_")
+        if not word or len(word) > MAX_LABEL_CHARS:
+            raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
+        if len(members) > MAX_MEMBERS:
+            raise BadRequestError(f"members has {len(members)} entries; at most {MAX_MEMBERS} are joined at once.")
+        proof = None if evidence is None else checked_text("evidence", evidence).text
+        with self.store.transaction():
+            joined = [self._member(index, member) for index, member in enumerate(members)]
+            edge = self.store.edges.create_edge(word, joined, now=self._clock(), weight=weight, evidence=proof)
+        return edge.id
+
+    def forget(self, id: str, *, reason: str | None = None) -> Forgotten:
+        """Forget a memory; `restore` brings it back for 30 days (E.16)."""
+        return self._facts.forget(id, reason=reason)
+
+    def restore(self, id: str, *, reason: str | None = None) -> Hit:
+        """Bring a forgotten memory back (E.16)."""
+        return self._present([self._facts.restore(id, reason=reason)])[0]
+
+    # -- ingestion ---------------------------------------------------------------------------------------------------
+
+    def index_path(self, path: str | Path | None = None, *, progress: Progress | None = None) -> IndexReport:
+        """Index a file or folder inside the project; without a path all of it, and its git history.
+
+        Raises:
+            BadRequestError: the path lies outside the project.
+            NotFoundError: there is nothing at the path.
+        """
+        from hyperloci.ingest.indexer import Indexer
+
+        target = None if path is None else self._inside(Path(path))
+        report = Indexer(self.store, self.settings, self.project, self._clock).index(target, progress=progress)
+        self._kick()
+        return report
+
+    def _inside(self, path: Path) -> Path:
+        root = Path(self.project.root)
+        target = (root / path).resolve()
+        if not target.is_relative_to(root.resolve()):
+            raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {root}.")
+        if not target.exists():
+            raise NotFoundError(f"path={str(path)!r} does not exist in {root}.")
+        return target
+
+    # -- inner -------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _searcher(self) -> Searcher:
+        from hyperloci.retrieval.search import Searcher
+
+        return Searcher(self.store, self._client, off_reason=OFF)
+
+    @functools.cached_property
+    def _client(self) -> EmbedderClient | None:
+        if not self.settings.embedder:
+            return None
+        from hyperloci.embedder.client import EmbedderClient
+
+        return EmbedderClient(self.settings)
+
+    def _present(
+        self,
+        nodes: Sequence[Node],
+        *,
+        scores: Mapping[NodeKey, float] | None = None,
+        explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
+    ) -> list[Hit]:
+        from hyperloci.retrieval.present import present
+
+        return present(self.store, nodes, now=self._clock(), scores=scores, explanations=explanations)
+
+    def _node_about(self, topic: str) -> Node:
+        if self.store.nodes.get_node(topic) is not None:
+            return self._facts.existing(topic, "topic")
+        answer = self.search(topic, limit=1, reinforce=False)
+        if not answer.results:
+            raise NotFoundError(f"topic={topic!r:.80}: no memory is about it.")
+        return self._facts.existing(answer.results[0].id, "topic")
+
+    def _linked(self, node: Node, label: str, role: Role) -> list[Hit]:
+        keys = [
+            member.node
+            for edge in self.store.edges.of(node.key, label)
+            if any(member.node == node.key and member.role == role for member in edge.members)
+            for member in edge.members
+            if member.node != node.key
+        ]
+        nodes = self.store.nodes.by_keys(keys)
+        return self._present([nodes[key] for key in keys if key in nodes])
+
+    def _chain(self, node: Node) -> list[Hit]:
+        """Return what a fact superseded, and what that superseded, newest first; ends at a circle."""
+        chain: list[Hit] = []
+        seen = {node.id}
+        current: Node | None = node
+        while current is not None:
+            older = [hit for hit in self._linked(current, "supersedes", Role.SUBJECT) if hit.id not in seen]
+            chain.extend(older[:1])
+            seen.update(hit.id for hit in older)
+            current = self.store.nodes.get_node(older[0].id) if older else None
+        return chain
+
+    def _member(self, index: int, member: Mapping[str, str]) -> Member:
+        role = member.get("role", "participant")
+        if role not in set(Role):
+            raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
+        node = self._facts.existing(member.get("id", ""), f"members[{index}].id")
+        return Member(node.key, Role(role), index)
+
+    def _current_session(self) -> str | None:
+        sessions = self.store.sessions.recent(self.project.id, limit=1)
+        return sessions[0].id if sessions and sessions[0].status == "active" else None
+
+    def _kick(self) -> None:
+        """Tell a warm embedder that there is work; without one the queue waits."""
+        if self._client is not None:
+            self._client.kick(self.settings.database)
+
+    def _embedder_state(self) -> dict[str, Any]:
+        status = None if self._client is None else self._client.status()
+        if status is None:
+            return {"warm": False, "enabled": self.settings.embedder}
+        return {"warm": True, "enabled": True, "model": status.model_id, "device": status.device}
+
+    def close(self) -> None:
+        """Close the database."""
+        self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def _register(store: Store, project: Project, now: int) -> None:
+    store.scopes.ensure(
+        project.id,
+        now=now,
+        name=project.name,
+        root=str(project.root),
+        remote=project.remote,
+        root_commit=project.root_commit,
+    )
+
+
+def _hints(found: Found, where: Where) -> tuple[str, ...]:
+    hints = []
+    if not found.nodes:
+        narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))
+        hints.append("Nothing found; try other words" + (" or fewer conditions." if narrowed else "."))
+    if any(node.subtype == "dead_end" for node in found.nodes):
+        hints.append("A dead end is among the results: it was tried and failed.")
+    return tuple(hints)

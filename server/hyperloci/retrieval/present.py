@@ -1,0 +1,93 @@
+"""From stored nodes to what callers see: times as ISO 8601, the source, the confidence of today, warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hyperloci.clock import to_iso
+from hyperloci.graph.anchors import outdated
+from hyperloci.model.kinds import TRUST, NodeKey, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.position import Position
+from hyperloci.model.search import Hit, Source
+from hyperloci.store import Store, decay_factor
+
+LOW_TRUST: Final = 0.5
+"""At or below it a hit carries the note that anyone who can write the file could have written it."""
+
+
+def present(
+    store: Store,
+    nodes: Sequence[Node],
+    *,
+    now: int,
+    scores: Mapping[NodeKey, float] | None = None,
+    explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
+) -> list[Hit]:
+    """Return a Hit for each node, in their order."""
+    keys = [node.key for node in nodes]
+    positions = store.positions.of(keys)
+    commits = store.files.commits_of(keys)
+    stale = outdated(store, keys)
+    return [
+        Hit(
+            id=node.id,
+            type=node.type,
+            subtype=node.subtype,
+            content=node.content,
+            score=round((scores or {}).get(node.key, 0.0), 4),
+            confidence=round(confidence_now(node, now), 4),
+            tier=node.tier,
+            scope=node.scope,
+            created_at=to_iso(node.created_at),
+            valid_from=to_iso(node.valid_from),
+            valid_until=None if node.valid_until is None else to_iso(node.valid_until),
+            source=source_of(node, positions.get(node.key), commits.get(node.key)),
+            notes=_notes(node, stale.get(node.key)),
+            explain=(explanations or {}).get(node.key),
+        )
+        for node in nodes
+    ]
+
+
+def confidence_now(node: Node, now: int) -> float:
+    """Return a node's confidence as it stands after its decay since the last access (B.11)."""
+    return node.confidence * decay_factor(node.decay_rate, now - node.last_accessed)
+
+
+def source_of(node: Node, position: Position | None, commit: str | None = None) -> Source:
+    """Return where a node came from."""
+    place = position or Position()
+    return Source(
+        kind=node.origin,
+        path=place.path,
+        line_start=place.line_start,
+        line_end=place.line_end,
+        section_path=place.section_path,
+        symbol=place.symbol,
+        commit=commit,
+        session_id=node.session_id,
+        seq=node.seq,
+    )
+
+
+def trust_of(node: Node) -> float:
+    """Return how far a node's text may be believed; a derived one no further than its weakest source."""
+    own = TRUST[Origin(node.origin)]
+    weakest = node.metadata.get("trust")
+    return min(own, float(weakest)) if isinstance(weakest, (int, float)) else own
+
+
+def _notes(node: Node, stale: str | None) -> tuple[str, ...]:
+    notes = []
+    if stale:
+        notes.append(f"outdated: {stale}")
+    if node.deleted_at is not None:
+        notes.append("forgotten")
+    if node.valid_until is not None:
+        notes.append("no longer valid")
+    flags = node.metadata.get("flags")
+    if isinstance(flags, list) and flags:
+        notes.append(f"suspicious: {', '.join(map(str, flags))}")
+    return tuple(notes)
