@@ -1,0 +1,230 @@
+"""Which project a folder belongs to: every clone and every working tree of one repository shares a memory.
+
+The key, first that exists: a name given by the user; the remote's address; the first commit; the path. A repository
+gains stronger keys with time (a first commit, later a remote), so a project also carries the ids it may have gone by
+before: `aliases`. With a remote nothing but a few small files is read; Git is started for a first commit only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from hyperloci.errors import BadRequestError
+from hyperloci.ingest.project_git import (
+    BrokenRepositoryError,
+    Head,
+    Repository,
+    find_repository,
+    is_shallow,
+    open_repository,
+    read_head,
+    read_remotes,
+    root_commit,
+)
+from hyperloci.ingest.project_remote import local_folder, normalise_remote
+
+GIT_TIMEOUT_SECONDS: Final = 2.0
+"""Enough to walk a hundred thousand commits; a longer history without any remote is hardly met."""
+
+ID_HEX_DIGITS: Final = 16
+"""64 bits: a person with a million projects would see two of them collide with a chance of one in 37 million."""
+
+_MAX_LOCAL_HOPS: Final = 3
+"""A clone of a clone on the same disk is followed to the address where the first one came from."""
+
+
+class Basis(StrEnum):
+    """What a project's id was made from, strongest first."""
+
+    NAME = "name"
+    REMOTE = "remote"
+    ROOT_COMMIT = "root_commit"
+    PATH = "path"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project, and where in it a folder is.
+
+    Attributes:
+        id: `project:` and 16 hexadecimal digits; the scope of its memories.
+        name: for people; not unique.
+        root: real path of the working tree, or of the folder itself outside of any repository.
+        basis: what `id` was made from.
+        common_dir: the Git folder that all working trees share; None outside of any repository.
+        remote: `host/owner/repository`, never with credentials.
+        root_commit: the first commit; only known where it was needed, or asked for.
+        branch: None when detached or without a repository.
+        head: the commit that is checked out; None before the first.
+        aliases: ids that weaker keys give the same project; memories may still be kept under them. None for a project
+            that was named: a name may be given to set a part of a repository apart.
+        broad: the home folder, a folder above it, or a file system's root: too much to index or watch.
+        notes: what could not be found out, in words for `doctor`.
+    """
+
+    id: str
+    name: str
+    root: Path
+    basis: Basis
+    common_dir: Path | None = None
+    remote: str | None = None
+    root_commit: str | None = None
+    branch: str | None = None
+    head: str | None = None
+    aliases: tuple[str, ...] = ()
+    broad: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def identify(
+    path: Path,
+    *,
+    override: str | None = None,
+    home: Path | None = None,
+    git_timeout: float = GIT_TIMEOUT_SECONDS,
+    thorough: bool = False,
+) -> Project:
+    """Find out which project a folder (or file) belongs to.
+
+    The home folder, and any above it, is a project only when it is opened itself: a repository that someone keeps
+    there for dotfiles doesn't swallow what lies below.
+
+    Args:
+        path: what was opened; it need not exist.
+        override: the user's own name for the project; projects of one name share a memory.
+        home: the home folder, for tests; by default the user's.
+        git_timeout: seconds that Git may take.
+        thorough: start Git for the first commit even when a remote gives the id, so that `aliases` is complete.
+
+    Raises:
+        BadRequestError: `path` can't be a path at all.
+    """
+    folder = _real_folder(path)
+    home = home or _home()
+    wide = _wide_folders(folder, home)
+    notes: list[str] = []
+    try:
+        repository = find_repository(folder, wide)
+    except BrokenRepositoryError as error:
+        repository, folder = None, error.root
+        notes.append(str(error))
+    root = repository.root if repository else folder
+    if root in wide:
+        notes.append(f"{root} is too broad to be indexed or watched; open a folder inside it")
+    head = read_head(repository) if repository else Head(None, None)
+    remote = _remote(repository, notes) if repository else None
+    first = None
+    if repository and (remote is None or thorough):
+        first = _first_commit(repository, head, home, git_timeout, notes)
+    keys = _keys(override, remote, first, _place(root, repository))
+    ids = tuple(project_id(basis, key) for basis, key in keys)
+    return Project(
+        id=ids[0],
+        name=(override or "").strip() or (remote or "").rpartition("/")[2] or root.name or str(root),
+        root=root,
+        basis=keys[0][0],
+        common_dir=repository.common_dir if repository else None,
+        remote=remote,
+        root_commit=first,
+        branch=head.branch,
+        head=head.commit,
+        aliases=() if keys[0][0] is Basis.NAME else ids[1:],
+        broad=root in wide,
+        notes=tuple(notes),
+    )
+
+
+def project_id(basis: Basis, key: str) -> str:
+    """Return the id that a key gives; the kind of key is part of it, so that a name can't pass for a remote."""
+    digest = hashlib.sha256(f"{basis}:{key}".encode("utf-8", "surrogateescape")).hexdigest()
+    return f"project:{digest[:ID_HEX_DIGITS]}"
+
+
+def _keys(override: str | None, remote: str | None, first: str | None, place: Path) -> list[tuple[Basis, str]]:
+    keys = [
+        (Basis.NAME, (override or "").strip()),
+        (Basis.REMOTE, remote),
+        (Basis.ROOT_COMMIT, first),
+        (Basis.PATH, os.path.normcase(place)),
+    ]
+    return [(basis, key) for basis, key in keys if key]
+
+
+def _place(root: Path, repository: Repository | None) -> Path:
+    """Return the one path that all working trees of a repository share."""
+    if repository is None:
+        return root
+    common_dir = repository.common_dir
+    return common_dir.parent if common_dir.name == ".git" else common_dir
+
+
+def _remote(repository: Repository, notes: list[str]) -> str | None:
+    """Return the address of the repository's main remote; one on this disk is followed to where it came from."""
+    for _ in range(_MAX_LOCAL_HOPS):
+        try:
+            remotes = read_remotes(repository.common_dir)
+        except OSError as error:
+            notes.append(f"{repository.common_dir / 'config'} can't be read ({error.strerror or error})")
+            return None
+        if not remotes:
+            return None
+        url = remotes[min(remotes, key=_preference)]
+        if hosted := normalise_remote(url):
+            return hosted
+        source = _local_source(url, _place(repository.root, repository))
+        if source is None:
+            return None
+        repository = source
+    return None
+
+
+def _preference(remote_name: str) -> tuple[bool, bool, str]:
+    return remote_name != "origin", remote_name != "upstream", remote_name
+
+
+def _local_source(url: str, base: Path) -> Repository | None:
+    folder = local_folder(url, base)
+    try:
+        return open_repository(folder) or open_repository(folder.with_name(folder.name + ".git"))
+    except (BrokenRepositoryError, ValueError):
+        return None
+
+
+def _first_commit(
+    repository: Repository, head: Head, home: Path | None, timeout: float, notes: list[str]
+) -> str | None:
+    if head.branch is not None and head.commit is None:
+        return None  # Nothing has been committed yet.
+    if is_shallow(repository.common_dir):
+        notes.append("the history is cut off (a shallow clone), so its first commit says nothing")
+        return None
+    answer = root_commit(repository.root, home, timeout)
+    if answer.problem:
+        notes.append(answer.problem)
+    return answer.value
+
+
+def _real_folder(path: Path) -> Path:
+    try:
+        real = Path(os.path.realpath(path))
+    except ValueError as error:
+        raise BadRequestError(f"path={str(path)!r} is not a path: {error}.") from error
+    return real.parent if os.path.isfile(real) else real
+
+
+def _home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:
+        return None
+
+
+def _wide_folders(folder: Path, home: Path | None) -> frozenset[Path]:
+    real_home = Path(os.path.realpath(home)) if home else None
+    above = (real_home, *real_home.parents) if real_home else ()
+    return frozenset({Path(folder.anchor), *above})

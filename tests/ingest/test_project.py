@@ -1,0 +1,492 @@
+"""Which project a folder belongs to, on real repositories."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.errors import BadRequestError
+from hyperloci.ingest.project import Basis, identify, project_id
+from hyperloci.ingest.project_git import read_remotes
+from hyperloci.ingest.project_remote import normalise_remote
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+HTTPS = "https://github.com/Acme/Rocket.git"
+SSH = "git@github.com:acme/rocket.git"
+
+
+@pytest.fixture(autouse=True)
+def _own_git_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ALLOW_PROTOCOL": "file"}
+    for who in ("AUTHOR", "COMMITTER"):
+        values |= {f"GIT_{who}_NAME": "A", f"GIT_{who}_EMAIL": "a@b.c"}
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def work(home: Path) -> Path:
+    folder = home / "work"
+    folder.mkdir()
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(
+        ["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True, stdin=subprocess.DEVNULL
+    )
+    return done.stdout.strip()
+
+
+def repository(folder: Path, *, remote: str | None = None, commit: bool = True) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    git(folder, "init", "-q", "-b", "main")
+    if remote:
+        git(folder, "remote", "add", "origin", remote)
+    if commit:
+        git(folder, "commit", "-q", "--allow-empty", "-m", f"first of {folder.name}")
+    return folder
+
+
+def no_git(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise AssertionError("git was started")
+
+    monkeypatch.setattr(subprocess, "Popen", fail)
+
+
+def test_clones_over_ssh_and_https_are_one_project(home: Path, work: Path) -> None:
+    first = identify(repository(work / "a", remote=HTTPS), home=home)
+    second = identify(repository(work / "b", remote=SSH), home=home)
+    assert first.id == second.id
+    assert (first.basis, first.remote, first.name) == (Basis.REMOTE, "github.com/acme/rocket", "rocket")
+    assert (first.root, second.root) == (work / "a", work / "b")
+    assert first.id == project_id(Basis.REMOTE, "github.com/acme/rocket")
+    assert len(first.id) == len("project:") + 16
+
+
+def test_a_remote_is_enough_to_never_start_git(home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository(work / "a", remote=SSH)
+    commit = git(folder, "rev-parse", "HEAD")
+    git(folder, "worktree", "add", "-q", "-b", "side", str(work / "side"))
+    no_git(monkeypatch)
+    found = identify(work / "side", home=home)
+    assert (found.remote, found.branch, found.head) == ("github.com/acme/rocket", "side", commit)
+
+
+@pytest.mark.parametrize("remote", [SSH, None], ids=["remote", "no remote"])
+@pytest.mark.parametrize("commit", [True, False], ids=["commits", "unborn"])
+def test_working_trees_of_one_repository_share_a_memory(
+    home: Path, work: Path, remote: str | None, commit: bool
+) -> None:
+    main = repository(work / "main", remote=remote, commit=commit)
+    side = work / "elsewhere" / "side"
+    if commit:
+        git(main, "worktree", "add", "-q", "-b", "side", str(side))
+    else:
+        # What `git worktree add --orphan` makes, which Git before 2.42 does not know.
+        own = main / ".git" / "worktrees" / "side"
+        own.mkdir(parents=True)
+        (own / "HEAD").write_text("ref: refs/heads/side\n")
+        (own / "commondir").write_text("../..\n")
+        side.mkdir(parents=True)
+        (side / ".git").write_text(f"gitdir: {own}\n")
+    first, second = identify(main, home=home), identify(side, home=home)
+    assert first.id == second.id
+    assert first.common_dir == second.common_dir == main / ".git"
+    assert (first.root, second.root) == (main, side)
+    assert (first.branch, second.branch) == ("main", "side")
+
+
+def test_a_folder_inside_belongs_to_the_repository_around_it(home: Path, work: Path) -> None:
+    root = repository(work / "a", remote=SSH)
+    inside = root / "src" / "deep"
+    inside.mkdir(parents=True)
+    (inside / "x.py").touch()
+    for path in (inside, inside / "x.py", inside / "not there yet", root / ".git", root / ".git" / "refs"):
+        assert identify(path, home=home).root == root
+
+
+def test_a_submodule_is_a_project_of_its_own(home: Path, work: Path) -> None:
+    library = repository(work / "library")
+    outer = repository(work / "outer", remote=HTTPS)
+    git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "sub")
+    git(outer / "sub", "remote", "set-url", "origin", "https://example.org/library")
+    found = identify(outer / "sub", home=home)
+    assert (found.remote, found.root) == ("example.org/library", outer / "sub")
+    assert found.common_dir == outer / ".git" / "modules" / "sub"
+
+
+def test_clones_without_a_remote_share_their_first_commit(home: Path, work: Path) -> None:
+    origin = repository(work / "origin")
+    git(work, "clone", "-q", str(origin), "copy")
+    git(work / "copy", "remote", "remove", "origin")
+    git(work / "copy", "commit", "-q", "--allow-empty", "-m", "second")
+    first, second = identify(origin, home=home), identify(work / "copy", home=home)
+    assert first.id == second.id
+    assert (first.basis, first.root_commit) == (Basis.ROOT_COMMIT, git(origin, "rev-parse", "HEAD"))
+    assert second.head != first.head
+
+
+def test_a_clone_of_a_folder_is_followed_to_where_that_came_from(home: Path, work: Path) -> None:
+    origin = repository(work / "origin", remote=SSH)
+    git(work, "clone", "-q", "--bare", str(origin), "hub.git")
+    git(work / "hub.git", "remote", "set-url", "origin", "../origin")
+    git(work, "clone", "-q", f"file://{work}/hub.git", "copy")
+    assert identify(work / "copy", home=home).id == identify(origin, home=home).id
+    assert identify(work / "copy", home=home).remote == "github.com/acme/rocket"
+
+
+def test_a_clone_of_a_folder_that_is_gone_goes_by_its_first_commit(home: Path, work: Path) -> None:
+    origin = repository(work / "origin")
+    git(work, "clone", "-q", str(origin), "copy")
+    before = identify(origin, home=home)
+    shutil.rmtree(origin)
+    assert identify(work / "copy", home=home).id == before.id
+
+
+def test_remotes_that_point_at_each_other_end(home: Path, work: Path) -> None:
+    repository(work / "a", remote=str(work / "b"))
+    repository(work / "b", remote="../a")
+    assert identify(work / "a", home=home).basis is Basis.ROOT_COMMIT
+
+
+def test_a_bare_repository_and_its_working_tree_are_one_project(home: Path, work: Path) -> None:
+    seed = repository(work / "seed")
+    git(work, "clone", "-q", "--bare", str(seed), "store/.bare")
+    (work / "store" / ".git").write_text("gitdir: ./.bare\n")
+    git(work / "store", "remote", "remove", "origin")
+    git(work / "store", "worktree", "add", "-q", str(work / "store" / "tree"), "main")
+    found = [identify(work / "store" / name, home=home) for name in (".bare", "tree", "")]
+    assert len({project.id for project in found}) == 1
+    assert {project.common_dir for project in found} == {work / "store" / ".bare"}
+
+
+def test_a_name_given_by_the_user_comes_first(home: Path, work: Path) -> None:
+    repository(work / "a", remote=SSH)
+    repository(work / "b")
+    first, second = (identify(work / name, override=" mine ", home=home) for name in "ab")
+    assert first.id == second.id
+    assert (first.basis, first.name, first.remote, first.aliases) == (Basis.NAME, "mine", "github.com/acme/rocket", ())
+    assert identify(work / "a", override=" ", home=home).basis is Basis.REMOTE
+
+
+def test_a_name_can_not_pass_for_a_remote() -> None:
+    assert project_id(Basis.NAME, "github.com/acme/rocket") != project_id(Basis.REMOTE, "github.com/acme/rocket")
+
+
+def test_an_id_never_changes_between_versions() -> None:
+    # Memories are stored under it.
+    assert project_id(Basis.REMOTE, "github.com/acme/rocket") == "project:d70ad2ac9c5eba6c"
+
+
+def test_a_repository_that_gains_keys_remembers_its_earlier_ids(home: Path, work: Path) -> None:
+    folder = repository(work / "a", commit=False)
+    unborn = identify(folder, home=home)
+    assert (unborn.basis, unborn.branch, unborn.head, unborn.aliases) == (Basis.PATH, "main", None, ())
+    git(folder, "commit", "-q", "--allow-empty", "-m", "x")
+    local = identify(folder, home=home)
+    assert (local.basis, local.aliases) == (Basis.ROOT_COMMIT, (unborn.id,))
+    git(folder, "remote", "add", "origin", SSH)
+    assert identify(folder, home=home).aliases == (unborn.id,)
+    shared = identify(folder, home=home, thorough=True)
+    assert (shared.basis, shared.aliases) == (Basis.REMOTE, (local.id, unborn.id))
+    assert shared.root_commit == local.root_commit
+
+
+def test_a_folder_outside_of_any_repository_is_its_real_path(home: Path, work: Path) -> None:
+    (work / "notes").mkdir()
+    (work / "link").symlink_to(work / "notes")
+    found = identify(work / "link", home=home)
+    assert found == identify(work / "notes", home=home)
+    assert (found.basis, found.root, found.name, found.common_dir) == (Basis.PATH, work / "notes", "notes", None)
+    assert found.id != identify(work, home=home).id
+
+
+def test_a_repository_in_the_home_folder_does_not_swallow_what_lies_below(home: Path, work: Path) -> None:
+    repository(home, remote="git@github.com:me/dotfiles.git")
+    inner = identify(work, home=home)
+    assert (inner.basis, inner.root, inner.broad) == (Basis.PATH, work, False)
+    outer = identify(home, home=home)
+    assert (outer.root, outer.remote, outer.broad) == (home, "github.com/me/dotfiles", True)
+    assert "too broad" in outer.notes[0]
+
+
+def test_the_root_of_the_file_system_and_what_is_above_home_are_too_broad(home: Path) -> None:
+    for path in (Path(home.anchor), home.parent):
+        found = identify(path, home=home)
+        assert (found.root, found.broad, bool(found.name)) == (path, True, True)
+
+
+def test_a_detached_head_has_no_branch(home: Path, work: Path) -> None:
+    folder = repository(work / "a", remote=SSH)
+    git(folder, "checkout", "-q", "--detach")
+    found = identify(folder, home=home)
+    assert (found.branch, found.head) == (None, git(folder, "rev-parse", "HEAD"))
+
+
+def test_packed_references_are_read(home: Path, work: Path) -> None:
+    folder = repository(work / "a", remote=SSH)
+    git(folder, "branch", "feature/main")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "two")
+    git(folder, "pack-refs", "--all")
+    assert not (folder / ".git" / "refs" / "heads" / "main").exists()
+    assert identify(folder, home=home).head == git(folder, "rev-parse", "HEAD")
+    git(folder, "checkout", "-q", "feature/main")
+    found = identify(folder, home=home)
+    assert (found.branch, found.head) == ("feature/main", git(folder, "rev-parse", "HEAD"))
+
+
+def test_a_sha256_repository_is_read(home: Path, work: Path) -> None:
+    folder = work / "a"
+    folder.mkdir()
+    git(folder, "init", "-q", "-b", "main", "--object-format=sha256")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "x")
+    found = identify(folder, home=home)
+    assert (found.head, found.root_commit) == (git(folder, "rev-parse", "HEAD"),) * 2
+
+
+def test_joined_histories_go_by_the_older_root(home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository(work / "a")
+    first = git(folder, "rev-parse", "HEAD")
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2099-01-01T00:00:00Z")
+    git(folder, "checkout", "-q", "--orphan", "other")
+    git(folder, "commit", "-q", "--allow-empty", "-m", "another root")
+    git(folder, "checkout", "-q", "main")
+    git(folder, "merge", "-q", "--allow-unrelated-histories", "-m", "join", "other")
+    assert identify(folder, home=home).root_commit == first
+
+
+def test_without_git_a_repository_still_has_an_identity(
+    home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = repository(work / "a")
+    shared = repository(work / "b", remote=SSH)
+    monkeypatch.setenv("PATH", str(work))
+    found = identify(folder, home=home)
+    assert (found.basis, found.branch, found.root_commit) == (Basis.PATH, "main", None)
+    assert "git could not be started" in found.notes[0]
+    assert identify(shared, home=home).notes == ()
+
+
+def test_a_git_that_hangs_is_not_waited_for(home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = repository(work / "a")
+    slow = work / "bin" / "git"
+    slow.parent.mkdir()
+    slow.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", str(slow.parent))
+    found = identify(folder, home=home, git_timeout=0.2)
+    assert found.basis is Basis.PATH
+    assert "longer than 0.2 s" in found.notes[0]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_folder_of_somebody_else_is_refused_by_git_and_gets_its_path(home: Path, work: Path) -> None:
+    folder = repository(work / "a")
+    for path in (folder, folder / ".git"):
+        os.chown(path, 12_345, 12_345)
+    found = identify(folder, home=home)
+    assert (found.basis, found.root) == (Basis.PATH, folder)
+    assert "dubious ownership" in found.notes[0]
+
+
+def test_variables_of_a_surrounding_git_hook_do_not_mislead(
+    home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, other = repository(work / "a"), repository(work / "b")
+    expected = identify(folder, home=home)
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    assert identify(folder, home=home) == expected
+
+
+def test_a_shallow_clone_without_a_remote_does_not_trust_its_first_commit(home: Path, work: Path) -> None:
+    origin = repository(work / "origin")
+    git(origin, "commit", "-q", "--allow-empty", "-m", "two")
+    git(work, "clone", "-q", "--depth", "1", f"file://{origin}", "copy")
+    git(work / "copy", "remote", "remove", "origin")
+    found = identify(work / "copy", home=home)
+    assert found.basis is Basis.PATH
+    assert "shallow" in found.notes[0]
+
+
+@pytest.mark.parametrize("content", ["gitdir: /nowhere/.git/worktrees/x\n", "rubbish", ""])
+def test_a_git_file_that_leads_nowhere_is_said_so(home: Path, work: Path, content: str) -> None:
+    repository(work, remote=SSH)
+    folder = work / "tree"
+    (folder / "src").mkdir(parents=True)
+    (folder / ".git").write_text(content)
+    found = identify(folder / "src", home=home)
+    assert (found.basis, found.root, found.remote) == (Basis.PATH, folder, None)
+    assert "names no Git folder" in found.notes[0]
+
+
+def test_an_empty_git_folder_is_none(home: Path, work: Path) -> None:
+    root = repository(work / "a", remote=SSH)
+    (root / "inner" / ".git").mkdir(parents=True)
+    assert identify(root / "inner", home=home).root == root
+
+
+def test_a_configuration_that_can_not_be_read_is_said_so(home: Path, work: Path) -> None:
+    folder = repository(work / "a", remote=SSH)
+    (folder / ".git" / "config").unlink()
+    (folder / ".git" / "config").mkdir()
+    found = identify(folder, home=home)
+    assert found.remote is None
+    assert "can't be read" in found.notes[0]
+
+
+def test_the_reftable_format_leaves_the_branch_open(home: Path, work: Path) -> None:
+    folder = repository(work / "a", remote=SSH)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
+    found = identify(folder, home=home)
+    assert (found.branch, found.head, found.basis) == (None, None, Basis.REMOTE)
+
+
+def test_a_head_does_not_lead_out_of_the_repository(home: Path, work: Path) -> None:
+    folder = repository(work / "a", remote=SSH)
+    (work / "secret").write_text("a" * 40)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/../../../../secret\n")
+    assert identify(folder, home=home).head is None
+
+
+def test_a_path_that_is_none_is_refused(home: Path) -> None:
+    with pytest.raises(BadRequestError, match="is not a path"):
+        identify(Path("a\0b"), home=home)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        (["fork", "origin", "upstream"], "origin"),
+        (["zeta", "upstream", "fork"], "upstream"),
+        (["zeta", "fork"], "fork"),
+    ],
+)
+def test_the_main_remote_does_not_depend_on_the_order(home: Path, work: Path, names: list[str], expected: str) -> None:
+    folder = repository(work / "a")
+    for name in names:
+        git(folder, "remote", "add", name, f"https://example.org/{name}")
+    assert identify(folder, home=home).remote == f"example.org/{expected}"
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("https://github.com/Owner/Repo.git", "github.com/owner/repo"),
+        ("https://user:p@ss@GitHub.com/owner/repo/", "github.com/owner/repo"),
+        ("https://ghp_token@github.com:443//owner/repo.git/?x=1#y", "github.com/owner/repo"),
+        ("http://github.com/owner/repo", "github.com/owner/repo"),
+        ("git://github.com/owner/repo.git", "github.com/owner/repo"),
+        ("git+ssh://git@github.com/owner/repo.git", "github.com/owner/repo"),
+        ("ssh://git@github.com:22/owner/repo.git", "github.com/owner/repo"),
+        ("ssh://git@ssh.github.com:443/owner/repo.git", "github.com/owner/repo"),
+        ("git@github.com:owner/repo.git", "github.com/owner/repo"),
+        ("git@github.com:/owner/repo", "github.com/owner/repo"),
+        ("github.com:owner/repo", "github.com/owner/repo"),
+        ("ssh://git@git.corp.example:7999/Team/Repo.git", "git.corp.example/Team/Repo"),
+        ("https://git.corp.example/Team/Repo", "git.corp.example/Team/Repo"),
+        ("https://git.corp.example:8443/Team/Repo", "git.corp.example:8443/Team/Repo"),
+        ("git@ssh.dev.azure.com:v3/org/project/repo", "dev.azure.com/org/project/repo"),
+        ("https://org@dev.azure.com/org/project/_git/repo", "dev.azure.com/org/project/repo"),
+        ("ssh://git@[2001:DB8::1]:2222/repo.git", "[2001:db8::1]/repo"),
+        ("me@[::1]:repo.git", "[::1]/repo"),
+        ("codecommit::https://example.org/v1/repos/x", "example.org/v1/repos/x"),
+        ("host:~me/repo.git", "host/~me/repo"),
+        ("https://example.org/a\x1b[31m", "example.org/a[31m"),
+        ("/srv/git/repo.git", None),
+        ("../repo", None),
+        ("./with:colon", None),
+        ("file:///srv/git/repo.git", None),
+        ("C:\\git\\repo", None),
+        ("C:/git/repo", None),
+        ("\\\\server\\share\\repo", None),
+        ("  ", None),
+    ],
+)
+def test_an_address_has_one_spelling(url: str, expected: str | None) -> None:
+    assert normalise_remote(url) == expected
+
+
+_WORD = st.text("abcXYZ09-_", min_size=1, max_size=8).filter(lambda word: word != "_git")
+
+
+@settings(max_examples=100, deadline=None)
+@given(host=_WORD.map(lambda word: word + ".example"), parts=st.lists(_WORD, min_size=1, max_size=3), secret=_WORD)
+def test_every_way_to_an_address_gives_the_same_and_no_secret(host: str, parts: list[str], secret: str) -> None:
+    path, secret = "/".join(parts), f"S!{secret}"
+    forms = [
+        f"https://{host}/{path}",
+        f"https://me:{secret}@{host.upper()}/{path}.git",
+        f"ssh://{secret}@{host}:2222/{path}.git/",
+        f"{secret}@{host}:{path}.git",
+    ]
+    assert {normalise_remote(form) for form in forms} == {f"{host.lower()}/{path}"}
+
+
+_CONFIG = """\ufeff[core]
+\tbare = false ; no
+[Remote "origin"] url = "https://example.org/\\"a\\" # b" # comment
+    URL = https://example.org/second
+[remote "up\\"stream"]
+fetch = +refs/heads/*:refs/remotes/x/*
+ url = https://example.org/lo\\
+ng
+[branch "main"]
+\tremote = origin
+\turl = not a remote
+[remote "bare"]
+\turl
+stray line
+[remote.old]
+"""
+
+
+def test_a_configuration_is_read_as_git_reads_it(tmp_path: Path) -> None:
+    (tmp_path / "config").write_text(_CONFIG, encoding="utf-8")
+    assert read_remotes(tmp_path) == {
+        "origin": 'https://example.org/"a" # b',
+        'up"stream': "https://example.org/long",
+    }
+
+
+@settings(max_examples=60, deadline=None)
+@given(content=st.binary(max_size=200) | st.text('[]"\\=#\n\t remoteurl').map(str.encode))
+def test_no_configuration_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
+    folder = tmp_path_factory.getbasetemp() / "configuration"
+    folder.mkdir(exist_ok=True)
+    (folder / "config").write_bytes(content)
+    assert all(isinstance(name, str) and url for name, url in read_remotes(folder).items())
+
+
+def test_values_are_read_as_git_itself_reads_them(work: Path) -> None:
+    folder = repository(work / "a", commit=False)
+    for index, value in enumerate([' led "x"; by', "a\\b", "tab\there", "#hash", "plain", 'end"']):
+        git(folder, "config", f"remote.r{index}.url", value)
+        assert read_remotes(folder / ".git")[f"r{index}"] == git(folder, "config", f"remote.r{index}.url").strip()
+
+
+def test_reading_an_identity_imports_no_subprocess() -> None:
+    code = "import sys; import hyperloci.ingest.project; print('subprocess' in sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}; {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == "False"
