@@ -1,0 +1,61 @@
+"""One owner at a time among any number of processes, by a lock that the operating system frees when its holder dies."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+RETRY_SECONDS: Final = 2.0
+"""How often a process that lost asks again: the owner's death is noticed within this time, for two system calls."""
+
+
+def lock_path(lock_dir: Path, role: str, subject: str) -> Path:
+    """Return the lock file of a role (`watch`, `upkeep`) for a subject (a project's id, a database's path)."""
+    digest = hashlib.sha256(subject.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+    return lock_dir / f"{role}-{digest}.lock"
+
+
+class Election:
+    """A standing candidature for one lock. Safe to use from several threads."""
+
+    def __init__(self, lock_path: Path) -> None:
+        self.lock_path = lock_path
+        self._lock = FileLock(lock_path, timeout=0, thread_local=False)
+
+    @property
+    def won(self) -> bool:
+        """Whether this candidate owns the lock."""
+        return bool(self._lock.is_locked)
+
+    def try_to_win(self) -> bool:
+        """Take the lock if nobody has it; return whether it is ours.
+
+        Raises:
+            OSError: the lock file cannot be made.
+        """
+        if self.won:
+            return True
+        self.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.suppress(Timeout):
+            self._lock.acquire()
+        return self.won
+
+    def wait_to_win(self, stop: threading.Event, *, retry_seconds: float = RETRY_SECONDS) -> bool:
+        """Ask again and again until the lock is ours or `stop` is set; return whether it is ours.
+
+        Raises:
+            OSError: the lock file cannot be made.
+        """
+        while not self.try_to_win():
+            if stop.wait(retry_seconds):
+                return False
+        return True
+
+    def resign(self) -> None:
+        """Give the lock back."""
+        self._lock.release(force=True)

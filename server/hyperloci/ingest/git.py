@@ -1,0 +1,196 @@
+"""Reading a Git repository through the `git` executable.
+
+The repository may be anyone's: nothing that its configuration names is run (pagers, hooks, diff drivers, text
+converters, signature checks, fsmonitor), nothing is fetched, no lock is taken, and every call ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Final
+
+from hyperloci.ingest.git_log import HEADER_FORMAT, Commit, read_log
+
+CALL_TIMEOUT_SECONDS: Final = 30.0
+"""For calls that answer at once; a cold disk under a large repository may take some seconds."""
+
+LOG_TIMEOUT_SECONDS: Final = 180.0
+"""For a log with patches: 500 commits of a large project take about ten seconds."""
+
+COMMIT_LIMIT: Final = 500
+"""Newest commits read at a time: about a year of a busy project, and what a first indexing can afford."""
+
+MAX_LINE_BYTES: Final = 65_536
+"""What is kept of one line of a patch; generated files have lines of megabytes."""
+
+_NEUTRAL_SETTINGS: Final = (
+    "core.quotepath=off",
+    "core.fsmonitor=false",
+    f"core.hooksPath={os.devnull}",
+    f"core.attributesFile={Path(__file__).with_name('git_attributes')}",
+    "core.alternateRefsCommand=",
+    "log.showSignature=false",
+    "log.showRoot=true",
+    "log.mailmap=false",
+    "diff.external=",
+    "diff.renameLimit=400",
+    "color.ui=never",
+)
+"""Over anything that the repository's configuration says. The attributes make Git name functions in hunk headings."""
+
+_LOG_OPTIONS: Final = """
+    --reverse --topo-order --raw --patch --unified=0 --inter-hunk-context=0 --find-renames --no-diff-merges --no-color
+    --no-ext-diff --no-textconv --no-relative --no-decorate --no-notes --no-abbrev --full-index --submodule=short
+    --src-prefix=a/ --dst-prefix=b/ --encoding=UTF-8
+""".split()  # noqa: SIM905 - a list of twenty literals reads worse
+
+
+class GitError(Exception):
+    """Git did not answer; the message says why."""
+
+
+def never() -> bool:
+    """Return False: nobody cancels."""
+    return False
+
+
+class Git:
+    """One working tree, read through the `git` executable. Every method may raise `GitError`."""
+
+    def __init__(self, root: Path, *, executable: str = "git") -> None:
+        self._root = root
+        self._executable = executable
+
+    def head(self) -> str | None:
+        """Return the hash of the commit that is checked out, None before the first."""
+        code, out, problem = self._call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+        if code == 0:
+            return out.strip()
+        if problem:
+            raise GitError(problem)
+        return None
+
+    def log(
+        self, known: Iterable[str] = (), *, limit: int = COMMIT_LIMIT, cancelled: Callable[[], bool] = never
+    ) -> Iterator[Commit]:
+        """Yield the newest commits of HEAD that are neither known nor before a known one, parents first.
+
+        Parents first, so that an interrupted run leaves no gap: what it stored are all the ancestors there were.
+        Merges come without changes: they are those of the commits merged.
+
+        Args:
+            known: hashes of stored commits; hashes that the repository doesn't have are fine.
+            limit: how many, newest of all.
+            cancelled: asked before each commit; True ends the log.
+        """
+        if self.head() is None:
+            return
+        options = [*_LOG_OPTIONS, f"--format={HEADER_FORMAT}", f"--max-count={limit}"]
+        excluded = "".join(f"^{sha}\n" for sha in known)
+        with self._stream(["log", *options, "--ignore-missing", "--stdin"], f"HEAD\n{excluded}") as lines:
+            for commit in read_log(lines):
+                if cancelled():
+                    return
+                yield commit
+
+    def unreachable(self, known: Iterable[str]) -> set[str]:
+        """Return those of `known` that are in the repository but in the history of no branch, tag or working tree."""
+        wanted = set(known)
+        if not wanted:
+            return set()
+        revisions = "".join(f"{sha}\n" for sha in sorted(wanted))
+        code, out, problem = self._call(["rev-list", "--ignore-missing", "--stdin", "--not", "--all"], revisions)
+        if code != 0:
+            raise GitError(problem or "git rev-list failed")
+        return wanted & set(out.split())
+
+    def _command(self, arguments: Sequence[str]) -> list[str]:
+        settings = [word for setting in _NEUTRAL_SETTINGS for word in ("-c", setting)]
+        return [
+            self._executable, "--no-pager", "--no-optional-locks", "--no-replace-objects", "-C", str(self._root),
+            *settings, *arguments,
+        ]  # fmt: skip
+
+    def _call(self, arguments: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
+        """Run Git and return its exit status, output and first line of complaint."""
+        try:
+            done = subprocess.run(
+                self._command(arguments),
+                input=stdin.encode(),
+                capture_output=True,
+                env=_environment(),
+                timeout=CALL_TIMEOUT_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise GitError(f"git {arguments[0]} took longer than {CALL_TIMEOUT_SECONDS:g} s") from None
+        except OSError as error:
+            raise GitError(f"git could not be started ({error.strerror or error})") from error
+        return done.returncode, done.stdout.decode("utf-8", "replace"), _first_line(done.stderr)
+
+    @contextlib.contextmanager
+    def _stream(self, arguments: Sequence[str], stdin: str) -> Iterator[Iterator[bytes]]:
+        """Run Git and give its output line by line; whatever happens, the process is gone afterwards."""
+        with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as given:
+            given.write(stdin.encode())
+            given.seek(0)
+            try:
+                process = subprocess.Popen(
+                    self._command(arguments),
+                    stdin=given,
+                    stdout=subprocess.PIPE,
+                    stderr=complaints,
+                    env=_environment(),
+                )
+            except OSError as error:
+                raise GitError(f"git could not be started ({error.strerror or error})") from error
+            timer = threading.Timer(LOG_TIMEOUT_SECONDS, process.kill)
+            timer.daemon = True
+            timer.start()
+            try:
+                assert process.stdout is not None
+                yield _lines(process.stdout)
+                if process.wait() != 0:
+                    complaints.seek(0)
+                    raise GitError(_first_line(complaints.read()) or f"git {arguments[0]} was ended")
+            finally:
+                timer.cancel()
+                process.kill()
+                process.communicate()
+
+
+def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+    """Yield lines, of each no more than its first `MAX_LINE_BYTES`."""
+    at_start = True
+    while line := stream.readline(MAX_LINE_BYTES):
+        if at_start:
+            yield line
+        at_start = line.endswith(b"\n")
+
+
+def _first_line(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").strip().partition("\n")[0]
+
+
+def _environment() -> dict[str, str] | None:
+    """Return a small environment: a GIT_DIR left by a hook of Git's own would point it elsewhere."""
+    if os.name != "posix":
+        return None
+    environment = {
+        "PATH": os.pathsep.join(os.get_exec_path()),
+        "LC_ALL": "C",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_ASKPASS": "",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+    with contextlib.suppress(RuntimeError):
+        environment["HOME"] = str(Path.home())
+    return environment

@@ -1,0 +1,233 @@
+"""Reading what `git log --raw -p -U0` writes: commits, the files they changed, and where.
+
+The reader is a generator over lines: a history of any length passes through it, and no patch is kept.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+HEADER_FORMAT: Final = "%x00%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%b%x00"
+"""Only a commit's first line can start with NUL: patch lines start with a sign, messages can't hold one."""
+
+MAX_FILES: Final = 300
+"""A commit that changes more is an import or a sweep over the tree: which symbols it touched says nothing."""
+
+MAX_HUNKS: Final = 200
+"""Of one file; more is a reformatting."""
+
+_HEADER_FIELDS: Final = HEADER_FORMAT.count("%x00") - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedFile:
+    """A file that a commit changed.
+
+    Attributes:
+        path, old_path: after the commit; before it, if it was renamed or copied.
+        blob: Git's id of the content after the commit; all zeros if the file is gone.
+        hunks: first line and number of lines of each changed place, after the commit; 0 lines were deleted after it.
+        names: names of the functions and classes that the changed places stand in or define, as far as Git sees.
+    """
+
+    path: str
+    old_path: str | None = None
+    blob: str = ""
+    hunks: tuple[tuple[int, int], ...] = ()
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit. `truncated` says that it changed more files than are listed."""
+
+    sha: str
+    parents: tuple[str, ...]
+    author: str
+    author_email: str
+    date_ms: int
+    subject: str
+    body: str
+    files: tuple[ChangedFile, ...] = ()
+    truncated: bool = False
+
+
+@dataclass(slots=True)
+class _File:
+    path: str
+    old_path: str | None
+    blob: str
+    hunks: list[tuple[int, int]] = field(default_factory=list)
+    names: dict[str, None] = field(default_factory=dict)
+
+    def done(self) -> ChangedFile:
+        return ChangedFile(
+            path=self.path, old_path=self.old_path, blob=self.blob, hunks=tuple(self.hunks), names=tuple(self.names)
+        )
+
+
+def read_log(lines: Iterable[bytes]) -> Iterator[Commit]:
+    """Make commits of the lines of a log written with `HEADER_FORMAT`."""
+    reader: _CommitReader | None = None
+    for line in lines:
+        if reader is None or (line.startswith(b"\0") and reader.header_is_complete):
+            if reader is not None:
+                yield reader.done()
+            reader = _CommitReader()
+        reader.feed(line)
+    if reader is not None and reader.header_is_complete:
+        yield reader.done()
+
+
+class _CommitReader:
+    """Reads the lines of one commit."""
+
+    def __init__(self) -> None:
+        self._header = b""
+        self._files: dict[str, _File] = {}
+        self._truncated = False
+        self._file: _File | None = None
+        self._hunk: _Hunk | None = None
+
+    @property
+    def header_is_complete(self) -> bool:
+        """Whether all fields of the header have been read; the message may span lines."""
+        return self._header.count(b"\0") > _HEADER_FIELDS
+
+    def feed(self, line: bytes) -> None:
+        if not self.header_is_complete:
+            self._header += line
+        elif self._hunk is not None and self._hunk.takes(line):
+            return
+        elif line.startswith(b":"):
+            self._raw(line)
+        elif line.startswith(b"diff --git "):
+            self._file = None
+        elif line.startswith(b"+++ "):
+            self._file = self._files.get(_path(line[4:]).removeprefix("b/"))
+        elif line.startswith(b"@@ "):
+            self._hunk = _Hunk(line, self._file)
+
+    def done(self) -> Commit:
+        sha, parents, author, email, seconds, subject, body = _text(self._header).split("\0")[1 : _HEADER_FIELDS + 1]
+        return Commit(
+            sha=sha,
+            parents=tuple(parents.split()),
+            author=author,
+            author_email=email,
+            date_ms=int(seconds or 0) * 1_000,
+            subject=subject.strip(),
+            body=body.strip(),
+            files=tuple(file.done() for file in self._files.values()),
+            truncated=self._truncated,
+        )
+
+    def _raw(self, line: bytes) -> None:
+        if len(self._files) >= MAX_FILES:
+            self._truncated = True
+            return
+        meta, *paths = line.rstrip(b"\n").split(b"\t")
+        fields = meta.split(b" ")
+        if len(fields) < 5 or not paths:
+            return
+        path = _path(paths[-1])
+        old_path = _path(paths[0]) if len(paths) > 1 else None
+        self._files[path] = _File(path, old_path, _text(fields[3]))
+
+
+class _Hunk:
+    """Reads one hunk: counts its lines, so that no content can pass for a heading, and notes what they define."""
+
+    def __init__(self, line: bytes, file: _File | None) -> None:
+        self._file = file
+        heading = _HUNK.match(line)
+        old, start, new, context = heading.groups() if heading else (b"0", b"0", b"0", b"")
+        self._left = _count(old) + _count(new)
+        self._context: str | None = _context_name(context)
+        if file is not None and len(file.hunks) < MAX_HUNKS:
+            file.hunks.append((int(start), _count(new)))
+        if self._left == 0:
+            self._settle()
+
+    def takes(self, line: bytes) -> bool:
+        """Read a line of content; False when the hunk is over and the line is not its own."""
+        if self._left <= 0:
+            return line.startswith(b"\\ ")  # "\ No newline at end of file"
+        if line.startswith(b"\\ "):
+            return True
+        self._left -= 1
+        self._look_at(line[1:])
+        if self._left == 0:
+            self._settle()
+        return True
+
+    def _look_at(self, text: bytes) -> None:
+        if self._file is None:
+            return
+        if defined := _DEFINITION.match(text):
+            self._file.names[_text(defined[1])] = None
+            self._context = None  # What stands before a definition is touched only if a line of its own was.
+        elif self._context is not None and not _NEUTRAL.match(text):
+            if not text[:1].isspace():
+                self._context = None  # At the margin: after the function that Git names, not in it.
+            self._settle()
+
+    def _settle(self) -> None:
+        if self._file is not None and self._context is not None:
+            self._file.names[self._context] = None
+        self._context = None
+
+
+_HUNK: Final = re.compile(rb"@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)")
+_NEUTRAL: Final = re.compile(rb"\s*(?:$|#|//|/\*|\*|@|\"\"\"|''')")
+"""Blank lines, comments and decorators between two definitions: they belong to the next one."""
+_MODIFIERS: Final = (
+    rb"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|virtual|override|sealed"
+    rb"|partial|unsafe|inline|open|data|suspend|declare|extern|const|pub(?:\([^)]*\))?)\s+)*"
+)
+_KEYWORDS: Final = (
+    rb"(?:def|class|function\*?|fn|func|fun|struct|enum|trait|interface|impl|module|namespace|object|record|type)"
+)
+_DEFINITION: Final = re.compile(
+    rb"\s*" + _MODIFIERS + _KEYWORDS + rb"\s+(?:\([^)]*\)\s*)?(?:self\.)?([A-Za-z_$][\w$]*)"
+)
+_CALL_LIKE: Final = re.compile(rb"([A-Za-z_$~][\w$]*)\s*\(")
+_BARE: Final = re.compile(rb"([A-Za-z_$][\w$]*)\s*[:{]?\s*$")
+
+
+def _context_name(context: bytes) -> str | None:
+    """Return the name in the line that Git shows as a hunk's context (`def g(self):`, `void A::run(int x)`)."""
+    for pattern in (_DEFINITION, _CALL_LIKE, _BARE):
+        found = pattern.match(context) if pattern is _DEFINITION else pattern.search(context)
+        if found:
+            return _text(found[1])
+    return None
+
+
+def _count(number: bytes | None) -> int:
+    return 1 if number is None else int(number)
+
+
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace")
+
+
+_ESCAPED: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPES: Final = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
+
+
+def _unescape(match: re.Match[bytes]) -> bytes:
+    code = match[1]
+    return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _ESCAPES.get(code, code)
+
+
+def _path(raw: bytes) -> str:
+    """Return a path as it is, from the form that Git writes: quoted where it has odd characters."""
+    raw = raw.rstrip(b"\n")
+    if raw.startswith(b'"'):
+        closing = raw.rindex(b'"')
+        return _text(_ESCAPED.sub(_unescape, raw[1:closing] if closing else raw[1:]))
+    return _text(raw.rstrip(b"\t"))

@@ -1,0 +1,241 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from hyperloci.ingest.git import Git, GitError
+from hyperloci.ingest.git_log import ChangedFile, Commit, read_log
+
+Repo = Callable[..., str]
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Repo:
+    """A repository in tmp_path; calling it runs git there, with a clock that ticks."""
+    ticks = count(1_700_000_000)
+
+    def git(*arguments: str) -> str:
+        date = f"{next(ticks)} +0000"
+        environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(tmp_path.parent),
+            "GIT_AUTHOR_DATE": date,
+            "GIT_COMMITTER_DATE": date,
+            "GIT_CONFIG_NOSYSTEM": "1",
+        }
+        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"]
+        done = subprocess.run(
+            ["git", *identity, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout.strip()
+
+    git("init", "-q")
+    return git
+
+
+def commit(repo: Repo, root: Path, message: str, **files: str) -> str:
+    for name, text in files.items():
+        path = root / name.replace("__", "/").replace("_py", ".py")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    repo("add", "-A")
+    repo("commit", "-q", "--allow-empty", "-m", message)
+    return repo("rev-parse", "HEAD")
+
+
+def changes(commit: Commit) -> dict[str, ChangedFile]:
+    return {file.path: file for file in commit.files}
+
+
+def test_commits_come_parents_first_with_their_messages(repo: Repo, tmp_path: Path) -> None:
+    first = commit(repo, tmp_path, "Subject one\n\nBody of\ntwo lines", a_py="x = 1\n")
+    second = commit(repo, tmp_path, "Subject two", a_py="x = 2\n")
+
+    found = list(Git(tmp_path).log())
+
+    assert [c.sha for c in found] == [first, second]
+    assert (found[0].subject, found[0].body) == ("Subject one", "Body of\ntwo lines")
+    assert (found[0].author, found[0].author_email) == ("Ada", "ada@example.org")
+    assert found[1].parents == (first,)
+    assert found[0].date_ms < found[1].date_ms
+
+
+def test_known_commits_and_what_is_before_them_are_left_out(repo: Repo, tmp_path: Path) -> None:
+    commit(repo, tmp_path, "one", a_py="1\n")
+    second = commit(repo, tmp_path, "two", a_py="2\n")
+    third = commit(repo, tmp_path, "three", a_py="3\n")
+
+    assert [c.sha for c in Git(tmp_path).log([second, "deadbeef" * 5])] == [third]
+    assert not list(Git(tmp_path).log([third]))
+
+
+def test_the_newest_are_read_when_there_are_too_many(repo: Repo, tmp_path: Path) -> None:
+    shas = [commit(repo, tmp_path, str(i), a_py=f"{i}\n") for i in range(4)]
+
+    assert [c.sha for c in Git(tmp_path).log(limit=2)] == shas[2:]
+
+
+def test_hunks_carry_their_lines_and_the_names_they_touch(repo: Repo, tmp_path: Path) -> None:
+    before = "import os\n\n\nclass A:\n    def f(self):\n        return 1\n\n    def g(self):\n        return 2\n"
+    commit(repo, tmp_path, "one", a_py=before)
+    commit(repo, tmp_path, "two", a_py=before.replace("return 1", "return 10"))
+    commit(repo, tmp_path, "three", a_py=before.replace("return 1", "return 10") + "\n\ndef h():\n    return 3\n")
+    commit(repo, tmp_path, "four", a_py="import sys\n" + before.partition("\n")[2].replace("return 1", "return 10"))
+
+    _, two, three, four = Git(tmp_path).log()
+
+    assert changes(two)["a.py"].hunks == ((6, 1),)
+    assert changes(two)["a.py"].names == ("f",)
+    assert changes(three)["a.py"].hunks == ((10, 4),)
+    assert changes(three)["a.py"].names == ("h",)
+    assert changes(four)["a.py"].names == ("h",)
+
+
+def test_a_line_at_the_margin_is_not_in_the_function_above_it(repo: Repo, tmp_path: Path) -> None:
+    commit(repo, tmp_path, "one", a_py="def f():\n    return 1\n\n\nLIMIT = 1\n")
+    commit(repo, tmp_path, "two", a_py="def f():\n    return 1\n\n\nLIMIT = 2\n")
+
+    assert changes(list(Git(tmp_path).log())[1])["a.py"].names == ()
+
+
+def test_renames_deletions_and_odd_names_are_read(repo: Repo, tmp_path: Path) -> None:
+    odd = 'we ird\t"ñ".txt'
+    (tmp_path / odd).write_text("one\n")
+    commit(repo, tmp_path, "one", a_py="x = 1\ny = 2\nz = 3\n", b_py="gone = True\n")
+    repo("mv", "a.py", "c.py")
+    repo("rm", "-q", "b.py")
+    (tmp_path / odd).write_text("two\n")
+    commit(repo, tmp_path, "two")
+
+    found = changes(list(Git(tmp_path).log())[1])
+
+    assert set(found) == {"c.py", "b.py", odd}
+    assert found["c.py"].old_path == "a.py"
+    assert set(found["b.py"].blob) == {"0"}
+    assert found[odd].hunks == ((1, 1),)
+
+
+def test_content_that_looks_like_a_patch_or_a_commit_is_content(repo: Repo, tmp_path: Path) -> None:
+    trap = "-- a/evil.py\n++ b/evil.py\n@@ -1 +1 @@ def evil():\ndiff --git a/x b/x\n:100644 100644 0 0 M\tevil.py\n"
+    commit(repo, tmp_path, "one", a_py=trap)
+    commit(repo, tmp_path, "two", a_py="fine = 1\n")
+
+    one, two = Git(tmp_path).log()
+
+    assert [f.path for f in one.files] == ["a.py"] and changes(one)["a.py"].hunks == ((1, 5),)
+    assert changes(two)["a.py"].hunks == ((1, 1),)
+
+
+def test_binary_files_and_files_without_a_last_newline_are_read(repo: Repo, tmp_path: Path) -> None:
+    (tmp_path / "b.bin").write_bytes(b"\0\1\2" * 100)
+    commit(repo, tmp_path, "one", a_py="x = 1")
+    commit(repo, tmp_path, "two", a_py="x = 2", c_py="y = 1\n")
+
+    one, two = Git(tmp_path).log()
+
+    assert set(changes(one)) == {"a.py", "b.bin"}
+    assert changes(two)["a.py"].hunks == ((1, 1),) and changes(two)["c.py"].hunks == ((1, 1),)
+
+
+def test_a_merge_comes_without_changes_and_both_its_sides_with_theirs(repo: Repo, tmp_path: Path) -> None:
+    commit(repo, tmp_path, "base", a_py="1\n")
+    repo("checkout", "-q", "-b", "side")
+    side = commit(repo, tmp_path, "side", b_py="2\n")
+    repo("checkout", "-q", "main")
+    commit(repo, tmp_path, "main", c_py="3\n")
+    repo("merge", "-q", "--no-ff", "-m", "merge", "side")
+
+    found = {c.subject: c for c in Git(tmp_path).log()}
+
+    assert set(found) == {"base", "side", "main", "merge"}
+    assert found["merge"].files == () and side in found["merge"].parents
+    assert set(changes(found["side"])) == {"b.py"}
+
+
+def test_only_commits_in_the_history_of_nothing_are_unreachable(repo: Repo, tmp_path: Path) -> None:
+    base = commit(repo, tmp_path, "base", a_py="1\n")
+    old = commit(repo, tmp_path, "typo", a_py="2\n")
+    (tmp_path / "a.py").write_text("3\n")
+    repo("commit", "-q", "-a", "--amend", "-m", "mended")
+    new = repo("rev-parse", "HEAD")
+    repo("checkout", "-q", "-b", "side", base)
+    git = Git(tmp_path)
+
+    assert git.unreachable([base, old, new, "deadbeef" * 5]) == {old}
+    assert git.unreachable([]) == set()
+
+
+def test_a_repository_without_commits_has_an_empty_log(repo: Repo, tmp_path: Path) -> None:
+    assert Git(tmp_path).head() is None
+    assert list(Git(tmp_path).log()) == []
+
+
+def test_a_shallow_clone_has_the_commits_it_has(repo: Repo, tmp_path: Path) -> None:
+    for i in range(3):
+        commit(repo, tmp_path, f"commit {i}", a_py=f"{i}\n")
+    repo("clone", "-q", "--depth", "2", f"file://{tmp_path}", str(tmp_path / "clone"))
+
+    assert [c.subject for c in Git(tmp_path / "clone").log()] == ["commit 1", "commit 2"]
+
+
+def test_what_is_no_repository_or_damaged_says_so(repo: Repo, tmp_path: Path) -> None:
+    commit(repo, tmp_path, "one", a_py="1\n")
+    for pack in (tmp_path / ".git" / "objects").rglob("*"):
+        if pack.is_file():
+            pack.chmod(0o600)
+            pack.write_bytes(b"damage")
+    plain = tmp_path.parent / "plain"
+    plain.mkdir(exist_ok=True)
+
+    for root in (tmp_path, plain):
+        with pytest.raises(GitError) as raised:
+            list(Git(root).log())
+        assert str(raised.value)
+
+
+def test_a_missing_git_says_so(tmp_path: Path) -> None:
+    with pytest.raises(GitError, match="could not be started"):
+        Git(tmp_path, executable=str(tmp_path / "no-git")).head()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the traps are shell scripts")
+def test_nothing_that_the_repository_configures_is_run(repo: Repo, tmp_path: Path) -> None:
+    trap, sprung = tmp_path.parent / "trap.sh", tmp_path.parent / "sprung"
+    trap.write_text(f"#!/bin/sh\ntouch {sprung}\ncat\n")
+    trap.chmod(0o755)
+    (tmp_path / ".gitattributes").write_text("*.py diff=evil filter=evil\n")
+    commit(repo, tmp_path, "one", a_py="x = 1\n")
+    commit(repo, tmp_path, "two", a_py="x = 2\n")
+    for key in (
+        "core.pager", "pager.log", "diff.external", "diff.evil.command", "diff.evil.textconv", "filter.evil.smudge",
+        "filter.evil.clean", "core.fsmonitor", "gpg.program", "core.alternateRefsCommand", "core.sshCommand",
+    ):  # fmt: skip
+        repo("config", key, str(trap))
+    for key, value in {"log.showSignature": "true", "diff.noprefix": "true", "diff.context": "9", "color.ui": "always",
+                       "log.decorate": "full", "diff.mnemonicPrefix": "true"}.items():  # fmt: skip
+        repo("config", key, value)
+
+    found = list(Git(tmp_path).log())
+
+    assert changes(found[1])["a.py"].hunks == ((1, 1),)
+    assert not Git(tmp_path).unreachable([found[0].sha])
+    assert not sprung.exists()
+
+
+def test_a_log_that_is_cancelled_leaves_no_process(repo: Repo, tmp_path: Path) -> None:
+    for i in range(3):
+        commit(repo, tmp_path, str(i), a_py=f"{i}\n")
+    answers = iter([False, True])
+
+    assert len(list(Git(tmp_path).log(cancelled=lambda: next(answers)))) == 1
+
+
+def test_a_log_cut_off_in_a_header_gives_what_was_whole() -> None:
+    whole = b"\0" + b"a" * 40 + b"\0\0n\0e\x000\0subject\0body\0\n"
+
+    assert [c.subject for c in read_log([whole, b"\0" + b"b" * 40 + b"\0\0n\0"])] == ["subject"]
