@@ -175,7 +175,7 @@ class Memory:
         allowed = self.store.filters.allowed(said)
         keyword = self.store.keyword_search.search(query_terms(statement), allowed, CONTRADICTION_CANDIDATES)
         near = self._searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
-        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key, _ in keyword), *near})
+        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key in keyword.scores), *near})
         candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
         return ContradictionFinder(self.store).find(statement, candidates, scopes=scopes, limit=limit)
 
@@ -363,6 +363,28 @@ class Memory:
         report = Indexer(self.store, self.settings, self.project, self._clock).index(target, progress=progress)
         self._kick()
         return report
+
+    def embed_pending(self, progress: Progress | None = None) -> int:
+        """Wait until every memory has its fingerprint, running an embedder if none runs; return how many have none."""
+        if not self.settings.embedder:
+            return self.store.vectors.pending_count()
+        from hyperloci.embedder.owner import wait_until_drained
+
+        return wait_until_drained(self.settings, self.store.vectors.pending_count, progress)
+
+    def recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
+        """Return the project's sessions, latest first, times as ISO 8601."""
+        return [
+            {
+                "id": session.id,
+                "status": session.status,
+                "started_at": to_iso(session.started_at),
+                "last_seen_at": to_iso(session.last_seen_at),
+                "ended_at": None if session.ended_at is None else to_iso(session.ended_at),
+                "turns": session.next_seq,
+            }
+            for session in self.store.sessions.recent(self.project.id, limit)
+        ]
 
     def _inside(self, path: Path) -> Path:
         root = Path(self.project.root)

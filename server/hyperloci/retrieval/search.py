@@ -20,6 +20,7 @@ from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
 from hyperloci.store.filters import BoolArray
+from hyperloci.store.keyword_search import KeywordHits
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ MAX_LIMIT: Final = 50
 MAX_QUERY_CHARS: Final = 10_000
 
 POOL: Final = 200
-"""Candidates a space: fewer lose hits that the other space would have lifted, more change nothing (docs/benchmarks.md)."""
+"""Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""
 
 AROUND_LIMIT: Final = 2_000
 """Nodes a relation filter reaches at most: three unbounded hops are half of a large graph."""
@@ -82,8 +83,9 @@ class Searcher:
             allowed = self._allowed(conditions)
             keyword = self._keyword(query, allowed)
             dense = self._dense(vector, allowed)
-            nodes = self._store.nodes.by_keys({*keyword, *dense})
-            scores = combine(keyword, dense if vector is not None else None, nodes, profile=profile)
+            nodes = self._store.nodes.by_keys({*keyword.scores, *dense})
+            by_key = {NodeKey(key): score for key, score in keyword.scores.items()}
+            scores = combine(by_key, keyword.ceiling, None if vector is None else dense, nodes, profile=profile)
         order = sorted(nodes, key=lambda key: (-scores[key].total, key))[:limit]
         return Found(
             intent=intent,
@@ -124,9 +126,8 @@ class Searcher:
         bitmap[[int(item.node_key) for item in reached]] = True
         return bitmap
 
-    def _keyword(self, query: str, allowed: BoolArray) -> dict[NodeKey, float]:
-        found = self._store.keyword_search.search(query_terms(query), allowed, POOL)
-        return {NodeKey(key): score for key, score in found}
+    def _keyword(self, query: str, allowed: BoolArray) -> KeywordHits:
+        return self._store.keyword_search.search(query_terms(query), allowed, POOL)
 
     def _dense(self, encoded: tuple[str, NDArray[np.float32]] | None, allowed: BoolArray) -> dict[NodeKey, float]:
         if encoded is None:

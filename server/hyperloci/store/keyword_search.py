@@ -11,6 +11,7 @@ import math
 import sqlite3
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,14 @@ RESCORED: Final = 400
 """Candidates scored in full."""
 
 
+@dataclass(frozen=True, slots=True)
+class KeywordHits:
+    """Nodes by BM25 score, best first, and the score that no document exceeds for the query."""
+
+    scores: dict[int, float]
+    ceiling: float
+
+
 class KeywordSearch:
     """Keyword queries over one database."""
 
@@ -47,8 +56,8 @@ class KeywordSearch:
         )
         return {row[0]: row[1] for row in rows}
 
-    def search(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> list[tuple[int, float]]:
-        """Return (node key, BM25 score) of the best nodes among the allowed ones, best first, ties by key.
+    def search(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> KeywordHits:
+        """Return the best nodes among the allowed ones, ties by key.
 
         Args:
             terms: analysed query terms (`analysis.query_terms`).
@@ -57,12 +66,13 @@ class KeywordSearch:
         """
         frequencies = self.frequencies(terms)
         if not frequencies:
-            return []
+            return KeywordHits({}, 1.0)
         total, average = self._collection()
         weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in frequencies.items()}
         keys = self._candidates(frequencies, weights, allowed, max(RESCORED, limit))
         scored = self._scores(keys, weights, average)
-        return sorted(scored, key=lambda item: (-item[1], item[0]))[:limit]
+        best = sorted(scored, key=lambda item: (-item[1], item[0]))[:limit]
+        return KeywordHits(dict(best), (K1 + 1) * sum(weights.values()))
 
     def _collection(self) -> tuple[int, float]:
         # The vocabulary's statistics count living and forgotten nodes alike, and so do these.

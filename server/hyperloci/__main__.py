@@ -1,0 +1,5 @@
+"""`python -m hyperloci`."""
+
+from hyperloci.cli import main
+
+main()

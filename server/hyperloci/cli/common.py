@@ -1,0 +1,76 @@
+"""What the commands share: settings, the open memory, output for people and for programs, exit codes."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, is_dataclass
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, HyperlociError
+from hyperloci.memory import Memory
+
+console = Console()
+errors = Console(stderr=True)
+
+
+class Exit(IntEnum):
+    """Exit codes of the contract."""
+
+    DONE = 0
+    FAILED = 1
+    USAGE = 2
+    DEGRADED = 3
+
+
+ProjectOption = Annotated[
+    Path,
+    typer.Option(
+        "--project", "-p", help="A folder of the project; its repository decides.", envvar="CLAUDE_PROJECT_DIR"
+    ),
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+
+
+def load_settings(project: Path | None = None) -> Settings:
+    """Return the settings in force."""
+    return Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
+
+
+@contextlib.contextmanager
+def opened(project: Path) -> Iterator[Memory]:
+    """Open the memory of a project; errors end the command with their message."""
+    with explained(), Memory.open(load_settings(project), project) as memory:
+        yield memory
+
+
+@contextlib.contextmanager
+def explained() -> Iterator[None]:
+    """Turn our errors into one line on stderr and the right exit code."""
+    try:
+        yield
+    except HyperlociError as error:
+        errors.print(f"[red]error:[/red] {error}", highlight=False, markup=True, soft_wrap=True)
+        raise typer.Exit(Exit.USAGE if isinstance(error, BadRequestError) else Exit.FAILED) from error
+
+
+def print_json(value: Any) -> None:
+    """Print a value (dataclasses too) as JSON on stdout."""
+    plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    typer.echo(json.dumps(plain, ensure_ascii=False, indent=2, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, (set, frozenset, tuple)):
+        return list(value)
+    return str(value)

@@ -1,0 +1,185 @@
+"""Commands that read: query, stats, graph, sessions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+from rich.tree import Tree
+
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.model.answers import RelatedAnswer
+from hyperloci.model.search import Hit, SearchAnswer
+
+PREVIEW_LINES = 6
+"""Lines of a memory shown in a list; `--full` shows all."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(query)
+    app.command()(stats)
+    app.command()(graph)
+    app.command()(sessions)
+
+
+def query(
+    text: Annotated[str, typer.Argument(help="A question or words.")],
+    project: ProjectOption = Path("."),
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many results.")] = 5,
+    kind: Annotated[
+        str, typer.Option("--type", "-t", help="any, conversation, learning, decision, dead_end, code, docs, commit.")
+    ] = "any",
+    after: Annotated[str | None, typer.Option(help="Only from then on: last_week, '3 days ago', 2026-01-31.")] = None,
+    before: Annotated[str | None, typer.Option(help="Only until then.")] = None,
+    path: Annotated[str | None, typer.Option(help="Only from files that match, such as 'docs/**'.")] = None,
+    explain: Annotated[bool, typer.Option("--explain", "-x", help="Show each result's scores by space.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Show results whole.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Search the memory.
+
+    Examples:
+      hyperloci query "why did we drop redis"
+      hyperloci query "retry policy" --type code --path 'src/**' --explain
+    """
+    with opened(project) as memory:
+        answer = memory.search(
+            text,
+            content_type=kind,
+            limit=limit,
+            after=after,
+            before=before,
+            where={"path": path} if path else None,
+            explain=explain,
+        )
+    if json:
+        print_json(answer)
+    else:
+        _print_answer(answer, full=full, explain=explain)
+    if not answer.results:
+        raise typer.Exit(Exit.DONE)
+
+
+def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
+    for rank, hit in enumerate(answer.results, start=1):
+        console.print(Text(f"{rank}. {_heading(hit)}", style="bold"))
+        console.print(Text(_preview(hit.content, full)), soft_wrap=True)
+        for note in hit.notes:
+            console.print(Text(f"! {note}", style="yellow"))
+        if explain and hit.explain:
+            console.print(_scores(hit))
+        console.print()
+    for hint in answer.hints:
+        console.print(Text(hint, style="dim"))
+    state = f"{answer.mode} search, {answer.took_ms:.0f} ms"
+    console.print(Text(state + (f"; {answer.degraded}" if answer.degraded else ""), style="dim"))
+
+
+def _heading(hit: Hit) -> str:
+    source = hit.source
+    place = source.symbol or " > ".join(source.section_path) or ""
+    where = f"{source.path}:{source.line_start}" if source.path else (source.commit or "")[:12]
+    return "  ".join(
+        part for part in (f"[{hit.subtype or hit.type}]", where, place, f"{hit.score:.2f}", hit.id) if part
+    )
+
+
+def _preview(content: str, full: bool) -> str:
+    lines = content.rstrip().splitlines()
+    shown = lines if full else lines[:PREVIEW_LINES]
+    return "\n".join(f"   {line}" for line in shown) + ("\n   ..." if len(lines) > len(shown) else "")
+
+
+def _scores(hit: Hit) -> Table:
+    explain: dict[str, Any] = dict(hit.explain or {})
+    table = Table("space", "score", box=None, padding=(0, 2))
+    for name, value in explain.get("spaces", {}).items():
+        table.add_row(name, f"{value:.3f}")
+    table.add_row("dominant", str(explain.get("dominant_space", "-")))
+    return table
+
+
+def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
+    """Show what the memory holds and in which state it is."""
+    with opened(project) as memory:
+        answer = memory.stats()
+    if json:
+        print_json(answer)
+        return
+    table = Table(box=None, show_header=False, padding=(0, 2))
+    for name, value in answer.items():
+        shown = ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
+        table.add_row(Text(name, style="bold"), Text(shown))
+    console.print(table)
+
+
+def graph(
+    topic: Annotated[str, typer.Argument(help="A memory's id, or words that find it.")],
+    project: ProjectOption = Path("."),
+    depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to cross.")] = 2,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50)] = 20,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz DOT.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Draw what a memory is related to."""
+    with opened(project) as memory:
+        answer = memory.find_related(topic, depth=depth, limit=limit)
+    if json:
+        print_json(answer)
+    elif mermaid or dot:
+        typer.echo(_mermaid(answer) if mermaid else _dot(answer))
+    else:
+        tree = Tree(Text(_short(answer.node.content), style="bold"))
+        for item in answer.related:
+            arrow = {"out": "->", "in": "<-"}.get(item.direction, "--")
+            tree.add(Text(f"{arrow} {item.relation} ({item.distance}) {_short(item.content)}  {item.id}"))
+        console.print(tree)
+
+
+def _short(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= 80 else line[:77] + "..."
+
+
+def _mermaid(answer: RelatedAnswer) -> str:
+    lines = ["flowchart LR", f'  n0["{_quoted(answer.node.content)}"]']
+    for number, item in enumerate(answer.related, start=1):
+        start, end = ("n0", f"n{number}") if item.direction != "in" else (f"n{number}", "n0")
+        lines += [f'  n{number}["{_quoted(item.content)}"]', f"  {start} -->|{item.relation}| {end}"]
+    return "\n".join(lines)
+
+
+def _dot(answer: RelatedAnswer) -> str:
+    lines = ["digraph memory {", "  rankdir=LR;", f'  n0 [label="{_quoted(answer.node.content)}"];']
+    for number, item in enumerate(answer.related, start=1):
+        start, end = ("n0", f"n{number}") if item.direction != "in" else (f"n{number}", "n0")
+        lines += [f'  n{number} [label="{_quoted(item.content)}"];', f'  {start} -> {end} [label="{item.relation}"];']
+    return "\n".join([*lines, "}"])
+
+
+def _quoted(content: str) -> str:
+    return _short(content).replace("\\", "/").replace('"', "'")
+
+
+def sessions(
+    project: ProjectOption = Path("."),
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200)] = 20,
+    json: JsonOption = False,
+) -> None:
+    """List the sessions of the project, latest first."""
+    with opened(project) as memory:
+        found = memory.recent_sessions(limit)
+    if json:
+        print_json(found)
+        return
+    table = Table("session", "status", "started", "last seen", "turns", box=None, padding=(0, 2))
+    for session in found:
+        table.add_row(
+            session["id"], session["status"], session["started_at"], session["last_seen_at"], str(session["turns"])
+        )
+    console.print(table)

@@ -1,0 +1,119 @@
+"""Commands that set up: install, uninstall, doctor, embedder."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from hyperloci import install as installation
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, explained, load_settings, print_json
+from hyperloci.doctor import Level, examine
+
+ScopeOption = Annotated[
+    installation.Scope, typer.Option("--scope", "-s", help="For this user everywhere, or for this project's folder.")
+]
+DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change and change nothing.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(install)
+    app.command()(uninstall)
+    app.command()(doctor)
+    app.command()(embedder)
+
+
+def install(
+    scope: ScopeOption = installation.Scope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
+) -> None:
+    """Tell Claude Code about Hyperloci: the MCP server and all hooks; whatever else is in its files stays.
+
+    Examples:
+      hyperloci install
+      hyperloci install --scope project --dry-run
+    """
+    with explained():
+        plan = installation.plan_install(
+            scope,
+            project_root=project.absolute(),
+            home=Path.home(),
+            executables=installation.locate_executables(Path(sys.executable)),
+            config_dir=_config_dir(),
+        )
+        _carry_out(plan, dry_run, "Installed. Restart Claude Code to use it.")
+
+
+def uninstall(
+    scope: ScopeOption = installation.Scope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
+) -> None:
+    """Take Hyperloci out of Claude Code's configuration; the memory itself stays."""
+    with explained():
+        plan = installation.plan_uninstall(
+            scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
+        )
+        _carry_out(plan, dry_run, f"Removed. The memory stays in {load_settings().database}.")
+
+
+def _config_dir() -> Path | None:
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")  # noqa: TID251 - Claude Code's own variable, not a setting of ours
+    return Path(folder) if folder else None
+
+
+def _carry_out(plan: installation.Plan, dry_run: bool, done: str) -> None:
+    if not plan.changed:
+        console.print("Nothing to change.")
+    elif dry_run:
+        typer.echo(plan.diff())
+    else:
+        for path in installation.apply(plan):
+            console.print(f"wrote {path}", highlight=False)
+        console.print(done, highlight=False)
+
+
+def doctor(
+    project: ProjectOption = Path("."),
+    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Check everything that may be wrong and say how to mend it."""
+    findings = examine(project.absolute(), repair=repair)
+    if json:
+        print_json([finding.as_dict() for finding in findings])
+    else:
+        for finding in findings:
+            style = {Level.OK: "green", Level.NOTE: "dim", Level.WARNING: "yellow", Level.ERROR: "red"}[finding.level]
+            console.print(
+                Text(f"{finding.level:<8}", style=style), Text(f"{finding.subject}: {finding.message}"), sep=""
+            )
+            if finding.mend:
+                console.print(Text(f"        -> {finding.mend}"))
+    worst = {finding.level for finding in findings}
+    if Level.ERROR in worst:
+        raise typer.Exit(Exit.FAILED)
+    if Level.WARNING in worst:
+        raise typer.Exit(Exit.DEGRADED)
+
+
+def embedder(
+    action: Annotated[str, typer.Argument(help="status or stop.")] = "status", json: JsonOption = False
+) -> None:
+    """Ask for the embedder's state, or stop it (it starts again when needed)."""
+    from hyperloci.embedder.client import EmbedderClient
+
+    with explained():
+        client = EmbedderClient(load_settings())
+        if action == "stop":
+            console.print("stopped" if client.stop() else "not running")
+        elif action == "status":
+            status = client.status()
+            if json:
+                print_json(status)
+            else:
+                console.print(str(status) if status else "not running", highlight=False)
+        else:
+            raise typer.BadParameter(f"{action!r} is unknown: use status or stop.")

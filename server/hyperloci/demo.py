@@ -1,0 +1,171 @@
+"""`hyperloci demo`: the main job on real input, in one go.
+
+Indexes a project (code, documents, git history) into a throw-away database, then speaks to `hyperloci serve` over
+real stdio with the MCP SDK's client: remembers, finds, contradicts, marks a dead end, ends the server, starts another
+and finds again.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from rich.console import Console
+from rich.text import Text
+
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+
+DECISION: Final = "We decided to keep everything in one SQLite file, because two stores drift apart."
+CONTRARY: Final = "We decided not to keep everything in one SQLite file."
+APPROACH: Final = "Loading sentence-transformers inside the server process"
+REASON: Final = "its import takes five seconds, and clients give up on slow starts"
+
+QUESTION: Final = "why one sqlite file"
+FAILED_QUESTION: Final = "import sentence-transformers in the server"
+PROJECT_QUESTION: Final = "how are secrets redacted before they are stored"
+
+PREVIEW_CHARS: Final = 90
+
+
+class _Report:
+    """Prints each step with the time it took, and remembers whether all went well."""
+
+    def __init__(self) -> None:
+        self.console = Console()
+        self.ok = True
+        self._begun = time.perf_counter()
+        self._last = self._begun
+
+    def step(self, text: str, *, ok: bool = True) -> None:
+        now = time.perf_counter()
+        mark = Text("ok    " if ok else "FAILED", style="green" if ok else "bold red")
+        self.console.print(mark, Text(f"{now - self._last:7.2f} s  {text}"), soft_wrap=True)
+        self.ok = self.ok and ok
+        self._last = now
+
+    def detail(self, text: str) -> None:
+        self.console.print(Text(f"                  {text}", style="dim"), soft_wrap=True)
+
+    def end(self) -> None:
+        total = time.perf_counter() - self._begun
+        self.console.print(
+            Text(f"\n{'All steps done' if self.ok else 'Some steps FAILED'} in {total:.1f} s.", style="bold")
+        )
+
+
+def run(project: Path) -> bool:
+    """Run the demo on a project and return whether every step did what it should."""
+    report = _Report()
+    with tempfile.TemporaryDirectory(prefix="hyperloci-demo-") as folder:
+        environment = _environment(Path(folder))
+        settings = Settings.from_env(environment, project)
+        report.console.print(Text(f"Hyperloci demo on {project.name}, in a throw-away database\n", style="bold"))
+        _index(report, settings, project)
+        anyio.run(_first_session, report, environment, project)
+        anyio.run(_second_session, report, environment, project)
+    report.end()
+    return report.ok
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    own = {
+        "RLM_MEMORY_DB": str(folder / "memory.db"),
+        "HYPERLOCI_STATE_DIR": str(folder / "state"),
+        "HYPERLOCI_RUNTIME_DIR": str(folder / "run"),
+    }
+    # The demo shows the defaults: the user's own settings and memory stay out of it.
+    kept = {
+        name: value
+        for name, value in os.environ.items()  # noqa: TID251 - passed on to the server
+        if not name.startswith("HYPERLOCI_")
+    }
+    return {**kept, **own, "HYPERLOCI_CONFIG": str(folder / "none.toml")}
+
+
+def _index(report: _Report, settings: Settings, project: Path) -> None:
+    with Memory.open(settings, project) as memory:
+        index = memory.index_path()
+        report.step(
+            f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words",
+            ok=index.chunks > 0,
+        )
+        total = memory.stats()["fingerprints_pending"]
+        left = memory.embed_pending()
+        report.step(f"embedded {total - left} of {total} memories", ok=left == 0)
+        again = memory.index_path()
+        report.step(
+            f"indexed again: {again.added + again.changed + again.removed} chunks touched",
+            ok=again.added + again.changed + again.removed == 0,
+        )
+
+
+async def _first_session(report: _Report, environment: dict[str, str], project: Path) -> None:
+    async with _Client(environment, project) as client:
+        report.step("started `hyperloci serve`, shook hands over stdio")
+        decision = await client.call("remember_fact", fact=DECISION, category="decision")
+        report.step(f"remembered a decision: {DECISION}", ok="id" in decision)
+        dead_end = await client.call("mark_dead_end", approach=APPROACH, reason=REASON)
+        report.step(f"marked a dead end: {APPROACH}", ok="id" in dead_end)
+        await _find(report, client, QUESTION, lambda hit: hit["id"] == decision["id"])
+        await _find(report, client, PROJECT_QUESTION, lambda hit: bool(hit.get("source", {}).get("path")))
+        found = (await client.call("find_contradictions", statement=CONTRARY))["contradictions"]
+        report.step(f"asked what contradicts: {CONTRARY}", ok=any(item["id"] == decision["id"] for item in found))
+        for item in found[:2]:
+            report.detail(f"{item['kind']}: {item['reason']}")
+    report.step("ended the server")
+
+
+async def _second_session(report: _Report, environment: dict[str, str], project: Path) -> None:
+    async with _Client(environment, project) as client:
+        report.step("started another `hyperloci serve`")
+        await _find(report, client, QUESTION, lambda hit: hit["content"] == DECISION)
+        await _find(report, client, FAILED_QUESTION, lambda hit: hit.get("subtype") == "dead_end")
+        stats = await client.call("memory_stats")
+        report.step(f"counted: {stats['nodes']} memories, {stats['edges']} relations", ok=stats["nodes"] > 0)
+    report.step("ended the server")
+
+
+async def _find(report: _Report, client: _Client, query: str, wanted: Callable[[dict[str, Any]], bool]) -> None:
+    answer = await client.call("search_memory", query=query, limit=5)
+    hits = answer["results"]
+    report.step(f"asked: {query} ({answer['mode']}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
+    for hit in hits[:2]:
+        text = " ".join(hit["content"].split())
+        place = hit.get("source", {}).get("path") or hit.get("source", {}).get("kind", "")
+        report.detail(f"{hit['score']:.2f}  {place}  {text[:PREVIEW_CHARS]}")
+
+
+class _Client:
+    """The SDK's client to a server process of our own."""
+
+    def __init__(self, environment: dict[str, str], project: Path) -> None:
+        self._parameters = StdioServerParameters(
+            command=sys.executable, args=["-m", "hyperloci", "serve"], env=environment, cwd=str(project)
+        )
+
+    async def __aenter__(self) -> _Client:
+        self._stdio = stdio_client(self._parameters)
+        read, write = await self._stdio.__aenter__()
+        self._session = ClientSession(read, write)
+        await self._session.__aenter__()
+        await self._session.initialize()
+        return self
+
+    async def __aexit__(self, *exception: Any) -> None:
+        await self._session.__aexit__(*exception)
+        await self._stdio.__aexit__(*exception)
+
+    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        result = await self._session.call_tool(tool, arguments)
+        if result.is_error or result.structured_content is None:
+            raise RuntimeError(f"{tool} failed: {result.content}")
+        return dict(result.structured_content)

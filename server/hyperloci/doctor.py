@@ -1,0 +1,193 @@
+"""`hyperloci doctor`: everything that may be wrong for a user, each with its mend."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci import __version__, install
+from hyperloci.config import Settings
+from hyperloci.errors import HyperlociError
+from hyperloci.ingest.project import identify
+from hyperloci.store import Store, health, vec
+
+MIN_FREE_BYTES: Final = 200_000_000
+"""With less room left, a busy day of indexing may fill the disk."""
+
+NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"})
+"""Where SQLite's locks and shared memory can't be relied on."""
+
+
+class Level(StrEnum):
+    """How bad a finding is."""
+
+    OK = "ok"
+    NOTE = "note"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at: what was found, and how to mend it where it is wrong."""
+
+    level: Level
+    subject: str
+    message: str
+    mend: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the finding for JSON."""
+        return asdict(self)
+
+
+def examine(project: Path, *, repair: bool = False) -> list[Finding]:
+    """Look at the installation, the configuration, the database and the embedder; with `repair`, mend what can be."""
+    findings = [Finding(Level.OK, "program", f"hyperloci {__version__}, Python {sys.version.split()[0]}")]
+    try:
+        settings = Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
+    except HyperlociError as error:
+        return [*findings, Finding(Level.ERROR, "settings", str(error), "correct the file or variable it names")]
+    for check in (_sqlite, _database, _disk, _git_project, _claude_code, _embedder, _spool):
+        findings.extend(check(settings, project, repair))
+    return findings
+
+
+def _sqlite(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    road = vec.prepare()
+    yield Finding(Level.OK, "sqlite", f"{sqlite3.sqlite_version}; sqlite-vec by {road}")
+    if road == vec.ABSENT:
+        yield Finding(Level.NOTE, "sqlite-vec", "cannot be loaded by this Python; numpy ranks instead, same results")
+
+
+def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    path = settings.database
+    if not path.exists():
+        yield Finding(Level.NOTE, "database", f"{path} is not there yet; it is made on first use")
+        return
+    yield from _permissions(path)
+    kind = file_system_of(path)
+    if kind in NETWORK_FILE_SYSTEMS:
+        yield Finding(
+            Level.WARNING,
+            "database",
+            f"{path} lies on a network file system ({kind}); locks may not hold there",
+            "set RLM_MEMORY_DB to a file on a local disk",
+        )
+    try:
+        with Store.open(path, backup_dir=settings.backup_dir) as store:
+            yield from _health(store, repair)
+    except HyperlociError as error:
+        yield Finding(
+            Level.ERROR,
+            "database",
+            str(error),
+            f"a backup may lie in {settings.backup_dir}: hyperloci restore-backup FILE",
+        )
+
+
+def _permissions(path: Path) -> Iterator[Finding]:
+    if os.name == "posix" and path.stat().st_mode & 0o077:
+        yield Finding(Level.WARNING, "database", f"{path} can be read by others", f"chmod 600 {path}")
+
+
+def _health(store: Store, repair: bool) -> Iterator[Finding]:
+    problems = health.integrity(store.connection)
+    drift = health.violations(store)
+    if repair and (drift or problems):
+        store.back_up(store.path.with_name(f"{store.path.stem}-before-repair.db"))
+        health.repair(store)
+        problems, drift = health.integrity(store.connection), health.violations(store)
+        yield Finding(Level.NOTE, "database", "repaired; the state before lies beside it (-before-repair.db)")
+    for problem in problems:
+        yield Finding(Level.ERROR, "database", problem, "hyperloci doctor --repair, else restore a backup")
+    for name, count in drift.items():
+        yield Finding(Level.WARNING, "database", f"{count} {name}", "hyperloci doctor --repair")
+    if not problems and not drift:
+        stats = store.stats()
+        yield Finding(
+            Level.OK,
+            "database",
+            f"{store.path}: healthy, schema {stats['schema_version']}, {stats['nodes']} memories, "
+            f"{stats['fingerprints_pending']} waiting for vectors, {stats['database_bytes'] / 1e6:.1f} MB",
+        )
+
+
+def _disk(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    folder = next((parent for parent in settings.database.parents if parent.exists()), Path("/"))
+    free = shutil.disk_usage(folder).free
+    if free < MIN_FREE_BYTES:
+        yield Finding(Level.WARNING, "disk", f"only {free / 1e6:.0f} MB free in {folder}", "make room")
+
+
+def _git_project(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    if shutil.which("git") is None:
+        yield Finding(Level.WARNING, "git", "not found: commits are not remembered", "install git")
+    found = identify(project, override=settings.project)
+    yield Finding(Level.OK, "project", f"{found.name} ({found.id}), known by its {found.basis}, at {found.root}")
+    if found.broad:
+        yield Finding(Level.NOTE, "project", "this folder is too broad to index or watch; open a project's folder")
+    for note in found.notes:
+        yield Finding(Level.NOTE, "project", note)
+
+
+def _claude_code(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    folder = os.environ.get("CLAUDE_CONFIG_DIR")  # noqa: TID251 - Claude Code's own variable, not a setting of ours
+    active = []
+    for scope in install.Scope:
+        try:
+            plan = install.plan_uninstall(
+                scope, project_root=project, home=Path.home(), config_dir=Path(folder) if folder else None
+            )
+        except HyperlociError as error:
+            yield Finding(Level.WARNING, "claude code", str(error), "correct the file, then run hyperloci install")
+            continue
+        if plan.changed:
+            active.append(scope)
+            yield Finding(Level.OK, "claude code", f"installed for scope {scope}")
+    if len(active) > 1:
+        yield Finding(
+            Level.WARNING,
+            "claude code",
+            "installed for the user and for the project: every event is captured twice",
+            "hyperloci uninstall --scope project",
+        )
+    if not active:
+        yield Finding(Level.NOTE, "claude code", "not installed (unless as a plugin)", "hyperloci install")
+
+
+def _embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    from hyperloci.embedder.client import EmbedderClient
+
+    if not settings.embedder:
+        yield Finding(Level.NOTE, "embedder", "switched off: searches use keywords only", "unset HYPERLOCI_EMBEDDER")
+        return
+    status = EmbedderClient(settings).status()
+    state = f"running: {status}" if status else "not running; a session starts it when it is needed"
+    yield Finding(Level.OK, "embedder", state)
+
+
+def _spool(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    waiting = len(list(settings.spool_dir.glob("*.jsonl"))) if settings.spool_dir.exists() else 0
+    if waiting:
+        yield Finding(Level.NOTE, "spool", f"{waiting} file(s) of hooks wait to be stored; the next session does it")
+
+
+def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
+    """Return the type of the file system a path lies on, None where that can't be told."""
+    if not mounts.exists():
+        return None
+    best: tuple[int, str] | None = None
+    target = path.absolute()
+    for line in mounts.read_text(errors="replace").splitlines():
+        parts = line.split()
+        if len(parts) > 2 and target.is_relative_to(parts[1]) and (best is None or len(parts[1]) >= best[0]):
+            best = (len(parts[1]), parts[2])
+    return best[1] if best else None
