@@ -73,8 +73,11 @@ class Memory:
         )
         try:
             project = identify(project_path, override=settings.project)
-            if store.scopes.find(project.id) is None:
+            old_ids = [alias for alias in project.aliases if store.scopes.find(alias) is not None]
+            if old_ids or store.scopes.find(project.id) is None:
                 with store.transaction():
+                    for old_id in old_ids:
+                        store.scopes.adopt(old_id, project.id)
                     _register(store, project, clock())
         except BaseException:
             store.close()

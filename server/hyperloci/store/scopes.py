@@ -63,6 +63,32 @@ class Scopes:
             self._keys[scope_id] = int(row[0])
         return self._keys[scope_id]
 
+    def adopt(self, old_id: str, new_id: str) -> bool:
+        """Let a project that has got a better id keep its memories: what is under `old_id` goes under `new_id`.
+
+        Returns whether there was anything. Runs inside a transaction.
+        """
+        old, new = self.find(old_id), self.find(new_id)
+        if old is None or old == new:
+            return False
+        if new is None:
+            self._connection.execute("UPDATE scopes SET id = ? WHERE key = ?", (new_id, old))
+        else:
+            # Files are indexed anew under the id in force; their snippets are matched by content.
+            self._connection.execute(
+                "DELETE FROM files WHERE scope_key = ?1 AND path IN (SELECT path FROM files WHERE scope_key = ?2)",
+                (old, new),
+            )
+            self._connection.execute(
+                "DELETE FROM commits WHERE scope_key = ?1 AND sha IN (SELECT sha FROM commits WHERE scope_key = ?2)",
+                (old, new),
+            )
+            for table in ("nodes", "sessions", "files", "commits"):
+                self._connection.execute(f"UPDATE {table} SET scope_key = ? WHERE scope_key = ?", (new, old))
+            self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))
+        self._keys.clear()
+        return True
+
     def all(self) -> list[Scope]:
         """Return every scope, `global` first."""
         rows = self._connection.execute(
