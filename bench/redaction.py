@@ -1,0 +1,189 @@
+"""Measure the redactor: `python -m bench.redaction [--json] [--against detect-secrets|kingfisher]`.
+
+Prints recall by type of secret, the share of harmless texts that it changed, its speed on ordinary code, and what
+importing it costs a hook. `--against` puts another detector on the same corpus, if it is installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from bench.redaction_corpus import Sample, harmless, secrets
+
+Redactor = Callable[[str], str]
+
+ROUNDS = 10
+IMPORTS = 7
+SPEED_BYTES = 4_000_000
+_IMPORT = "import time; t = time.perf_counter(); import {module}; print(time.perf_counter() - t)"
+
+
+@dataclass(slots=True)
+class Report:
+    """What a redactor did on the corpus."""
+
+    secrets: int = 0
+    found: int = 0
+    harmless: int = 0
+    changed: int = 0
+    by_kind: dict[str, tuple[int, int]] = field(default_factory=dict)
+    missed: dict[str, int] = field(default_factory=dict)
+    wrong: list[str] = field(default_factory=list)
+    megabytes_per_second: float = 0.0
+    import_ms: float = 0.0
+
+    @property
+    def recall(self) -> float:
+        return self.found / self.secrets
+
+    @property
+    def false_positive_rate(self) -> float:
+        return self.changed / self.harmless
+
+
+def survives(sample: Sample, redacted: str) -> bool:
+    """Tell whether half of the secret, in one piece, can still be read."""
+    secret = sample.secret or ""
+    half = max(4, len(secret) // 2)
+    return any(secret[start : start + half] in redacted for start in range(0, len(secret) - half + 1))
+
+
+def measure(redactor: Redactor, positive: Iterable[Sample], negative: Iterable[Sample]) -> Report:
+    """Run a redactor over labelled texts."""
+    report = Report()
+    total: Counter[str] = Counter()
+    found: Counter[str] = Counter()
+    missed: Counter[str] = Counter()
+    for sample in positive:
+        total[sample.kind] += 1
+        if survives(sample, redactor(sample.text)):
+            missed[f"{sample.kind} in {sample.context}"] += 1
+        else:
+            found[sample.kind] += 1
+    for sample in negative:
+        report.harmless += 1
+        if redactor(sample.text) != sample.text:
+            report.changed += 1
+            report.wrong.append(sample.text)
+    report.secrets, report.found = sum(total.values()), sum(found.values())
+    report.by_kind = {kind: (found[kind], total[kind]) for kind in total}
+    report.missed = dict(missed)
+    return report
+
+
+def ordinary_texts() -> list[str]:
+    """Return pieces of the standard library as a chunker would cut them: 2,000 characters each."""
+    texts: list[str] = []
+    size = 0
+    for path in sorted(Path(json.__file__).parent.parent.glob("*.py")):
+        source = path.read_text(encoding="utf-8", errors="replace")
+        texts += [source[start : start + 2000] for start in range(0, len(source), 2000)]
+        size += len(source)
+        if size > SPEED_BYTES:
+            break
+    return texts
+
+
+def speed(redactor: Redactor) -> float:
+    """Return megabytes a second of processor time on ordinary texts."""
+    texts = ordinary_texts()
+    began = time.process_time()
+    for text in texts:
+        redactor(text)
+    return sum(map(len, texts)) / 1e6 / (time.process_time() - began)
+
+
+def import_ms(module: str) -> float:
+    """Return the median time to import a module in a fresh interpreter, in milliseconds."""
+    command = [sys.executable, "-c", _IMPORT.format(module=module)]
+    times = [float(subprocess.run(command, capture_output=True, check=True, text=True).stdout) for _ in range(IMPORTS)]
+    return statistics.median(times) * 1000
+
+
+def ours() -> tuple[Redactor, str]:
+    from hyperloci.ingest.redact import redact
+
+    return (lambda text: redact(text).text), "hyperloci.ingest.redact"
+
+
+def detect_secrets() -> tuple[Redactor, str]:
+    scan = importlib.import_module("detect_secrets.core.scan")
+    settings = importlib.import_module("detect_secrets.settings")
+
+    def redactor(text: str) -> str:
+        with settings.default_settings():
+            values = [secret.secret_value for line in text.splitlines() for secret in scan.scan_line(line)]
+        for value in filter(None, values):
+            text = text.replace(value, "[redacted]")
+        return text
+
+    return redactor, "detect_secrets.core.scan"
+
+
+def kingfisher() -> tuple[Redactor, str]:
+    sdk = importlib.import_module("kingfisher_sdk")
+    scanner = sdk.Scanner(sdk.Rules(), base64=False)
+
+    def redactor(text: str) -> str:
+        for finding in scanner.scan(text):
+            text = text.replace(finding.secret, "[redacted]") if finding.visible else text
+        return text
+
+    return redactor, "kingfisher_sdk"
+
+
+CANDIDATES = {"hyperloci": ours, "detect-secrets": detect_secrets, "kingfisher": kingfisher}
+
+
+def show(name: str, report: Report, details: bool) -> None:
+    print(f"\n{name}: {report.secrets} secrets, {report.harmless} harmless texts")
+    print(f"  recall               {report.recall:8.4f}")
+    print(f"  false positives      {report.false_positive_rate:8.4f}")
+    print(f"  speed, MB/s          {report.megabytes_per_second:8.1f}")
+    print(f"  import, ms           {report.import_ms:8.1f}")
+    if not details:
+        return
+    print("  recall by type")
+    for kind, (found, total) in sorted(report.by_kind.items(), key=lambda each: (each[1][0] / each[1][1], each[0])):
+        print(f"    {kind:24} {found:4} of {total}")
+    for place, count in report.missed.items():
+        print(f"    missed {count} x {place}")
+    for text in dict.fromkeys(report.wrong):
+        print(f"    changed {text!r}")
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.redaction", description=__doc__)
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
+    parser.add_argument("--against", choices=sorted(CANDIDATES), action="append", default=[], help="another detector")
+    arguments = parser.parse_args(argv)
+    reports: dict[str, Report] = {}
+    for name in dict.fromkeys(["hyperloci", *arguments.against]):
+        redactor, module = CANDIDATES[name]()
+        report = measure(redactor, secrets(ROUNDS), harmless(ROUNDS))
+        report.megabytes_per_second, report.import_ms = speed(redactor), import_ms(module)
+        reports[name] = report
+    if arguments.json:
+        numbers = {
+            name: {**asdict(each), "recall": each.recall, "false_positive_rate": each.false_positive_rate}
+            for name, each in reports.items()
+        }
+        print(json.dumps(numbers, indent=2))
+    else:
+        for name, report in reports.items():
+            show(name, report, details=name == "hyperloci")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

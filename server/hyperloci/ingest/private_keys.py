@@ -1,0 +1,62 @@
+"""Find private keys in a text: PEM and PGP blocks, whole or cut off at either end, and PuTTY's key files.
+
+Found step by step: a pattern from BEGIN to END would take quadratic time on a text full of unfinished blocks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_MARGIN: Final = r"[\s>|#*\"',+]|\\{1,3}[nrt]"  # what quotes, comments, string literals and JSON put round the lines
+_BODY: Final = re.compile(rf"(?:{_MARGIN}|[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]++)*+")
+_UNFINISHED_BODY: Final = re.compile(
+    rf"(?:(?:{_MARGIN})*+(?:[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]{{20,}}+))+"
+)
+_LINE: Final = re.compile(r"[ \t>|#*\"']*+[A-Za-z0-9+/=]{1,128}[ \t\"',+\\nr]*+\Z")
+_PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?:[A-Za-z0-9+/=]{1,80}\n?)++", re.MULTILINE)
+
+
+def private_key_spans(text: str) -> Iterator[tuple[int, int]]:
+    """Yield start and end of every private key in `text`, in no particular order; spans may touch but not overlap."""
+    if "PRIVATE KEY" in text:
+        yield from _blocks(text)
+    if "Private-Lines: " in text:
+        yield from (match.span() for match in _PUTTY.finditer(text))
+
+
+def _blocks(text: str) -> Iterator[tuple[int, int]]:
+    done = 0
+    for begin in _BEGIN.finditer(text):
+        if begin.start() < done:
+            continue
+        if end := _end_of_block(text, begin.end()):
+            yield begin.start(), end
+            done = end
+    for end_line in _END.finditer(text):
+        start = _start_of_tail(text, end_line.start())
+        if start < end_line.start():
+            yield start, end_line.end()
+
+
+def _end_of_block(text: str, begin: int) -> int | None:
+    """Return where the key that begins before `begin` ends; None where only its first line is quoted."""
+    body = _BODY.match(text, begin)
+    if body and (end := _END.match(text, body.end())) and body.group().strip():
+        return end.end()
+    unfinished = _UNFINISHED_BODY.match(text, begin)
+    return unfinished.end() if unfinished else None
+
+
+def _start_of_tail(text: str, end: int) -> int:
+    """Return where the lines of key material that stand right before `end` start; `end` itself if there are none."""
+    start = end
+    while start > 0:
+        line = text.rfind("\n", 0, start - 1) + 1
+        if not _LINE.match(text[line : start - 1]):
+            break
+        start = line
+    return start

@@ -1,0 +1,228 @@
+"""Replace secrets in a text by visible placeholders such as `[redacted:github-token]`, before anything is stored.
+
+One pass looks for private keys, for tokens by their shape (`secret_rules.py`), for values by their context
+(`secret_values.py`) and for long random words with a prefix, which is what the tokens of new providers look like.
+Most texts hold none: literal keywords decide which patterns run at all, and where, and a pattern is compiled when it
+first runs, so that a hook pays only for what it meets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from hyperloci.ingest.private_keys import private_key_spans
+from hyperloci.ingest.secret_judges import Candidate, is_token, is_unknown_token, judge
+from hyperloci.ingest.secret_rules import TOKENS, TokenRule
+from hyperloci.ingest.secret_values import VALUES, ValueRule
+
+MAX_PASSES: Final = 4
+"""A redaction can lay bare another secret beside it. Two passes do nearly always; a hostile text must not cost more."""
+
+_CONTEXT: Final = 48
+"""Characters behind a value that its judge may look at: enough for a closing tag or a host name."""
+
+_LINE: Final = 120
+_NEAR: Final = 48
+"""Characters before an anchor that a rule may look at: one that asks for the line from its start, and any other."""
+
+_LONG_WORD: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
+"""No token is shorter. In code these words are a twenty-fifth of the text, so keywords are sought among them."""
+
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
+_CAPITAL_OR_DIGIT: Final = re.compile(r"[A-Z0-9]")
+_ROOTS: Final = ("key", "token", "secret", "auth", "pass", "sig")
+"""What most anchors contain: six searches instead of forty."""
+
+_LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+_RIGHT: Final = r"(?![A-Za-z0-9])"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A secret that was redacted: its kind and how many characters it had. Never the secret itself."""
+
+    kind: str
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class Redacted:
+    """A text without its secrets, and what was found, pass by pass in the order of the text."""
+
+    text: str
+    findings: tuple[Finding, ...] = ()
+
+
+_Span = tuple[int, int, int, str]
+"""Start, end, rank and kind. Sorts by place; the lowest rank names what overlaps."""
+
+
+def redact(text: str) -> Redacted:
+    """Return `text` with every secret replaced by `[redacted:<kind>]`; idempotent, and all else stays as it was."""
+    findings: list[Finding] = []
+    for _ in range(MAX_PASSES):
+        spans = _disjoint(sorted(set(_spans(text))))
+        if not spans:
+            break
+        findings.extend(Finding(kind, end - start) for start, end, _, kind in spans)
+        text = _replace(text, spans)
+    return Redacted(text, tuple(findings))
+
+
+def _replace(text: str, spans: list[_Span]) -> str:
+    pieces: list[str] = []
+    last = 0
+    for start, end, _, kind in spans:
+        pieces += (text[last:start], f"[redacted:{kind}]")
+        last = end
+    pieces.append(text[last:])
+    return "".join(pieces)
+
+
+def _disjoint(spans: list[_Span]) -> list[_Span]:
+    """Join the sorted spans that overlap; the best rank names the whole."""
+    joined: list[_Span] = []
+    for span in spans:
+        if joined and span[0] < joined[-1][1]:
+            other = joined.pop()
+            rank, kind = min(other[2:], span[2:])
+            span = (other[0], max(other[1], span[1]), rank, kind)
+        joined.append(span)
+    return joined
+
+
+def _spans(text: str) -> Iterator[_Span]:
+    for start, end in private_key_spans(text):
+        yield start, end, -1, "private-key"
+    yield from _values(text)
+    words = "\n".join(word for word in _LONG_WORD.findall(text) if _CAPITAL_OR_DIGIT.search(word))
+    yield from _tokens(text, words)
+    yield from _unknown_tokens(text, words)
+
+
+def _tokens(text: str, words: str) -> Iterator[_Span]:
+    in_words, in_text = _token_keywords()
+    found = [(rank, keyword) for keyword, rank in in_words if keyword in words and _in_words(words, TOKENS[rank])]
+    found += [(rank, keyword) for keyword, rank in in_text if keyword in text]
+    for rank, keyword in found:
+        for start, end in _token_spans(text, TOKENS[rank], keyword):
+            yield start, end, rank, TOKENS[rank].kind
+
+
+def _in_words(words: str, rule: TokenRule) -> bool:
+    return rule.anchored or _token_pattern(rule).search(words) is not None
+
+
+def _token_spans(text: str, rule: TokenRule, keyword: str) -> Iterator[tuple[int, int]]:
+    pattern = _token_pattern(rule)
+    if rule.anchored:
+        matches: Iterator[re.Match[str]] = (
+            match for at in _occurrences(text, keyword) if (match := pattern.match(text, at))
+        )
+    else:
+        matches = pattern.finditer(text)
+    return (match.span() for match in matches if is_token(match.group()))
+
+
+def _occurrences(text: str, literal: str) -> Iterator[int]:
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + 1)
+
+
+def _values(text: str) -> Iterator[_Span]:
+    lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
+    anchors: dict[int, list[str]] = {}
+    for root, rows in _value_anchors():
+        if root in lowered:
+            for anchor, rank in rows:
+                if anchor in lowered:
+                    anchors.setdefault(rank, []).append(anchor)
+    for rank, found in anchors.items():
+        places = sorted({at for anchor in found for at in _occurrences(lowered, anchor)})
+        for start, end in _value_spans(text, VALUES[rank], places):
+            yield start, end, len(TOKENS) + rank, VALUES[rank].kind
+
+
+def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tuple[int, int]]:
+    pattern, before = _value_patterns(rule)
+    judged = 0
+    for at in places:
+        # Names inside a bare value that was judged already would have it judged again, and again.
+        if at < judged or not (match := pattern.match(text, at)):
+            continue
+        if before and not before.search(text, _reach(text, rule, at), at):
+            continue
+        group = match.lastgroup or "bare"
+        value = match[group].rstrip("\\" if group != "bare" else ".,;:\\")
+        start = match.start(group)
+        end = start + len(value)
+        accepted = judge(rule.judge, _candidate(text, match, value))
+        if accepted or group == "bare":
+            judged = end
+        if accepted:
+            yield start, end
+
+
+def _reach(text: str, rule: ValueRule, at: int) -> int:
+    """Return where what the rule wants before an anchor may begin: on its line, and not far away."""
+    return max(text.rfind("\n", 0, at) + 1, at - (_LINE if rule.before.startswith("^") else _NEAR))
+
+
+def _candidate(text: str, match: re.Match[str], value: str) -> Candidate:
+    group = match.lastgroup or "bare"
+    end = match.start(group) + len(value)
+    return Candidate(
+        value=value,
+        quoted=group != "bare",
+        operator=(match.groupdict().get("op") or "").strip(),
+        after=text[end : end + _CONTEXT],
+    )
+
+
+_UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)
+
+
+def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:
+    unknown = {word for word in _UNKNOWN.findall(words) if is_unknown_token(word)}
+    if unknown:
+        for match in _LONG_WORD.finditer(text):
+            if match.group() in unknown:
+                yield *match.span(), len(TOKENS) + len(VALUES), "token"
+
+
+@cache
+def _token_keywords() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Return keyword and rank of every token rule: those that lie inside one long word, and those that do not."""
+    pairs = [(keyword, rank) for rank, rule in enumerate(TOKENS) for keyword in rule.keywords]
+    whole = re.compile("[A-Za-z0-9_-]+")
+    return [each for each in pairs if whole.fullmatch(each[0])], [
+        each for each in pairs if not whole.fullmatch(each[0])
+    ]
+
+
+@cache
+def _value_anchors() -> list[tuple[str, list[tuple[str, int]]]]:
+    """Return the literals without which no value rule can match, each with the anchors and ranks that depend on it."""
+    rows: dict[str, list[tuple[str, int]]] = {}
+    for rank, rule in enumerate(VALUES):
+        for anchor in rule.anchors:
+            root = rule.only_with or next((root for root in _ROOTS if root in anchor), anchor)
+            rows.setdefault(root, []).append((anchor, rank))
+    return list(rows.items())
+
+
+@cache
+def _token_pattern(rule: TokenRule) -> re.Pattern[str]:
+    return re.compile(f"{_LEFT}{rule.pattern}{_RIGHT}")
+
+
+@cache
+def _value_patterns(rule: ValueRule) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+    flags = re.IGNORECASE | re.MULTILINE
+    return re.compile(rule.pattern, flags), re.compile(rule.before, re.MULTILINE) if rule.before else None

@@ -1,0 +1,263 @@
+"""What a value must look like to count as a secret in a place where one may stand. Pure functions of short strings."""
+
+from __future__ import annotations
+
+import binascii
+import math
+import re
+from collections import Counter
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from typing import Final
+
+RANDOM_LENGTH: Final = 16
+"""Shortest value that a name like `token` or `api_key` makes a secret: shorter ones are mostly words and numbers."""
+PASSWORD_LENGTH: Final = 6
+"""Shortest password that is worth hiding; below stand `abc`, `1234` and the like."""
+OPTION_PASSWORD_LENGTH: Final = 4
+"""Shortest password on a command line, where nothing but a password can stand."""
+MIN_ENTROPY: Final = 3.0
+"""Bits a character below which a long value is a pattern rather than a key; 32 random hex digits have 3.6."""
+MIN_CHOPPINESS: Final = 0.15
+"""Changes between capitals, small letters and digits, a character: hex keys have 0.47, base62 0.42, `my-app-v2` 0.1."""
+MIN_PATH_CHOPPINESS: Final = 0.25
+"""What a value that begins with a slash must reach, as paths do: one base64 key in sixty-four begins so too."""
+MIN_CAPITALS: Final = 0.33
+"""Share of capitals that letters alone must have to look random: a half in base64, a sixth in `camelCaseNames`."""
+MIN_UNKNOWN_ENTROPY: Final = 3.8
+MIN_UNKNOWN_CHOPPINESS: Final = 0.2
+"""What a word without a known prefix or name must reach: 24 random base62 characters have 4.3 bits and 0.42."""
+
+
+class Judge(StrEnum):
+    """How to tell a secret from an innocent value in the same place."""
+
+    PASSWORD = "password"
+    LINE_PASSWORD = "line-password"
+    OPTION_PASSWORD = "option-password"
+    URL_PASSWORD = "url-password"
+    RANDOM = "random"
+    BASIC = "basic"
+    BASE64 = "base64"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A value in a place where a secret may stand.
+
+    Attributes:
+        value: the text of it.
+        quoted: it stood between quotation marks.
+        operator: what stood between name and value, without blanks; empty where the rule has none.
+        after: the text behind it, a few characters.
+    """
+
+    value: str
+    quoted: bool = False
+    operator: str = ""
+    after: str = ""
+
+
+_PLACEHOLDER: Final = re.compile(
+    r"^[$%{<\[(]|^(?i:process|os|env|config|settings|secrets|vars?|self|this|ctx|args|opts|options|req|request)[.\[:]"
+    r"|^(?i:vault|op|ref|env|file|arn|https?|ssm|sops|secret|data):|^[A-Za-z]:\\"
+    r"|\.\.\.|…|\*{3}|•{3}|\[(?:redacted|private)|xxxx|XXXX|(.)\1{5}"
+    r"|(?:your|Your|YOUR)(?:[-_. ]|(?i:api|key|token|secret|pass))|(?i:example|placeholder|change.?me|redacted|dummy)"
+    r"|(?i:replace|insert)[-_ .]|_(?i:here)$|^(?i:todo|fixme|none|null|undefined|foo_?bar)"
+    r"|0123456789|1234567890|(?i:abcdefgh)"
+)
+_PATH: Final = re.compile(r"(?:\.{1,2}|~)?/")
+_WELL_KNOWN: Final = frozenset(
+    (
+        *("pass", "pwd", "password", "passwd", "password1", "pass1234", "secret", "admin", "root", "user", "username"),
+        *("test", "testing", "guest", "postgres", "mysql", "redis", "mongo", "rabbitmq", "minio"),
+        *(
+            "string",
+            "varchar",
+            "required",
+            "optional",
+            "undefined",
+            "nullable",
+            "boolean",
+            "integer",
+            "number",
+            "hidden",
+        ),
+        *(
+            "masked",
+            "encrypted",
+            "plaintext",
+            "sha1",
+            "sha256",
+            "sha512",
+            "md5",
+            "bcrypt",
+            "argon2",
+            "argon2id",
+            "pbkdf2",
+        ),
+        *("base64", "oauth2"),
+    )
+)
+_DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*+\Z")
+_NAME_LIKE: Final = re.compile(
+    r"pass|pwd|secret|token|user|login|hash|field|param|input|env|config|key|cred|auth|value|text", re.I
+)
+_BARE_NEEDS_QUOTES: Final = frozenset({"==", "===", "!=", "->", "<-", ",", "||", "::"})
+_HASH_PREFIX: Final = re.compile(r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag)[0-9]*$", re.IGNORECASE)
+_EXAMPLE_HOST: Final = re.compile(r"@(?:[\w-]{1,30}\.){0,2}(?:example|test|invalid)\b", re.IGNORECASE)
+_KEY_PREFIX: Final = re.compile(
+    r"(?:^|_)(?:pat|key|tok|token|secret|sk|rk|api|apikey|live|auth)(?:_|$)|key$|tok$", re.IGNORECASE
+)
+_SEPARATED: Final = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+\Z", re.IGNORECASE)
+
+
+def judge(kind: Judge, candidate: Candidate) -> bool:
+    """Tell whether the candidate is a secret, by the rule's kind of judgement."""
+    value = candidate.value
+    if _PLACEHOLDER.search(value) or (_PATH.match(value) and choppiness(value) < MIN_PATH_CHOPPINESS):
+        return False
+    return _JUDGES[kind](candidate)
+
+
+def is_token(value: str) -> bool:
+    """Tell whether a text in the format of a token could be a real one: it repeats little and is no example."""
+    return entropy(value) >= MIN_ENTROPY and not _PLACEHOLDER.search(value.lstrip("$"))
+
+
+def is_unknown_token(word: str) -> bool:
+    """Tell whether `prefix_body` has a body that only a generator makes: base62, or hex after a prefix like `key`."""
+    prefix, _, body = word.replace("-", "_").rpartition("_")
+    if _HASH_PREFIX.search(prefix) or not is_token(word) or not any(character.isdigit() for character in body):
+        return False
+    if any(character.isupper() for character in body) and any(character.islower() for character in body):
+        return entropy(body) >= MIN_UNKNOWN_ENTROPY and choppiness(body) >= MIN_UNKNOWN_CHOPPINESS
+    return bool(_KEY_PREFIX.search(prefix)) and choppiness(body) >= MIN_CHOPPINESS
+
+
+def looks_random(value: str) -> bool:
+    """Tell a key from words: long, of many different characters, digits and letters mixed inside the words."""
+    if len(value) < RANDOM_LENGTH or entropy(value) < MIN_ENTROPY:
+        return False
+    if any(character.isdigit() for character in value):
+        return choppiness(value) >= MIN_CHOPPINESS
+    letters = [character for character in value if character.isalpha()]
+    return sum(character.isupper() for character in letters) >= max(1.0, MIN_CAPITALS * len(letters)) and any(
+        character.islower() for character in letters
+    )
+
+
+def entropy(value: str) -> float:
+    """Return the Shannon entropy of the characters of `value`, in bits a character."""
+    size = len(value)
+    return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
+
+
+def choppiness(value: str) -> float:
+    """Return how often `value` changes between capitals, small letters and digits, a character.
+
+    A capital before a small letter begins a word and does not count, nor does a change across `-`, `_` and the like.
+    """
+    classes = ["d" if c.isdigit() else "u" if c.isupper() else "l" if c.isalpha() else " " for c in value]
+    changes = sum(a != b and " " not in (a, b) and (a, b) != ("u", "l") for a, b in pairwise(classes))
+    return changes / max(1, len(value))
+
+
+def _is_random(candidate: Candidate) -> bool:
+    if not candidate.quoted and (candidate.operator in _BARE_NEEDS_QUOTES or candidate.after[:1] in ("(", "[", "{")):
+        return False
+    return not any(character.isspace() for character in candidate.value) and looks_random(candidate.value)
+
+
+def _is_password(candidate: Candidate) -> bool:
+    value = candidate.value
+    if len(value) < PASSWORD_LENGTH or _is_word(value):
+        return False
+    if candidate.quoted:
+        return _classes(value) >= 2
+    if candidate.operator in _BARE_NEEDS_QUOTES or candidate.after[:1] in ("(", "[", "{"):
+        return False
+    if candidate.operator == ">" and not candidate.after.startswith("</"):
+        return False
+    if _classes(value) >= 3:
+        return True
+    if _NAME_LIKE.search(value) or candidate.after[:1] in (",", ")"):
+        return False
+    return _classes(value) >= 2 and (candidate.operator != "=" or candidate.after[:1] in ("", "\n", ";", "&"))
+
+
+def _is_line_password(candidate: Candidate) -> bool:
+    value = candidate.value
+    return len(value) >= PASSWORD_LENGTH and not _is_word(value) and _classes(value) >= 2 and candidate.after[:1] != "("
+
+
+def _is_option_password(candidate: Candidate) -> bool:
+    return (
+        len(candidate.value) >= OPTION_PASSWORD_LENGTH
+        and not _is_word(candidate.value)
+        and _classes(candidate.value) >= 2
+    )
+
+
+def _is_url_password(candidate: Candidate) -> bool:
+    value = candidate.value
+    return (
+        len(value) >= OPTION_PASSWORD_LENGTH
+        and value.lower() not in _WELL_KNOWN
+        and not _EXAMPLE_HOST.match(candidate.after)
+    )
+
+
+def _is_word(value: str) -> bool:
+    """Tell whether a would-be password is none: blanks inside, a well-known word, a dotted name, words with marks."""
+    if any(character.isspace() for character in value) or value.lower().rstrip(".,;:!") in _WELL_KNOWN:
+        return True
+    if _DOTTED.match(value) and ("." in value or "->" in value or "::" in value):
+        return True
+    return bool(_SEPARATED.match(value)) and choppiness(value) < MIN_CHOPPINESS
+
+
+def _classes(value: str) -> int:
+    """Count the kinds of characters: small letters, capitals, digits, marks other than `-`, `_`, `.`, `:` and `/`."""
+    return sum(
+        (
+            any(character.islower() for character in value),
+            any(character.isupper() for character in value[1:]),
+            any(character.isdigit() for character in value),
+            any(not character.isalnum() and character not in "-_.:/," for character in value),
+        )
+    )
+
+
+def _is_basic(candidate: Candidate) -> bool:
+    decoded = _decode(candidate.value)
+    return decoded is not None and b":" in decoded and decoded.isascii() and decoded.decode("ascii").isprintable()
+
+
+def _is_base64(candidate: Candidate) -> bool:
+    return _decode(candidate.value) is not None
+
+
+def _decode(value: str) -> bytes | None:
+    try:
+        return binascii.a2b_base64(value + "=" * (-len(value) % 4), strict_mode=True)
+    except binascii.Error:
+        return None
+
+
+def _is_anything(candidate: Candidate) -> bool:
+    return bool(candidate.value)
+
+
+_JUDGES: Final = {
+    Judge.PASSWORD: _is_password,
+    Judge.LINE_PASSWORD: _is_line_password,
+    Judge.OPTION_PASSWORD: _is_option_password,
+    Judge.URL_PASSWORD: _is_url_password,
+    Judge.RANDOM: _is_random,
+    Judge.BASIC: _is_basic,
+    Judge.BASE64: _is_base64,
+    Judge.ANY: _is_anything,
+}
