@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -44,6 +45,9 @@ MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50
 MAX_DEPTH: Final = 4
 DIRECTIONS: Final = ("out", "in", "both")
+
+WARM_SECONDS: Final = 30.0
+"""E.17: the embedder answers its first query within this time after a cold start."""
 
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
@@ -367,13 +371,28 @@ class Memory:
         self._kick()
         return report
 
-    def embed_pending(self, progress: Progress | None = None) -> int:
-        """Wait until every memory has its fingerprint, running an embedder if none runs; return how many have none."""
-        if not self.settings.embedder:
-            return self.store.vectors.pending_count()
-        from hyperloci.embedder.owner import wait_until_drained
+    @contextlib.contextmanager
+    def embedder_running(self) -> Iterator[None]:
+        """Keep an embedder running for the block: this process's own, unless another session's runs already."""
+        from hyperloci.embedder.owner import EmbedderOwner
 
-        return wait_until_drained(self.settings, self.store.vectors.pending_count, progress)
+        with EmbedderOwner(self.settings) as owner:
+            if owner.ensure_running() and self._client is not None:
+                self._client.wait_until_warm(WARM_SECONDS)
+            yield
+
+    def embed_pending(self, progress: Progress | None = None) -> int:
+        """Wait until every memory has its fingerprint; return how many have none.
+
+        Raises:
+            EmbedderError: the embedder can't embed, or makes no headway.
+        """
+        if self._client is not None:
+            from hyperloci.embedder.waiting import wait_until_drained
+
+            with self.embedder_running():
+                wait_until_drained(self._client, self.settings.database, self.store.vectors.pending_count, progress)
+        return int(self.stats()["fingerprints_pending"])
 
     def recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the project's sessions, latest first, times as ISO 8601."""

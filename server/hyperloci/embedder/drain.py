@@ -1,7 +1,7 @@
 """Working off the durable queue: nodes without a fingerprint get one, a small batch at a time (B.03).
 
 Nothing is lost when the process dies: a node leaves the queue in the transaction that stores its fingerprint. A text
-that the model can't take is tried again alone, and after MAX_ATTEMPTS left out with the reason beside it.
+that the model can't take is tried again alone, and after `store.vectors.MAX_ATTEMPTS` left out with the reason beside it.
 """
 
 from __future__ import annotations
@@ -16,44 +16,36 @@ from hyperloci.model.node import Node
 from hyperloci.spaces.encoder import Encoder
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.store import Store
-from hyperloci.store.vectors import PendingNode
 
 logger = logging.getLogger(__name__)
 
 BATCH: Final = 32
-"""Nodes embedded at once: a query that arrives meanwhile waits for one batch at most (0.3 s on two slow cores)."""
-
-MAX_ATTEMPTS: Final = 3
+"""Nodes a transaction: large enough that opening the database costs nothing beside embedding them."""
 
 
 def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
-    """Give fingerprints to queued nodes until none is left or `should_yield` says so; return how many got one.
+    """Give fingerprints to the next batch of queued nodes and return how many were looked at, 0 if none waits.
+
+    Nodes that another model saw are queued again first, once (D.13).
 
     Raises:
-        StoreError: the database can't be opened.
+        StoreError: the database can't be opened or written.
     """
-    done = 0
     with Store.open(database) as store:
         with store.transaction():
-            model = store.vectors.model_key(encoder.model_id, encoder.dimensions, now=system_clock())
-            store.vectors.requeue_other_models(model, now=system_clock())
-        while not should_yield():
-            pending = [item for item in store.vectors.take_pending(BATCH) if item.attempts < MAX_ATTEMPTS]
-            if not pending:
-                break
-            done += _batch(store, encoder, model, pending)
-    return done
-
-
-def _batch(store: Store, encoder: Encoder, model: int, pending: Sequence[PendingNode]) -> int:
-    found = store.nodes.by_keys([item.key for item in pending])
-    nodes = [found[item.key] for item in pending if item.key in found]
-    try:
-        made = fingerprints(nodes, encoder)
-    except (ValueError, RuntimeError) as error:
-        return _one_by_one(store, encoder, model, nodes, error)
-    _write(store, model, nodes, made)
-    return len(nodes)
+            model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=system_clock())
+        keys = store.vectors.take_pending(BATCH)
+        nodes = list(store.nodes.by_keys(keys).values())
+        if not nodes:
+            return 0
+        try:
+            made = fingerprints(nodes, encoder)
+        except (ValueError, RuntimeError) as error:
+            logger.warning("a batch of %d could not be embedded (%s); trying one at a time", len(nodes), error)
+            _one_by_one(store, encoder, model, nodes)
+        else:
+            _write(store, model, nodes, made)
+        return len(nodes)
 
 
 def _write(store: Store, model: int, nodes: Sequence[Node], made: Sequence[dict[str, bytes]]) -> None:
@@ -67,15 +59,11 @@ def _write(store: Store, model: int, nodes: Sequence[Node], made: Sequence[dict[
                 store.vectors.put(node.key, model, spaces, now=now)
 
 
-def _one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node], error: Exception) -> int:
-    logger.warning("a batch of %d could not be embedded (%s); trying one at a time", len(nodes), error)
-    done = 0
+def _one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:
     for node in nodes:
         try:
             _write(store, model, [node], fingerprints([node], encoder))
-            done += 1
         except (ValueError, RuntimeError) as reason:
             logger.warning("node %s could not be embedded: %s", node.id, reason)
             with store.transaction():
                 store.vectors.fail([node.key], str(reason))
-    return done

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import random
 import sqlite3
 import stat
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final, TypeVar
@@ -20,7 +22,12 @@ from hyperloci.errors import (
     StoreReadOnlyError,
 )
 
+logger = logging.getLogger(__name__)
+
 T = TypeVar("T")
+
+APPLICATION_ID: Final = 0x48594C43
+"""`HYLC`, in the SQLite header: the file says whose it is."""
 
 BUSY_TIMEOUT_MS: Final = 10_000
 """How long SQLite itself waits for the write lock: eight writers at once waited 630 ms at most (docs/benchmarks.md)."""
@@ -32,8 +39,10 @@ MMAP_BYTES: Final = 4 << 30
 """Readers map the file instead of copying pages; SQLite maps no more than the file has."""
 
 _FAULTS: Final[tuple[tuple[frozenset[int], type[StoreError]], ...]] = (
-    (frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}), StoreBusyError),
-    (frozenset({sqlite3.SQLITE_FULL}), StoreFullError),
+    # PROTOCOL: too many processes raced to open the write-ahead log; the next try is likely to win.
+    (frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}), StoreBusyError),
+    # IOERR_SHMSIZE: the index of the write-ahead log could not grow.
+    (frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}), StoreFullError),
     (
         frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}),
         StoreReadOnlyError,
@@ -45,13 +54,13 @@ _PRIMARY_CODE_MASK: Final = 0xFF
 """SQLite's extended result codes keep the primary one in the low byte."""
 
 
-def translate(error: sqlite3.Error, path: object = None) -> StoreError:
+def translate(error: Exception, path: object = None) -> StoreError:
     """Return our error for one of SQLite's."""
     code = getattr(error, "sqlite_errorcode", None)
     where = f" Database: {path}." if path is not None else ""
     if code is not None:
         for codes, kind in _FAULTS:
-            if code & _PRIMARY_CODE_MASK in codes:
+            if code in codes or code & _PRIMARY_CODE_MASK in codes:
                 return kind(f"{(kind.__doc__ or '').strip()}{where} ({error})")
     return StoreError(f"The database could not do it: {error}.{where}")
 
@@ -61,70 +70,107 @@ def translated(path: object = None) -> Iterator[None]:
     """Raise SQLite's errors as ours."""
     try:
         yield
-    except sqlite3.Error as error:
+    except (sqlite3.Error, sqlite3.Warning) as error:
         raise translate(error, path) from error
 
 
-def open_connection(path: Path, *, synchronous: str = "normal", read_only: bool = False) -> sqlite3.Connection:
+def open_connection(
+    path: Path, *, synchronous: str = "normal", read_only: bool = False, busy_timeout_ms: int | None = None
+) -> sqlite3.Connection:
     """Open (and make, if it is not there) the database file, private to the user, in WAL mode (SPEC-02.01, .04).
 
     The connection may be used by one thread at a time, whichever it is. Transactions are explicit.
+    A database of another program is left as it is.
 
     Raises:
         StoreError: the file cannot be opened; the kind says why.
     """
+    timeout_ms = BUSY_TIMEOUT_MS if busy_timeout_ms is None else busy_timeout_ms
     with translated(path):
+        if read_only and not path.exists():
+            raise StoreError(f"There is no database at {path}.")
         if not read_only:
-            _make_private(path)
+            _make(path)
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
             uri=True,
-            timeout=BUSY_TIMEOUT_MS / 1_000,
+            timeout=timeout_ms / 1_000,
             isolation_level=None,
             check_same_thread=False,
         )
         try:
-            _configure(connection, synchronous, read_only=read_only)
+            connection.row_factory = sqlite3.Row
+            refuse_foreign(connection, path)
+            if not read_only:
+                _keep_private(path)
+                retry_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"), timeout_ms=timeout_ms)
+            _configure(connection, synchronous)
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def _make_private(path: Path) -> None:
+def _make(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-        try:
-            if os.name == "posix" and stat.S_IMODE(os.fstat(descriptor).st_mode) & 0o077:
-                os.fchmod(descriptor, 0o600)
-        finally:
-            os.close(descriptor)
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError as error:
         raise StoreReadOnlyError(
             f"{path} cannot be opened for writing: {error.strerror}. Set RLM_MEMORY_DB to a file you may write."
         ) from error
 
 
-def _configure(connection: sqlite3.Connection, synchronous: str, *, read_only: bool) -> None:
-    connection.row_factory = sqlite3.Row
-    connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}")
-    if not read_only:
-        retry_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"))
+def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+    """Look whose database this is, without changing a byte of it.
+
+    Raises:
+        StoreCorruptError: it belongs to another program.
+    """
+    owner, version, tables = (
+        connection.execute(sql).fetchone()[0]
+        for sql in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    )
+    if owner != APPLICATION_ID and (owner or version or tables):
+        raise StoreCorruptError(
+            f"{path} is an SQLite database of another program, so it was left alone. Set RLM_MEMORY_DB to another file."
+        )
+
+
+def _keep_private(path: Path) -> None:
+    """Take others' access to the file and its companions away, where the file system knows of such a thing."""
+    real = os.path.realpath(path)
+    for name in (real, f"{real}-wal", f"{real}-shm"):
+        try:
+            if os.name == "posix" and stat.S_IMODE(os.stat(name).st_mode) & 0o077:
+                os.chmod(name, 0o600)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            logger.warning("%s can't be made private: %s", name, error.strerror)
+
+
+def _configure(connection: sqlite3.Connection, synchronous: str) -> None:
     connection.execute(f"PRAGMA synchronous = {'FULL' if synchronous == 'full' else 'NORMAL'}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA mmap_size = {MMAP_BYTES}")
 
 
-def retry_busy(action: Callable[[], T], pause: Callable[[float], object] | None = None) -> T:
-    """Run `action`; while SQLite says busy, wait a little (jittered, doubling) and run it again."""
+def retry_busy(
+    action: Callable[[], T], pause: Callable[[float], object] | None = None, *, timeout_ms: int | None = None
+) -> T:
+    """Run `action`; while SQLite says busy at once, wait a little (jittered, doubling) and run it again.
+
+    A busy answer that SQLite had waited for (`timeout_ms`) is final.
+    """
     wait = pause or threading.Event().wait
+    deadline = time.monotonic() + (BUSY_TIMEOUT_MS if timeout_ms is None else timeout_ms) / 1_000
     for attempt in range(BUSY_RETRIES):
         try:
             return action()
         except sqlite3.OperationalError as error:
-            if not isinstance(translate(error), StoreBusyError):
+            if not isinstance(translate(error), StoreBusyError) or time.monotonic() >= deadline:
                 raise
             wait(random.uniform(0.5, 1.5) * 0.05 * 2**attempt)
     return action()
@@ -132,7 +178,7 @@ def retry_busy(action: Callable[[], T], pause: Callable[[float], object] | None 
 
 @contextlib.contextmanager
 def transaction(connection: sqlite3.Connection, path: object = None) -> Iterator[None]:
-    """Run the block as one write transaction; nested blocks join the outer one.
+    """Run the block as one write transaction; a nested block is part of the outer one, but fails whole by itself.
 
     `BEGIN IMMEDIATE` takes the write lock at once: a deferred transaction that reads first and writes later
     fails under load whatever the time-out (SQLITE_BUSY_SNAPSHOT).
@@ -141,15 +187,34 @@ def transaction(connection: sqlite3.Connection, path: object = None) -> Iterator
         StoreError: the lock could not be had or a statement failed; nothing of the block was written.
     """
     if connection.in_transaction:
-        yield
+        with _nested(connection, path):
+            yield
         return
     with translated(path):
-        retry_busy(lambda: connection.execute("BEGIN IMMEDIATE"))
+        timeout_ms = int(connection.execute("PRAGMA busy_timeout").fetchone()[0])
+        retry_busy(lambda: connection.execute("BEGIN IMMEDIATE"), timeout_ms=timeout_ms)
         try:
             yield
             connection.execute("COMMIT")
         except BaseException:
             _roll_back(connection)
+            raise
+
+
+@contextlib.contextmanager
+def _nested(connection: sqlite3.Connection, path: object) -> Iterator[None]:
+    if is_reading(connection):
+        # It would be rolled back with the snapshot, silently.
+        raise StoreError("A snapshot is open on this connection, and only reads: write after it.")
+    with translated(path):
+        connection.execute("SAVEPOINT nested")
+        try:
+            yield
+            connection.execute("RELEASE nested")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK TO nested")
+                connection.execute("RELEASE nested")
             raise
 
 
@@ -161,13 +226,20 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 @contextlib.contextmanager
 def snapshot(connection: sqlite3.Connection, path: object = None) -> Iterator[None]:
-    """Run the block's reads on one state of the database."""
-    if connection.in_transaction:
-        yield
-        return
+    """Run the block's reads on one state of the database; it can't write."""
     with translated(path):
+        if connection.in_transaction:
+            yield
+            return
         connection.execute("BEGIN")
+        connection.execute("PRAGMA query_only = ON")
         try:
             yield
         finally:
+            connection.execute("PRAGMA query_only = OFF")
             _roll_back(connection)
+
+
+def is_reading(connection: sqlite3.Connection) -> bool:
+    """Tell whether a snapshot is open."""
+    return bool(connection.execute("PRAGMA query_only").fetchone()[0])

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 
@@ -30,7 +31,30 @@ class StoredChunk:
     content_hash: bytes
     symbol: str | None
     char_start: int
-    title_terms: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForgottenChunk:
+    """A snippet that was forgotten: which, where it stood, and why it was last forgotten."""
+
+    node_id: str
+    content_hash: bytes
+    path: str | None
+    symbol: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredCommit:
+    """The node that a commit became; `ended` once it is in the history of no branch any more."""
+
+    node_id: str
+    ended: bool
+
+
+MAX_VALUES: Final = 500
+"""Values bound in one statement; SQLite's own limit was 999 for long."""
 
 
 class Files:
@@ -85,9 +109,8 @@ class Files:
         found: dict[int, list[StoredChunk]] = {}
         for row in self._connection.execute(
             """
-            SELECT p.file_key, n.key, n.id, n.content_hash, p.symbol, p.char_start, coalesce(k.title, '') AS title
-            FROM json_each(?) j JOIN positions p ON p.file_key = j.value
-            JOIN nodes n ON n.key = p.node_key LEFT JOIN keywords k ON k.node_key = n.key
+            SELECT p.file_key, n.key, n.id, n.title, n.content_hash, p.symbol, p.char_start
+            FROM json_each(?) j JOIN positions p ON p.file_key = j.value JOIN nodes n ON n.key = p.node_key
             WHERE n.deleted_at IS NULL ORDER BY p.file_key, p.char_start, n.key
             """,
             (json.dumps(list(file_keys)),),
@@ -98,10 +121,52 @@ class Files:
                 content_hash=row["content_hash"],
                 symbol=row["symbol"],
                 char_start=row["char_start"],
-                title_terms=row["title"],
+                title=row["title"],
             )
             found.setdefault(row["file_key"], []).append(chunk)
         return found
+
+    def count_chunks(self, file_keys: Iterable[int]) -> int:
+        """Return how many living snippets these files have."""
+        row = self._connection.execute(
+            "SELECT count(*) FROM json_each(?) j JOIN positions p ON p.file_key = j.value"
+            " JOIN nodes n ON n.key = p.node_key WHERE n.deleted_at IS NULL",
+            (json.dumps(list(file_keys)),),
+        ).fetchone()
+        return int(row[0])
+
+    def forgotten_chunks(self, scope_key: int, hashes: Sequence[bytes]) -> list[ForgottenChunk]:
+        """Return the forgotten snippets of a project that have one of these texts, latest first."""
+        found: list[ForgottenChunk] = []
+        for start in range(0, len(hashes), MAX_VALUES):
+            some = hashes[start : start + MAX_VALUES]
+            rows = self._connection.execute(
+                f"""
+                SELECT n.id, n.content_hash, p.path, p.symbol, (
+                    SELECT l.reasoning FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id
+                    WHERE e.node_id = n.id AND l.operation = 'forget' ORDER BY l.id DESC LIMIT 1) AS reason
+                FROM nodes n LEFT JOIN positions p ON p.node_key = n.key
+                WHERE n.content_hash IN ({", ".join("?" * len(some))}) AND n.scope_key = ?
+                    AND n.type = 'snippet' AND n.deleted_at IS NOT NULL
+                ORDER BY n.deleted_at DESC, n.key DESC
+                """,
+                (*some, scope_key),
+            )
+            found.extend(
+                ForgottenChunk(
+                    node_id=row["id"],
+                    content_hash=row["content_hash"],
+                    path=row["path"],
+                    symbol=row["symbol"],
+                    reason=row["reason"],
+                )
+                for row in rows
+            )
+        return found
+
+    def put_place(self, node: NodeKey, place: str) -> None:
+        """Note where a snippet stands now, once it moved (`nodes.place`)."""
+        self._connection.execute("UPDATE nodes SET place = ? WHERE key = ?", (place, node))
 
     def nodes_of_symbols(self, scope_key: int, path: str, symbols: Sequence[str]) -> list[NodeKey]:
         """Return the living snippets that hold these symbols of a file."""
@@ -131,6 +196,21 @@ class Files:
         """Return the hashes of a project's stored commits."""
         rows = self._connection.execute("SELECT sha FROM commits WHERE scope_key = ?", (scope_key,))
         return {row[0] for row in rows}
+
+    def commits(self, scope_key: int) -> dict[str, StoredCommit]:
+        """Return a project's stored commits by hash."""
+        rows = self._connection.execute(
+            "SELECT c.sha, n.id, n.valid_until FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ?",
+            (scope_key,),
+        )
+        return {row[0]: StoredCommit(node_id=row[1], ended=row[2] is not None) for row in rows}
+
+    def has_commit(self, scope_key: int, sha: str) -> bool:
+        """Whether a commit is stored."""
+        row = self._connection.execute(
+            "SELECT 1 FROM commits WHERE scope_key = ? AND sha = ?", (scope_key, sha)
+        ).fetchone()
+        return row is not None
 
     def put_commit(self, scope_key: int, sha: str, node: NodeKey) -> None:
         """Remember which node a commit became."""

@@ -15,6 +15,8 @@ from wcmatch import glob
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.search import Where
+from hyperloci.store.connection import is_reading
+from hyperloci.store.entities import fold
 
 BoolArray = NDArray[np.bool_]
 Condition = tuple[str, tuple[Any, ...]]
@@ -29,8 +31,10 @@ _FACET: Final = "EXISTS (SELECT 1 FROM facets f WHERE f.node_key = n.key AND "
 
 
 def register_functions(connection: sqlite3.Connection) -> None:
-    """Add the SQL function `path_matches(pattern, path)`."""
+    """Add the SQL functions `path_matches(pattern, path)` and `fold(text)`."""
     connection.create_function("path_matches", 2, path_matches, deterministic=True)
+    # SQLite's own lower() knows ASCII only.
+    connection.create_function("fold", 1, fold, deterministic=True)
 
 
 def path_matches(pattern: str, path: str | None) -> bool:
@@ -77,7 +81,7 @@ def conditions(where: Where) -> Iterator[Condition]:
         yield (
             "EXISTS (SELECT 1 FROM aliases a JOIN mentions m ON m.entity_key = a.entity_key"
             " WHERE a.alias = ? AND m.node_key = n.key)",
-            (where.entity.strip().casefold(),),
+            (fold(where.entity),),
         )
     yield from _place(where)
     yield from _facets(where)
@@ -107,8 +111,8 @@ def _place(where: Where) -> Iterator[Condition]:
         yield f"{_POSITION}p.line_start <= ? AND p.line_end >= ?)", (last, first)
     if where.section is not None:
         yield (
-            f"{_POSITION}EXISTS (SELECT 1 FROM json_each(p.section_path) h WHERE lower(h.value) = lower(?)))",
-            (where.section.strip(),),
+            f"{_POSITION}EXISTS (SELECT 1 FROM json_each(p.section_path) h WHERE fold(h.value) = ?))",
+            (fold(where.section),),
         )
     if where.module is not None:
         prefix = where.module.rstrip(".")
@@ -170,6 +174,9 @@ class Filters:
 
     def allowed(self, where: Where) -> BoolArray:
         """Return a bitmap over node keys: true where every condition holds."""
+        if self._connection.in_transaction and not is_reading(self._connection):
+            # What is seen now may be rolled back, and nothing would tell.
+            return self._select(where)
         state = self._database_state()
         if state != self._state:
             self._cache.clear()
@@ -186,11 +193,11 @@ class Filters:
     def _select(self, where: Where) -> BoolArray:
         condition, values = compile_where(where)
         # One long string is five times faster to bring over than a row a key.
-        text = self._connection.execute(
-            f"SELECT group_concat(n.key) FROM nodes n WHERE {condition}", values
-        ).fetchone()[0]
-        size = int(self._connection.execute("SELECT coalesce(max(key), 0) FROM nodes").fetchone()[0]) + 1
-        bitmap = np.zeros(size, np.bool_)
+        text, last = self._connection.execute(
+            f"SELECT group_concat(n.key), (SELECT coalesce(max(key), 0) FROM nodes) FROM nodes n WHERE {condition}",
+            values,
+        ).fetchone()
+        bitmap = np.zeros(last + 1, np.bool_)
         bitmap[key_array(text)] = True
         return bitmap
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import functools
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -13,11 +16,8 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from hyperloci.clock import Clock
-from hyperloci.errors import StoreBusyError, StoreCorruptError, StoreVersionError
-from hyperloci.store.connection import transaction, translated
-
-APPLICATION_ID = 0x48594C43
-"""`HYLC`, in the SQLite header: the file says whose it is."""
+from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError, StoreVersionError
+from hyperloci.store.connection import APPLICATION_ID, refuse_foreign, transaction, translated
 
 LOCK_SECONDS = 30.0
 """How long an opening process waits for another that migrates."""
@@ -34,6 +34,7 @@ class Migration:
     sql: str
 
 
+@functools.cache
 def load_migrations() -> tuple[Migration, ...]:
     """Return all migrations that ship with this program, in order."""
     folder = resources.files("hyperloci.store") / "migrations"
@@ -75,28 +76,35 @@ def migrate(connection: sqlite3.Connection, path: Path, backup_dir: Path, clock:
             steps = [migration for migration in migrations if migration.number > version]
             if version and steps:
                 back_up(connection, backup_dir / f"{path.stem}-v{version}-{clock()}.db")
-            for step in steps:
-                _apply(connection, step)
-            return [step.name for step in steps]
+            return [step.name for step in steps if _apply(connection, step)]
 
 
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
     try:
-        with FileLock(f"{path}.migrate.lock", timeout=LOCK_SECONDS, mode=0o600):
+        # The real path: whoever opens the file through a link waits for the same lock.
+        with FileLock(f"{os.path.realpath(path)}.migrate.lock", timeout=LOCK_SECONDS, mode=0o600):
             yield
     except Timeout as error:
         raise StoreBusyError(f"Another process is migrating {path}; try again in a minute.") from error
 
 
-def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    version = schema_version(connection)
-    owner = int(connection.execute("PRAGMA application_id").fetchone()[0])
-    tables = int(connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
-    if owner not in (0, APPLICATION_ID) or (owner == 0 and tables):
-        raise StoreCorruptError(
-            f"{path} is an SQLite database of another program, so it was left alone. Set RLM_MEMORY_DB to another file."
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Make sure that this program can read the schema as it is, for a reader that may not migrate.
+
+    Raises:
+        StoreVersionError: the schema is newer or older.
+    """
+    version = _checked_version(connection, path)
+    if version < latest_version():
+        raise StoreVersionError(
+            f"{path} has schema {version}; this Hyperloci reads {latest_version()}. Run: hyperloci migrate."
         )
+
+
+def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
+    refuse_foreign(connection, path)
+    version = schema_version(connection)
     newest = latest_version()
     if version > newest:
         raise StoreVersionError(
@@ -105,13 +113,17 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _apply(connection: sqlite3.Connection, step: Migration) -> None:
+def _apply(connection: sqlite3.Connection, step: Migration) -> bool:
+    """Take one step, unless another process has; a step that fails leaves no trace."""
     # Not executescript(): it commits first, and a step must be one transaction with its version number.
     with transaction(connection):
+        if schema_version(connection) >= step.number:
+            return False
         for statement in split_statements(step.sql):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {step.number}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    return True
 
 
 def split_statements(sql: str) -> Iterator[str]:
@@ -127,13 +139,41 @@ def split_statements(sql: str) -> Iterator[str]:
 
 
 def back_up(connection: sqlite3.Connection, target: Path) -> Path:
-    """Copy the whole database to `target` while it is in use; the copy is complete or not there."""
-    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    partial = target.with_suffix(target.suffix + ".partial")
-    partial.unlink(missing_ok=True)
-    partial.touch(mode=0o600)
-    with contextlib.closing(sqlite3.connect(partial)) as copy:
-        connection.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")
-    partial.replace(target)
+    """Copy the whole database to `target` while it is in use; the copy is complete or not there.
+
+    Raises:
+        BadRequestError: the target is the database itself.
+        StoreError: it can't be written there.
+    """
+    if _is_database_of(connection, target):
+        raise BadRequestError(f"{target} is the database itself: give another file.")
+    partial = target.with_name(target.name + ".partial")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        partial.unlink(missing_ok=True)
+        partial.touch(mode=0o600, exist_ok=False)
+        with translated(target), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+            connection.backup(copy)
+            # A file by itself, without a write-ahead log beside it.
+            copy.execute("PRAGMA journal_mode = DELETE")
+        _sync(partial)
+        partial.replace(target)
+    except OSError as error:
+        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
+        raise kind(f"{target} cannot be written: {error.strerror}.") from error
+    finally:
+        for leftover in (partial, f"{partial}-wal", f"{partial}-shm", f"{partial}-journal"):
+            with contextlib.suppress(OSError):
+                Path(leftover).unlink(missing_ok=True)
     return target
+
+
+def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
+    file = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
+    return bool(file) and target.exists() and os.path.samefile(file, target)
+
+
+def _sync(path: Path) -> None:
+    # Opened for writing: Windows refuses to flush a file that is open for reading only.
+    with open(path, "r+b") as file:
+        os.fsync(file.fileno())

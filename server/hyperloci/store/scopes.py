@@ -23,7 +23,6 @@ class Scopes:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._keys: dict[str, int] = {}
 
     def ensure(
         self,
@@ -36,14 +35,16 @@ class Scopes:
         root_commit: str | None = None,
     ) -> int:
         """Return the key of a scope, making it if it is new; what is known better now is kept."""
-        known = self._keys.get(scope_id)
+        # Asked each time: a key remembered from a transaction that was rolled back, or from before another process
+        # merged two scopes, may by now be another project's.
+        known = self.find(scope_id)
         if known is not None and root is None:
             return known
         self._connection.execute(
             """
             INSERT INTO scopes(id, name, root, remote, root_commit, created_at) VALUES (?, ?, ?, ?, ?, ?)
             ON CONFLICT(id) DO UPDATE SET
-                name = CASE WHEN excluded.root IS NULL THEN name ELSE excluded.name END,
+                name = CASE WHEN excluded.name = excluded.id THEN name ELSE excluded.name END,
                 root = coalesce(excluded.root, root),
                 remote = coalesce(excluded.remote, remote),
                 root_commit = coalesce(excluded.root_commit, root_commit)
@@ -56,12 +57,8 @@ class Scopes:
 
     def find(self, scope_id: str) -> int | None:
         """Return a scope's key, or None."""
-        if scope_id not in self._keys:
-            row = self._connection.execute("SELECT key FROM scopes WHERE id = ?", (scope_id,)).fetchone()
-            if row is None:
-                return None
-            self._keys[scope_id] = int(row[0])
-        return self._keys[scope_id]
+        row = self._connection.execute("SELECT key FROM scopes WHERE id = ?", (scope_id,)).fetchone()
+        return int(row[0]) if row else None
 
     def adopt(self, old_id: str, new_id: str) -> bool:
         """Let a project that has got a better id keep its memories: what is under `old_id` goes under `new_id`.
@@ -86,7 +83,6 @@ class Scopes:
             for table in ("nodes", "sessions", "files", "commits"):
                 self._connection.execute(f"UPDATE {table} SET scope_key = ? WHERE scope_key = ?", (new, old))
             self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))
-        self._keys.clear()
         return True
 
     def all(self) -> list[Scope]:

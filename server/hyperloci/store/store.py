@@ -19,7 +19,7 @@ from hyperloci.store.entities import Entities
 from hyperloci.store.files import Files
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.log import EvolutionLog
-from hyperloci.store.migrate import back_up, migrate
+from hyperloci.store.migrate import back_up, check_version, migrate
 from hyperloci.store.nodes import Nodes
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
@@ -71,15 +71,29 @@ class Store:
         synchronous: str = "normal",
         clock: Clock = system_clock,
         read_only: bool = False,
+        busy_timeout_ms: int | None = None,
     ) -> Self:
         """Open the database, making or migrating it where needed.
+
+        Args:
+            path: the database file.
+            backup_dir: where the copy goes that is made before a migration.
+            synchronous: `normal` or `full` (settings).
+            clock: the time, for what is written now.
+            read_only: neither make, migrate nor write.
+            busy_timeout_ms: how long a write waits for another process's; None is the usual time.
 
         Raises:
             StoreError: it cannot be opened; the kind says why.
         """
-        connection = connections.open_connection(path, synchronous=synchronous, read_only=read_only)
+        connection = connections.open_connection(
+            path, synchronous=synchronous, read_only=read_only, busy_timeout_ms=busy_timeout_ms
+        )
         try:
-            if not read_only:
+            if read_only:
+                with connections.translated(path):
+                    check_version(connection, path)
+            else:
                 migrate(connection, path, backup_dir or path.parent / "backups", clock)
             store = cls(connection, path)
             if not read_only and store.scopes.find(GLOBAL_SCOPE) is None:

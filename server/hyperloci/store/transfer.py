@@ -19,7 +19,8 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.errors import BadRequestError, StoreCorruptError
-from hyperloci.store.migrate import APPLICATION_ID, back_up
+from hyperloci.store.connection import APPLICATION_ID
+from hyperloci.store.migrate import back_up
 from hyperloci.store.store import Store
 
 FORMAT: Final = 1

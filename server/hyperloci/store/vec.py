@@ -46,9 +46,11 @@ def attach(connection: sqlite3.Connection) -> bool:
         try:
             connection.enable_load_extension(True)
             sqlite_vec.load(connection)
-            connection.enable_load_extension(False)
         except sqlite3.Error as error:
             logger.info("sqlite-vec did not load (%s): numpy ranks instead", error)
+        finally:
+            # Left on, SQL text could load any library.
+            connection.enable_load_extension(False)
     return is_attached(connection)
 
 

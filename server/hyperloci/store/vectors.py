@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store.stats import get_meta, set_meta
 
 BLOCK_ROWS: Final = 8_192
 """Node keys a block of codes: 393 KB at 384 bits, one read of which costs about a millisecond."""
@@ -33,18 +33,15 @@ EXACT_BELOW: Final = 1_500
 SAMPLE_STEP: Final = 64
 """Every 64th distance is looked at to guess the cut-off of a large scan."""
 
+MAX_ATTEMPTS: Final = 3
+"""A text that failed so often is given up, with the reason beside it; a change of the text tries anew."""
+
+_MODEL_IN_USE: Final = "model_in_use"
+
 COLUMNS: Final = ("e1", "e5_cause", "e5_effect", "e7", "e8_out", "e8_in", "e9", "e10", "e11", "e12")
 
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class PendingNode:
-    """A node that waits for its fingerprint."""
-
-    key: NodeKey
-    attempts: int
 
 
 class Vectors:
@@ -55,32 +52,45 @@ class Vectors:
         self._vec = vec_attached
         self._codes: dict[str, _Codes] = {}
 
-    def model_key(self, model_id: str, dimensions: int, *, now: int) -> int:
-        """Return the key of a model, registering it on first use."""
+    def use_model(self, model_id: str, dimensions: int, *, now: int) -> int:
+        """Return the key of the model that fingerprints are made with from now on.
+
+        When it is another than before, every node that has a fingerprint is queued again (D.13).
+        """
         self._connection.execute(
             "INSERT OR IGNORE INTO models(id, dimensions, first_used) VALUES (?, ?, ?)", (model_id, dimensions, now)
         )
-        row = self._connection.execute("SELECT key FROM models WHERE id = ?", (model_id,)).fetchone()
-        return int(row[0])
+        key = self.find_model(model_id)
+        assert key is not None
+        if get_meta(self._connection, _MODEL_IN_USE) != model_id:
+            set_meta(self._connection, _MODEL_IN_USE, model_id)
+            self._connection.execute(
+                "INSERT OR IGNORE INTO pending(node_key, queued_at)"
+                " SELECT node_key, ? FROM fingerprints WHERE model_key <> ?",
+                (now, key),
+            )
+        return key
 
     def find_model(self, model_id: str) -> int | None:
         """Return the key of a model that has been used, or None."""
         row = self._connection.execute("SELECT key FROM models WHERE id = ?", (model_id,)).fetchone()
         return int(row[0]) if row else None
 
-    def take_pending(self, limit: int) -> list[PendingNode]:
+    def take_pending(self, limit: int) -> list[NodeKey]:
         """Return the next nodes of the queue: fewest failures first, newest first among those."""
         rows = self._connection.execute(
-            "SELECT p.node_key, p.attempts FROM pending p JOIN nodes n ON n.key = p.node_key"
-            " WHERE n.deleted_at IS NULL ORDER BY p.attempts, p.node_key DESC LIMIT ?",
-            (limit,),
+            "SELECT p.node_key FROM pending p JOIN nodes n ON n.key = p.node_key"
+            " WHERE n.deleted_at IS NULL AND p.attempts < ? ORDER BY p.attempts, p.node_key DESC LIMIT ?",
+            (MAX_ATTEMPTS, limit),
         )
-        return [PendingNode(NodeKey(row[0]), row[1]) for row in rows]
+        return [NodeKey(row[0]) for row in rows]
 
     def pending_count(self) -> int:
-        """Return how many living nodes wait for a fingerprint."""
+        """Return how many living nodes wait for a fingerprint; those given up are not counted."""
         row = self._connection.execute(
-            "SELECT count(*) FROM pending p JOIN nodes n ON n.key = p.node_key WHERE n.deleted_at IS NULL"
+            "SELECT count(*) FROM pending p JOIN nodes n ON n.key = p.node_key"
+            " WHERE n.deleted_at IS NULL AND p.attempts < ?",
+            (MAX_ATTEMPTS,),
         ).fetchone()
         return int(row[0])
 
@@ -97,15 +107,6 @@ class Vectors:
             "UPDATE pending SET attempts = attempts + 1, error = ? WHERE node_key = ?",
             [(error[:500], int(key)) for key in keys],
         )
-
-    def requeue_other_models(self, model_key: int, *, now: int) -> int:
-        """Queue every node whose fingerprint another model made; return how many (D.13)."""
-        cursor = self._connection.execute(
-            "INSERT OR IGNORE INTO pending(node_key, queued_at)"
-            " SELECT node_key, ? FROM fingerprints WHERE model_key <> ?",
-            (now, model_key),
-        )
-        return cursor.rowcount
 
     def put(self, key: NodeKey, model_key: int, spaces: Mapping[str, bytes], *, now: int) -> None:
         """Store a whole fingerprint and take the node off the queue (E.01: all spaces or none).

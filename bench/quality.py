@@ -1,0 +1,391 @@
+"""Answer quality: `python -m bench quality DATA_DIR [--json] [--sets locomo,beam]`.
+
+Reads any of the evaluation sets that DATA_DIR holds (JSON lines, one folder a set), stores them through the public
+`Memory` API the way a user would (conversations as turns, functions and documents as files that are indexed), asks
+every question through `Memory.search`, and prints recall, MRR@10 and nDCG@10 beside three plain baselines run on the
+same texts in the same run: FTS5's `bm25()`, the model's cosine, and both by reciprocal ranks with equal weights.
+Recall@k is the share of the relevant documents among the first k, averaged over questions.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sqlite3
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench._shared import Table, bench_settings, save_result
+from hyperloci.embedder.bundled import BundledEncoder
+from hyperloci.memory import Memory
+from hyperloci.retrieval.fusion import reciprocal_rank_fusion
+
+DEPTH = 50
+"""Results asked of the memory a question: several chunks may belong to one document."""
+
+METRICS = ("R@1", "R@5", "R@10", "MRR@10", "nDCG@10")
+
+
+@dataclass(frozen=True)
+class Document:
+    """One document: what baselines see, and how it is stored (`turn` or a file's `path`)."""
+
+    id: str
+    text: str
+    path: str = ""
+    file_text: str = ""
+    session: str = ""
+    role: str = ""
+    time: int | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A question, its answers' ids, and ids that don't count."""
+
+    text: str
+    relevant: frozenset[str]
+    exclude: frozenset[str] = frozenset()
+
+
+@dataclass
+class Corpus:
+    """Documents searched together and the questions asked of them."""
+
+    name: str
+    documents: list[Document]
+    questions: list[Question]
+    content_type: str = "any"
+
+
+@dataclass
+class EvaluationSet:
+    """One set: its corpora are searched apart, its questions are averaged together."""
+
+    name: str
+    corpora: list[Corpus] = field(default_factory=list)
+
+
+def rows(path: Path) -> list[dict[str, Any]]:
+    """Read JSON lines."""
+    with open(path, encoding="utf-8") as lines:
+        return [json.loads(line) for line in lines if line.strip()]
+
+
+def locomo(folder: Path) -> Iterator[EvaluationSet]:
+    """LoCoMo turns, categories 1-4 with evidence, searched within one conversation."""
+    corpora: dict[str, Corpus] = {}
+    for row in rows(folder / "docs.jsonl"):
+        caption = f" [shares image: {row['image_caption']}]" if row.get("image_caption") else ""
+        corpus = corpora.setdefault(row["conv"], Corpus(row["conv"], [], [], "conversation"))
+        corpus.documents.append(
+            Document(
+                id=str(row["id"]),
+                text=f"{row['speaker']}: {row['text']}{caption}",
+                session=f"{row['conv']}-{row['session']}",
+                role="user",
+            )
+        )
+    for row in rows(folder / "qa.jsonl"):
+        if row["category"] != 5 and row["evidence"] and row["conv"] in corpora:
+            corpora[row["conv"]].questions.append(Question(row["question"], frozenset(map(str, row["evidence"]))))
+    yield EvaluationSet("locomo", list(corpora.values()))
+
+
+def beam(folder: Path) -> Iterator[EvaluationSet]:
+    """BEAM messages; probes that have sources, searched within one chat."""
+    corpora: dict[str, Corpus] = {}
+    for row in rows(folder / "docs_100K.jsonl"):
+        corpus = corpora.setdefault(row["conv"], Corpus(row["conv"], [], [], "conversation"))
+        corpus.documents.append(
+            Document(id=str(row["id"]), text=row["text"], session=f"{row['conv']}-{row['batch']}", role=row["role"])
+        )
+    for row in rows(folder / "probes.jsonl"):
+        known = {document.id for document in corpora[row["conv"]].documents} if row["conv"] in corpora else set()
+        relevant = frozenset(map(str, row["source_ids"])) & known
+        if relevant:
+            corpora[row["conv"]].questions.append(Question(row["question"], frozenset(relevant)))
+    yield EvaluationSet("beam", list(corpora.values()))
+
+
+def mddocs(folder: Path) -> Iterator[EvaluationSet]:
+    """Markdown sections within one repository; verbatim titles apart."""
+    corpora: dict[str, list[Document]] = {}
+    for number, row in enumerate(rows(folder / "sections.jsonl")):
+        crumbs = row["breadcrumb"] if isinstance(row["breadcrumb"], list) else row["breadcrumb"].split(" > ")
+        headings = "\n".join(f"{'#' * min(6, level)} {title}" for level, title in enumerate(crumbs, start=1))
+        corpora.setdefault(row["repo"], []).append(
+            Document(
+                id=str(row["id"]),
+                text=" > ".join(crumbs) + "\n" + row["text"],
+                path=f"{number:05}.md",
+                file_text=f"{headings}\n\n{row['text']}\n",
+            )
+        )
+    questions = rows(folder / "queries.jsonl")
+    for name, verbatim in (("mddocs", False), ("mddocs_verbatim", True)):
+        yield EvaluationSet(
+            name,
+            [
+                Corpus(
+                    repo,
+                    documents,
+                    [
+                        Question(
+                            row["query"], frozenset(map(str, row["relevant"])), frozenset(map(str, row["exclude"]))
+                        )
+                        for row in questions
+                        if row["repo"] == repo and bool(row["verbatim_title"]) is verbatim
+                    ],
+                )
+                for repo, documents in corpora.items()
+            ],
+        )
+
+
+def _functions(name: str) -> Callable[[Path], Iterator[EvaluationSet]]:
+    def load(folder: Path) -> Iterator[EvaluationSet]:
+        documents = []
+        for row in rows(folder / "corpus.jsonl"):
+            package = row.get("package", "")
+            documents.append(
+                Document(
+                    id=str(row["id"]),
+                    text=row["code"],
+                    path=f"{package or 'corpus'}/f{row['id']}.py",
+                    file_text=row["code"] + "\n",
+                )
+            )
+        questions = [
+            Question(row["query"], frozenset(map(str, row["relevant"]))) for row in rows(folder / "queries.jsonl")
+        ]
+        yield EvaluationSet(name, [Corpus(name, documents, _answerable(documents, questions))])
+
+    return load
+
+
+def scifact(folder: Path) -> Iterator[EvaluationSet]:
+    """SciFact abstracts and claims."""
+    documents = [
+        Document(
+            id=str(row["id"]),
+            text=f"{row['title']}\n{row['text']}",
+            path=f"{row['id']}.md",
+            file_text=f"# {row['title']}\n\n{row['text']}\n",
+        )
+        for row in rows(folder / "corpus.jsonl")
+    ]
+    questions = [Question(row["query"], frozenset(map(str, row["relevant"]))) for row in rows(folder / "queries.jsonl")]
+    yield EvaluationSet("scifact", [Corpus("scifact", documents, _answerable(documents, questions))])
+
+
+def _answerable(documents: Sequence[Document], questions: Sequence[Question]) -> list[Question]:
+    known = {document.id for document in documents}
+    return [
+        Question(question.text, question.relevant & known, question.exclude)
+        for question in questions
+        if question.relevant & known
+    ]
+
+
+LOADERS: dict[str, Callable[[Path], Iterator[EvaluationSet]]] = {
+    "locomo": locomo,
+    "beam": beam,
+    "mddocs": mddocs,
+    "pycode": _functions("pycode"),
+    "cosqa": _functions("cosqa"),
+    "scifact": scifact,
+}
+
+
+class Baselines:
+    """FTS5's bm25 over every word OR-ed, the model's cosine, and both by reciprocal ranks."""
+
+    def __init__(self, corpus: Corpus, encoder: BundledEncoder, vectors: np.ndarray) -> None:
+        self._ids = [document.id for document in corpus.documents]
+        self._encoder = encoder
+        self._vectors = vectors
+        self._fts = sqlite3.connect(":memory:")
+        self._fts.execute("CREATE VIRTUAL TABLE t USING fts5(body, tokenize=unicode61)")
+        self._fts.executemany("INSERT INTO t(body) VALUES (?)", [(document.text,) for document in corpus.documents])
+
+    def bm25(self, query: str, limit: int = 100) -> list[str]:
+        """Rank by FTS5."""
+        words = "".join(character if character.isalnum() else " " for character in query).split()
+        if not words:
+            return []
+        match = " OR ".join(f'"{word}"' for word in words)
+        found = self._fts.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (match, limit))
+        return [self._ids[row[0] - 1] for row in found]
+
+    def dense(self, query: str, limit: int = 100) -> list[str]:
+        """Rank by cosine."""
+        scores = self._vectors @ self._encoder.encode([query])[0]
+        return [self._ids[place] for place in np.argsort(-scores, kind="stable")[:limit]]
+
+    def rrf(self, query: str) -> list[str]:
+        """Rank by equal-weight reciprocal ranks."""
+        fused = reciprocal_rank_fusion({"bm25": self.bm25(query), "dense": self.dense(query)})
+        return sorted(fused, key=lambda id: -fused[id])
+
+
+def store(memory: Memory, corpus: Corpus, root: Path) -> dict[str, str]:
+    """Store a corpus the way a user would and return document ids by what a hit's source names."""
+    if corpus.documents[0].session:
+        return _store_turns(memory, corpus)
+    for document in corpus.documents:
+        target = root / document.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(document.file_text, encoding="utf-8")
+    memory.index_path()
+    return {document.path: document.id for document in corpus.documents}
+
+
+def _store_turns(memory: Memory, corpus: Corpus) -> dict[str, str]:
+    from hyperloci.ingest.transcript import Turn
+    from hyperloci.model.turn import Speaker, TurnKind
+
+    sessions: dict[str, list[Document]] = {}
+    for document in corpus.documents:
+        sessions.setdefault(document.session, []).append(document)
+    for session, documents in sessions.items():
+        memory.add_turns(
+            session,
+            [
+                Turn(
+                    uuid=document.id,
+                    role=Speaker.USER if document.role == "user" else Speaker.ASSISTANT,
+                    text=document.text,
+                    time=document.time,
+                    kind=TurnKind.TEXT,
+                )
+                for document in documents
+            ],
+        )
+    found = memory.store.connection.execute("SELECT id, place FROM nodes WHERE subtype = 'episode'")
+    return {row["id"]: row["place"].split(":", 1)[-1] for row in found}
+
+
+def evaluate(ranking: Sequence[str], question: Question) -> list[float]:
+    """Return the metrics of one ranking, in the order of METRICS."""
+    ranked = [id for id in dict.fromkeys(ranking) if id not in question.exclude]
+    gains = [1.0 if id in question.relevant else 0.0 for id in ranked[:10]]
+    recalls = [len(question.relevant & set(ranked[:k])) / len(question.relevant) for k in (1, 5, 10)]
+    first = next((1 / (place + 1) for place, gain in enumerate(gains) if gain), 0.0)
+    ideal = sum(1 / math.log2(place + 2) for place in range(min(10, len(question.relevant))))
+    return [*recalls, first, sum(gain / math.log2(place + 2) for place, gain in enumerate(gains)) / ideal]
+
+
+def run_corpus(
+    corpus: Corpus, encoder: BundledEncoder, vectors: np.ndarray, scores: dict[str, list[list[float]]]
+) -> list[float]:
+    """Ask every question of one corpus, add its scores by method and return the search times in milliseconds."""
+    baselines = Baselines(corpus, encoder, vectors)
+    times = []
+    with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
+        root = Path(folder) / "project"
+        root.mkdir()
+        with Memory.open(bench_settings(Path(folder), project=corpus.name), root) as memory:
+            names = store(memory, corpus, root)
+            memory.embed_pending()
+            with memory.embedder_running():
+                for question in corpus.questions:
+                    started = time.perf_counter()
+                    answer = memory.search(
+                        question.text, content_type=corpus.content_type, limit=DEPTH, reinforce=False
+                    )
+                    times.append(1_000 * (time.perf_counter() - started))
+                    if answer.mode != "hybrid":
+                        raise RuntimeError(f"searched without vectors: {answer.degraded}")
+                    hits = [names.get(hit.source.path or hit.id, "") for hit in answer.results]
+                    for method, ranking in (
+                        ("bm25", baselines.bm25(question.text)),
+                        ("dense", baselines.dense(question.text)),
+                        ("rrf", baselines.rrf(question.text)),
+                        ("hyperloci", hits),
+                    ):
+                        scores[method].append(evaluate(ranking, question))
+    return times
+
+
+def run_set(evaluation: EvaluationSet, encoder: BundledEncoder, cache: Path | None) -> dict[str, Any]:
+    """Evaluate one set and return its entry of the JSON answer."""
+    scores: dict[str, list[list[float]]] = {method: [] for method in ("bm25", "dense", "rrf", "hyperloci")}
+    times: list[float] = []
+    for corpus in evaluation.corpora:
+        if corpus.questions:
+            vectors = _vectors(corpus, encoder, cache)
+            times += run_corpus(corpus, encoder, vectors, scores)
+    return {
+        "n": len(scores["bm25"]),
+        "methods": {
+            method: {
+                name: round(float(value), 4)
+                for name, value in zip(METRICS, np.mean(np.array(found), axis=0), strict=True)
+            }
+            for method, found in scores.items()
+        },
+        "search_ms": {
+            "p50": round(float(np.percentile(times, 50)), 1),
+            "p95": round(float(np.percentile(times, 95)), 1),
+        },
+    }
+
+
+def _vectors(corpus: Corpus, encoder: BundledEncoder, cache: Path | None) -> np.ndarray:
+    file = None if cache is None else cache / f"{corpus.name}-{len(corpus.documents)}.npy"
+    if file is not None and file.exists():
+        return np.asarray(np.load(file))
+    vectors = encoder.encode([document.text for document in corpus.documents])
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        np.save(file, vectors)
+    return vectors
+
+
+def main() -> None:
+    """Parse the arguments, run the sets that are there, and print the table or JSON."""
+    parser = argparse.ArgumentParser(prog="python -m bench quality", description=__doc__)
+    parser.add_argument(
+        "data", type=Path, help="folder with locomo, beam, mddocs, pycode, cosqa, scifact (any of them)"
+    )
+    parser.add_argument("--sets", default=",".join(LOADERS), help="which sets, by commas")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--cache", type=Path, help="folder for the baselines' vectors, to save time on a second run")
+    parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
+    options = parser.parse_args()
+    encoder = BundledEncoder()
+    answer: dict[str, Any] = {"sets": {}}
+    for name in options.sets.split(","):
+        if (options.data / name).is_dir():
+            for evaluation in LOADERS[name](options.data / name):
+                answer["sets"][evaluation.name] = run_set(evaluation, encoder, options.cache)
+                print(f"{evaluation.name} done", file=sys.stderr)
+    if options.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        _print(answer)
+    if options.save:
+        save_result("quality", answer)
+
+
+def _print(answer: dict[str, Any]) -> None:
+    table = Table("set", "n", "method", *METRICS, "p50 ms", "p95 ms")
+    for name, entry in answer["sets"].items():
+        for method, metrics in entry["methods"].items():
+            ours = method == "hyperloci"
+            speed = (entry["search_ms"]["p50"], entry["search_ms"]["p95"]) if ours else ("", "")
+            table.add(name, entry["n"], method, *(f"{metrics[key]:.3f}" for key in METRICS), *speed)
+    table.print()
+
+
+if __name__ == "__main__":
+    main()
