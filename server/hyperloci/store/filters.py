@@ -26,6 +26,9 @@ GLOB_FLAGS: Final = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
 
 MAX_PATTERN_CHARS: Final = 500
 
+MAX_KEPT: Final = 32
+"""Bitmaps kept at once: each has a byte a node, and a search that asks for "2 hours ago" never asks the same again."""
+
 _POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
 _FACET: Final = "EXISTS (SELECT 1 FROM facets f WHERE f.node_key = n.key AND "
 
@@ -182,6 +185,8 @@ class Filters:
             self._cache.clear()
             self._state = state
         if where not in self._cache:
+            if len(self._cache) >= MAX_KEPT:
+                self._cache.clear()
             self._cache[where] = self._select(where)
         return self._cache[where]
 

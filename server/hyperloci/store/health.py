@@ -42,7 +42,8 @@ CHECKS: Final = (
         count="SELECT count(*) FROM hyperedges h WHERE"
         " (SELECT count(*) FROM membership m WHERE m.hyperedge_key = h.key) < 2",
         mend=(
-            "DELETE FROM hyperedges WHERE (SELECT count(*) FROM membership m WHERE m.hyperedge_key = hyperedges.key) < 2",
+            "DELETE FROM hyperedges WHERE"
+            " (SELECT count(*) FROM membership m WHERE m.hyperedge_key = hyperedges.key) < 2",
         ),
     ),
     Check(

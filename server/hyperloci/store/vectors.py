@@ -16,22 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store.codes import BLOCK_ROWS, BoolArray, Codes, FloatArray, sign_code, words_of
 from hyperloci.store.stats import get_meta, set_meta
-
-BLOCK_ROWS: Final = 8_192
-"""Node keys a block of codes: 393 KB at 384 bits, one read of which costs about a millisecond."""
-
-COARSE: Final = 3_200
-"""Candidates that the bit scan hands on; with FINE, recall@10 is 0.9965 at 100,000 and 0.990 at a million vectors."""
 
 FINE: Final = 300
 """Candidates scored from float rows."""
 
 EXACT_BELOW: Final = 1_500
 """So few allowed vectors are scored exactly at once: cheaper than a scan."""
-
-SAMPLE_STEP: Final = 64
-"""Every 64th distance is looked at to guess the cut-off of a large scan."""
 
 MAX_ATTEMPTS: Final = 3
 """A text that failed so often is given up, with the reason beside it; a change of the text tries anew."""
@@ -40,9 +32,6 @@ _MODEL_IN_USE: Final = "model_in_use"
 
 COLUMNS: Final = ("e1", "e5_cause", "e5_effect", "e7", "e8_out", "e8_in", "e9", "e10", "e11", "e12")
 
-BoolArray = NDArray[np.bool_]
-FloatArray = NDArray[np.float32]
-
 
 class Vectors:
     """The fingerprints of one database."""
@@ -50,7 +39,7 @@ class Vectors:
     def __init__(self, connection: sqlite3.Connection, *, vec_attached: bool) -> None:
         self._connection = connection
         self._vec = vec_attached
-        self._codes: dict[str, _Codes] = {}
+        self._codes: dict[str, Codes] = {}
 
     def use_model(self, model_id: str, dimensions: int, *, now: int) -> int:
         """Return the key of the model that fingerprints are made with from now on.
@@ -117,9 +106,7 @@ class Vectors:
             spaces: bytes by column of the fingerprints table; a space that is left out is absent.
             now: the time, in milliseconds.
         """
-        unknown = set(spaces) - set(COLUMNS)
-        if unknown:
-            raise ValueError(f"unknown spaces {sorted(unknown)}")
+        _check_spaces(spaces)
         self._connection.execute(
             f"INSERT OR REPLACE INTO fingerprints(node_key, model_key, made_at, {', '.join(COLUMNS)})"
             f" VALUES (?, ?, ?, {', '.join('?' * len(COLUMNS))})",
@@ -131,19 +118,35 @@ class Vectors:
 
     def _put_code(self, space: str, key: NodeKey, code: bytes) -> None:
         block, slot = divmod(int(key), BLOCK_ROWS)
+        # A random version, not the next one: the number of a transaction that was rolled back would come again.
         row = self._connection.execute(
-            "UPDATE code_blocks SET version = version + 1 WHERE space = ? AND block = ? RETURNING key, length(codes)",
+            "UPDATE code_blocks SET version = random() WHERE space = ? AND block = ? RETURNING key, length(codes)",
             (space, block),
         ).fetchone()
         if row is None or row[1] != BLOCK_ROWS * len(code):
-            row = self._connection.execute(
-                "INSERT INTO code_blocks(space, block, codes) VALUES (?, ?, zeroblob(?))"
-                " ON CONFLICT(space, block) DO UPDATE SET codes = excluded.codes, version = version + 1 RETURNING key",
-                (space, block, BLOCK_ROWS * len(code)),
-            ).fetchone()
+            self._write_block(space, block, len(code))
+            return
         with self._connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
             blob.seek(slot * len(code))
             blob.write(code)
+
+    def _write_block(self, space: str, block: int, width: int) -> None:
+        """Make a block anew from the stored vectors whose codes are `width` bytes wide."""
+        first = block * BLOCK_ROWS
+        codes = bytearray(BLOCK_ROWS * width)
+        for key, vector in self._connection.execute(
+            f"SELECT node_key, {space} FROM fingerprints WHERE node_key >= ? AND node_key < ? AND {space} IS NOT NULL",
+            (first, first + BLOCK_ROWS),
+        ):
+            code = sign_code(np.frombuffer(vector, np.float32))
+            if len(code) == width:
+                start = (key - first) * width
+                codes[start : start + width] = code
+        self._connection.execute(
+            "INSERT INTO code_blocks(space, block, version, codes) VALUES (?, ?, random(), ?)"
+            " ON CONFLICT(space, block) DO UPDATE SET codes = excluded.codes, version = excluded.version",
+            (space, block, bytes(codes)),
+        )
 
     def nearest(
         self, query: FloatArray, allowed: BoolArray, model_key: int, k: int, *, space: str = "e1"
@@ -160,13 +163,14 @@ class Vectors:
         candidates = np.flatnonzero(allowed)
         if len(candidates) > EXACT_BELOW:
             codes = self._codes_of(space, len(query))
-            candidates = codes.candidates(query, allowed) if codes is not None else candidates[:0]
+            candidates = codes.candidates(query, allowed, max(FINE, k)) if codes is not None else candidates[:0]
         return self.exact(query, candidates, model_key, k, space=space)
 
     def exact(
         self, query: FloatArray, keys: NDArray[np.int64], model_key: int, k: int, *, space: str = "e1"
     ) -> tuple[NDArray[np.int64], FloatArray]:
         """Return the best `k` of `keys` by cosine, ties by key, from the stored rows."""
+        _check_spaces([space])
         if not len(keys):
             return np.empty(0, np.int64), np.empty(0, np.float32)
         found, scores = (self._exact_by_vec if self._vec else self._exact_by_numpy)(query, keys, model_key, space)
@@ -177,7 +181,7 @@ class Vectors:
         self, query: FloatArray, keys: NDArray[np.int64], model_key: int, space: str
     ) -> tuple[NDArray[np.int64], FloatArray]:
         rows = self._connection.execute(
-            f"SELECT f.node_key, 1 - vec_distance_cosine(f.{space}, ?1) FROM json_each(?2) j"
+            f"SELECT f.node_key, coalesce(1 - vec_distance_cosine(f.{space}, ?1), 0) FROM json_each(?2) j"
             f" JOIN fingerprints f ON f.node_key = j.value WHERE f.model_key = ?3 AND length(f.{space}) = length(?1)",
             (query.astype(np.float32).tobytes(), json.dumps(keys.tolist()), model_key),
         ).fetchall()
@@ -197,8 +201,7 @@ class Vectors:
 
     def rows(self, keys: Iterable[int], columns: Sequence[str]) -> dict[NodeKey, tuple[bytes | None, ...]]:
         """Return the stored bytes of some spaces of some nodes; None where a space is absent."""
-        if set(columns) - set(COLUMNS):
-            raise ValueError(f"unknown spaces {sorted(set(columns) - set(COLUMNS))}")
+        _check_spaces(columns)
         found = self._connection.execute(
             f"SELECT f.node_key, {', '.join('f.' + column for column in columns)}"
             " FROM json_each(?) j JOIN fingerprints f ON f.node_key = j.value",
@@ -206,96 +209,17 @@ class Vectors:
         )
         return {NodeKey(row[0]): tuple(row)[1:] for row in found}
 
-    def _codes_of(self, space: str, dimensions: int) -> _Codes | None:
-        words = dimensions // 64
+    def _codes_of(self, space: str, dimensions: int) -> Codes | None:
+        words = words_of(dimensions)
         codes = self._codes.get(space)
         if codes is None or codes.words != words:
-            codes = self._codes[space] = _Codes(words)
+            codes = self._codes[space] = Codes(words)
         codes.refresh(self._connection, space)
         return codes if codes.rows else None
 
 
-def sign_code(vector: FloatArray) -> bytes:
-    """Return one bit a dimension: whether it is positive; dimensions must be a multiple of 64."""
-    return np.packbits(vector > 0, bitorder="little").tobytes()
-
-
-class _Codes:
-    """Sign bits of one space in memory, a column of 64-bit words at a time."""
-
-    def __init__(self, words: int) -> None:
-        self.words = words
-        self.rows = 0
-        self._columns = np.zeros((words, 0), np.uint64)
-        self._present = np.zeros(0, np.bool_)
-        self._versions: dict[int, int] = {}
-
-    def refresh(self, connection: sqlite3.Connection, space: str) -> None:
-        """Load the blocks whose version moved since the last look."""
-        found = connection.execute("SELECT block, version, key FROM code_blocks WHERE space = ?", (space,)).fetchall()
-        stale = [row for row in found if self._versions.get(row["block"]) != row["version"]]
-        if stale:
-            self._grow((max(row["block"] for row in found) + 1) * BLOCK_ROWS)
-        for row in stale:
-            self._load(connection, row)
-
-    def _grow(self, rows: int) -> None:
-        if rows > self.rows:
-            extra = rows - self.rows
-            self._columns = np.concatenate([self._columns, np.zeros((self.words, extra), np.uint64)], axis=1)
-            self._present = np.concatenate([self._present, np.zeros(extra, np.bool_)])
-            self.rows = rows
-
-    def _load(self, connection: sqlite3.Connection, row: sqlite3.Row) -> None:
-        blob = connection.execute("SELECT codes FROM code_blocks WHERE key = ?", (row["key"],)).fetchone()[0]
-        start = row["block"] * BLOCK_ROWS
-        if len(blob) == BLOCK_ROWS * self.words * 8:
-            codes = np.frombuffer(blob, np.uint64).reshape(BLOCK_ROWS, self.words)
-            self._columns[:, start : start + BLOCK_ROWS] = codes.T
-            self._present[start : start + BLOCK_ROWS] = codes.any(axis=1)
-        else:  # another model's width: nothing to compare with
-            self._present[start : start + BLOCK_ROWS] = False
-        self._versions[row["block"]] = row["version"]
-
-    def candidates(self, query: FloatArray, allowed: BoolArray) -> NDArray[np.int64]:
-        """Return up to FINE node keys worth scoring exactly."""
-        distances = self._hamming(query)
-        mask = self._present.copy()
-        size = min(len(mask), len(allowed))
-        mask[:size] &= allowed[:size]
-        mask[size:] = False
-        distances[~mask] = np.uint16(np.iinfo(np.uint16).max)
-        coarse = _smallest(distances, min(COARSE, int(mask.sum())))
-        return self._rank_by_floats(query, coarse)[:FINE]
-
-    def _hamming(self, query: FloatArray) -> NDArray[np.uint16]:
-        code = np.frombuffer(sign_code(query), np.uint64)
-        distances = np.zeros(self.rows, np.uint16)
-        # Blocks of 32k words stay in the cache: 4.5 ms a million rows.
-        step = 32_768
-        for start in range(0, self.rows, step):
-            part = distances[start : start + step]
-            for word in range(self.words):
-                part += np.bitwise_count(self._columns[word, start : start + step] ^ code[word])
-        return distances
-
-    def _rank_by_floats(self, query: FloatArray, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        packed = np.ascontiguousarray(self._columns[:, keys].T).view(np.uint8)
-        signs = np.unpackbits(packed, axis=1, bitorder="little").astype(np.float32)
-        return keys[np.argsort(-(signs @ query), kind="stable")]
-
-
-def _smallest(distances: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
-    """Return the positions of the `count` smallest values (a few more on ties at the cut)."""
-    if count <= 0:
-        return np.empty(0, np.int64)
-    if len(distances) <= 4 * COARSE or count >= len(distances):
-        return np.argpartition(distances, min(count, len(distances)) - 1)[:count]
-    sample = np.sort(distances[::SAMPLE_STEP])
-    cut = sample[min(len(sample) - 1, int(1.2 * count / SAMPLE_STEP) + 2)]
-    found = np.flatnonzero(distances <= cut)
-    if len(found) < count:
-        return np.argpartition(distances, count - 1)[:count]
-    if len(found) > 2 * count:
-        return found[np.argpartition(distances[found], count - 1)[:count]]
-    return found
+def _check_spaces(names: Iterable[str]) -> None:
+    # Names become part of the SQL.
+    unknown = sorted(set(names) - set(COLUMNS))
+    if unknown:
+        raise ValueError(f"unknown spaces {unknown}: use {', '.join(COLUMNS)}")
