@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import sqlite3
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import Hyperedge, Member
@@ -35,12 +37,19 @@ class Edges:
         """Join nodes in a new hyperedge (SPEC-02.25); its type follows from the label unless given.
 
         Raises:
-            BadRequestError: fewer than two members, or a weight below 0.
+            BadRequestError: fewer than two members, a weight below 0, or a confidence outside 0..1.
         """
+        # A memory counts once in a role, in the first place it was given.
+        once: dict[tuple[NodeKey, Role], Member] = {}
+        for member in members:
+            once.setdefault((member.node, member.role), member)
+        members = list(once.values())
         if len(members) < 2:
             raise BadRequestError(f"members has {len(members)} entries: a relation joins at least two memories.")
-        if weight < 0:
-            raise BadRequestError(f"weight={weight} is below 0.")
+        if not 0.0 <= weight < math.inf:
+            raise BadRequestError(f"weight={weight} must be 0 or above.")
+        if not 0.0 <= confidence <= 1.0:
+            raise BadRequestError(f"confidence={confidence} is outside 0..1.")
         edge = Hyperedge(
             key=0,
             id=str(uuid.uuid4()),
@@ -60,10 +69,10 @@ class Edges:
             (edge.id, edge.type, label, weight, confidence, automatic, evidence, now),
         )
         self._connection.executemany(
-            "INSERT OR IGNORE INTO membership(hyperedge_key, node_key, role, position) VALUES (?, ?, ?, ?)",
+            "INSERT INTO membership(hyperedge_key, node_key, role, position) VALUES (?, ?, ?, ?)",
             [(cursor.lastrowid, member.node, member.role, member.position) for member in members],
         )
-        return edge
+        return replace(edge, key=int(cursor.lastrowid or 0))
 
     def link(
         self,

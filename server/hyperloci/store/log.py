@@ -53,12 +53,12 @@ class EvolutionLog:
         return log_id
 
     def of(self, node_id: NodeId, limit: int = 50) -> list[LogEntry]:
-        """Return a node's entries, oldest first."""
+        """Return a node's latest entries, oldest first."""
         rows = self._connection.execute(
             "SELECT l.* FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id"
-            " WHERE e.node_id = ? ORDER BY l.id LIMIT ?",
+            " WHERE e.node_id = ? ORDER BY l.id DESC LIMIT ?",
             (node_id, limit),
-        )
+        ).fetchall()
         return [
             LogEntry(
                 id=row["id"],
@@ -69,5 +69,5 @@ class EvolutionLog:
                 to_tier=row["to_tier"],
                 reasoning=row["reasoning"],
             )
-            for row in rows
+            for row in reversed(rows)
         ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import sqlite3
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.clock import MS_PER_DAY
@@ -104,12 +105,16 @@ class Nodes:
             now: the time, in milliseconds.
             place: what makes equal contents different memories (a path, a turn's number).
             session_key: the session it belongs to.
+
+        Raises:
+            BadRequestError: metadata that isn't JSON, or a decay rate below 0.
         """
+        _check_changes({"decay_rate": _decay_rate(new)})
         cursor = self._connection.execute(
             """
-            INSERT INTO nodes(id, type, subtype, title, content, tier, confidence, decay_rate, provenance, origin, scope_key,
-                session_key, seq, place, content_hash, event_time, created_at, updated_at, last_accessed, valid_from,
-                metadata)
+            INSERT INTO nodes(id, type, subtype, title, content, tier, confidence, decay_rate, provenance, origin,
+                scope_key, session_key, seq, place, content_hash, event_time, created_at, updated_at, last_accessed,
+                valid_from, metadata)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
             (
@@ -133,7 +138,7 @@ class Nodes:
                 now,
                 now,
                 now if new.valid_from is None else new.valid_from,
-                json.dumps(dict(new.metadata), ensure_ascii=False),
+                _metadata_json(new.metadata),
             ),
         )
         key = NodeKey(int(cursor.lastrowid or 0))
@@ -191,13 +196,14 @@ class Nodes:
         """Change a node's fields and return whether it exists; a new tier is logged (SPEC-02.22, .19).
 
         Raises:
-            BadRequestError: a field that may not be changed.
+            BadRequestError: a field that may not be changed, or a value that it can't have.
         """
         unknown = sorted(set(changes) - _UPDATABLE)
         if unknown:
             raise BadRequestError(
                 f"{', '.join(unknown)} cannot be changed; these can: {', '.join(sorted(_UPDATABLE))}."
             )
+        _check_changes(changes)
         node = self.get_node(node_id)
         if node is None:
             return False
@@ -216,7 +222,7 @@ class Nodes:
             self._keywords.put(node.key, title=title, body=content)
             self.queue([node.key], now=now)
         if "metadata" in changes:
-            changes["metadata"] = json.dumps(dict(changes["metadata"]), ensure_ascii=False)
+            changes["metadata"] = _metadata_json(changes["metadata"])
         assignments = ", ".join(f"{name} = ?" for name in changes)
         self._connection.execute(
             f"UPDATE nodes SET {assignments}, updated_at = ? WHERE key = ?", (*changes.values(), now, node.key)
@@ -307,3 +313,22 @@ def _decay_rate(new: NewNode) -> float:
     if new.decay_rate is not None:
         return new.decay_rate
     return 0.1 if new.type is NodeType.FACT else 0.0
+
+
+def _check_changes(changes: Mapping[str, Any]) -> None:
+    """Refuse what a node's fields can't hold, before the database does so in its own words (SPEC-02.10, .17)."""
+    if "tier" in changes and changes["tier"] not in list(Tier):
+        raise BadRequestError(f"tier={changes['tier']!r} is unknown: use one of {', '.join(Tier)}.")
+    if "confidence" in changes and not 0.0 <= changes["confidence"] <= 1.0:
+        raise BadRequestError(f"confidence={changes['confidence']} is outside 0..1.")
+    if "decay_rate" in changes and not 0.0 <= changes["decay_rate"] < math.inf:
+        raise BadRequestError(f"decay_rate={changes['decay_rate']} must be 0 or above.")
+    if "content" in changes and not changes["content"].strip():
+        raise BadRequestError("content is empty: give the text to remember.")
+
+
+def _metadata_json(metadata: Mapping[str, Any]) -> str:
+    try:
+        return json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise BadRequestError(f"metadata cannot be stored as JSON: {error}.") from error

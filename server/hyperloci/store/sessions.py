@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hyperloci.errors import NotFoundError
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
@@ -70,10 +72,16 @@ class Sessions:
         return [_session_from_row(row) for row in rows]
 
     def take_seq(self, session_key: int) -> int:
-        """Return the session's next sequence number and move it on."""
+        """Return the session's next sequence number and move it on.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
         row = self._connection.execute(
             "UPDATE sessions SET next_seq = next_seq + 1 WHERE key = ? RETURNING next_seq - 1", (session_key,)
         ).fetchone()
+        if row is None:
+            raise NotFoundError(f"There is no session with key {session_key}.")
         return int(row[0])
 
     def end(self, session_id: str, *, now: int, status: str = "completed") -> bool:

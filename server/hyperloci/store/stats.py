@@ -9,7 +9,9 @@ _COUNTS: Final = {
     "nodes_by_type": "SELECT type, count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY type",
     "nodes_by_subtype": "SELECT coalesce(subtype, type), count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY 1",
     "nodes_by_tier": "SELECT tier, count(*) FROM nodes GROUP BY tier",
-    "nodes_by_scope": "SELECT s.name, count(*) FROM nodes n JOIN scopes s ON s.key = n.scope_key"
+    # Two projects may have one name: then the id stands with it.
+    "nodes_by_scope": "SELECT s.name || CASE WHEN (SELECT count(*) FROM scopes o WHERE o.name = s.name) > 1"
+    " THEN ' (' || s.id || ')' ELSE '' END, count(*) FROM nodes n JOIN scopes s ON s.key = n.scope_key"
     " WHERE n.deleted_at IS NULL GROUP BY s.key",
     "edges_by_type": "SELECT type, count(*) FROM hyperedges GROUP BY type",
     "edges_by_label": "SELECT label, count(*) FROM hyperedges GROUP BY label",
