@@ -1,0 +1,226 @@
+"""Claude Code's transcript of a session: a file of JSON lines that grows while the session lives (C.10).
+
+It is read from where the last reading stopped. A last line without its end waits. A file that was replaced or cut is
+read anew: every turn carries an id, so that nothing is stored twice. What is kept is what was said and what was done:
+no thinking, no tool output, nothing that Claude Code or a hook put in, no sub-agents, and of lines of kinds unknown,
+nothing. (Format as seen in 2.1; most of a transcript's bytes are request logs, which are never parsed.)
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from hyperloci.clock import from_iso
+from hyperloci.ingest.tool_use import describe
+from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.store.sessions import TranscriptMark
+
+BATCH_BYTES: Final = 1 << 20
+"""Read and stored at once: a hook that is cut off loses no more than this much work."""
+
+MAX_LINE_BYTES: Final = 64 << 20
+"""A longer line is no turn (it would hold a hundred pictures); it is passed over."""
+
+HEAD_BYTES: Final = 1_024
+"""The first bytes tell one transcript from another: they hold ids and times."""
+
+HELD_SHARE: Final = 0.25
+"""A tool's result is waited for over this share of a batch; a call that has none by then was cut off."""
+
+_WANTED: Final = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
+
+_NOT_SAID: Final = re.compile(
+    r"\s*(?:<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
+    r"|task-notification|system-reminder|ide_[a-z_]+|user-memory-input|teammate-message)\b"
+    r"|\[Request interrupted by user|Caveat: The messages below were generated)"
+)
+"""How the texts begin that stand in the user's place but are not the user's words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one batch gave: its turns in order, where the next one begins, and whether there is a next one now."""
+
+    turns: tuple[Turn, ...]
+    mark: TranscriptMark
+    more: bool
+
+
+def read_batch(
+    path: Path,
+    mark: TranscriptMark | None = None,
+    *,
+    root: str | None = None,
+    sidechains: bool = False,
+    batch_bytes: int = BATCH_BYTES,
+) -> Reading | None:
+    """Read the next lines of a transcript, about `batch_bytes` of them; None where nothing was added.
+
+    Args:
+        path: the transcript.
+        mark: where the last reading stopped; None reads from the start.
+        root: the project's folder, for paths.
+        sidechains: keep the lines of sub-agents too (their transcripts are files of their own).
+        batch_bytes: how much to read.
+
+    Raises:
+        OSError: the file can't be read.
+    """
+    with path.open("rb") as file:
+        start = _resume_at(file, mark)
+        file.seek(start)
+        data = _whole_lines(file, batch_bytes)
+        if not data:
+            return None
+        more = bool(file.read(1))
+        turns, length = _turns_of(data, _Batch(root, sidechains, patience=int(HELD_SHARE * batch_bytes)))
+        offset = start + length
+        if offset == start:
+            return None
+        return Reading(turns, TranscriptMark(offset, _head_hash(file, offset)), more)
+
+
+def _resume_at(file: BinaryIO, mark: TranscriptMark | None) -> int:
+    if mark is None or file.seek(0, 2) < mark.offset or _head_hash(file, mark.offset) != mark.head_hash:
+        return 0
+    return mark.offset
+
+
+def _head_hash(file: BinaryIO, offset: int) -> bytes:
+    file.seek(0)
+    return hashlib.sha256(file.read(min(HEAD_BYTES, offset))).digest()
+
+
+def _whole_lines(file: BinaryIO, size: int) -> bytes:
+    """Return the lines that end within about `size` bytes; one longer line is read to its end."""
+    data = file.read(size)
+    if b"\n" not in data:
+        data += file.readline(MAX_LINE_BYTES)
+    end = data.rfind(b"\n") + 1
+    file.seek(end - len(data), 1)
+    if not end and len(data) >= MAX_LINE_BYTES:
+        return data
+    return data[:end]
+
+
+@dataclass(slots=True)
+class _Batch:
+    """How to read the lines of a batch; `calls` are those without a result yet, with the place of their line."""
+
+    root: str | None
+    sidechains: bool
+    patience: int
+    calls: dict[str, tuple[int, Mapping[str, Any]]] = field(default_factory=dict)
+
+
+def _turns_of(data: bytes, batch: _Batch) -> tuple[tuple[Turn, ...], int]:
+    """Return the turns in whole lines and how many bytes they take: those up to a call that waits for its result."""
+    found: list[tuple[int, Turn]] = []
+    position = 0
+    for line in data.splitlines(keepends=True):
+        entry = _entry(line)
+        if entry is not None and (batch.sidechains or entry.get("isSidechain") is not True):
+            found.extend((position, turn) for turn in _turns(entry, position, batch))
+        position += len(line)
+    waiting = [place for place, _ in batch.calls.values() if position - place <= batch.patience]
+    length = min(waiting, default=position)
+    return tuple(turn for place, turn in found if place < length), length
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    if not _WANTED.search(line):
+        return None
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) and isinstance(entry.get("uuid"), str) else None
+
+
+def _turns(entry: dict[str, Any], position: int, batch: _Batch) -> Iterator[Turn]:
+    kind = entry.get("type")
+    message = entry.get("message")
+    if kind == "attachment":
+        yield from _queued(entry)
+    elif isinstance(message, dict) and kind == "assistant":
+        blocks = _blocks(message.get("content"))
+        for block in blocks:
+            if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+                batch.calls[block["id"]] = (position, block)
+        yield from _said(entry, Speaker.ASSISTANT, _texts(blocks))
+    elif isinstance(message, dict) and kind == "user":
+        blocks = _blocks(message.get("content"))
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                yield from _done(entry, block, batch)
+        if not any(entry.get(flag) for flag in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
+            yield from _said(entry, Speaker.USER, [text for text in _texts(blocks) if is_users_own(text)])
+
+
+def is_users_own(text: str) -> bool:
+    """Tell whether a text that came as a prompt is what the user wrote, not a notice that Claude Code put in."""
+    return bool(text.strip()) and not _NOT_SAID.match(text)
+
+
+def _queued(entry: dict[str, Any]) -> Iterator[Turn]:
+    """Yield what the user wrote while the assistant was working."""
+    attachment = entry.get("attachment")
+    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command" or attachment.get("isMeta"):
+        return
+    prompt = attachment.get("prompt")
+    if attachment.get("commandMode", "prompt") == "prompt" and isinstance(prompt, str) and is_users_own(prompt):
+        yield from _said(entry, Speaker.USER, [prompt])
+
+
+def _said(entry: dict[str, Any], role: Speaker, texts: list[str]) -> Iterator[Turn]:
+    text = "\n".join(texts)
+    if text.strip():
+        yield Turn(uuid=entry["uuid"], role=role, text=text, timestamp_ms=_time(entry))
+
+
+def _done(entry: dict[str, Any], result: Mapping[str, Any], batch: _Batch) -> Iterator[Turn]:
+    tool_use_id = result.get("tool_use_id")
+    _, call = batch.calls.pop(str(tool_use_id), (0, None))
+    if call is None:
+        return
+    arguments = call.get("input")
+    use = describe(
+        str(call.get("name", "")),
+        arguments if isinstance(arguments, dict) else {},
+        entry.get("toolUseResult"),
+        error="\n".join(_texts(_blocks(result.get("content")))) if result.get("is_error") is True else None,
+        root=batch.root,
+    )
+    if use is not None:
+        yield Turn(
+            uuid=str(tool_use_id),
+            role=Speaker.ASSISTANT,
+            text=use.line,
+            timestamp_ms=_time(entry),
+            kind=TurnKind.ACTION,
+            path=use.path,
+        )
+
+
+def _blocks(content: Any) -> list[Mapping[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _texts(blocks: list[Mapping[str, Any]]) -> list[str]:
+    found = [block.get("text") for block in blocks if block.get("type") == "text"]
+    return [text for text in found if isinstance(text, str)]
+
+
+def _time(entry: Mapping[str, Any]) -> int | None:
+    try:
+        return from_iso(entry["timestamp"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,186 @@
+"""Keeping what hooks tell, and answering what they may inject: all that `Memory` does for a session's events."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Protocol
+
+from hyperloci.clock import Clock
+from hyperloci.config import Settings
+from hyperloci.lifecycle.injection import note_shown, prompt_context, session_context, shown_ids
+from hyperloci.lifecycle.sessions import Saying, add_saying, add_turns, end_session, start_session
+from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.search import SearchAnswer
+from hyperloci.model.turn import Speaker, TurnKind
+from hyperloci.store import Store
+
+SEARCHED: Final = 12
+"""Hits that are looked at for a prompt: some are of this session or were shown, three or four are wanted."""
+
+FRESH_SOURCES: Final = frozenset({"startup", "clear", "compact"})
+"""The assistant has no context, or has lost it: what the session was shown before counts no more."""
+
+RECENT_SESSIONS: Final = 20
+"""Sessions whose transcripts are looked at for turns that no hook told of."""
+
+
+class Search(Protocol):
+    """`Memory.search`."""
+
+    def __call__(
+        self, query: str, *, limit: int, where: dict[str, object], explain: bool, reinforce: bool
+    ) -> SearchAnswer:
+        """Find memories."""
+        ...
+
+
+class Capture:
+    """Keeps records in one store. Each is durable when `keep` returns, and kept once however often it is given."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+
+    def keep(self, record: Record) -> int:
+        """Store what a record tells and return how many turns were new (B.01, B.02, E.10).
+
+        Raises:
+            StoreError: it could not be stored; of a transcript's turns, those of whole batches may have been.
+            OSError: the transcript can't be read; the last message was stored.
+        """
+        if record.kind is not RecordKind.TURNS or record.path is None:
+            return self._keep(record)
+        new = 0
+        try:
+            new = self._keep_transcript(record, Path(record.path))
+        finally:
+            # After the transcript's turns, which were said before it.
+            new += self._keep(record)
+        return new
+
+    def _keep(self, record: Record) -> int:
+        now = self._clock()
+        with self._store.transaction():
+            self._register(record, now)
+            if record.kind is RecordKind.STARTED:
+                self._start(record, source=record.text, transcript=record.path)
+            elif record.kind is RecordKind.ENDED:
+                self._end(record)
+            elif record.text:
+                node = add_saying(self._store, record.session_id, record.project_id, _saying(record), now=now)
+                return int(node is not None)
+        return 0
+
+    def _start(self, record: Record, *, source: str = "", transcript: str | None = None) -> None:
+        start_session(
+            self._store, record.session_id, record.project_id, now=record.at, source=source, transcript=transcript
+        )
+
+    def _end(self, record: Record) -> None:
+        if self._store.sessions.get(record.session_id) is None:
+            self._start(record)
+        end_session(self._store, record.session_id, now=record.at, reason=record.text)
+
+    def _keep_transcript(self, record: Record, path: Path) -> int:
+        """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain."""
+        from hyperloci.ingest.transcript import read_batch
+
+        new = 0
+        mark = self._store.sessions.transcript_mark(str(path))
+        while True:
+            try:
+                reading = read_batch(path, mark, root=record.project_root)
+            except (FileNotFoundError, NotADirectoryError):
+                return new  # Claude Code writes it after the first prompt.
+            if reading is None:
+                return new
+            now = self._clock()
+            with self._store.transaction():
+                self._register(record, now)
+                new += add_turns(self._store, record.session_id, record.project_id, reading.turns, now=now)
+                self._store.sessions.mark_transcript(str(path), reading.mark, now=now)
+            mark = reading.mark
+            if not reading.more:
+                return new
+
+    def _register(self, record: Record, now: int) -> None:
+        scopes = self._store.scopes
+        if scopes.find(record.project_id) is None:
+            scopes.ensure(record.project_id, now=now, name=record.project_name, root=record.project_root)
+
+    def context_for(self, record: Record, search: Search | None = None) -> str:
+        """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
+        if record.kind is RecordKind.STARTED:
+            return self._session_context(record)
+        if record.kind is RecordKind.PROMPT and search is not None:
+            return self._prompt_context(record, search)
+        return ""
+
+    def _session_context(self, record: Record) -> str:
+        session = self._store.sessions.get(record.session_id)
+        if session is None:
+            return ""
+        injection = session_context(
+            self._store,
+            session,
+            scopes=(record.project_id, GLOBAL_SCOPE),
+            settings=self._settings,
+            now=record.at,
+            source=record.text,
+        )
+        with self._store.transaction():
+            note_shown(self._store, session, injection.ids, anew=record.text in FRESH_SOURCES)
+        return injection.text
+
+    def _prompt_context(self, record: Record, search: Search) -> str:
+        from hyperloci.lifecycle.relevance import CONTENT_SUBTYPES, query_of, relevant
+
+        query = query_of(record.text)
+        if query is None:
+            return ""
+        answer = search(
+            query, limit=SEARCHED, where={"subtypes": list(CONTENT_SUBTYPES)}, explain=True, reinforce=False
+        )
+        session = self._store.sessions.get(record.session_id)
+        injection = prompt_context(relevant(answer), session_id=record.session_id, seen=shown_ids(session))
+        if injection.ids and session is not None:
+            with self._store.transaction():
+                note_shown(self._store, session, injection.ids, anew=False)
+        return injection.text
+
+    def catch_up(self, scope: str) -> int:
+        """Store the turns of ended sessions that were written after the last hook ran; return how many (upkeep)."""
+        new = 0
+        for session in self._store.sessions.recent(scope, RECENT_SESSIONS):
+            path = session.metadata.get("transcript")
+            if session.ended_at is None or not isinstance(path, str):
+                continue
+            root = next((known.root for known in self._store.scopes.all() if known.id == scope), None)
+            record = Record(
+                id="",
+                kind=RecordKind.TURNS,
+                session_id=session.id,
+                project_id=scope,
+                project_name=scope,
+                project_root=root or "",
+                at=session.ended_at,
+            )
+            new += self._keep_transcript(record, Path(path))
+        return new
+
+
+def _saying(record: Record) -> Saying:
+    """Return the turn in a record: a prompt, an action, or the assistant's last message."""
+    action = record.kind is RecordKind.ACTION
+    return Saying(
+        role=Speaker.USER if record.kind is RecordKind.PROMPT else Speaker.ASSISTANT,
+        text=record.text,
+        at=record.at,
+        kind=TurnKind.ACTION if action else TurnKind.TEXT,
+        uuid=record.id if action else None,
+        ref=None if action else record.id,
+        path=record.path if action else None,
+        flags=record.flags,
+    )

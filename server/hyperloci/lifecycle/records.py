@@ -1,0 +1,100 @@
+"""From what a hook is told to a record that may be stored, at once or later: clean, redacted, one line where due."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci.ingest.boundary import Prepared
+from hyperloci.ingest.project import Project
+from hyperloci.ingest.tool_use import describe
+from hyperloci.ingest.transcript import is_users_own
+from hyperloci.lifecycle.sessions import storable
+from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.turn import TurnKind
+
+NOTHING: Final = Prepared(text="")
+
+
+class Records:
+    """Makes the records of one session in one project, at one moment."""
+
+    def __init__(self, project: Project, session_id: str, *, now: int) -> None:
+        self._project = project
+        self._session_id = session_id
+        self._now = now
+
+    def started(self, source: str, transcript: Path | None = None) -> Record:
+        """Record that the session starts, or goes on; `source` is Claude Code's word for how."""
+        return self._record(RecordKind.STARTED, Prepared(text=source), path=transcript)
+
+    def prompt(self, text: str, *, event_id: str | None = None) -> Record | None:
+        """Record what the user wrote; None where it is a notice of Claude Code's, or nothing of it may be stored.
+
+        Args:
+            text: the prompt, raw.
+            event_id: Claude Code's id of the prompt; two hooks that are told of it make the same record.
+        """
+        prepared = storable(text) if is_users_own(text) else None
+        if prepared is None:
+            return None
+        return self._record(RecordKind.PROMPT, prepared, told=event_id)
+
+    def action(
+        self,
+        tool_name: str,
+        arguments: Mapping[str, Any],
+        response: Any = None,
+        *,
+        error: str | None = None,
+        tool_use_id: str | None = None,
+    ) -> Record | None:
+        """Record what a tool did, in one line; None where that is not worth keeping."""
+        use = describe(tool_name, arguments, response, error=error, root=str(self._project.root))
+        prepared = None if use is None else storable(use.line, TurnKind.ACTION)
+        if use is None or prepared is None:
+            return None
+        return self._record(RecordKind.ACTION, prepared, path=use.path, id=tool_use_id)
+
+    def turns(
+        self, transcript: Path | None, last_assistant_message: str | None = None, *, event_id: str | None = None
+    ) -> Record:
+        """Record that the transcript has grown, and the last message, which it may not have yet."""
+        prepared = storable(last_assistant_message) if last_assistant_message else None
+        return self._record(RecordKind.TURNS, prepared or NOTHING, path=transcript, told=event_id)
+
+    def ended(self, reason: str) -> Record:
+        """Record that the session ended; `reason` is Claude Code's word for why."""
+        return self._record(RecordKind.ENDED, Prepared(text=reason))
+
+    def _record(
+        self,
+        kind: RecordKind,
+        prepared: Prepared,
+        *,
+        path: Path | str | None = None,
+        id: str | None = None,
+        told: str | None = None,
+    ) -> Record:
+        return Record(
+            id=id or self._id(kind, prepared.text, told),
+            kind=kind,
+            session_id=self._session_id,
+            project_id=self._project.id,
+            project_name=self._project.name,
+            project_root=str(self._project.root),
+            at=self._now,
+            text=prepared.text,
+            flags=prepared.flags,
+            path=None if path is None else str(path),
+        )
+
+    def _id(self, kind: RecordKind, text: str, told: str | None) -> str:
+        """Return an id that is the same for the same event, where the event has one; else a new one."""
+        if told is None:
+            return str(uuid.uuid4())
+        whole = "\n".join((self._session_id, kind, told, text))
+        return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -1,0 +1,223 @@
+"""The life of a session, and what was said and done in it (E.10, B.01, B.02, B.16).
+
+A turn reaches the memory by two ways: a hook tells of it at once, and later the transcript holds it. Each way gives
+it an id of its own; the text joins them, so that it is stored once, whichever comes first and however often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.clean import PRIVATE_MARK
+from hyperloci.ingest.tool_use import clip
+from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node
+from hyperloci.model.position import Position
+from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.store import Store
+from hyperloci.store.episodes import Episodes, Twin
+from hyperloci.store.sessions import Session
+
+MAX_EPISODE_CHARS: Final = 100_000
+"""A longer text was pasted from a file or a log; its beginning tells what it was."""
+
+CONTEXT_CHARS: Final = 2_000
+"""How much of the turn before helps to find a turn (8 points of recall on LoCoMo: docs/benchmarks.md)."""
+
+SAME_TURN_MS: Final = 10 * 60_000
+"""A hook and the transcript date one turn seconds apart; the same words an hour later are said anew."""
+
+ABANDONED_AFTER_MS: Final = MS_PER_DAY
+"""A session without an end and without a sign of life for so long was killed."""
+
+_ORIGIN: Final = {Speaker.USER: Origin.USER_PROMPT, Speaker.ASSISTANT: Origin.CLAUDE_RESPONSE}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """A turn about to be stored.
+
+    Attributes:
+        role, text: who said what; an action's line for an action.
+        at: when, in milliseconds.
+        kind: words or action.
+        uuid: its id in the transcript (of an action: the tool use's), if it comes from there.
+        ref: the id of the hook's record, if it comes from one.
+        path: the file an action changed.
+        flags: what was suspicious about the text before it was made storable.
+    """
+
+    role: Speaker
+    text: str
+    at: int
+    kind: TurnKind = TurnKind.TEXT
+    uuid: str | None = None
+    ref: str | None = None
+    path: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+def start_session(
+    store: Store, session_id: str, scope: str, *, now: int, source: str = "", transcript: str | None = None
+) -> Session:
+    """Register a session, or note that a known one goes on, and where its transcript lies. Runs in a transaction."""
+    session = store.sessions.see(session_id, store.scopes.ensure(scope, now=now), now=now)
+    facts = {"source": source, "transcript": transcript}
+    store.sessions.set_metadata(session_id, **{name: value for name, value in facts.items() if value})
+    return session
+
+
+def add_episode(
+    store: Store, session_id: str, scope: str, *, role: Speaker, text: str, now: int, uuid: str | None = None
+) -> Node | None:
+    """Store what was said; None where it was known already, or nothing of it may be stored. Runs in a transaction."""
+    return add_saying(store, session_id, scope, Saying(role=role, text=text, at=now, uuid=uuid), now=now)
+
+
+def add_action(
+    store: Store, session_id: str, scope: str, *, line: str, now: int, uuid: str | None = None, path: str | None = None
+) -> Node | None:
+    """Store what a tool did, in one line; None where it was known already. Runs in a transaction."""
+    saying = Saying(role=Speaker.ASSISTANT, text=line, at=now, kind=TurnKind.ACTION, uuid=uuid, path=path)
+    return add_saying(store, session_id, scope, saying, now=now)
+
+
+def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], *, now: int) -> int:
+    """Store the turns of a transcript and return how many were new. Runs in a transaction."""
+    sayings = (
+        Saying(
+            role=turn.role,
+            text=turn.text,
+            at=now if turn.timestamp_ms is None else turn.timestamp_ms,
+            kind=turn.kind,
+            uuid=turn.uuid,
+            path=turn.path,
+        )
+        for turn in turns
+    )
+    return sum(add_saying(store, session_id, scope, saying, now=now) is not None for saying in sayings)
+
+
+def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now: int) -> Node | None:
+    """Store a turn with its place in the session; None where it was known or nothing of it may be stored."""
+    prepared = storable(saying.text, saying.kind)
+    if prepared is None:
+        return None
+    session = _session(store, session_id, scope, saying.at, now)
+    episodes = Episodes(store.connection)
+    if _known(episodes, session, saying, episodes.twins(store.scopes.ensure(scope, now=now), prepared.text)):
+        return None
+    previous = episodes.last(session.key)
+    seq = store.sessions.take_seq(session.key)
+    node = store.nodes.create_node(
+        _new_node(session, scope, saying, prepared, seq, previous),
+        now=now,
+        place=f"{session.id}:{saying.uuid or saying.ref or seq}",
+        session_key=session.key,
+    )
+    if previous is not None and saying.kind is TurnKind.TEXT:
+        store.edges.link("follows", node.key, [previous.key], now=now)
+    return node
+
+
+def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> Prepared | None:
+    """Return a text as it may be stored, without what we injected; None where nothing is left of it."""
+    if len(text) > MAX_EPISODE_CHARS:
+        text = f"{text[:MAX_EPISODE_CHARS]}\n[{len(text) - MAX_EPISODE_CHARS} more characters were not stored]"
+    prepared = prepare(text)
+    if not prepared.text.replace(PRIVATE_MARK, "").strip():
+        return None
+    if kind is TurnKind.ACTION:
+        return replace(prepared, text=clip(prepared.text))
+    return prepared
+
+
+def _session(store: Store, session_id: str, scope: str, at: int, now: int) -> Session:
+    """Return the session; what is told late of an ended one doesn't revive it."""
+    known = store.sessions.get(session_id)
+    if known is not None and known.ended_at is not None and at <= known.ended_at:
+        return known
+    return store.sessions.see(session_id, store.scopes.ensure(scope, now=now), now=at)
+
+
+def _known(episodes: Episodes, session: Session, saying: Saying, twins: list[Twin]) -> bool:
+    """Tell whether a turn is stored, and note by which id it is known now."""
+    if saying.kind is TurnKind.ACTION:
+        # Its line may differ by a word from what the other way made of it: the tool use's id is what counts.
+        return saying.uuid is not None and (
+            any(twin.uuid == saying.uuid for twin in twins)
+            or episodes.is_placed(session.key, f"{session.id}:{saying.uuid}")
+        )
+    if any((saying.uuid and twin.uuid == saying.uuid) or (saying.ref and twin.ref == saying.ref) for twin in twins):
+        return True
+    mine = [twin for twin in twins if twin.session_key == session.key and twin.role == saying.role]
+    for twin in mine:
+        taken = twin.uuid if saying.uuid else twin.ref
+        if taken is None and abs(twin.event_time - saying.at) <= SAME_TURN_MS and (saying.uuid or saying.ref):
+            episodes.identify(twin.key, uuid=saying.uuid, ref=saying.ref)
+            return True
+    return False
+
+
+def _new_node(
+    session: Session, scope: str, saying: Saying, prepared: Prepared, seq: int, previous: Node | None
+) -> NewNode:
+    action = saying.kind is TurnKind.ACTION
+    origin = Origin.HOOK if action else _ORIGIN[saying.role]
+    flags = list(dict.fromkeys((*saying.flags, *prepared.flags)))
+    metadata = {"role": str(saying.role), "uuid": saying.uuid, "ref": saying.ref, "flags": flags}
+    return NewNode(
+        type=NodeType.EXPERIENCE,
+        subtype="action" if action else "episode",
+        content=prepared.text,
+        tier=Tier.TASK,
+        confidence=TRUST[origin],
+        decay_rate=0.0,
+        provenance=f"session {session.id}",
+        origin=origin,
+        scope=scope,
+        seq=seq,
+        event_time=saying.at,
+        valid_from=saying.at,
+        metadata={name: value for name, value in metadata.items() if value},
+        extra_terms=previous.content[:CONTEXT_CHARS] if previous else "",
+        position=Position(path=saying.path) if saying.path else None,
+    )
+
+
+def end_session(
+    store: Store, session_id: str, *, now: int, reason: str = "", status: str = "completed"
+) -> tuple[str, ...]:
+    """Note that a session ended and move what it leaves worth keeping to tier `session`; return the ids that moved.
+
+    An end that is told late, of a session that has gone on since, changes nothing. Runs in a transaction.
+    """
+    session = store.sessions.get(session_id)
+    if session is None or session.last_seen_at > now:
+        return ()
+    store.sessions.end(session_id, now=now, status=status)
+    if reason:
+        store.sessions.set_metadata(session_id, end_reason=reason)
+    episodes = Episodes(store.connection)
+    kept = episodes.worth_keeping(session.key)
+    if kept:
+        episodes.move_to_session(kept, now=now)
+        why = f"session {session_id} ended: it was recalled or extracted"
+        store.log.add("tier", kept, now=now, from_tier=Tier.TASK, to_tier=Tier.SESSION, reasoning=why)
+    return tuple(kept)
+
+
+def abandon_idle(store: Store, scope: str, *, now: int, idle_ms: int = ABANDONED_AFTER_MS) -> tuple[str, ...]:
+    """End the sessions that were left without an end, and return their ids. Runs in a transaction."""
+    idle = [
+        session.id
+        for session in store.sessions.recent(scope, limit=100)
+        if session.status == "active" and now - session.last_seen_at > idle_ms
+    ]
+    for session_id in idle:
+        end_session(store, session_id, now=now, reason="idle", status="abandoned")
+    return tuple(idle)

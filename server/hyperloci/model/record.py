@@ -1,0 +1,80 @@
+"""What a hook has to keep, as a value: the same whether it is stored at once or read back from the spool."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, Final, Self
+
+from hyperloci.errors import BadRequestError
+
+RECORD_VERSION: Final = 1
+"""Of the JSON form; a program reads the versions up to its own."""
+
+
+class RecordKind(StrEnum):
+    """What happened in the session."""
+
+    STARTED = "started"
+    PROMPT = "prompt"
+    ACTION = "action"
+    TURNS = "turns"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """Something that happened in a session. Its texts are clean and redacted: it may lie in a file.
+
+    Attributes:
+        id: makes storing it twice the same as storing it once.
+        kind: what happened.
+        session_id: the assistant's id of the session.
+        project_id, project_name, project_root: where; enough to file it with no other knowledge.
+        at: when, in milliseconds.
+        text: the prompt, the action's line, the assistant's last message, or the word for why it started or ended.
+        path: the file an action changed, or the transcript to read.
+        flags: what was suspicious about the text as it came.
+    """
+
+    id: str
+    kind: RecordKind
+    session_id: str
+    project_id: str
+    project_name: str
+    project_root: str
+    at: int
+    text: str = ""
+    path: str | None = None
+    flags: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"version": RECORD_VERSION, **asdict(self)}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """Read the JSON form.
+
+        Raises:
+            BadRequestError: a newer version, or not a record.
+        """
+        if values.get("version") != RECORD_VERSION:
+            raise BadRequestError(f"version={values.get('version')!r}: this program reads version {RECORD_VERSION}.")
+        path = values.get("path")
+        try:
+            return cls(
+                id=str(values["id"]),
+                kind=RecordKind(values["kind"]),
+                session_id=str(values["session_id"]),
+                project_id=str(values["project_id"]),
+                project_name=str(values["project_name"]),
+                project_root=str(values["project_root"]),
+                at=int(values["at"]),
+                text=str(values["text"]),
+                path=None if path is None else str(path),
+                flags=tuple(str(flag) for flag in values.get("flags", ())),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise BadRequestError(f"not a record of a session: {error!r}.") from error
