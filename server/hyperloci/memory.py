@@ -28,11 +28,14 @@ from hyperloci.model.answers import (
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
 from hyperloci.model.node import Node
+from hyperloci.model.record import Record
 from hyperloci.model.search import Hit, SearchAnswer, Where
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.lifecycle.capture import Capture
+    from hyperloci.lifecycle.records import Records
     from hyperloci.retrieval.search import Found, Searcher
 
 Progress = Callable[[int, int, str], None]
@@ -417,7 +420,65 @@ class Memory:
             raise NotFoundError(f"path={str(path)!r} does not exist in {root}.")
         return target
 
+    # -- hooks -------------------------------------------------------------------------------------------------------
+
+    def keep(self, record: Record) -> int:
+        """Store what a hook recorded, once however often it is given, and return how many turns were new."""
+        new = self._capture.keep(record)
+        if new:
+            self._kick()
+        return new
+
+    def context_for(self, record: Record) -> str:
+        """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
+        return self._capture.context_for(record, self.search)
+
+    def session_started(self, session_id: str, *, source: str) -> str:
+        """Register the session and return the context to inject, '' for none."""
+        record = self._records(session_id).started(source)
+        self.keep(record)
+        return self.context_for(record)
+
+    def prompt_submitted(self, session_id: str, prompt: str) -> str:
+        """Store the prompt as an episode and return the context to inject, '' for none."""
+        record = self._records(session_id).prompt(prompt)
+        if record is None:
+            return ""
+        self.keep(record)
+        return self.context_for(record)
+
+    def tool_used(self, session_id: str, tool_name: str, tool_input: Mapping[str, Any], tool_response: Any) -> None:
+        """Store what was done in one redacted line."""
+        record = self._records(session_id).action(tool_name, tool_input, tool_response)
+        if record is not None:
+            self.keep(record)
+
+    def turns_written(
+        self, session_id: str, transcript_path: Path | None, *, last_assistant_message: str | None = None
+    ) -> int:
+        """Store the turns that the transcript has gained since it was last read; return how many."""
+        return self.keep(self._records(session_id).turns(transcript_path, last_assistant_message))
+
+    def session_ended(self, session_id: str, *, reason: str) -> None:
+        """Note durably that the session ended."""
+        self.keep(self._records(session_id).ended(reason))
+
+    def catch_up(self) -> int:
+        """Store the turns of ended sessions that no hook has told of yet; return how many (upkeep)."""
+        return self._capture.catch_up(self.project.id)
+
     # -- inner -------------------------------------------------------------------------------------------------------
+
+    @functools.cached_property
+    def _capture(self) -> Capture:
+        from hyperloci.lifecycle.capture import Capture
+
+        return Capture(self.store, self.settings, self._clock)
+
+    def _records(self, session_id: str) -> Records:
+        from hyperloci.lifecycle.records import Records
+
+        return Records(self.project, session_id, now=self._clock())
 
     @functools.cached_property
     def _searcher(self) -> Searcher:
