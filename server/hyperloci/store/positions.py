@@ -17,6 +17,7 @@ class Anchor:
     """The symbol a fact speaks of, with the hash of its text when the fact was stored."""
 
     node_key: NodeKey
+    scope_key: int
     path: str
     symbol: str
     symbol_hash: bytes
@@ -105,18 +106,34 @@ class Positions:
     def put_anchor(self, anchor: Anchor) -> None:
         """Tie a fact to a symbol's present text."""
         self._connection.execute(
-            "INSERT OR REPLACE INTO anchors(node_key, path, symbol, symbol_hash) VALUES (?, ?, ?, ?)",
-            (anchor.node_key, anchor.path, anchor.symbol, anchor.symbol_hash),
+            "INSERT OR REPLACE INTO anchors(node_key, scope_key, path, symbol, symbol_hash) VALUES (?, ?, ?, ?, ?)",
+            (anchor.node_key, anchor.scope_key, anchor.path, anchor.symbol, anchor.symbol_hash),
         )
 
     def anchors(self, keys: Iterable[int]) -> list[Anchor]:
         """Return the anchors of `keys`."""
         rows = self._connection.execute(
-            "SELECT node_key, path, symbol, symbol_hash FROM anchors"
+            "SELECT node_key, scope_key, path, symbol, symbol_hash FROM anchors"
             " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, path, symbol",
             (json.dumps([int(key) for key in keys]),),
         )
-        return [Anchor(NodeKey(row[0]), row[1], row[2], row[3]) for row in rows]
+        return [Anchor(NodeKey(row[0]), *tuple(row)[1:]) for row in rows]
+
+    def symbol_text(self, scope_key: int, path: str, symbol: str) -> str | None:
+        """Return a symbol's present text, joined from its living snippets in order; None where it is gone.
+
+        A class is all of it: the snippets of its members too.
+        """
+        rows = self._connection.execute(
+            """
+            SELECT n.content FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
+            WHERE f.scope_key = ?1 AND f.path = ?2 AND n.deleted_at IS NULL
+                AND (p.symbol = ?3 OR substr(p.symbol, 1, length(?3) + 1) = ?3 || '.')
+            ORDER BY p.char_start, n.key
+            """,
+            (scope_key, path, symbol),
+        ).fetchall()
+        return "\n".join(row[0] for row in rows) if rows else None
 
     def symbols_named(self, scope_key: int, names: Iterable[str]) -> list[tuple[str, str]]:
         """Return (path, symbol) of the project's living symbols that have one of these names, qualified or bare."""

@@ -52,7 +52,7 @@ _TABLES: Final = (
     _Table("files", "key", ("scope_key", "path"), {"scope_key": "scopes"}),
     _Table("positions", None, ("node_key",), {"node_key": "nodes", "file_key": "files"}),
     _Table("code_facts", None, ("node_key",), {"node_key": "nodes"}),
-    _Table("anchors", None, ("node_key", "path", "symbol"), {"node_key": "nodes"}),
+    _Table("anchors", None, ("node_key", "path", "symbol"), {"node_key": "nodes", "scope_key": "scopes"}),
     _Table("facets", None, ("node_key",), {"node_key": "nodes"}),
     _Table("domain_tags", None, ("tag", "node_key"), {"node_key": "nodes"}),
     _Table("entities", None, ("node_key",), {"node_key": "nodes"}),

@@ -163,6 +163,7 @@ CREATE TABLE code_facts (
 -- The symbol a fact speaks of, with the hash of its text then: a change is flagged at read.
 CREATE TABLE anchors (
     node_key    INTEGER NOT NULL REFERENCES nodes(key) ON DELETE CASCADE,
+    scope_key   INTEGER NOT NULL REFERENCES scopes(key),
     path        TEXT NOT NULL,
     symbol      TEXT NOT NULL,
     symbol_hash BLOB NOT NULL,
@@ -226,20 +227,31 @@ CREATE TABLE keywords (
     length   INTEGER NOT NULL
 );
 -- detail=none: postings hold row ids only; term counts come from `keywords` for the few rows that are scored.
+-- The ascii tokenizer leaves every analysed term as it is; unicode61 would fold and split by the rules of Unicode 6.1.
 CREATE VIRTUAL TABLE keyword_index USING fts5(
     title, body, extra,
     content='keywords', content_rowid='node_key', detail=none,
-    tokenize="unicode61 remove_diacritics 0 tokenchars '_'"
+    tokenize="ascii tokenchars '_'"
 );
 CREATE VIRTUAL TABLE keyword_vocabulary USING fts5vocab('keyword_index', 'row');
+-- How many rows `keywords` has and how many terms they hold: BM25 needs both for every query, and counting reads it all.
+CREATE TABLE keyword_totals (
+    key   INTEGER PRIMARY KEY CHECK(key = 1),
+    nodes INTEGER NOT NULL,
+    terms INTEGER NOT NULL
+);
+INSERT INTO keyword_totals(key, nodes, terms) VALUES (1, 0, 0);
 CREATE TRIGGER keywords_insert AFTER INSERT ON keywords BEGIN
+    UPDATE keyword_totals SET nodes = nodes + 1, terms = terms + new.length;
     INSERT INTO keyword_index(rowid, title, body, extra) VALUES (new.node_key, new.title, new.body, new.extra);
 END;
 CREATE TRIGGER keywords_delete AFTER DELETE ON keywords BEGIN
+    UPDATE keyword_totals SET nodes = nodes - 1, terms = terms - old.length;
     INSERT INTO keyword_index(keyword_index, rowid, title, body, extra)
     VALUES ('delete', old.node_key, old.title, old.body, old.extra);
 END;
 CREATE TRIGGER keywords_update AFTER UPDATE ON keywords BEGIN
+    UPDATE keyword_totals SET terms = terms - old.length + new.length;
     INSERT INTO keyword_index(keyword_index, rowid, title, body, extra)
     VALUES ('delete', old.node_key, old.title, old.body, old.extra);
     INSERT INTO keyword_index(rowid, title, body, extra) VALUES (new.node_key, new.title, new.body, new.extra);
