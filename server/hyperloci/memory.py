@@ -527,7 +527,7 @@ class Memory:
     def _chain(self, node: Node) -> list[Hit]:
         """Return what a fact superseded, and what that superseded, newest first; ends at a circle."""
         chain: list[Hit] = []
-        seen = {node.id}
+        seen: set[str] = {node.id}
         current: Node | None = node
         while current is not None:
             older = [hit for hit in self._linked(current, "supersedes", Role.SUBJECT) if hit.id not in seen]
