@@ -1,0 +1,284 @@
+"""The MCP server's process: `initialize` is answered first, everything heavy is loaded behind it.
+
+Only the standard library is imported here. The SDK comes in with `build_server`, the memory (and what it needs) when
+the client has been answered, torch never: the embedder is a process of its own.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+
+from hyperloci.config import Settings
+from hyperloci.errors import ConfigurationError, HyperlociError
+
+if TYPE_CHECKING:
+    from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+    from mcp.server.mcpserver import MCPServer
+
+    from hyperloci.memory import Memory
+    from hyperloci.worker import OpenMemory
+    from hyperloci_tools.server import HyperlociServer
+    from hyperloci_tools.state import ServerState
+
+_log = logging.getLogger(__name__)
+
+SETTLE_SECONDS: Final = 0.25
+"""How long after the handshake the memory is loaded: by then clients have asked for the listings, which loading (one
+interpreter, one lock) would slow."""
+
+CLOSE_SECONDS: Final = 0.3
+"""How long closing may take. Claude Code sends SIGINT, SIGTERM 100 ms later and SIGKILL 400 ms after that; whatever was
+acknowledged is on the disk long before, so nothing is lost if this is cut short."""
+
+LOG_BYTES: Final = 2_000_000
+LOG_FILES: Final = 2
+"""Enough to look back over some weeks of warnings; a log is never worth a user's disk."""
+
+
+class Companion(Protocol):
+    """What runs beside the tools in this process: the embedder's owner, the watchers. Methods may block."""
+
+    name: str
+
+    def start(self) -> None:
+        """Begin; returns when it has."""
+
+    def stop(self) -> None:
+        """End, promptly; safe to call when not started."""
+
+    def status(self) -> Mapping[str, Any]:
+        """Tell how it is, without blocking."""
+
+
+class Handshake:
+    """Middleware that notices when the client has its first answer: when it sends its second message."""
+
+    def __init__(self) -> None:
+        import anyio
+
+        self._messages = 0
+        self.done = anyio.Event()
+
+    async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+        """Count a message and pass it on."""
+        self._messages += 1
+        if self._messages > 1:
+            self.done.set()
+        return await call_next(ctx)
+
+
+def build_server(
+    settings: Settings,
+    project_path: Path,
+    *,
+    open_memory: OpenMemory | None = None,
+    companions: Sequence[Companion] = (),
+    warm: bool = True,
+) -> HyperlociServer:
+    """Return the MCP server of one assistant session; it opens the memory when it runs, not before.
+
+    Args:
+        settings: those in force.
+        project_path: a folder of the project the session is about.
+        open_memory: opens the memory; by default that of `settings` and `project_path`.
+        companions: started after the handshake, stopped with the server.
+        warm: whether to open the memory after the handshake, instead of at the first call.
+    """
+    import anyio
+
+    from hyperloci.worker import Workers, memory_opener
+    from hyperloci_tools.server import make_server
+    from hyperloci_tools.state import ServerState
+
+    handshake = Handshake()
+    opener = open_memory or memory_opener(settings, project_path)
+
+    @asynccontextmanager
+    async def lifespan(_: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
+        workers = Workers(opener)
+        async with anyio.create_task_group() as background:
+            if warm:
+                background.start_soon(_warm_up, handshake, workers.reader.open, companions)
+            try:
+                yield ServerState(
+                    workers=workers,
+                    background=background,
+                    health=lambda: {companion.name: companion.status() for companion in companions},
+                )
+            finally:
+                background.cancel_scope.cancel()
+                with anyio.move_on_after(CLOSE_SECONDS, shield=True):
+                    await _stop(companions)
+                    await workers.close()
+
+    return make_server(settings.tools, lifespan, (handshake,))
+
+
+async def _warm_up(handshake: Handshake, open_reader: Callable[[], Any], companions: Sequence[Companion]) -> None:
+    """Open the memory and start the companions once the client has been answered."""
+    import anyio
+    from anyio.to_thread import run_sync
+
+    await handshake.done.wait()
+    await anyio.sleep(SETTLE_SECONDS)
+    # Nothing that goes wrong here may end the server: a call tries again, and a status says what is not running.
+    try:
+        await open_reader()
+    except HyperlociError as error:
+        _log.warning("the memory cannot be opened: %s", error)
+    except Exception:
+        _log.exception("the memory cannot be opened")
+    for companion in companions:
+        try:
+            await run_sync(companion.start, abandon_on_cancel=True)
+        except Exception:
+            _log.exception("%s could not be started", companion.name)
+
+
+async def _stop(companions: Sequence[Companion]) -> None:
+    """Stop all companions at once."""
+    import anyio
+    from anyio.to_thread import run_sync
+
+    async def stop(companion: Companion) -> None:
+        try:
+            await run_sync(companion.stop, abandon_on_cancel=True)
+        except Exception:
+            _log.exception("%s could not be stopped", companion.name)
+
+    async with anyio.create_task_group() as group:
+        for companion in companions:
+            group.start_soon(stop, companion)
+
+
+def serve(settings: Settings, project_path: Path, *, fault: ConfigurationError | None = None) -> int:
+    """Serve one assistant session over stdin and stdout until stdin ends or a signal comes; return the exit code.
+
+    With a `fault` the server runs all the same, and every tool call answers with it: a client shows its user the
+    answer of a tool, but seldom what a server that would not start has written to stderr.
+    """
+    import anyio
+
+    configure_logging(settings)
+    companions = [] if fault is not None else make_companions(settings, project_path)
+    server = build_server(settings, project_path, open_memory=_failing(fault) if fault else None, companions=companions)
+    # What is loaded by now stays for good: the collector need not look at it again, nor at its end.
+    gc.freeze()
+    gc.enable()
+    try:
+        anyio.run(_serve_stdio, server, companions)
+    except* (BrokenPipeError, ConnectionResetError):
+        _log.info("the client closed its end")
+    return 0
+
+
+async def _serve_stdio(server: HyperlociServer, companions: Sequence[Companion]) -> None:
+    import anyio
+
+    async with anyio.create_task_group() as group:
+        if sys.platform != "win32":
+            group.start_soon(_leave_on_signal, server, companions)
+        await server.run_stdio_async()
+        group.cancel_scope.cancel()
+
+
+async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Companion]) -> None:
+    """End the process at the first signal that asks for it.
+
+    Cancelling is not enough: the SDK reads stdin in a thread that sits in a system call until the client closes its
+    end, and the interpreter would wait for that thread.
+    """
+    import anyio
+
+    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
+        async for number in signals:
+            _log.info("ending at signal %s", signal.Signals(number).name)
+            with anyio.move_on_after(CLOSE_SECONDS):
+                await _stop(companions)
+                state = getattr(server, "state", None)
+                if state is not None:
+                    await state.workers.close()
+            _leave(0)
+
+
+def _leave(code: int) -> NoReturn:
+    """End the process now, threads or not; everything durable is durable already."""
+    logging.shutdown()
+    os._exit(code)
+
+
+def _failing(fault: ConfigurationError) -> OpenMemory:
+    def open_memory() -> Memory:
+        raise ConfigurationError(str(fault))
+
+    return open_memory
+
+
+def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
+    """Return what runs beside the tools under these settings."""
+    return []
+
+
+def configure_logging(settings: Settings) -> None:
+    """Log to the installation's file, and warnings to stderr too; stdout belongs to the protocol."""
+    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
+    handlers[0].setLevel(logging.WARNING)
+    try:
+        settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        handlers.append(
+            RotatingFileHandler(
+                settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
+            )
+        )
+    except OSError as error:
+        _log.debug("no log file: %s", error)
+    logging.basicConfig(
+        level=logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO),
+        format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s",
+        handlers=handlers,
+        force=True,
+    )
+    # The SDK logs refused arguments at INFO, and those quote what the user said.
+    logging.getLogger("mcp").setLevel(logging.WARNING)
+
+
+def main() -> NoReturn:
+    """Serve the project that the environment names."""
+    # Loading the SDK makes some 400,000 objects that live as long as the process: collecting meanwhile finds nothing
+    # and costs a tenth of the time until the client is answered.
+    gc.disable()
+    environ = os.environ  # noqa: TID251 - a process's entry point
+    project_path = Path(environ.get("CLAUDE_PROJECT_DIR") or _here())
+    fault = None
+    try:
+        settings = Settings.from_env(environ, project_path)
+    except ConfigurationError as error:
+        fault, settings = error, _plain_settings(environ)
+    _leave(serve(settings, project_path, fault=fault))
+
+
+def _here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        # The folder was deleted under us.
+        return Path.home()
+
+
+def _plain_settings(environ: Mapping[str, str]) -> Settings:
+    """Return the defaults for a home, without the files or variables that were wrong."""
+    kept = {name: environ[name] for name in ("HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR") if name in environ}
+    return Settings.from_env({**kept, "HYPERLOCI_CONFIG": os.devnull})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,162 @@
+"""Workers: threads that each own one open `Memory`, so that the event loop can await its use cases.
+
+A server has three: one reads, one writes, one indexes, so that a long index never blocks a search or a write.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar, cast
+
+import aiosqlite
+import anyio
+
+from hyperloci.errors import NotReadyError
+
+if TYPE_CHECKING:
+    from hyperloci.config import Settings
+    from hyperloci.memory import Memory
+
+T = TypeVar("T")
+P = ParamSpec("P")
+
+OpenMemory = Callable[[], "Memory"]
+"""Opens a Memory; called on the thread that will own it."""
+
+CLOSING: Final = "The memory is closing; call again in a new session."
+
+ROWS_AT_ONCE: Final = 64
+"""aiosqlite's own default; use cases fetch on the worker's thread, so no iteration crosses threads here."""
+
+
+class MemoryWorker(aiosqlite.Connection):
+    """A thread that owns one open Memory, and runs whole use cases on it.
+
+    aiosqlite puts the *statements* of a connection in a queue, not its transactions: a task that awaits between two
+    statements lets another task's statements into its transaction, and one's rollback then takes the other's rows.
+    Here a use case runs from its first statement to its commit in one hop, so a transaction is never shared.
+    Cancelling the caller does not cancel the work: what was begun is committed (or rolled back by its own error)
+    whether or not anyone still waits for the answer.
+    """
+
+    def __init__(self, open_memory: OpenMemory) -> None:
+        self._memory: Memory | None = None
+        self._file: tuple[int, int] | None = None
+
+        def connect() -> sqlite3.Connection:
+            memory = self._memory = open_memory()
+            self._file = _identity(memory.store.path)
+            return memory.store.connection
+
+        super().__init__(connect, ROWS_AT_ONCE)
+        # A daemon: an index that is under way must not hold up the process when its client has gone.
+        self._thread.daemon = True
+
+    async def start(self) -> None:
+        """Start the thread and open the Memory on it.
+
+        Raises:
+            StoreError: the database can't be opened; this worker is of no further use.
+        """
+        await self
+
+    async def call(self, use_case: Callable[Concatenate[Memory, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a use case of Memory, its whole transaction, on this worker's thread.
+
+        Raises:
+            NotReadyError: the worker is closed.
+            HyperlociError: whatever the use case raises.
+        """
+        memory = self._memory
+        if memory is None or not self._running or self._connection is None:
+            raise NotReadyError(CLOSING)
+        return cast(T, await self._execute(use_case, memory, *args, **kwargs))  # type: ignore[no-untyped-call]
+
+    def is_stale(self) -> bool:
+        """Tell whether the database file was replaced since it was opened (a restored backup, a deleted file)."""
+        return self._memory is not None and self._file != _identity(self._memory.store.path)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+class Desk:
+    """A worker that is opened when first needed, and again after it could not be opened or its file was replaced."""
+
+    def __init__(self, open_memory: OpenMemory) -> None:
+        self._open_memory = open_memory
+        self._opening = anyio.Lock()
+        self._worker: MemoryWorker | None = None
+        self._closed = False
+
+    async def call(self, use_case: Callable[Concatenate[Memory, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a use case of Memory; see `MemoryWorker.call`.
+
+        Raises:
+            StoreError: the database can't be opened; the next call tries again.
+        """
+        worker = await self._ready()
+        return await worker.call(use_case, *args, **kwargs)
+
+    async def open(self) -> None:
+        """Open the worker now, so that the first call finds it open."""
+        await self._ready()
+
+    async def close(self) -> None:
+        """Finish what is queued, then close the connection and end the thread."""
+        self._closed = True
+        async with self._opening:
+            worker, self._worker = self._worker, None
+            if worker is not None:
+                await worker.close()
+
+    async def _ready(self) -> MemoryWorker:
+        # Shielded: a connection that opens after its caller was cancelled would be nobody's to close.
+        with anyio.CancelScope(shield=True):
+            async with self._opening:
+                await self._renew()
+        if self._worker is None:
+            raise NotReadyError(CLOSING)
+        return self._worker
+
+    async def _renew(self) -> None:
+        if self._worker is not None and self._worker.is_stale():
+            stale, self._worker = self._worker, None
+            await stale.close()
+        if self._worker is None and not self._closed:
+            worker = MemoryWorker(self._open_memory)
+            await worker.start()
+            self._worker = worker
+
+
+class Workers:
+    """The workers of one server."""
+
+    def __init__(self, open_memory: OpenMemory) -> None:
+        self.reader = Desk(open_memory)
+        self.writer = Desk(open_memory)
+        self.indexer = Desk(open_memory)
+
+    async def close(self) -> None:
+        """Close every worker."""
+        for desk in (self.reader, self.writer, self.indexer):
+            await desk.close()
+
+
+def memory_opener(settings: Settings, project_path: Path) -> OpenMemory:
+    """Return a function that opens the memory of a project; Memory itself is imported when that is called."""
+
+    def open_memory() -> Memory:
+        from hyperloci.memory import Memory
+
+        return Memory.open(settings, project_path)
+
+    return open_memory

@@ -1,0 +1,50 @@
+"""A server with a real memory on a real file, and the SDK's client joined to it in this process."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from mcp import Client
+
+from hyperloci.app import build_server
+from hyperloci.config import Settings
+
+Connect = Callable[..., AbstractAsyncContextManager[Client]]
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        database=tmp_path / "memory.db",
+        state_dir=tmp_path / "state",
+        runtime_dir=tmp_path / "run",
+        embedder=False,
+        watch=False,
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def connect(settings: Settings, project: Path) -> Connect:
+    @asynccontextmanager
+    async def connected(tools: str = "core", mode: str = "auto") -> AsyncIterator[Client]:
+        server = build_server(replace(settings, tools=tools), project, warm=False)
+        async with Client(server, mode=mode) as client:
+            yield client
+
+    return connected

@@ -1,0 +1,23 @@
+"""Arguments that several tools take, with what a model is told of them and their bounds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from hyperloci.model.node import MAX_CONTENT_CHARS
+
+MAX_QUERY_CHARS = 10_000
+"""As `Memory.search` has it: longer than any question, shorter than a pasted file."""
+
+MAX_REASON_CHARS = 2_000
+"""A reason is a sentence or two."""
+
+Id = Annotated[str, Field(description="id of a memory", min_length=1, max_length=100)]
+Query = Annotated[str, Field(description="question or words", min_length=1, max_length=MAX_QUERY_CHARS)]
+Fact = Annotated[str, Field(description="one self-contained statement", min_length=1, max_length=MAX_CONTENT_CHARS)]
+Reason = Annotated[str | None, Field(max_length=MAX_REASON_CHARS)]
+Confidence = Annotated[float, Field(ge=0, le=1)]
+Scope = Literal["project", "global"] | None
+Limit = Annotated[int, Field(ge=1, le=50)]

@@ -1,0 +1,48 @@
+"""What a caller did wrong, in words that say what to do instead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, Final
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+SHOWN_CHARS: Final = 60
+"""Of a refused value, as much as it takes to recognise it."""
+
+
+def arguments_refused(error: ValidationError, schema: Mapping[str, Any]) -> str:
+    """Return one sentence for each argument that does not fit, naming it, its value and what would be valid."""
+    properties = schema.get("properties", {})
+    return " ".join(dict.fromkeys(_sentence(item, properties) for item in error.errors(include_url=False)))
+
+
+def unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[str, Any]) -> str | None:
+    """Return a sentence naming the arguments a tool does not have and those it has; None where all are known."""
+    known = list(schema.get("properties", {}))
+    unknown = [name for name in given if name not in known]
+    if not unknown:
+        return None
+    near = get_close_matches(unknown[0], known, 1)
+    guess = f" Did you mean {near[0]}?" if near else ""
+    takes = f"takes {', '.join(known)}" if known else "takes no arguments"
+    return f"{tool} has no argument {', '.join(map(repr, unknown))}; it {takes}.{guess}"
+
+
+def _sentence(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
+    name = ".".join(str(part) for part in item["loc"])
+    if item["type"] == "missing":
+        about = properties.get(name, {}).get("description")
+        return f"{name} is missing{f': give {about}' if about else ''}."
+    message = item["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("List ")
+    return f"{name}={_shown(item['input'])} {message}."
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    if len(text) <= SHOWN_CHARS:
+        return text
+    size = f" ({len(value):,} characters)" if isinstance(value, str) else ""
+    return f"{text[:SHOWN_CHARS]}…{size}"

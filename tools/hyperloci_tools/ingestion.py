@@ -1,0 +1,119 @@
+"""The tool that indexes files, with progress."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Annotated, Final
+
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+from mcp_types import CallToolResult
+from pydantic import Field
+
+from hyperloci.errors import HyperlociError, NotReadyError
+from hyperloci.model.answers import IndexReport
+from hyperloci.worker import Workers
+from hyperloci_tools import render, shape
+from hyperloci_tools.answer import answer
+from hyperloci_tools.registry import Offer
+from hyperloci_tools.schemas import IndexOut
+from hyperloci_tools.state import Call, state_of
+
+_log = logging.getLogger(__name__)
+
+Step = tuple[int, int, str]
+"""(done, total, what is being done)."""
+
+Report = Callable[[int, int, str], None]
+
+PathArg = Annotated[
+    str | None, Field(description="file or folder inside the project; default: all of it", max_length=4_096)
+]
+
+
+async def index_path(
+    ctx: Call,
+    path: PathArg = None,
+    wait: Annotated[bool, Field(description="false: go on in the background")] = True,
+) -> Annotated[CallToolResult, IndexOut]:
+    """Index a file or folder of this project (code by symbol, docs by section, commits) so that search finds it.
+    Watchers do this by themselves: use it after a large change outside the session or when search misses a file."""
+    state = state_of(ctx)
+    if not wait:
+        state.background.start_soon(_index_quietly, state.workers, path)
+        running: IndexOut = {"status": "running"}
+        return answer(running, render.index(running))
+    shaped = shape.index_report(await _index_with_progress(ctx, path))
+    return answer(shaped, render.index(shaped))
+
+
+async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
+    """Index on the indexer's thread while this task tells the client how far it is."""
+    # Room for one step: progress is worth telling only while it is news, so a slow client makes steps drop.
+    send, receive = anyio.create_memory_object_stream[Step](1)
+    abandoned = threading.Event()
+    report = partial(_hand_over, asyncio.get_running_loop(), send, abandoned)
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(_tell, ctx, receive)
+            done = await _index(state_of(ctx).workers, path, report)
+            send.close()
+        return done
+    finally:
+        # A cancelled call must not go on indexing: the next step ends it, and what is indexed by then stays.
+        abandoned.set()
+        send.close()
+        receive.close()
+
+
+async def _index(workers: Workers, path: str | None, progress: Report | None) -> IndexReport:
+    return await workers.indexer.call(lambda memory: memory.index_path(path, progress=progress))
+
+
+def _hand_over(
+    loop: asyncio.AbstractEventLoop,
+    send: MemoryObjectSendStream[Step],
+    abandoned: threading.Event,
+    done: int,
+    total: int,
+    what: str,
+) -> None:
+    """Carry a step from the indexer's thread to the event loop."""
+    if abandoned.is_set():
+        raise NotReadyError("Indexing was cancelled; the next run goes on where it stopped.")
+    loop.call_soon_threadsafe(_offer, send, (done, total, what))
+
+
+def _offer(send: MemoryObjectSendStream[Step], step: Step) -> None:
+    try:
+        send.send_nowait(step)
+    except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
+        _log.debug("a progress step was not told: %s", step)
+
+
+async def _tell(ctx: Call, receive: MemoryObjectReceiveStream[Step]) -> None:
+    told = -1
+    async for done, total, what in receive:
+        # The protocol wants progress to grow with every notification.
+        if done > told:
+            told = done
+            await ctx.report_progress(done, total or None, what)
+
+
+async def _index_quietly(workers: Workers, path: str | None) -> None:
+    try:
+        report = await _index(workers, path, None)
+    except HyperlociError as error:
+        _log.warning("indexing %s in the background failed: %s", path or "the project", error)
+    except Exception:
+        # An exception would end every background task, and the server with them.
+        _log.exception("indexing %s in the background failed", path or "the project")
+    else:
+        _log.info("indexed %d files in %.1f s", report.files, report.seconds)
+
+
+OFFERS: Final = (Offer(run=index_path, title="Index files", idempotent=True, core=False),)

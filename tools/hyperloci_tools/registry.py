@@ -1,0 +1,110 @@
+"""How a tool is offered: its function, title, hints and set; and how that becomes a lean listing."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp.server.mcpserver.tools import Tool
+from mcp_types import CallToolResult, ToolAnnotations
+
+ALWAYS_LOAD: Final[dict[str, Any]] = {"anthropic/alwaysLoad": True}
+"""Claude Code defers tools behind a search unless told otherwise; these few it should see from the start."""
+
+_DEFS: Final = "#/$defs/"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """A tool as it is offered. Its docstring is what the model reads, so it is written for a model.
+
+    Attributes:
+        run: the function; its annotations give the schemas.
+        title: for people.
+        read_only, destructive, idempotent: what calling it does to the memory.
+        core: whether `HYPERLOCI_TOOLS=core` registers it.
+        always_load: whether clients that defer tools should show it from the start.
+    """
+
+    run: Callable[..., Coroutine[Any, Any, CallToolResult]]
+    title: str
+    read_only: bool = False
+    destructive: bool = False
+    idempotent: bool = False
+    core: bool = True
+    always_load: bool = False
+
+    def build(self) -> Tool:
+        """Return the SDK's tool, with schemas cut to what a reader needs."""
+        tool = Tool.from_function(
+            self.run,
+            title=self.title,
+            description=" ".join(inspect.cleandoc(self.run.__doc__ or "").split()),
+            annotations=ToolAnnotations(
+                read_only_hint=self.read_only,
+                destructive_hint=self.destructive,
+                idempotent_hint=self.idempotent,
+                open_world_hint=False,
+            ),
+            meta=dict(ALWAYS_LOAD) if self.always_load else None,
+        )
+        tool.parameters = slim(tool.parameters)
+        if tool.fn_metadata.output_schema is not None:
+            tool.fn_metadata.output_schema = outline(slim(tool.fn_metadata.output_schema))
+        return tool
+
+
+def build_tools(offers: Sequence[Offer], tool_set: str) -> list[Tool]:
+    """Return the tools of a set: `core` or `all`."""
+    return [offer.build() for offer in offers if offer.core or tool_set == "all"]
+
+
+def slim(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a JSON schema that accepts the same and says it in fewer characters.
+
+    Generated titles repeat the names; a definition stands where it is used; `X or null, default null` is an optional
+    X (the server still takes the null). Docstrings of types are for readers of the code: they go as well.
+    """
+    definitions = schema.get("$defs", {})
+    return _slim(_without(schema, "$defs", "description"), definitions)
+
+
+def outline(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the outer level of an answer's schema: what fields it has, and of which JSON type.
+
+    Answers are checked against the whole schema before they leave. It is not listed whole because no client shows it
+    to a model, and it would cost more of the listing's budget than names, descriptions and arguments together.
+    """
+    shown = {name: {"type": member["type"]} for name, member in schema.get("properties", {}).items()}
+    return {"type": "object", **({"properties": shown} if shown else {})}
+
+
+def _slim(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+    reference = schema.get("$ref")
+    if isinstance(reference, str) and reference.startswith(_DEFS):
+        target = _without(definitions[reference.removeprefix(_DEFS)], "description")
+        return _slim({**target, **_without(schema, "$ref")}, definitions)
+    choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
+    if len(choices) == 1:
+        return _slim({**choices[0], **_without(schema, "anyOf")}, definitions)
+    return {
+        key: _slim_value(key, value, definitions)
+        for key, value in schema.items()
+        if key != "title" and not (key == "default" and value is None)
+    }
+
+
+def _slim_value(key: str, value: Any, definitions: Mapping[str, Any]) -> Any:
+    if key == "properties":
+        return {name: _slim(member, definitions) for name, member in value.items()}
+    if key in ("anyOf", "oneOf", "allOf"):
+        return [_slim(member, definitions) for member in value]
+    if isinstance(value, dict):
+        return _slim(value, definitions)
+    return value
+
+
+def _without(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+    return {name: value for name, value in schema.items() if name not in keys}

@@ -1,0 +1,256 @@
+"""The shapes of what tools answer and of the object arguments they take: the source of their JSON schemas.
+
+Fields that have nothing to say are left out of an answer, so all but the core ones are optional here.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+
+class Where(TypedDict, total=False):
+    """Conditions that must all hold."""
+
+    scope: Literal["project", "global", "all"]
+    types: list[Literal["fact", "decision", "experience", "snippet", "entity"]]
+    subtypes: list[str]
+    tiers: list[str]
+    as_of: Annotated[str, Field(description="what held then")]
+    min_confidence: float
+    path: Annotated[str, Field(description="glob, ** too")]
+    lines: Annotated[list[int], Field(description="[first, last]")]
+    section: str
+    heading_level_max: int
+    module: str
+    class_name: str
+    function_name: str
+    url: str
+    diataxis: str
+    persona: str
+    verification: list[str]
+    confidence_level: str
+    domain_tags: list[str]
+    source_types: list[str]
+    related_to: Annotated[str, Field(description="id")]
+    relation: str
+    depth: int
+    strategy: str
+    first_space: str
+
+
+class MemberArg(TypedDict):
+    """A memory in a relation, and what it does there."""
+
+    id: str
+    role: NotRequired[Literal["subject", "object", "participant", "cause", "effect", "context"]]
+
+
+class SourceOut(TypedDict):
+    """Where a memory came from."""
+
+    kind: str
+    path: NotRequired[str]
+    line_start: NotRequired[int]
+    line_end: NotRequired[int]
+    section_path: NotRequired[list[str]]
+    symbol: NotRequired[str]
+    commit: NotRequired[str]
+    session_id: NotRequired[str]
+    seq: NotRequired[int]
+
+
+class HitOut(TypedDict):
+    """A memory."""
+
+    id: str
+    type: str
+    subtype: NotRequired[str]
+    content: str
+    score: NotRequired[float]
+    confidence: float
+    tier: str
+    scope: str
+    created_at: str
+    valid_from: str
+    valid_until: NotRequired[str]
+    source: SourceOut
+    notes: NotRequired[list[str]]
+    explain: NotRequired[dict[str, Any]]
+
+
+class SearchOut(TypedDict):
+    """What `search_memory` answers."""
+
+    query: str
+    intent: str
+    strategy: str
+    mode: str
+    degraded: NotRequired[str]
+    results: list[HitOut]
+    hints: NotRequired[list[str]]
+    took_ms: float
+
+
+class SectionOut(TypedDict):
+    """A part of an assembled context."""
+
+    title: str
+    tokens: int
+    ids: list[str]
+
+
+class ContextOut(TypedDict):
+    """What `get_context` answers."""
+
+    markdown: str
+    tokens: int
+    sections: list[SectionOut]
+    sources: list[str]
+
+
+class ContradictionOut(TypedDict):
+    """A memory that disagrees."""
+
+    id: str
+    content: str
+    kind: str
+    score: float
+    reason: str
+    source: SourceOut
+
+
+class ContradictionsOut(TypedDict):
+    """What `find_contradictions` answers."""
+
+    statement: str
+    checked: int
+    contradictions: list[ContradictionOut]
+
+
+class RelatedItemOut(TypedDict):
+    """A memory reached over relations."""
+
+    id: str
+    content: str
+    relation: str
+    direction: str
+    distance: int
+    confidence: float
+    automatic: bool
+
+
+class RelatedOut(TypedDict):
+    """What `find_related` answers."""
+
+    node: HitOut
+    related: list[RelatedItemOut]
+
+
+class FactsOut(TypedDict):
+    """What `recall_user_info` answers."""
+
+    facts: list[HitOut]
+
+
+class LogOut(TypedDict):
+    """An event in a memory's life."""
+
+    time: str
+    operation: str
+    from_tier: NotRequired[str]
+    to_tier: NotRequired[str]
+    reason: NotRequired[str]
+
+
+class ExplanationOut(TypedDict):
+    """What `explain_fact` answers."""
+
+    node: HitOut
+    sources: NotRequired[list[HitOut]]
+    supersedes: NotRequired[list[HitOut]]
+    superseded_by: NotRequired[HitOut]
+    entities: NotRequired[list[str]]
+    log: NotRequired[list[LogOut]]
+
+
+class RememberedOut(TypedDict):
+    """What `remember_fact` answers."""
+
+    id: str
+    duplicate_of: NotRequired[str]
+    contradictions: NotRequired[list[ContradictionOut]]
+    redactions: NotRequired[int]
+    supersedes: NotRequired[str]
+    flags: NotRequired[list[str]]
+
+
+class DeadEndOut(TypedDict):
+    """What `mark_dead_end` answers."""
+
+    id: str
+    duplicate_of: NotRequired[str]
+    redactions: NotRequired[int]
+    flags: NotRequired[list[str]]
+
+
+class CorrectedOut(TypedDict):
+    """What `correct_fact` answers."""
+
+    id: str
+    supersedes: str
+    redactions: NotRequired[int]
+    flags: NotRequired[list[str]]
+
+
+class ConfirmedOut(TypedDict):
+    """What `confirm_fact` answers."""
+
+    id: str
+    confidence: float
+
+
+class IdOut(TypedDict):
+    """What `relate` answers."""
+
+    id: str
+
+
+class RestoredOut(TypedDict):
+    """What `restore` answers."""
+
+    id: str
+    content: str
+
+
+class ForgottenOut(TypedDict):
+    """What `forget` answers."""
+
+    id: str
+    restorable_until: str
+
+
+class SkippedOut(TypedDict):
+    """A file left out, and why."""
+
+    path: str
+    reason: str
+
+
+class IndexOut(TypedDict):
+    """What `index_path` answers."""
+
+    status: Literal["done", "running"]
+    files: NotRequired[int]
+    chunks: NotRequired[int]
+    added: NotRequired[int]
+    changed: NotRequired[int]
+    moved: NotRequired[int]
+    removed: NotRequired[int]
+    unchanged_files: NotRequired[int]
+    commits: NotRequired[int]
+    skipped: NotRequired[list[SkippedOut]]
+    skipped_more: NotRequired[int]
+    seconds: NotRequired[float]

@@ -1,0 +1,150 @@
+"""From the façade's values to what tools answer: lean, JSON-ready, within what a client shows a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final, cast
+
+from hyperloci.model.answers import Contradiction, Explanation, IndexReport, Remembered
+from hyperloci.model.search import Hit, SearchAnswer, Source
+from hyperloci_tools.schemas import (
+    ContradictionOut,
+    ExplanationOut,
+    HitOut,
+    IndexOut,
+    RememberedOut,
+    SearchOut,
+    SourceOut,
+)
+
+ANSWER_CHARS: Final = 24_000
+"""Room for memory texts in one answer. Claude Code writes results above 50,000 characters to a file and shows the model
+a preview only; JSON, sources and explanations need room as well, and so does the conversation."""
+
+MAX_SKIPPED: Final = 20
+"""Skipped files named in an answer: enough to see why, few enough to read."""
+
+
+def lean(value: Any) -> Any:
+    """Return a JSON-ready copy without fields that say nothing: None, empty texts, lists and objects."""
+    if isinstance(value, Mapping):
+        return {str(key): lean(item) for key, item in value.items() if not _says_nothing(item)}
+    if isinstance(value, (list, tuple)):
+        return [lean(item) for item in value]
+    return value
+
+
+def _says_nothing(value: object) -> bool:
+    return value is None or (isinstance(value, (str, list, tuple, dict)) and not value)
+
+
+def source(origin: Source) -> SourceOut:
+    """Return a source."""
+    return cast(SourceOut, lean(asdict(origin)))
+
+
+def hits(found: Iterable[Hit], *, scored: bool = False, room: int = ANSWER_CHARS) -> list[HitOut]:
+    """Return hits whose texts fit into `room` characters together; long ones are cut, with a note that says so."""
+    listed = list(found)
+    cap = fair_cap([len(hit.content) for hit in listed], room)
+    return [_hit(hit, cap, scored=scored) for hit in listed]
+
+
+def hit(found: Hit) -> HitOut:
+    """Return one hit."""
+    return hits([found])[0]
+
+
+def _hit(found: Hit, cap: int, *, scored: bool) -> HitOut:
+    shown = asdict(found)
+    if len(found.content) > cap:
+        shown["content"] = cut(found.content, cap)
+        rest = f"cut: {cap} of {len(found.content)} characters; memory://node/{found.id} has all"
+        shown["notes"] = [*found.notes, rest]
+    shown["score"] = round(found.score, 3) if scored else None
+    shown["confidence"] = round(found.confidence, 3)
+    return cast(HitOut, lean(shown))
+
+
+def cut(text: str, cap: int) -> str:
+    """Return a text cut to `cap` characters, with a mark where it was."""
+    return text if len(text) <= cap else f"{text[:cap]}…"
+
+
+def fair_cap(lengths: Sequence[int], room: int) -> int:
+    """Return the length to cut texts to so that all fit into `room`; what short ones leave goes to the long."""
+    if sum(lengths) <= room:
+        return max(lengths, default=0)
+    left, waiting = room, len(lengths)
+    for length in sorted(lengths):
+        if length * waiting > left:
+            break
+        left -= length
+        waiting -= 1
+    return left // waiting
+
+
+def search(answer: SearchAnswer) -> SearchOut:
+    """Return the answer of a search."""
+    shaped = {
+        "query": answer.query,
+        "intent": str(answer.intent),
+        "strategy": answer.strategy,
+        "mode": answer.mode,
+        "degraded": answer.degraded,
+        "hints": answer.hints,
+        "took_ms": answer.took_ms,
+    }
+    return cast(SearchOut, {**lean(shaped), "results": hits(answer.results, scored=True)})
+
+
+def contradictions(found: Iterable[Contradiction]) -> list[ContradictionOut]:
+    """Return contradictions, their texts cut like those of hits."""
+    listed = list(found)
+    cap = fair_cap([len(item.content) for item in listed], ANSWER_CHARS)
+    return [
+        cast(
+            ContradictionOut,
+            {
+                **lean(asdict(item)),
+                "kind": str(item.kind),
+                "score": round(item.score, 3),
+                "content": cut(item.content, cap),
+            },
+        )
+        for item in listed
+    ]
+
+
+def remembered(answer: Remembered) -> RememberedOut:
+    """Return what became of a remembered fact."""
+    shaped = {
+        "id": answer.id,
+        "duplicate_of": answer.duplicate_of,
+        "contradictions": contradictions(answer.contradictions),
+        "redactions": answer.redactions or None,
+        "supersedes": answer.supersedes,
+        "flags": answer.flags,
+    }
+    return cast(RememberedOut, lean(shaped))
+
+
+def explanation(answer: Explanation) -> ExplanationOut:
+    """Return a memory's history."""
+    shaped = {
+        "sources": hits(answer.sources, room=ANSWER_CHARS // 4),
+        "supersedes": hits(answer.supersedes, room=ANSWER_CHARS // 4),
+        "superseded_by": None if answer.superseded_by is None else hit(answer.superseded_by),
+        "entities": answer.entities,
+        "log": [asdict(line) for line in answer.log],
+    }
+    return cast(ExplanationOut, {"node": hit(answer.node), **lean(shaped)})
+
+
+def index_report(report: IndexReport) -> IndexOut:
+    """Return what indexing did; of many skipped files the first are named."""
+    shaped = {"status": "done", **asdict(report), "seconds": round(report.seconds, 2)}
+    shaped["skipped"] = [asdict(item) for item in report.skipped[:MAX_SKIPPED]]
+    more = len(report.skipped) - MAX_SKIPPED
+    return cast(IndexOut, lean({**shaped, "skipped_more": max(0, more) or None}))

@@ -1,0 +1,40 @@
+"""What the tools of one running server share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from anyio.abc import TaskGroup
+from mcp.server.mcpserver import Context
+
+from hyperloci.worker import Workers
+
+
+def _nothing_running() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerState:
+    """The lifespan's state.
+
+    Attributes:
+        workers: where use cases of Memory run.
+        background: tasks that outlive the call that started them and end with the server.
+        health: the state of what runs beside the tools (watchers, embedder), for `memory_stats`.
+    """
+
+    workers: Workers
+    background: TaskGroup
+    health: Callable[[], Mapping[str, Any]] = field(default=_nothing_running)
+
+
+Call = Context[ServerState]
+"""The context of a tool call."""
+
+
+def state_of(ctx: Call) -> ServerState:
+    """Return the server's state."""
+    return ctx.request_context.lifespan_context
