@@ -30,6 +30,9 @@ COMPACT_SHARE: Final = 0.5
 PROMPT_CHARS: Final = 2_000
 """With a prompt, beside what the session began with: three or four memories, a five-hundredth of a context window."""
 
+MAX_INJECTED_CHARS: Final = 9_500
+"""Claude Code puts a context of more than 10,000 characters into a file and shows its beginning."""
+
 MAX_ITEM_CHARS: Final = 1_200
 """A longer memory is a document: it is found by its id, not pasted."""
 
@@ -203,15 +206,20 @@ def _item(node: Node, *, limit: int | None = None) -> _Item:
 
 
 def _line(id: str, kind: str, day: str, source: str, content: str) -> str:
-    quoted = json.dumps(_SPACE.sub(" ", _TAG_LIKE.sub(r"(\1\2", content)).strip(), ensure_ascii=False)
+    quoted = json.dumps(_plain(content), ensure_ascii=False)
     return f"- {kind} {id[:8]} ({day}, {source}): {quoted}"
+
+
+def _plain(text: str) -> str:
+    """Return a text on one line that can't close, or open, the element it is quoted in."""
+    return _SPACE.sub(" ", _TAG_LIKE.sub(r"(\1\2", text)).strip()
 
 
 def _place(hit: Hit) -> str:
     source = hit.source
     if source.path is not None:
         lines = f":{source.line_start}" if source.line_start else ""
-        return f"{source.path}{lines}"
+        return _plain(f"{source.path}{lines}")
     return _SOURCE_WORDS.get(Origin(source.kind), source.kind) if source.kind in set(Origin) else source.kind
 
 
@@ -222,29 +230,25 @@ def _barred(notes: Iterable[str]) -> bool:
 def _render(kind: str, sections: Sequence[tuple[_Section, list[_Item]]], budget: int) -> Injection:
     """Lay sections out within a budget: each has its share first, then the rest goes to them in their order."""
     opening, closing = f'<{INJECTED_TAG} kind="{kind}">\n{_HEAD}\n', f"</{INJECTED_TAG}>"
-    room = budget - len(opening) - len(closing)
+    room = min(budget, MAX_INJECTED_CHARS) - len(opening) - len(closing)
     chosen: list[list[_Item]] = [[] for _ in sections]
     spent = 0
     for limited in (True, False):
-        for index, (part, items) in enumerate(sections):
-            limit = min(room, spent + int(part.share * room) - _length(part, chosen[index])) if limited else room
+        for (part, items), kept in zip(sections, chosen, strict=True):
+            limit = min(room, spent + int(part.share * room)) if limited else room
             for item in items:
-                cost = len(item.text) + 1 + (0 if chosen[index] else len(_heading(part)))
-                if item not in chosen[index] and len(item.text) <= MAX_ITEM_CHARS and spent + cost <= limit:
-                    chosen[index].append(item)
+                cost = len(item.text) + 1 + (0 if kept else len(_heading(part)))
+                if item not in kept and len(item.text) <= MAX_ITEM_CHARS and spent + cost <= limit:
+                    kept.append(item)
                     spent += cost
-    lines = list(_lines(sections, chosen))
-    if not lines:
+    if not spent:
         return Injection("")
-    return Injection(opening + "".join(lines) + closing, tuple(item.id for part in chosen for item in part))
+    text = "".join(_lines(sections, chosen))
+    return Injection(f"{opening}{text}{closing}", tuple(item.id for kept in chosen for item in kept))
 
 
 def _heading(part: _Section) -> str:
     return f"\n{part.title}:\n"
-
-
-def _length(part: _Section, items: Sequence[_Item]) -> int:
-    return sum(len(item.text) + 1 for item in items) + (len(_heading(part)) if items else 0)
 
 
 def _lines(sections: Sequence[tuple[_Section, list[_Item]]], chosen: Sequence[list[_Item]]) -> Iterator[str]:
