@@ -1,0 +1,215 @@
+"""Source code to chunks, by its syntax (D.06, D.01), and the texts of named symbols.
+
+Chunks of a file: the module's head (imports and loose statements up to the first definition), each class's head
+(signature, attributes, docstring), each function and method with its decorators and leading comment, and loose code
+between them. A nested function stays in the function around it unless that is longer than a chunk. The chunks tile the
+file exactly.
+
+A file without a grammar, one that does not parse, and a minified one are cut into windows of lines.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
+from typing import Final
+
+from hyperloci.ingest.definitions import Definition
+from hyperloci.ingest.languages import language_of
+from hyperloci.ingest.lines import LineIndex, Span, line_windows
+from hyperloci.ingest.outline import Fact, Outline, parse_outline
+from hyperloci.ingest.partition import Piece, partition
+from hyperloci.ingest.source import Nesting
+from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.position import Position
+
+SOURCE_ROOTS: Final = ("src", "lib")
+"""Top folders that hold packages without being one: they are no part of a module's dotted name."""
+
+_INDEX_STEMS: Final = frozenset({"__init__", "index", "mod"})
+"""Files that stand for their folder."""
+
+_MAX_MEAN_LINE = 400
+"""Characters a line on average above which a file is minified: its definitions all stand on one line."""
+
+
+def chunk_code(path: str, text: str) -> list[Chunk]:
+    """Cut a source file into chunks, in order; none if it is blank. Never raises, whatever the text (D.06).
+
+    Args:
+        path: POSIX path relative to the project's root; its ending and the first line tell the language.
+        text: the decoded file.
+    """
+    language = language_of(path, text)
+    if not text.strip():
+        return []
+    outline = parse_outline(language, text) if language and not is_minified(text) else None
+    if outline is None:
+        return chunk_lines(path, text, language.name if language else None)
+    name = language.name if language else None
+    return [_chunk(path, name, outline, piece) for piece in partition(outline) if text[piece.start : piece.end].strip()]
+
+
+def chunk_lines(path: str, text: str, language: str | None) -> list[Chunk]:
+    """Cut code that no grammar can read into windows of whole lines."""
+    lines = LineIndex.of(text)
+    module = module_name(path)
+    return [
+        Chunk(
+            text=text[start:end],
+            kind=ChunkKind.CODE,
+            breadcrumb=(module,),
+            code=CodeFacts(kind="block"),
+            position=_position(path, lines, (start, end), module=module, language=language),
+        )
+        for start, end in line_windows(text, 0, len(text))
+        if text[start:end].strip()
+    ]
+
+
+def symbol_text(path: str, text: str, symbol: str) -> str | None:
+    """Return the exact text of a named symbol, with its decorators; None if the file has no such symbol.
+
+    Args:
+        path, text: the file.
+        symbol: `Class.method` or `function` as `Position.symbol` has it; `::` and `#` do for the dot, and leading parts
+            (a namespace) may be left out if one symbol only ends so.
+
+    A symbol that is defined several times (overloads) gives all of its definitions, one below the other.
+    """
+    outline = _outline(path, text)
+    if outline is None:
+        return None
+    wanted = re.sub(r"::|#", ".", symbol.strip())
+    named = [item for item in outline.definitions if item.qualname == wanted]
+    if not named:
+        named = [item for item in outline.definitions if item.qualname.endswith("." + wanted)]
+        if len({item.qualname for item in named}) != 1:
+            return None
+    defined = [item for item in named if not item.part] or named
+    return "\n".join(text[item.start : item.end] for item in defined)
+
+
+def symbols_at(path: str, text: str, lines: Iterable[int]) -> set[str]:
+    """Return the innermost symbols that stand on the given lines (1-based), leading comments included."""
+    outline = _outline(path, text)
+    if outline is None:
+        return set()
+    starts = outline.source.lines.starts
+    nesting = Nesting.of([_line_span(outline, item) for item in outline.definitions])
+    found = (nesting.innermost(line) for line in lines if 1 <= line <= len(starts))
+    return {outline.definitions[number].qualname for number in found if number is not None}
+
+
+def is_minified(text: str) -> bool:
+    """Say whether a file's lines are so long that no one wrote them."""
+    return len(text) > _MAX_MEAN_LINE * (text.count("\n") + 1)
+
+
+def module_name(path: str) -> str:
+    """Return a file's dotted module name: `src/pkg/mod.py` is `pkg.mod`, `pkg/__init__.py` is `pkg`."""
+    pure = PurePosixPath(path)
+    parts = [*pure.parent.parts, pure.name.split(".")[0] or pure.name]
+    if len(parts) > 1 and parts[0] in SOURCE_ROOTS:
+        parts = parts[1:]
+    if len(parts) > 1 and parts[-1] in _INDEX_STEMS:
+        parts = parts[:-1]
+    return ".".join(parts)
+
+
+def _outline(path: str, text: str) -> Outline | None:
+    language = language_of(path, text)
+    return parse_outline(language, text) if language else None
+
+
+def _line_span(outline: Outline, item: Definition) -> Span:
+    first, last = outline.source.lines.lines_of(item.lead, item.end)
+    return first, last + 1
+
+
+def _chunk(path: str, language: str | None, outline: Outline, piece: Piece) -> Chunk:
+    item = outline.definitions[piece.owner] if piece.owner is not None else None
+    module = module_name(path)
+    return Chunk(
+        text=outline.source.text[piece.start : piece.end],
+        kind=ChunkKind.CODE,
+        breadcrumb=(module, *(item.qualname.split(".") if item else ())),
+        code=_code_facts(outline, piece, item),
+        position=_position(
+            path,
+            outline.source.lines,
+            (piece.start, piece.end),
+            module=module,
+            language=language,
+            outline=outline,
+            item=item,
+        ),
+    )
+
+
+def _position(
+    path: str,
+    lines: LineIndex,
+    span: Span,
+    *,
+    module: str,
+    language: str | None,
+    outline: Outline | None = None,
+    item: Definition | None = None,
+) -> Position:
+    first, last = lines.lines_of(*span)
+    above = _enclosing(outline, item) if outline and item else []
+    return Position(
+        path=path,
+        line_start=first,
+        line_end=last,
+        char_start=span[0],
+        char_end=span[1],
+        module=module,
+        class_name=next(
+            (holder.name if holder.is_class else holder.owner for holder in above if _in_class(holder)), None
+        ),
+        function_name=next((holder.name for holder in above if holder.kind in {"function", "method"}), None),
+        symbol=item.qualname if item else None,
+        scope_depth=item.qualname.count(".") if item else 0,
+        language=language,
+    )
+
+
+def _in_class(item: Definition) -> bool:
+    return item.is_class or item.kind == "method"
+
+
+def _enclosing(outline: Outline, item: Definition) -> list[Definition]:
+    """Return a definition and those around it, innermost first."""
+    chain = [item]
+    while chain[-1].parent is not None:
+        chain.append(outline.definitions[chain[-1].parent])
+    return chain
+
+
+def _code_facts(outline: Outline, piece: Piece, item: Definition | None) -> CodeFacts:
+    calls = _words(outline.calls, piece.start, piece.end)
+    imports = _words(outline.imports, piece.start, piece.end)
+    if item is None:
+        kind = "module" if piece.is_head else "block"
+        doc = outline.docs.get(None, "") if piece.is_head else ""
+        return CodeFacts(kind=kind, docstring=doc, calls=calls, imports=imports)
+    return CodeFacts(
+        kind="block" if piece.is_loose else item.kind,
+        name=item.name,
+        qualname=item.qualname,
+        signature=item.signature,
+        docstring=outline.docs.get(piece.owner, "") if piece.is_head else "",
+        calls=calls,
+        imports=imports,
+        bases=outline.bases.get(piece.owner, ()) if piece.is_head else (),
+    )
+
+
+def _words(facts: Sequence[Fact], start: int, end: int) -> tuple[str, ...]:
+    first = bisect_left(facts, (start, ""))
+    last = bisect_left(facts, (end, ""))
+    return tuple(dict.fromkeys(word for _, word in facts[first:last]))

@@ -1,0 +1,87 @@
+"""Read names, signatures, comments and calls as people write them, from the text of syntax nodes."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from typing import Final
+
+MAX_SIGNATURE_CHARS = 400
+"""A longer header (dozens of typed parameters) is cut: its beginning is what a search finds."""
+
+MAX_DOC_CHARS = 2_000
+"""A longer comment is cut here; the chunk's text has all of it."""
+
+_GENERIC: Final = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
+_OPERATOR: Final = re.compile(r"\boperator(?:\s*\(\s*\)|\s*[^\w\s(][^(]*|\s+[^(]+)")
+_SEPARATOR: Final = re.compile(r"::|->|[.:#\\]")
+_RECEIVER: Final = re.compile(r"^(?:module\.exports|exports|this|self|window|globalThis)\.|\bprototype\.")
+_NOT_A_NAME: Final = re.compile(r"^[\s*&(]+|[\s)]+$|[\"'`]")
+_PLAIN_CALLEE: Final = re.compile(r"[\w$@.:>?!\\-]+")
+_LAST_NAME: Final = re.compile(r"[\w$!?]+\s*$")
+_STRING_PREFIX: Final = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
+_COMMENT_MARK: Final = re.compile(
+    r"^\s*(?:///?!?|//!|/\*+!?|\*+(?!/)|#+!?(?!\[)|--+(?:\[=*\[)?|;+|=begin|=end)(?:\s|$)?|\s*(?:\*+/|\]=*\])\s*$"
+)
+_LICENSE: Final = re.compile(r"copyright|licen[sc]ed?|spdx-|-\*-.*-\*-", re.IGNORECASE)
+_BODY_OPENS: Final = re.compile(r"\s*(?:[{:;]|=>?)\s*$")
+_IMPORT_WORDS: Final = re.compile(r"^(?:global\s+)?(?:import|using|use)\s+(?:static\s+)?|\s*;\s*$")
+
+
+def clean_name(text: str) -> tuple[str, ...]:
+    """Return a name's parts, outermost first, without generics, receivers, pointers and quotes.
+
+    `A::B<T>::f` is `("A", "B", "f")`, `module.exports.run` is `("run",)`, `operator<<` stays whole.
+    """
+    if match := _OPERATOR.search(text):
+        return (*clean_name(text[: match.start()]), " ".join(match[0].split()))
+    previous = ""
+    while previous != text:
+        previous, text = text, _GENERIC.sub("", text)
+    text = _RECEIVER.sub("", _NOT_A_NAME.sub("", text))
+    return tuple(part for part in (piece.strip() for piece in _SEPARATOR.split(text)) if part)
+
+
+def one_line_signature(header: str) -> str:
+    """Return a definition's header on one line, without the sign that opens its body."""
+    line = _BODY_OPENS.sub("", " ".join(header.split()))
+    return line if len(line) <= MAX_SIGNATURE_CHARS else line[: MAX_SIGNATURE_CHARS - 1] + "…"
+
+
+def docstring_text(literal: str) -> str:
+    """Return what a docstring literal says, without quotes and indentation."""
+    opening = _STRING_PREFIX.match(literal)
+    if opening:
+        literal = literal[opening.end() :].removesuffix(opening[1])
+    return inspect.cleandoc(literal)[:MAX_DOC_CHARS].rstrip()
+
+
+def comment_text(comments: list[str]) -> str:
+    """Return what comments say, without their markers; nothing for a license, a shebang or an editor's line."""
+    written = [line for comment in comments for line in comment.splitlines() if not line.startswith("#!")]
+    lines = [_COMMENT_MARK.sub("", line) for line in written]
+    text = inspect.cleandoc("\n".join(lines))
+    return "" if _LICENSE.search(text) else text[:MAX_DOC_CHARS].rstrip()
+
+
+def callee_name(text: str) -> str:
+    """Return what is called, as written (`client.fetch`); only its last name if a part of it is computed."""
+    if _PLAIN_CALLEE.fullmatch(text):
+        return text
+    last = _LAST_NAME.search(_without_type_arguments(text))
+    return last[0].strip() if last else ""
+
+
+def import_name(text: str) -> str:
+    """Return what is imported, without quotes, brackets and the statement's words."""
+    line = _IMPORT_WORDS.sub("", " ".join(text.split()))
+    return line.strip("\"'`<>")
+
+
+def base_name(text: str) -> str:
+    """Return a base class without type arguments and constructor arguments."""
+    return _without_type_arguments(text).partition("(")[0].strip().lstrip("*&")
+
+
+def _without_type_arguments(text: str) -> str:
+    return re.sub(r"\s*(?:::)?<.*>\s*$|\[.*\]\s*$", "", text, flags=re.DOTALL)

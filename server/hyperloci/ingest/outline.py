@@ -1,0 +1,167 @@
+"""Parse a source file into an outline: its definitions, and the facts of its text, in characters (D.06)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Final
+
+from tree_sitter import Node, Parser, Query, QueryCursor
+
+from hyperloci.ingest.code_facts import base_name, callee_name, comment_text, docstring_text, import_name
+from hyperloci.ingest.definitions import Definition, Lead, find_definitions, parsed_share
+from hyperloci.ingest.languages import Language
+from hyperloci.ingest.source import Nesting, Source
+
+MIN_PARSED_SHARE = 0.5
+"""A file of which less was understood is cut at lines: its tree says more of the grammar than of the file."""
+
+Fact = tuple[int, str]
+"""Something said at a character offset."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """A parsed source file.
+
+    Attributes:
+        source: the file.
+        root: the syntax tree's root; its offsets are bytes.
+        definitions: all of them, nested ones too, outer before inner.
+        calls, imports: facts in order.
+        bases: what each definition extends, by its index.
+        docs: docstring or leading comment of each definition, by its index; of the module under None.
+    """
+
+    source: Source
+    root: Node
+    definitions: tuple[Definition, ...]
+    calls: tuple[Fact, ...]
+    imports: tuple[Fact, ...]
+    bases: Mapping[int | None, tuple[str, ...]]
+    docs: Mapping[int | None, str]
+
+
+def parse_outline(language: Language, text: str) -> Outline | None:
+    """Parse a source file. None if its grammar is missing or less than half of the file parses; never raises."""
+    grammar = language.load()
+    if grammar is None:
+        return None
+    source = Source.of(text)
+    root = Parser(grammar).parse(source.data).root_node
+    found = QueryCursor(_query(language, "facts")).captures(root)
+    leads = sorted(
+        (
+            _lead(source, node, is_comment=name == "comment")
+            for name in ("comment", "lead")
+            for node in found.get(name, ())
+        ),
+        key=lambda lead: lead.start,
+    )
+    definitions = find_definitions(source, language, _query(language, "definitions"), root, leads)
+    errors = [source.span(node) for node in found.get("error", ())]
+    if parsed_share(definitions, errors, len(text)) < MIN_PARSED_SHARE:
+        return None
+    nesting = Nesting.of([(item.start, item.end) for item in definitions])
+    return Outline(
+        source=source,
+        root=root,
+        definitions=definitions,
+        calls=_facts(source, found, {"call": _callee, "invocation": _invoked}),
+        imports=_facts(source, found, {"import": _imported, "member": _member}),
+        bases=_by_definition(nesting, _facts(source, found, {"base": _base})),
+        docs=_docs(source, nesting, definitions, leads, found.get("doc", ())),
+    )
+
+
+@cache
+def _query(language: Language, which: str) -> Query:
+    grammar = language.load()
+    assert grammar is not None  # the caller has loaded it
+    return Query(grammar, language.definitions if which == "definitions" else language.facts + "(ERROR) @error")
+
+
+def _lead(source: Source, node: Node, *, is_comment: bool) -> Lead:
+    """Some grammars count the line's end as part of a line comment: it is not."""
+    start, end = source.span(node)
+    while end > start and source.text[end - 1] in "\r\n":
+        end -= 1
+    return Lead(start, end, is_comment)
+
+
+_Reader = Callable[[Source, Node], str]
+
+
+def _facts(source: Source, found: Mapping[str, list[Node]], readers: Mapping[str, _Reader]) -> tuple[Fact, ...]:
+    read = [
+        (source.to_char(node.start_byte), reader(source, node))
+        for capture, reader in readers.items()
+        for node in found.get(capture, ())
+    ]
+    return tuple(sorted(fact for fact in read if fact[1]))
+
+
+def _callee(source: Source, node: Node) -> str:
+    return callee_name(source.text_of(node))
+
+
+def _invoked(source: Source, node: Node) -> str:
+    """Read the callee of a call that has no node for it: what stands before its arguments or block."""
+    stop = node.child_by_field_name("arguments") or node.child_by_field_name("block")
+    return callee_name(source.between(node.start_byte, stop.start_byte if stop else node.end_byte).rstrip())
+
+
+def _imported(source: Source, node: Node) -> str:
+    return import_name(source.text_of(node))
+
+
+def _member(source: Source, node: Node) -> str:
+    """Join a name to the module it is imported from: `from .x import y` imports `.x.y`."""
+    statement = node.parent
+    if statement is not None and statement.type == "aliased_import":
+        statement = statement.parent
+    module = statement.child_by_field_name("module_name") if statement is not None else None
+    prefix = source.text_of(module) if module is not None else ""
+    return prefix + ("" if prefix.endswith(".") else ".") + source.text_of(node)
+
+
+def _base(source: Source, node: Node) -> str:
+    return base_name(source.text_of(node))
+
+
+def _by_definition(nesting: Nesting, facts: Sequence[Fact]) -> dict[int | None, tuple[str, ...]]:
+    grouped: dict[int | None, dict[str, None]] = {}
+    for offset, word in facts:
+        grouped.setdefault(nesting.innermost(offset), {})[word] = None
+    return {number: tuple(words) for number, words in grouped.items()}
+
+
+def _docs(
+    source: Source, nesting: Nesting, definitions: Sequence[Definition], leads: Sequence[Lead], nodes: Sequence[Node]
+) -> dict[int | None, str]:
+    docs: dict[int | None, str] = {number: item.comment for number, item in enumerate(definitions) if item.comment}
+    for node in sorted(nodes, key=lambda node: node.start_byte, reverse=True):
+        docs[nesting.innermost(source.to_char(node.start_byte))] = docstring_text(source.text_of(node))
+    if None not in docs:
+        docs[None] = _head_comment(source.text, definitions, leads)
+    return docs
+
+
+_BEFORE_HEAD: Final = ("", "<?php")
+
+
+def _head_comment(text: str, definitions: Sequence[Definition], leads: Sequence[Lead]) -> str:
+    """Return what the comments above all code say, unless they are a definition's own or a licence."""
+    own = {item.lead for item in definitions if item.lead != item.start}
+    run: list[str] = []
+    behind = 0
+    for lead in leads:
+        gap = text[behind : lead.start]
+        if not lead.is_comment or gap.strip() not in _BEFORE_HEAD or lead.start in own:
+            break
+        if gap.count("\n") > 1 and comment_text(run):
+            break
+        run = [*run, text[lead.start : lead.end]] if gap.count("\n") <= 1 else [text[lead.start : lead.end]]
+        behind = lead.end
+    return comment_text(run)
