@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import re
+import unicodedata
 from typing import Final
 
 import Stemmer
@@ -18,7 +19,8 @@ MAX_TERM_CHARS: Final = 64
 _WORD: Final = re.compile(r"[^\W_]+(?:_+[^\W_]+)*")
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN: Final = re.compile(r"[a-z]+")
-_WIDE: Final = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\u3040-\u30ff]")
+_WIDE_CHARS: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+_RUN: Final = re.compile(rf"([{_WIDE_CHARS}]+)|[^{_WIDE_CHARS}]+")
 
 STOP_WORDS: Final = frozenset(
     """a about after again all also am an and any are as at be because been before being both but by can could did do
@@ -39,10 +41,10 @@ def _stem(word: str) -> str:
 
 
 def _expand(word: str) -> list[str]:
-    """Return the terms of one word: itself, and the parts of an identifier or the character pairs of CJK text."""
-    lower = word.lower()
-    if _WIDE.search(word):
-        return [lower[i : i + 2] for i in range(max(1, len(lower) - 1))]
+    """Return the terms of one word: itself, and the parts of an identifier."""
+    lower = word.casefold()
+    if not lower or len(lower) > MAX_TERM_CHARS:
+        return []
     parts = (
         _PART.findall(word) if not lower.isalpha() or not (word.islower() or word.istitle() or word.isupper()) else []
     )
@@ -51,17 +53,28 @@ def _expand(word: str) -> list[str]:
     return [lower, *(_stem(part.lower()) for part in parts)]
 
 
+def _expand_wide(word: str) -> list[str]:
+    """Return the terms of a word with CJK characters, which stand without spaces: their pairs, and what is between."""
+    found: list[str] = []
+    for run in _RUN.finditer(word):
+        wide = run[1]
+        if wide is None:
+            found.extend(_expand(run[0].strip("_")))
+        else:
+            found.extend(wide[i : i + 2] for i in range(max(1, len(wide) - 1)))
+    return found
+
+
 def terms(text: str) -> list[str]:
     """Return the index terms of a text in order, with repetition."""
-    found: list[str] = []
-    for match in _WORD.finditer(text):
-        word = match.group()
-        if len(word) <= MAX_TERM_CHARS:
-            found.extend(_expand(word))
-    return found
+    if text.isascii():
+        return [term for word in _WORD.findall(text) for term in _expand(word)]
+    # One form for what looks the same: composed letters, full-width letters, ligatures.
+    words = _WORD.findall(unicodedata.normalize("NFKC", text))
+    return [term for word in words for term in (_expand(word) if word.isascii() else _expand_wide(word))]
 
 
 def query_terms(query: str) -> list[str]:
     """Return the distinct terms to look for: those of `terms`, without stop words unless nothing else is left."""
-    content = [word for word in _WORD.findall(query) if word.lower() not in STOP_WORDS]
+    content = [word for word in _WORD.findall(unicodedata.normalize("NFKC", query)) if word.lower() not in STOP_WORDS]
     return list(dict.fromkeys(terms(" ".join(content)) or terms(query)))

@@ -47,17 +47,33 @@ CHECKS: Final = (
         ),
     ),
     Check(
+        name="wrong totals of keywords",
+        count="SELECT NOT EXISTS (SELECT 1 FROM keyword_totals WHERE nodes = (SELECT count(*) FROM keywords)"
+        " AND terms = (SELECT coalesce(sum(length), 0) FROM keywords))",
+        mend=(
+            "INSERT OR REPLACE INTO keyword_totals(key, nodes, terms)"
+            " SELECT 1, count(*), coalesce(sum(length), 0) FROM keywords",
+        ),
+    ),
+    Check(
         name="rows that refer to nothing",
         count="SELECT count(*) FROM pragma_foreign_key_check",
     ),
 )
 
 
+WRONG_CODES: Final = "blocks of vector codes that differ from the vectors"
+
+EMPTIED: Final = frozenset({("nodes", "session_key"), ("positions", "file_key")})
+"""References that a row can do without."""
+
+
 def integrity(connection: sqlite3.Connection) -> list[str]:
     """Return what SQLite finds wrong with the file and the keyword index; empty when all is well."""
     problems = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
     try:
-        connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('integrity-check')")
+        # Rank 1: compared with the table it indexes too, not only with itself.
+        connection.execute("INSERT INTO keyword_index(keyword_index, rank) VALUES ('integrity-check', 1)")
     except sqlite3.DatabaseError as error:
         problems.append(f"keyword index: {error}")
     return problems
@@ -66,12 +82,18 @@ def integrity(connection: sqlite3.Connection) -> list[str]:
 def violations(store: Store) -> dict[str, int]:
     """Return how often each check is violated, those that hold left out."""
     counts = {check.name: int(store.connection.execute(check.count).fetchone()[0]) for check in CHECKS}
+    counts[WRONG_CODES] = store.vectors.wrong_blocks()
     return {name: count for name, count in counts.items() if count}
 
 
 def repair(store: Store) -> None:
-    """Rebuild what is derived: the keyword index, missing keywords, the queue; drop what refers to nothing."""
+    """Mend every violation: what is derived is made anew, and what refers to nothing is dropped.
+
+    No memory is dropped: one whose scope is gone gets a scope of its own (`recovered-N`).
+    """
     with store.transaction():
+        store.connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('rebuild')")
+        _mend_references(store.connection)
         for check in CHECKS:
             for statement in check.mend:
                 store.connection.execute(statement)
@@ -80,4 +102,26 @@ def repair(store: Store) -> None:
         ).fetchall()
         for row in rows:
             store.keywords.put(row["key"], title=row["title"], body=row["content"])
-        store.connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('rebuild')")
+        store.vectors.rebuild_codes()
+
+
+def _mend_references(connection: sqlite3.Connection) -> None:
+    """Give lost scopes back, and empty or drop what else refers to nothing; cascades may leave more, so until none."""
+    while broken := {(row[0], row[3]) for row in connection.execute("PRAGMA foreign_key_check")}:
+        for table, number in sorted(broken):
+            keys = connection.execute(f"PRAGMA foreign_key_list({table})")
+            _, _, parent, column, parent_column, _, _, _ = next(tuple(key) for key in keys if key["id"] == number)
+            lost = (
+                f"{column} IS NOT NULL AND NOT EXISTS"
+                f" (SELECT 1 FROM {parent} parent WHERE parent.{parent_column} = {table}.{column})"
+            )
+            if parent == "scopes":
+                connection.execute(
+                    "INSERT INTO scopes(key, id, name, created_at)"
+                    f" SELECT DISTINCT {column}, 'recovered-' || {column}, 'recovered-' || {column}, 0"
+                    f" FROM {table} WHERE {lost}"
+                )
+            elif (table, column) in EMPTIED:
+                connection.execute(f"UPDATE {table} SET {column} = NULL WHERE {lost}")
+            else:
+                connection.execute(f"DELETE FROM {table} WHERE {lost}")

@@ -30,6 +30,9 @@ EXTRA_WEIGHT: Final = 0.5
 POSTING_BUDGET: Final = 100_000
 """Postings fetched a query, rarest terms first; more costs time and changes one hit in a hundred at a million rows."""
 
+ENOUGH: Final = 50
+"""With fewer candidates than a page of results has, the postings of frequent terms are fetched despite the budget."""
+
 RESCORED: Final = 400
 """Candidates scored in full."""
 
@@ -76,8 +79,8 @@ class KeywordSearch:
 
     def _collection(self) -> tuple[int, float]:
         # The vocabulary's statistics count living and forgotten nodes alike, and so do these.
-        row = self._connection.execute("SELECT count(*), coalesce(avg(length), 1) FROM keywords").fetchone()
-        return int(row[0]), max(1.0, float(row[1]))
+        nodes, terms = self._connection.execute("SELECT nodes, terms FROM keyword_totals").fetchone()
+        return nodes, max(1.0, terms / max(1, nodes))
 
     def _candidates(
         self, frequencies: dict[str, int], weights: dict[str, float], allowed: BoolArray, limit: int
@@ -86,12 +89,10 @@ class KeywordSearch:
         gains: list[NDArray[np.float64]] = []
         spent = 0
         for term in sorted(frequencies, key=lambda term: (frequencies[term], term)):
-            if found and spent + frequencies[term] > POSTING_BUDGET:
+            if sum(map(len, found)) >= ENOUGH and spent + frequencies[term] > POSTING_BUDGET:
                 break
-            keys = self._postings(term)
-            spent += len(keys)
-            keys = keys[keys < len(allowed)]
-            keys = keys[allowed[keys]]
+            keys = self._allowed_postings(term, allowed, limit)
+            spent += frequencies[term]
             found.append(keys)
             gains.append(np.full(len(keys), weights[term]))
         unique, where = np.unique(np.concatenate(found), return_inverse=True)
@@ -101,11 +102,22 @@ class KeywordSearch:
         # Ties go to the newest: the largest key.
         return unique[np.lexsort((-unique, -presence))[:limit]]
 
-    def _postings(self, term: str) -> NDArray[np.int64]:
+    def _allowed_postings(self, term: str, allowed: BoolArray, enough: int) -> NDArray[np.int64]:
+        """Return allowed nodes with a term: all of them, or the newest `enough` and more if there are very many."""
+        found: list[NDArray[np.int64]] = []
+        below = len(allowed)
+        while True:
+            keys = self._postings(term, below)
+            found.append(keys[allowed[keys]])
+            if len(keys) < POSTING_BUDGET or sum(map(len, found)) >= enough:
+                return np.concatenate(found)
+            below = int(keys.min())
+
+    def _postings(self, term: str, below: int) -> NDArray[np.int64]:
         text = self._connection.execute(
             "SELECT group_concat(rowid) FROM (SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?"
-            " ORDER BY rowid DESC LIMIT ?)",
-            (quote(term), POSTING_BUDGET),
+            " AND rowid < ? ORDER BY rowid DESC LIMIT ?)",
+            (quote(term), below, POSTING_BUDGET),
         ).fetchone()[0]
         return key_array(text)
 

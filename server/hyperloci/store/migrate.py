@@ -8,6 +8,7 @@ import functools
 import os
 import re
 import sqlite3
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
@@ -20,7 +21,7 @@ from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreF
 from hyperloci.store.connection import APPLICATION_ID, refuse_foreign, transaction, translated
 
 LOCK_SECONDS = 30.0
-"""How long an opening process waits for another that migrates."""
+"""How long a process waits for another that migrates, or for the end of a copy that can't go on."""
 
 _NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 
@@ -153,10 +154,13 @@ def back_up(connection: sqlite3.Connection, target: Path) -> Path:
         partial.unlink(missing_ok=True)
         partial.touch(mode=0o600, exist_ok=False)
         with translated(target), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
-            connection.backup(copy)
+            copy_database(connection, copy)
             # A file by itself, without a write-ahead log beside it.
             copy.execute("PRAGMA journal_mode = DELETE")
         _sync(partial)
+        for suffix in ("-wal", "-shm"):
+            # The log of a file that lay there before would be replayed into the new one.
+            Path(f"{target}{suffix}").unlink(missing_ok=True)
         partial.replace(target)
     except OSError as error:
         kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
@@ -166,6 +170,22 @@ def back_up(connection: sqlite3.Connection, target: Path) -> Path:
             with contextlib.suppress(OSError):
                 Path(leftover).unlink(missing_ok=True)
     return target
+
+
+def copy_database(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Copy a whole database over another one in one transaction.
+
+    Raises:
+        StoreBusyError: one of the two was locked for too long.
+    """
+    deadline = time.monotonic() + LOCK_SECONDS
+
+    def give_up(status: int, remaining: int, total: int) -> None:
+        # Left to itself, sqlite3 tries for ever.
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() >= deadline:
+            raise StoreBusyError
+
+    source.backup(target, progress=give_up)
 
 
 def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:

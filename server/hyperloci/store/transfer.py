@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import errno
 import json
 import os
 import sqlite3
@@ -18,26 +19,45 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.clock import Clock, system_clock
-from hyperloci.errors import BadRequestError, StoreCorruptError
-from hyperloci.store.connection import APPLICATION_ID
-from hyperloci.store.migrate import back_up
+from hyperloci.errors import (
+    BadRequestError,
+    NotFoundError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreVersionError,
+)
+from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
+from hyperloci.store.migrate import back_up, copy_database, latest_version, schema_version
 from hyperloci.store.store import Store
 
 FORMAT: Final = 1
 BATCH: Final = 500
 """Rows written a transaction: an import that is cut short can be run again and goes on."""
 
-MAX_LINE_CHARS: Final = 64_000_000
+MAX_LINE_BYTES: Final = 64_000_000
+
+
+_PYTHON_TYPES: Final[dict[str, tuple[type, ...]]] = {
+    "INTEGER": (int,),
+    "REAL": (int, float),
+    "TEXT": (str,),
+    "BLOB": (bytes,),
+}
 
 
 @dataclass(frozen=True, slots=True)
 class _Table:
-    """How one table travels: its own key and unique columns, and which columns are keys of other tables."""
+    """How one table travels: its own key and unique columns, and which columns are keys of other tables.
+
+    `repeats`: equal rows may stand in it more than once.
+    """
 
     name: str
     key: str | None = None
     identity: tuple[str, ...] = ()
     references: Mapping[str, str] = field(default_factory=dict)
+    repeats: bool = False
 
 
 _TABLES: Final = (
@@ -60,24 +80,38 @@ _TABLES: Final = (
     _Table("mentions", None, ("node_key", "entity_key"), {"node_key": "nodes", "entity_key": "nodes"}),
     _Table("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}),
     _Table("keywords", None, ("node_key",), {"node_key": "nodes"}),
-    _Table("evolution_log", "id", ("timestamp", "operation", "node_ids", "reasoning")),
+    _Table(
+        "evolution_log", "id", ("timestamp", "operation", "node_ids", "from_tier", "to_tier", "reasoning"), repeats=True
+    ),
     _Table("evolution_nodes", None, ("node_id", "log_id"), {"log_id": "evolution_log"}),
 )
 """Parents before children, so that a key is known when it is referred to."""
 
 
 def export_all(store: Store, target: Path) -> int:
-    """Write the memory to a file, private to the user, and return its number of lines; whole or not at all."""
+    """Write the memory to a file, private to the user, and return its number of lines; whole or not at all.
+
+    Raises:
+        StoreError: the file can't be written.
+    """
     partial = target.with_name(target.name + ".partial")
-    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(descriptor, "w", encoding="utf-8", newline="\n") as out, store.snapshot():
-        count = 0
-        for record in _records(store.connection):
-            out.write(json.dumps(record, ensure_ascii=False) + "\n")
-            count += 1
-        out.flush()
-        os.fsync(out.fileno())
-    partial.replace(target)
+    try:
+        partial.unlink(missing_ok=True)
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with open(descriptor, "w", encoding="utf-8", newline="\n") as out, store.snapshot():
+            count = 0
+            for record in _records(store.connection):
+                out.write(json.dumps(record, ensure_ascii=False) + "\n")
+                count += 1
+            out.flush()
+            os.fsync(out.fileno())
+        partial.replace(target)
+    except OSError as error:
+        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
+        raise kind(f"{target} cannot be written: {error.strerror}.") from error
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
     return count
 
 
@@ -94,18 +128,21 @@ def _outward(value: Any) -> Any:
 
 
 def _inward(value: Any) -> Any:
-    return base64.b64decode(value["base64"]) if isinstance(value, dict) else value
+    return base64.b64decode(value["base64"], validate=True) if isinstance(value, dict) else value
 
 
 def import_all(store: Store, source: Path, *, clock: Clock = system_clock) -> dict[str, int]:
     """Add what `export_all` wrote and return how many rows were new, by table; known rows stay as they are.
 
     Raises:
+        NotFoundError: there is no such file.
         BadRequestError: the file is of another kind or damaged; the message names the line.
     """
-    with open(source, encoding="utf-8") as lines:
+    if not source.is_file():
+        raise NotFoundError(f"There is no export at {source}.")
+    with open(source, "rb") as lines:
         numbered = enumerate(lines, start=1)
-        _check_header(next(numbered, (1, "")))
+        _check_header(next(numbered, (1, b"")))
         importer = _Importer(store, clock)
         while batch := list(islice(numbered, BATCH)):
             with store.transaction():
@@ -114,22 +151,26 @@ def import_all(store: Store, source: Path, *, clock: Clock = system_clock) -> di
     return importer.added
 
 
-def _check_header(numbered: tuple[int, str]) -> None:
+def _check_header(numbered: tuple[int, bytes]) -> None:
     header = _parsed(*numbered)
     if header.get("hyperloci") != FORMAT:
         raise BadRequestError(f"line 1: not an export that this version can read (format {FORMAT}): {header!r:.80}")
 
 
-def _parsed(number: int, line: str) -> dict[str, Any]:
-    if len(line) > MAX_LINE_CHARS:
-        raise BadRequestError(f"line {number}: longer than {MAX_LINE_CHARS} characters.")
+def _parsed(number: int, line: bytes) -> dict[str, Any]:
+    if len(line) > MAX_LINE_BYTES:
+        raise BadRequestError(f"line {number}: longer than {MAX_LINE_BYTES} bytes.")
     try:
-        record = json.loads(line)
+        record = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
         raise BadRequestError(f"line {number}: not JSON ({error}).") from error
     if not isinstance(record, dict):
         raise BadRequestError(f"line {number}: not an object.")
     return record
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
 
 
 class _Importer:
@@ -138,47 +179,79 @@ class _Importer:
         self._connection = store.connection
         self._clock = clock
         self._tables = {table.name: table for table in _TABLES}
-        self._columns = {table.name: self._columns_of(table.name) for table in _TABLES}
+        self._kinds = {table.name: self._kinds_of(table.name) for table in _TABLES}
         self._keys: dict[tuple[str, int], int] = {}
+        self._matched: set[int] = set()
         self.added = {table.name: 0 for table in _TABLES}
 
-    def _columns_of(self, table: str) -> frozenset[str]:
-        return frozenset(row[1] for row in self._connection.execute(f"PRAGMA table_info({table})"))
+    def _kinds_of(self, table: str) -> dict[str, str]:
+        return {row["name"]: row["type"] for row in self._connection.execute(f"PRAGMA table_info({table})")}
 
-    def add(self, number: int, line: str) -> None:
+    def add(self, number: int, line: bytes) -> None:
         record = _parsed(number, line)
         table = self._tables.get(str(record.get("table")))
         row = record.get("row")
         if table is None or not isinstance(row, dict):
             raise BadRequestError(f"line {number}: no row of a known table.")
-        unknown = sorted(set(row) - self._columns[table.name])
+        unknown = sorted(set(row) - set(self._kinds[table.name]))
         if unknown:
             raise BadRequestError(f"line {number}: {table.name} has no column {', '.join(unknown)}.")
         try:
-            self._add(table, {name: _inward(value) for name, value in row.items()})
-        except (KeyError, TypeError, ValueError, sqlite3.IntegrityError, sqlite3.ProgrammingError) as error:
+            self._add(table, self._values(table, row))
+        except KeyError as error:
+            raise BadRequestError(f"line {number}: the row has no {error.args[0]}.") from error
+        except (TypeError, ValueError, sqlite3.IntegrityError) as error:
             raise BadRequestError(f"line {number}: the row does not fit: {error}.") from error
+
+    def _values(self, table: _Table, row: Mapping[str, Any]) -> dict[str, Any]:
+        values = {name: _inward(value) for name, value in row.items()}
+        for name, value in values.items():
+            kind = self._kinds[table.name][name]
+            if value is not None and not isinstance(value, _PYTHON_TYPES[kind]):
+                raise ValueError(f"{name} is no {kind}")
+            if isinstance(value, int) and not -(2**63) <= value < 2**63:
+                raise ValueError(f"{name} has more than 64 bits")
+        return values
 
     def _add(self, table: _Table, row: dict[str, Any]) -> None:
         for column, parent in table.references.items():
-            if row[column] is not None:
-                row[column] = self._keys[parent, row[column]]
+            if row.get(column) is not None:
+                row[column] = self._mapped(parent, row[column])
         old_key = row.pop(table.key) if table.key else None
         known = self._find(table, row)
         if known is None:
             known = self._insert(table, row)
             self.added[table.name] += 1
+            self._read_back(table, known)
             if table.name == "nodes":
                 self._store.nodes.queue([known], now=self._clock())
-        if table.key and old_key is not None:
+        if table.repeats:
+            self._matched.add(known)
+        if old_key is not None:
             self._keys[table.name, old_key] = known
+
+    def _read_back(self, table: _Table, key: int) -> None:
+        """Make values of what was written: a row that makes none would fail every later search."""
+        if table.name == "nodes":
+            node = self._store.nodes.by_key(key)
+            if node is not None and not isinstance(node.metadata, dict):
+                raise ValueError("metadata is no object")
+        elif table.name == "positions":
+            self._store.positions.of([key])
+        elif table.name == "code_facts":
+            self._store.positions.code_facts([key])
+
+    def _mapped(self, parent: str, key: int) -> int:
+        if (parent, key) not in self._keys:
+            raise ValueError(f"it refers to {parent} {key}, which no line before it holds")
+        return self._keys[parent, key]
 
     def _find(self, table: _Table, row: Mapping[str, Any]) -> int | None:
         wanted = " AND ".join(f"{column} IS ?" for column in table.identity)
         found = self._connection.execute(
             f"SELECT {table.key or '1'} FROM {table.name} WHERE {wanted}", [row[column] for column in table.identity]
-        ).fetchone()
-        return None if found is None else int(found[0])
+        )
+        return next((int(known[0]) for known in found if not table.repeats or known[0] not in self._matched), None)
 
     def _insert(self, table: _Table, row: Mapping[str, Any]) -> int:
         cursor = self._connection.execute(
@@ -190,34 +263,62 @@ class _Importer:
 def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock) -> Path | None:
     """Put a backup in the database's place; return where the database that was there is kept, None if there was none.
 
+    A healthy database is overwritten in one transaction, so that sessions that have it open go on with the backup's
+    content. One too damaged for that is moved away.
+
     Raises:
+        NotFoundError: there is no such backup.
+        BadRequestError: the backup is the database itself.
         StoreCorruptError: the backup is not a healthy database of ours.
+        StoreVersionError: a newer Hyperloci wrote it.
+        StoreBusyError: the database is in use for too long.
     """
-    with contextlib.closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as backup:
+    if not source.is_file():
+        raise NotFoundError(f"There is no backup at {source}.")
+    if database.exists() and os.path.samefile(source, database):
+        raise BadRequestError(f"{source} is the database itself: give a backup.")
+    with translated(source), contextlib.closing(_connect(source, "ro")) as backup:
         _check_backup(backup, source)
-        kept = _keep(database, clock()) if database.exists() else None
-        for leftover in (f"{database}-wal", f"{database}-shm"):
-            Path(leftover).unlink(missing_ok=True)
-        back_up(backup, database)
-    return kept
+        kept = database.with_name(f"{database.stem}-before-restore-{clock()}.db")
+        was_there = database.exists()
+        if not (was_there and _overwrite(backup, database, kept)):
+            _move_away(database, kept)
+            back_up(backup, database)
+    return kept if was_there else None
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    timeout = BUSY_TIMEOUT_MS / 1_000
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None)
 
 
 def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
     try:
         owner = backup.execute("PRAGMA application_id").fetchone()[0]
         health = backup.execute("PRAGMA integrity_check(1)").fetchone()[0]
+        version = schema_version(backup)
     except sqlite3.DatabaseError as error:
         raise StoreCorruptError(f"{source} is not a database: {error}. Nothing was changed.") from error
     if owner != APPLICATION_ID or health != "ok":
         raise StoreCorruptError(f"{source} is not a healthy Hyperloci database ({health}). Nothing was changed.")
+    if version > latest_version():
+        raise StoreVersionError(f"{source} has schema {version}; this Hyperloci knows up to {latest_version()}.")
 
 
-def _keep(database: Path, now: int) -> Path:
-    kept = database.with_name(f"{database.stem}-before-restore-{now}.db")
-    with contextlib.closing(sqlite3.connect(database)) as present:
+def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path) -> bool:
+    """Keep a copy of the database and write the backup over it in one transaction; False if it is too damaged."""
+    with contextlib.closing(_connect(database, "rw")) as present:
         try:
             back_up(present, kept)
-        except sqlite3.DatabaseError:
-            # It may be replaced because it is damaged: keep its bytes as they are.
-            database.replace(kept)
-    return kept
+            with translated(database):
+                copy_database(backup, present)
+        except StoreCorruptError:
+            return False
+    return True
+
+
+def _move_away(database: Path, kept: Path) -> None:
+    """Keep a damaged database's bytes as they are, its write-ahead log with it."""
+    for suffix in ("", "-wal", "-shm"):
+        if os.path.exists(f"{database}{suffix}"):
+            os.replace(f"{database}{suffix}", f"{kept}{suffix}")

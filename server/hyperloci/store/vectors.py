@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.codes import BLOCK_ROWS, BoolArray, Codes, FloatArray, sign_code, words_of
+from hyperloci.store.codes import BLOCK_ROWS, WORD_BITS, BoolArray, Codes, FloatArray, sign_code, words_of
 from hyperloci.store.stats import get_meta, set_meta
 
 FINE: Final = 300
@@ -29,6 +29,9 @@ MAX_ATTEMPTS: Final = 3
 """A text that failed so often is given up, with the reason beside it; a change of the text tries anew."""
 
 _MODEL_IN_USE: Final = "model_in_use"
+
+FLOAT_BYTES: Final = 4
+"""E1 is stored as float32."""
 
 COLUMNS: Final = ("e1", "e5_cause", "e5_effect", "e7", "e8_out", "e8_in", "e9", "e10", "e11", "e12")
 
@@ -132,6 +135,13 @@ class Vectors:
 
     def _write_block(self, space: str, block: int, width: int) -> None:
         """Make a block anew from the stored vectors whose codes are `width` bytes wide."""
+        self._connection.execute(
+            "INSERT INTO code_blocks(space, block, version, codes) VALUES (?, ?, random(), ?)"
+            " ON CONFLICT(space, block) DO UPDATE SET codes = excluded.codes, version = excluded.version",
+            (space, block, self._codes_of_block(space, block, width)),
+        )
+
+    def _codes_of_block(self, space: str, block: int, width: int) -> bytes:
         first = block * BLOCK_ROWS
         codes = bytearray(BLOCK_ROWS * width)
         for key, vector in self._connection.execute(
@@ -142,11 +152,32 @@ class Vectors:
             if len(code) == width:
                 start = (key - first) * width
                 codes[start : start + width] = code
-        self._connection.execute(
-            "INSERT INTO code_blocks(space, block, version, codes) VALUES (?, ?, random(), ?)"
-            " ON CONFLICT(space, block) DO UPDATE SET codes = excluded.codes, version = excluded.version",
-            (space, block, bytes(codes)),
+        return bytes(codes)
+
+    def wrong_blocks(self) -> int:
+        """Return how many blocks of codes miss a code of the latest model's vectors, or have one wrong."""
+        stored = {
+            row["block"]: row["codes"]
+            for row in self._connection.execute("SELECT block, codes FROM code_blocks WHERE space = 'e1'")
+        }
+        return sum(
+            not _covers(stored.get(block, b""), self._codes_of_block("e1", block, width))
+            for block, width in self._widths().items()
         )
+
+    def rebuild_codes(self) -> None:
+        """Make all blocks of codes anew from the vectors, as wide as those of the latest model in each."""
+        self._connection.execute("DELETE FROM code_blocks")
+        for block, width in self._widths().items():
+            self._write_block("e1", block, width)
+
+    def _widths(self) -> dict[int, int]:
+        """Return the width in bytes of the codes of each block: that of the vector that was made last."""
+        rows = self._connection.execute(
+            f"SELECT node_key / {BLOCK_ROWS} AS block, length(e1), max(made_at) FROM fingerprints"
+            " WHERE e1 IS NOT NULL GROUP BY block"
+        )
+        return {row[0]: words_of(row[1] // FLOAT_BYTES) * WORD_BITS // 8 for row in rows}
 
     def nearest(
         self, query: FloatArray, allowed: BoolArray, model_key: int, k: int, *, space: str = "e1"
@@ -193,7 +224,7 @@ class Vectors:
         rows = self._connection.execute(
             f"SELECT f.node_key, f.{space} FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
             f" WHERE f.model_key = ?2 AND length(f.{space}) = ?3",
-            (json.dumps(keys.tolist()), model_key, 4 * len(query)),
+            (json.dumps(keys.tolist()), model_key, FLOAT_BYTES * len(query)),
         ).fetchall()
         matrix = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(len(rows), -1)
         scores = matrix @ query.astype(np.float32) if rows else np.empty(0, np.float32)
@@ -216,6 +247,15 @@ class Vectors:
             codes = self._codes[space] = Codes(words)
         codes.refresh(self._connection, space)
         return codes if codes.rows else None
+
+
+def _covers(stored: bytes, wanted: bytes) -> bool:
+    """Tell whether a block has every code that is wanted; codes of vectors that are gone do no harm."""
+    if len(stored) != len(wanted):
+        return False
+    have, want = (np.frombuffer(codes, np.uint64).reshape(BLOCK_ROWS, -1) for codes in (stored, wanted))
+    present = want.any(axis=1)
+    return bool((have[present] == want[present]).all())
 
 
 def _check_spaces(names: Iterable[str]) -> None:

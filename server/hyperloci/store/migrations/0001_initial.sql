@@ -110,6 +110,7 @@ CREATE TABLE evolution_log (
     to_tier   TEXT,
     reasoning TEXT
 );
+CREATE INDEX idx_evolution_time ON evolution_log(timestamp);
 -- One row per node named in an entry, so that a node's history is an index lookup.
 CREATE TABLE evolution_nodes (
     node_id TEXT NOT NULL,
