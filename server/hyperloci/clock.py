@@ -15,6 +15,9 @@ Clock = Callable[[], int]
 MS_PER_SECOND = 1_000
 MS_PER_DAY = 86_400_000
 
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_MILLISECOND = dt.timedelta(milliseconds=1)
+
 _AGO = re.compile(r"^(\d+)\s+(minute|hour|day|week|month)s?\s+ago$")
 _UNIT_MS = {
     "minute": 60_000,
@@ -33,7 +36,7 @@ def system_clock() -> int:
 
 def to_iso(ms: int) -> str:
     """Render a time as ISO 8601 with offset, to the millisecond (`2026-11-21T07:30:00.000+00:00`)."""
-    return dt.datetime.fromtimestamp(ms / 1_000, tz=dt.UTC).isoformat(timespec="milliseconds")
+    return (_EPOCH + ms * _MILLISECOND).isoformat(timespec="milliseconds")
 
 
 def from_iso(text: str) -> int:
@@ -45,7 +48,7 @@ def from_iso(text: str) -> int:
     moment = dt.datetime.fromisoformat(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=dt.UTC)
-    return round(moment.timestamp() * 1_000)
+    return round((moment - _EPOCH) / _MILLISECOND)
 
 
 def parse_when(text: str, now_ms: int, *, argument: str = "after") -> int:

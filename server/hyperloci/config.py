@@ -7,6 +7,7 @@ Precedence, lowest first: the defaults below, the user's file (`~/.claude/hyperl
 
 from __future__ import annotations
 
+import math
 import os
 import tempfile
 import tomllib
@@ -25,6 +26,28 @@ _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes."""
 
 
+_LARGEST: Final = 1e308
+"""Any finite number."""
+
+_RANGES: Final[dict[str, tuple[float, float]]] = {
+    "embedder_idle_seconds": (0, math.inf),
+    "max_file_bytes": (1, math.inf),
+    "inject_chars": (0, math.inf),
+    "rrf_k": (1, math.inf),
+    "rrf_weight_fts": (0, _LARGEST),
+    "rrf_weight_vector": (0, _LARGEST),
+    "rrf_weight_graph": (0, _LARGEST),
+    "decay_threshold": (0, 1),
+    "decay_rate_default": (0, _LARGEST),
+    "context_token_budget": (1, math.inf),
+    "intent_similarity_threshold": (0, 1),
+    "entity_enrichment_min_mentions": (1, math.inf),
+    "causal_inference_batch_size": (1, math.inf),
+    "embedding_dimensions": (0, math.inf),
+}
+"""Lowest and highest value of the numbers; NaN is in no range."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything a user may set. Paths are absolute; times are in the unit their name ends in.
@@ -33,7 +56,7 @@ class Settings:
         database: the one SQLite file (SPEC-02.02, .03).
         state_dir: logs, locks, the hooks' spool and backups.
         runtime_dir: sockets; short, because a Unix socket's path may have 104 bytes at most.
-        synchronous: `normal` survives a kill of any process; `full` survives a power cut too, at about half the write speed.
+        synchronous: `normal` survives a kill of any process; `full` survives a power cut too, at about half the speed.
         profile: which model sees which space (`bundled`, `gpu` or one of the user's own).
         model: a sentence-transformers model by name or folder for E1; None is the profile's own.
         device: where the models run; `auto` takes cuda, then mps, then cpu.
@@ -88,8 +111,11 @@ class Settings:
         _one_of("device", self.device, DEVICES)
         _one_of("synchronous", self.synchronous, SYNCHRONOUS)
         _one_of("tools", self.tools, TOOL_SETS)
-        if self.max_file_bytes <= 0:
-            raise ConfigurationError(f"max_file_bytes={self.max_file_bytes} must be above 0.")
+        for name, (low, high) in _RANGES.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                limit = f"between {low} and {high}" if math.isfinite(high) else f"{low} or above"
+                raise ConfigurationError(f"{name}={value} must be {limit}.")
 
     @property
     def log_file(self) -> Path:
@@ -119,13 +145,13 @@ class Settings:
             ConfigurationError: a file does not parse, a key is unknown, or a value is of the wrong kind.
         """
         home = Path(environ.get("HOME") or environ.get("USERPROFILE") or Path.home())
-        claude_dir = Path(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+        claude_dir = _absolute(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
         settings = cls(
             database=claude_dir / "rlm-memory.db",
             state_dir=claude_dir / "hyperloci",
             runtime_dir=_runtime_dir(environ),
         )
-        user_file = Path(environ.get("HYPERLOCI_CONFIG") or claude_dir / "hyperloci.toml")
+        user_file = _absolute(environ.get("HYPERLOCI_CONFIG") or claude_dir / "hyperloci.toml")
         settings = _apply(settings, _read_toml(user_file), str(user_file))
         if project_root is not None:
             project_file = project_root / ".hyperloci.toml"
@@ -136,9 +162,6 @@ class Settings:
 
 
 def _runtime_dir(environ: Mapping[str, str]) -> Path:
-    given = environ.get("HYPERLOCI_RUNTIME_DIR")
-    if given:
-        return Path(given)
     xdg = environ.get("XDG_RUNTIME_DIR")
     if xdg and Path(xdg).is_dir():
         return Path(xdg) / "hyperloci"
@@ -148,7 +171,7 @@ def _runtime_dir(environ: Mapping[str, str]) -> Path:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
@@ -170,7 +193,7 @@ def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for field in fields(Settings):
         name = _ENVIRONMENT_NAMES.get(field.name, f"HYPERLOCI_{field.name.upper()}")
-        if environ.get(name) and field.name != "runtime_dir":
+        if environ.get(name):
             values[field.name] = environ[name]
     return values
 
@@ -191,19 +214,37 @@ _FALSE: Final = frozenset({"0", "false", "no", "off"})
 def _convert(name: str, value: Any, default: object, source: str) -> Any:
     try:
         if isinstance(default, Path):
-            return Path(value).expanduser().absolute()
+            return _absolute(value)
         if isinstance(default, bool):
             return _boolean(value)
         if isinstance(default, tuple):
-            items = value.split(os.pathsep) if isinstance(value, str) else value
-            return tuple(str(item) for item in items)
-        if isinstance(default, int):
-            return int(value)
-        if isinstance(default, float):
-            return float(value)
-        return str(value)
-    except (TypeError, ValueError) as error:
+            return _words(value)
+        if isinstance(default, int | float):
+            return _number(value, type(default))
+        if not isinstance(value, str):
+            raise TypeError("use a text")
+        return value
+    except (TypeError, ValueError, RuntimeError) as error:
         raise ConfigurationError(f"{source}: {name}={value!r} is not usable: {error}") from error
+
+
+def _absolute(value: str | Path) -> Path:
+    return Path(value).expanduser().absolute()
+
+
+def _words(value: object) -> tuple[str, ...]:
+    items = value.split(os.pathsep) if isinstance(value, str) else value
+    if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+        raise TypeError("use a list of texts")
+    return tuple(items)
+
+
+def _number(value: object, kind: type[int] | type[float]) -> int | float:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise TypeError("use a number")
+    if kind is int and isinstance(value, float):
+        raise TypeError("use a whole number")
+    return kind(value)
 
 
 def _boolean(value: object) -> bool:
