@@ -1,95 +1,112 @@
-"""What a memory is related to: breadth first over hyperedges, nearest first (D.02, E.13)."""
+"""What a memory is related to: a walk over hyperedges, nearest first (D.02, E.13)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import Related
-from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey, Role
+from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey
 from hyperloci.store import Store
-from hyperloci.store.traversal import Crossing, Traversal
+from hyperloci.store.traversal import BOTH, IN, OUT, Step, Traversal
+
+ANY: Final = "any"
+DIRECTIONS: Final = (OUT, IN, BOTH)
 
 MAX_NODES: Final = 2_000
-"""Nodes reached at most: three unbounded hops are 57 % of a graph with hubs, and nobody reads that."""
-
-MAX_CROSSINGS: Final = 20_000
-"""Ways looked at a step: a hub has thousands."""
-
-_SOURCES: Final = frozenset({Role.SUBJECT, Role.CAUSE})
+"""Nodes visited at most: three unbounded hops are half of a large graph, and nobody reads so many."""
 
 
-def related(store: Store, start: NodeKey, relationship: str, direction: str, depth: int, limit: int) -> list[Related]:
-    """Return the memories that relations join to `start`, by (distance, -confidence, key).
+@dataclass(frozen=True, slots=True)
+class _Reached:
+    step: Step
+    distance: int
+    confidence: float
+
+
+def related(
+    store: Store,
+    start: NodeKey,
+    relationship: str = ANY,
+    direction: str = BOTH,
+    depth: int = 1,
+    limit: int = 10,
+    *,
+    scopes: Sequence[str] = (),
+) -> list[Related]:
+    """Return the memories reached from `start`, ordered by distance, then the surest first, then by key.
+
+    A memory's confidence is the product of the confidences on the surest of the shortest ways to it; its label and
+    direction are those of the last hyperedge on that way. Forgotten memories are neither shown nor walked through.
 
     Args:
-        store: where they are.
-        start: where the walk begins.
+        store: the open store.
+        start: key of the memory to begin at; never in the answer.
         relationship: a label, or `any`.
-        direction: `out` from subject or cause to the others, `in` the other way round, `both`.
-        depth: how many hyperedges to cross at most.
-        limit: how many memories at most.
+        direction: `out` from subject or cause to the rest, `in` the other way, `both`; symmetric relations are
+            crossed either way.
+        depth: hyperedges crossed at most, 1 or more.
+        limit: how many to return at most.
+        scopes: only memories of these scopes; empty is every scope.
 
     Raises:
-        BadRequestError: nobody uses this label.
+        BadRequestError: an unknown relationship (the message lists those in use) or direction, or a depth below 1.
     """
+    if direction not in DIRECTIONS:
+        raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
+    if depth < 1:
+        raise BadRequestError(f"depth={depth} is below 1.")
     traversal = Traversal(store.connection)
-    label = _label(traversal, relationship)
-    reached: dict[int, tuple[Crossing, str, int]] = {}
-    frontier: list[int] = [start]
-    for distance in range(1, depth + 1):
-        found: dict[int, tuple[Crossing, str, int]] = {}
-        for crossing, way in _ways(traversal.cross(frontier, label, MAX_CROSSINGS), direction):
-            if crossing.target != start and crossing.target not in reached:
-                found.setdefault(crossing.target, (crossing, way, distance))
-        reached.update(found)
-        frontier = sorted(found)
-        if not frontier or len(reached) >= MAX_NODES:
-            break
-    return _values(store, reached, limit)
-
-
-def _label(traversal: Traversal, relationship: str) -> str | None:
-    if relationship == "any":
-        return None
-    labels = traversal.labels()
-    if relationship not in labels:
-        known = f"use any or one of {', '.join(labels)}" if labels else "there are no relations yet"
-        raise BadRequestError(f"relationship={relationship!r:.80} is used by no relation: {known}.")
-    return relationship
-
-
-def _ways(crossings: list[Crossing], direction: str) -> Iterator[tuple[Crossing, str]]:
-    for crossing in crossings:
-        way = _way(crossing)
-        if direction == "both" or way in ("both", direction):
-            yield crossing, way
-
-
-def _way(crossing: Crossing) -> str:
-    """Return which way a crossing goes: `out` from a subject or cause, `in` towards one, `both` among equals."""
-    here, there = Role(crossing.origin_role) in _SOURCES, Role(crossing.target_role) in _SOURCES
-    if crossing.label in SYMMETRIC_LABELS or here == there:
-        return "both"
-    return "out" if here else "in"
-
-
-def _values(store: Store, reached: dict[int, tuple[Crossing, str, int]], limit: int) -> list[Related]:
-    order = sorted(reached, key=lambda key: (reached[key][2], -reached[key][0].confidence, key))[:limit]
-    nodes = store.nodes.by_keys(order)
+    label = _known_label(traversal, relationship)
+    with store.snapshot():
+        reached = _walk(traversal, start, label, direction, depth, scopes)
+        nearest = sorted(reached, key=lambda key: (reached[key].distance, -reached[key].confidence, key))[:limit]
+        nodes = store.nodes.by_keys(nearest)
     return [
         Related(
-            node_id=nodes[NodeKey(key)].id,
-            node_key=NodeKey(key),
-            content=nodes[NodeKey(key)].content,
-            label=crossing.label,
-            direction=way,
-            distance=distance,
-            confidence=crossing.confidence,
-            automatic=crossing.automatic,
+            node_id=nodes[key].id,
+            node_key=key,
+            content=nodes[key].content,
+            label=reached[key].step.label,
+            direction=reached[key].step.direction,
+            distance=reached[key].distance,
+            confidence=reached[key].confidence,
+            automatic=reached[key].step.automatic,
         )
-        for key in order
-        if NodeKey(key) in nodes
-        for crossing, way, distance in [reached[key]]
+        for key in nearest
     ]
+
+
+def _known_label(traversal: Traversal, relationship: str) -> str | None:
+    label = relationship.strip().lower().replace(" ", "_")
+    if label == ANY:
+        return None
+    if label not in EDGE_TYPE_OF_LABEL and not traversal.has_label(label):
+        used = traversal.labels()
+        hint = f"these are in use: {', '.join(used)}" if used else "no relations are stored yet"
+        raise BadRequestError(f"relationship={relationship!r:.80} is unknown; {hint}; 'any' follows all of them.")
+    return label
+
+
+def _walk(
+    traversal: Traversal, start: NodeKey, label: str | None, direction: str, depth: int, scopes: Sequence[str]
+) -> dict[NodeKey, _Reached]:
+    """Visit level by level, breadth first, at most MAX_NODES nodes, the surest of a level first."""
+    reached: dict[NodeKey, _Reached] = {}
+    frontier: list[NodeKey] = [start]
+    for distance in range(1, depth + 1):
+        level: dict[NodeKey, _Reached] = {}
+        for step in traversal.step(frontier, label=label, direction=direction, scopes=scopes):
+            if step.target == start or step.target in reached:
+                continue
+            before = reached[step.source].confidence if step.source in reached else 1.0
+            known = level.get(step.target)
+            if known is None or before * step.confidence > known.confidence:
+                level[step.target] = _Reached(step, distance, before * step.confidence)
+        frontier = sorted(level, key=lambda key: (-level[key].confidence, key))[: MAX_NODES - len(reached)]
+        reached.update((key, level[key]) for key in frontier)
+        if not frontier:
+            break
+    return reached

@@ -32,6 +32,7 @@ class Step:
 
 # Who speaks (subject, cause) points to what is spoken of (object, effect, participant, context). Symmetric labels, and
 # hyperedges in which nobody speaks, join all their members both ways; members of one rank are otherwise no neighbours.
+# CROSS JOIN keeps SQLite from starting at the larger table.
 _STEP: Final = """
 SELECT source, target, label, confidence, automatic,
     CASE WHEN peers OR (a_speaks AND b_speaks) THEN 'both' WHEN a_speaks THEN 'out' ELSE 'in' END AS direction
@@ -40,10 +41,10 @@ FROM (
         a.role IN ('subject', 'cause') AS a_speaks, b.role IN ('subject', 'cause') AS b_speaks,
         h.label IN (SELECT value FROM json_each(?2)) OR NOT EXISTS (
             SELECT 1 FROM membership s WHERE s.hyperedge_key = h.key AND s.role IN ('subject', 'cause')) AS peers
-    FROM json_each(?1) j JOIN membership a ON a.node_key = j.value
-    JOIN hyperedges h ON h.key = a.hyperedge_key
-    JOIN membership b ON b.hyperedge_key = h.key AND b.node_key <> a.node_key
-    JOIN nodes n ON n.key = b.node_key
+    FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
+    CROSS JOIN hyperedges h ON h.key = a.hyperedge_key
+    CROSS JOIN membership b ON b.hyperedge_key = h.key AND b.node_key <> a.node_key
+    CROSS JOIN nodes n ON n.key = b.node_key
     WHERE n.deleted_at IS NULL AND (?3 IS NULL OR h.label = ?3)
         AND (?4 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?4) w JOIN scopes s ON s.id = w.value)))
 WHERE (peers OR a_speaks <> b_speaks) AND (?5 = 'both' OR peers OR (?5 = 'out') = a_speaks)
