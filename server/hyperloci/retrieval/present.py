@@ -9,8 +9,8 @@ from hyperloci.clock import to_iso
 from hyperloci.graph.anchors import outdated
 from hyperloci.model.kinds import TRUST, NodeKey, Origin
 from hyperloci.model.node import Node
-from hyperloci.model.position import Position
-from hyperloci.model.search import Hit, Source
+from hyperloci.model.search import Hit
+from hyperloci.model.sources import source_of
 from hyperloci.store import Store, decay_factor
 
 LOW_TRUST: Final = 0.5
@@ -54,22 +54,6 @@ def present(
 def confidence_now(node: Node, now: int) -> float:
     """Return a node's confidence as it stands after its decay since the last access (B.11)."""
     return node.confidence * decay_factor(node.decay_rate, now - node.last_accessed)
-
-
-def source_of(node: Node, position: Position | None, commit: str | None = None) -> Source:
-    """Return where a node came from."""
-    place = position or Position()
-    return Source(
-        kind=node.origin,
-        path=place.path,
-        line_start=place.line_start,
-        line_end=place.line_end,
-        section_path=place.section_path,
-        symbol=place.symbol,
-        commit=commit,
-        session_id=node.session_id,
-        seq=node.seq,
-    )
 
 
 def trust_of(node: Node) -> float:

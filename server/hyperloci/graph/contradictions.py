@@ -1,0 +1,215 @@
+"""Finding what a statement contradicts among memories that are about the same (D.10).
+
+In order of authority: relations that say so, facts that were superseded, dead ends, and the rules of `graph.rules`
+(and a language-inference model, if one is given).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from hyperloci.clock import to_iso
+from hyperloci.graph.rules import Judge, Verdict
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionReport
+from hyperloci.model.kinds import NodeKey, NodeType, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.sources import source_of
+from hyperloci.store import Store
+from hyperloci.store.traversal import Traversal
+
+SAME: Final = 0.85
+"""Likeness from which on two texts say the same: the rest is an article or an inflection."""
+
+DEAD_END_GATE: Final = 0.5
+"""Half of what a statement and a dead end say must be shared: a missed dead end is tried again, which costs more than
+a needless warning."""
+
+NLI_GATE: Final = 0.5
+"""Probability of a contradiction from which on the model is believed."""
+
+NLI_CANDIDATES: Final = 10
+"""Pairs put to the model at most; it takes tens of milliseconds for each."""
+
+MAX_HISTORY: Final = 5
+"""Corrections that are followed back from a candidate."""
+
+EXCERPT_CHARS: Final = 120
+
+UNJUDGED_ORIGINS: Final = frozenset({Origin.CLAUDE_RESPONSE, Origin.HOOK, Origin.CODE, Origin.COMMIT})
+"""Answers once given, logged actions, code and history claim nothing of today: on real conversations four false alarms
+of five came from the assistant's own answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A memory that may contradict a statement; `similarity` is the cosine of both, where vectors are there."""
+
+    node: Node
+    similarity: float | None = None
+
+
+class Entailment(Protocol):
+    """A natural-language-inference model."""
+
+    def contradiction(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return for each pair (premise, hypothesis) the probability that they contradict each other, 0..1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    node: Node
+    kind: ContradictionKind
+    score: float
+    reason: str
+
+
+class ContradictionFinder:
+    """Compares statements with the memories of one store."""
+
+    def __init__(self, store: Store, nli: Entailment | None = None) -> None:
+        self._store = store
+        self._traversal = Traversal(store.connection)
+        self._nli = nli
+
+    def find(
+        self, statement: str, candidates: Sequence[Candidate], *, scopes: Sequence[str] = (), limit: int = 5
+    ) -> ContradictionReport:
+        """Return the memories that disagree with a statement, the surest first, each once.
+
+        Args:
+            statement: what is held, or about to be stored.
+            candidates: memories about the same, as a search found them; superseded ones may be among them.
+            scopes: only memories of these scopes; empty is every scope.
+            limit: how many to return at most.
+        """
+        judge = Judge(statement)
+        near = [c for c in candidates if c.node.deleted_at is None and (not scopes or c.node.scope in scopes)]
+        found: dict[NodeKey, _Found] = {}
+        # The first reason found for a memory stays: the order is that of authority.
+        for item in (
+            *self._explicit(judge, near, scopes),
+            *self._superseded(judge, near, scopes),
+            *_dead_ends(judge, near),
+            *_judged(judge, near),
+        ):
+            found.setdefault(item.node.key, item)
+        for item in self._inferred(statement, [c for c in near if c.node.key not in found]):
+            found.setdefault(item.node.key, item)
+        best = sorted(found.values(), key=lambda item: (-item.score, item.node.id))[:limit]
+        return ContradictionReport(
+            statement=statement, checked=len(near), contradictions=tuple(self._contradictions(best))
+        )
+
+    def _explicit(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
+        """Find what a relation says to contradict a memory that says the same as the statement."""
+        same = {c.node.key: c.node for c in near if _says_same(judge, c)}
+        steps = self._traversal.step(same, label="contradicts", scopes=scopes) if same else []
+        others = self._store.nodes.by_keys(step.target for step in steps)
+        return [
+            _Found(
+                others[step.target],
+                ContradictionKind.EXPLICIT,
+                step.confidence,
+                f'it is marked as contradicting "{_excerpt(same[step.source].content)}", which says the same',
+            )
+            for step in steps
+            if others[step.target].valid_until is None and step.target not in same
+        ]
+
+    def _superseded(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
+        """Find superseded facts that the statement restates: among the candidates, and behind them."""
+        similarity = {c.node.key: c.similarity for c in near}
+        pairs = self._history(near, scopes)
+        nodes = self._store.nodes.by_keys({key for pair in pairs.items() for key in pair})
+        found = []
+        for old, new in pairs.items():
+            score = judge.likeness(nodes[old].content)
+            if _says_same(judge, Candidate(nodes[old], similarity.get(old))):
+                until = nodes[old].valid_until
+                held = f"held until {to_iso(until)[:10]}" if until is not None else "once held"
+                reason = f'this was {held}, then superseded by "{_excerpt(nodes[new].content)}" ({nodes[new].id})'
+                found.append(_Found(nodes[old], ContradictionKind.SUPERSEDED, min(1.0, score), reason))
+        return found
+
+    def _history(self, near: Sequence[Candidate], scopes: Sequence[str]) -> dict[NodeKey, NodeKey]:
+        """Return what is superseded by what: behind each candidate, and what came after each."""
+        after = self._traversal.step([c.node.key for c in near], label="supersedes", direction="in", scopes=scopes)
+        pairs = {step.source: step.target for step in after}
+        frontier: set[NodeKey] = {c.node.key for c in near}
+        for _ in range(MAX_HISTORY):
+            steps = self._traversal.step(frontier, label="supersedes", direction="out", scopes=scopes)
+            frontier = {step.target for step in steps} - pairs.keys()
+            for step in steps:
+                pairs.setdefault(step.target, step.source)
+            if not frontier:
+                break
+        return pairs
+
+    def _inferred(self, statement: str, rest: Sequence[Candidate]) -> list[_Found]:
+        if self._nli is None:
+            return []
+        rest = [c for c in rest if _is_claim(c.node)]
+        nearest = sorted(rest, key=lambda c: (-(c.similarity or 0.0), c.node.key))[:NLI_CANDIDATES]
+        scores = self._nli.contradiction([(c.node.content, statement) for c in nearest])
+        return [
+            _Found(c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict")
+            for c, score in zip(nearest, scores, strict=True)
+            if score >= NLI_GATE
+        ]
+
+    def _contradictions(self, found: Sequence[_Found]) -> Iterable[Contradiction]:
+        keys = [item.node.key for item in found]
+        positions, commits = self._store.positions.of(keys), self._store.files.commits_of(keys)
+        for item in found:
+            yield Contradiction(
+                id=item.node.id,
+                content=item.node.content,
+                kind=item.kind,
+                score=round(item.score, 4),
+                reason=item.reason,
+                source=source_of(item.node, positions.get(item.node.key), commits.get(item.node.key)),
+            )
+
+
+def _dead_ends(judge: Judge, near: Sequence[Candidate]) -> Iterable[_Found]:
+    """Find dead ends whose approach the statement takes up."""
+    for candidate in near:
+        node = candidate.node
+        if node.subtype != "dead_end" or node.valid_until is not None:
+            continue
+        approach = str(node.metadata.get("approach") or node.content)
+        likeness = judge.takes_up(approach)
+        if likeness >= DEAD_END_GATE:
+            why = node.metadata.get("reason")
+            reason = f"this was tried and marked a dead end: {_excerpt(str(why or node.content))}"
+            yield _Found(node, ContradictionKind.DEAD_END, min(1.0, likeness), reason)
+
+
+def _judged(judge: Judge, near: Sequence[Candidate]) -> Iterable[_Found]:
+    for candidate in near:
+        if _is_claim(candidate.node):
+            verdict: Verdict | None = judge.compare(candidate.node.content, candidate.similarity)
+            if verdict is not None:
+                yield _Found(candidate.node, verdict.kind, verdict.score, verdict.reason)
+
+
+def _is_claim(node: Node) -> bool:
+    """Return whether a memory claims something that holds today."""
+    return (
+        node.valid_until is None
+        and node.subtype not in ("dead_end", "action")
+        and node.type is not NodeType.ENTITY
+        and node.origin not in UNJUDGED_ORIGINS
+    )
+
+
+def _says_same(judge: Judge, candidate: Candidate) -> bool:
+    return judge.likeness(candidate.node.content) >= SAME and judge.compare(candidate.node.content) is None
+
+
+def _excerpt(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1].rstrip() + "…"

@@ -1,0 +1,281 @@
+"""The rules by which two statements contradict each other (D.10): denial, opposites, another value."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.graph import frames
+from hyperloci.graph.alternatives import FAMILIES
+from hyperloci.graph.antonyms import OPPOSED, opposite
+from hyperloci.graph.claims import Sentence, comparable, needles_of, statements
+from hyperloci.graph.lexicon import CHANGE_STEMS, FAILURE_STEMS, OFFERING_STEMS, VERB_STEMS
+from hyperloci.graph.polarity import STATES, Clause, Region, stands_as_state
+from hyperloci.graph.values import Value, same
+from hyperloci.graph.words import Word
+from hyperloci.model.answers import ContradictionKind
+
+GATE: Final = 0.6
+"""Strength from which on a denial or an opposite counts; `bench.contradictions` shows what other gates give."""
+
+VALUE_GATE: Final = 0.5
+"""Another value for the same thing is plain once the things match; half of the smaller side's words must."""
+
+NEVER_BONUS: Final = 0.25
+"""`I have never used` denies every instance: one that shares a third of its words contradicts it."""
+
+OTHER_SUBJECT: Final = 0.6
+"""Factor for a denial about someone the other statement does not mention; it may still be the same thing renamed."""
+
+ONLY_CHOICES: Final = 0.7
+"""Strength of `we use npm` against `we use pnpm`: nothing but the choice itself is said."""
+
+CHOICE_AND_MORE: Final = 0.5
+"""The same where one side says a word more: `we use npm` against `the site uses pnpm`."""
+
+TAKEN_UP_SHARED: Final = 2
+"""Words that a statement must share with a dead end, unless the dead end has no more."""
+
+CHANGE_SHARED: Final = 2
+"""Words that a change and the old statement must share: `increased to 78%` alone fits everything."""
+
+MIN_SIMILARITY: Final = 0.35
+"""Below this cosine two texts are about different things, whatever words they share."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why two statements contradict each other, and how surely (0..1)."""
+
+    kind: ContradictionKind
+    score: float
+    reason: str
+
+
+class Judge:
+    """One statement, ready to be compared with many memories."""
+
+    def __init__(self, statement: str) -> None:
+        self._sentences = statements(statement)
+        self._needles = needles_of(self._sentences)
+
+    def compare(self, candidate: str, similarity: float | None = None) -> Verdict | None:
+        """Return the strongest reason why a memory's text contradicts the statement, or None.
+
+        Args:
+            candidate: the memory's text.
+            similarity: cosine of the two texts, where vectors are there.
+        """
+        verdicts = [
+            verdict
+            for b in comparable(candidate, self._needles)
+            for a in self._sentences
+            if frames.same_labels(a, b) and (verdict := _judge_sentences(a, b, similarity)) is not None
+        ]
+        return max(verdicts, key=lambda verdict: verdict.score, default=None)
+
+    def likeness(self, text: str) -> float:
+        """Return how much of what both texts say is the same, 0..1; values are not compared."""
+        mine = {stem for sentence in self._sentences for stem in sentence.topics}
+        theirs = {stem for sentence in statements(text) for stem in sentence.topics}
+        return len(mine & theirs) / math.sqrt(len(mine) * len(theirs)) if mine and theirs else 0.0
+
+    def takes_up(self, approach: str) -> float:
+        """Return how surely the statement means to do what `approach` says, 0..1; 0 where it warns of it."""
+        return max((_taken_up(a, b) for a in self._sentences for b in statements(approach)), default=0.0)
+
+
+def _taken_up(a: Sentence, b: Sentence) -> float:
+    warned = any(a.words[place].stem in FAILURE_STEMS for place in range(len(a.words)))
+    asserted = {stem for stem, places in a.topics.items() if not a.denied.issuperset(places)}
+    tried = {stem for stem, places in b.topics.items() if not b.denied.issuperset(places)}
+    frame = frames.match(a, b, asserted, tried)
+    enough = len(frame.shared) >= TAKEN_UP_SHARED or frame.shared == tried
+    opposed = not asserted & tried or tried & (a.topics.keys() - asserted)
+    return frame.likeness if enough and not warned and not opposed else 0.0
+
+
+def judge(statement: str, candidate: str, similarity: float | None = None) -> Verdict | None:
+    """Return why a candidate text contradicts a statement, or None (D.10); see `Judge`."""
+    return Judge(statement).compare(candidate, similarity)
+
+
+def _judge_sentences(a: Sentence, b: Sentence, similarity: float | None) -> Verdict | None:
+    pairs = list(_opposites(a, b))
+    if any((i in a.denied) != (j in b.denied) for i, j in pairs):
+        return None  # "enabled" and "not disabled" agree
+    return _denial(a, b, similarity) or _opposed(a, b, pairs, similarity) or _other_value(a, b, similarity)
+
+
+def _mixed(strength: float, similarity: float | None) -> float:
+    """Return the strength of a match in words, tempered by the likeness in meaning where that is known."""
+    return strength if similarity is None else (strength + max(0.0, similarity)) / 2
+
+
+# -- denial ------------------------------------------------------------------------------------------------------------
+
+
+def _denial(a: Sentence, b: Sentence, similarity: float | None) -> Verdict | None:
+    """Find what one sentence denies and the other asserts."""
+    found = [
+        verdict
+        for one, other in ((a, b), (b, a))
+        for clause in one.clauses
+        if clause.negated and (verdict := _denied_by(one, other, clause, similarity)) is not None
+    ]
+    return max(found, key=lambda verdict: verdict.score, default=None)
+
+
+def _denied_by(one: Sentence, other: Sentence, clause: Clause, similarity: float | None) -> Verdict | None:
+    denied = {one.words[place].stem for place in clause.places if one.words[place].topical}
+    asserted = {stem for stem, places in other.topics.items() if not other.denied.issuperset(places)}
+    also_denied = denied & other.topics.keys() - asserted
+    if not denied & asserted or len(also_denied) >= len(denied & asserted) or _values_differ(one, other):
+        return None
+    frame = frames.match(one, other, set(one.topics) if clause.phrase else denied, asserted)
+    if frame.shared <= VERB_STEMS and not denied <= VERB_STEMS:
+        return None  # "never written any Rust" and "written in Kotlin" share what was done, not to what
+    strength = frame.likeness * (OTHER_SUBJECT if frame.other_subject else 1.0)
+    score = _mixed(strength, similarity) + (NEVER_BONUS if clause.sweeping and strength else 0.0)
+    if score < GATE:
+        return None
+    words = _quoted(frame.words)
+    if clause.cue == "never" and any(word.lower == "always" for word in other.words):
+        return Verdict(ContradictionKind.ANTONYM, min(1.0, score), f'on {words} one says "never", the other "always"')
+    return Verdict(
+        ContradictionKind.NEGATION, min(1.0, score), f'both speak of {words}; one of them denies it ("{clause.cue}")'
+    )
+
+
+def _values_differ(one: Sentence, other: Sentence) -> bool:
+    """Return whether the denied values are others than those the other sentence states: `not 30 s`, `60 s`."""
+    return any(
+        not any(same(value, stated) for stated in others)
+        for value in one.denied_values
+        if (others := [stated for stated in other.values if stated.kind == value.kind])
+    )
+
+
+# -- opposites ---------------------------------------------------------------------------------------------------------
+
+
+def _opposites(a: Sentence, b: Sentence) -> Iterator[tuple[int, int]]:
+    """Yield the places of opposite words that speak of the same thing."""
+    known_a, known_b = {word.stem for word in a.words}, {word.stem for word in b.words}
+    if known_a.isdisjoint(known_b):
+        return
+    right = [(j, word) for j, word in enumerate(b.words) if word.stem not in known_a and _may_oppose(b, j, word)]
+    for i, word in enumerate(a.words):
+        if right and word.stem not in known_b and _may_oppose(a, i, word):
+            for j, other in right:
+                if opposite(word.lower, other.lower) and frames.compare(a, b, {i}, {j}).fit >= VALUE_GATE:
+                    yield i, j
+
+
+def _may_oppose(sentence: Sentence, at: int, word: Word) -> bool:
+    """Return whether a word says something of the subject: what stands in the subject only tells it from others."""
+    if sentence.regions[at] is Region.SUBJECT and any(place > at for place in sentence.verbs):
+        return False
+    if word.lower in STATES:
+        return at + 1 == len(sentence.words) or stands_as_state(sentence.words[at + 1].lower)
+    return word.topical or word.lower in OPPOSED or word.stem in OPPOSED
+
+
+def _opposed(a: Sentence, b: Sentence, pairs: list[tuple[int, int]], similarity: float | None) -> Verdict | None:
+    if not pairs or (similarity is not None and similarity < MIN_SIMILARITY):
+        return None
+    frame = frames.compare(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
+    score = _mixed(frame.fit, similarity)
+    if score < GATE:
+        return None
+    i, j = pairs[0]
+    reason = f'both speak of {_quoted(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
+    return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
+
+
+# -- values ------------------------------------------------------------------------------------------------------------
+
+
+def _other_value(a: Sentence, b: Sentence, similarity: float | None) -> Verdict | None:
+    if similarity is not None and similarity < MIN_SIMILARITY:
+        return None
+    found = [
+        verdict
+        for kind in dict.fromkeys(value.kind for value in a.values)
+        if (verdict := _compare_kind(a, b, kind, similarity)) is not None
+    ]
+    return max(found, key=lambda verdict: verdict.score, default=None)
+
+
+def _compare_kind(a: Sentence, b: Sentence, kind: str, similarity: float | None) -> Verdict | None:
+    left, right = _current(a, kind), _current(b, kind)
+    if not left or not right or any(same(one, other) for one in left for other in right):
+        return None
+    frame = frames.compare(a, b, _places(left), _places(right))
+    strength = _value_strength(a, b, kind, frame)
+    changed = _tells_change(a, left[0]) or _tells_change(b, right[0])
+    if changed and strength < VALUE_GATE:
+        frame = _changed_frame(a, b, left, right)
+        strength = frame.overlap
+    if strength < VALUE_GATE:
+        return None
+    topic = f"both speak of {_quoted(frame.words)}" if frame.words else f"both name a {kind}"
+    change = " (one of them tells of a change)" if changed else ""
+    reason = f"{topic}; one says {left[0].text}, the other {right[0].text}{change}"
+    return Verdict(ContradictionKind.VALUE, min(1.0, _mixed(strength, similarity)), reason)
+
+
+def _current(sentence: Sentence, kind: str) -> list[Value]:
+    """Return the values of a kind that hold: of `from 70% to 90%` the last."""
+    found = [value for value in sentence.values if value.kind == kind]
+    if len(found) > 1 and _tells_change(sentence, found[-1]):
+        return [value for value in found if sentence.words[value.start - 1].lower == "to"] or found
+    return found
+
+
+def _value_strength(a: Sentence, b: Sentence, kind: str, frame: frames.Frame) -> float:
+    if kind not in FAMILIES:
+        return frame.fit
+    if not OFFERING_STEMS.isdisjoint({*a.topics, *b.topics}):
+        return 0.0  # "supports YAML" and "supports TOML" hold both
+    if frame.sizes == (0, 0):
+        return ONLY_CHOICES
+    if 0 in frame.sizes:
+        return CHOICE_AND_MORE if max(frame.sizes) == 1 else 0.0
+    return frame.fit
+
+
+def _changed_frame(a: Sentence, b: Sentence, left: list[Value], right: list[Value]) -> frames.Frame:
+    """Match clause with clause: who tells of a change adds when and why, which the old statement did not have."""
+    without_a, without_b = frozenset(_places(left)), frozenset(_places(right))
+    found = [
+        frames.match(a, b, stems_a, stems_b, without_a, without_b)
+        for stems_a in _stem_sets(a, left[0], without_a)
+        for stems_b in _stem_sets(b, right[0], without_b)
+    ]
+    fit = [frame for frame in found if len(frame.shared) >= CHANGE_SHARED and not frame.other_subject]
+    return max(fit or [frames.NOTHING], key=lambda frame: frame.overlap)
+
+
+def _stem_sets(sentence: Sentence, value: Value, without: frozenset[int]) -> tuple[set[str], set[str]]:
+    """Return the stems of the whole sentence, and those of the clause a value stands in."""
+    near = [sentence.words[place] for place in _clause_of(sentence, value) if place not in without]
+    return frames.stems(sentence, without), {word.stem for word in near if word.topical}
+
+
+def _tells_change(sentence: Sentence, value: Value) -> bool:
+    return any(sentence.words[place].stem in CHANGE_STEMS for place in _clause_of(sentence, value))
+
+
+def _clause_of(sentence: Sentence, value: Value) -> list[int]:
+    return next((clause.places for clause in sentence.clauses if value.start in clause.places), [])
+
+
+def _places(values: list[Value]) -> set[int]:
+    return {place for value in values for place in range(value.start, value.end)}
+
+
+def _quoted(words: tuple[str, ...]) -> str:
+    return ", ".join(f"'{word}'" for word in words[:4])

@@ -1,0 +1,23 @@
+"""Where a memory came from, as callers see it."""
+
+from __future__ import annotations
+
+from hyperloci.model.node import Node
+from hyperloci.model.position import Position
+from hyperloci.model.search import Source
+
+
+def source_of(node: Node, position: Position | None, commit: str | None = None) -> Source:
+    """Return where a node came from."""
+    place = position or Position()
+    return Source(
+        kind=node.origin,
+        path=place.path,
+        line_start=place.line_start,
+        line_end=place.line_end,
+        section_path=place.section_path,
+        symbol=place.symbol,
+        commit=commit,
+        session_id=node.session_id,
+        seq=node.seq,
+    )
