@@ -25,10 +25,6 @@ MAX_PASSES: Final = 4
 _CONTEXT: Final = 48
 """Characters behind a value that its judge may look at: enough for a closing tag or a host name."""
 
-_LINE: Final = 120
-_NEAR: Final = 48
-"""Characters before an anchor that a rule may look at: one that asks for the line from its start, and any other."""
-
 _LONG_WORD: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
 """No token is shorter. In code these words are a twenty-fifth of the text, so keywords are sought among them."""
 
@@ -154,9 +150,10 @@ def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tupl
     judged = 0
     for at in places:
         # Names inside a bare value that was judged already would have it judged again, and again.
-        if at < judged or not (match := pattern.match(text, at)):
+        if at < judged or (before and not before.search(text, _line_start(text, at, rule.reach), at)):
             continue
-        if before and not before.search(text, _reach(text, rule, at), at):
+        match = pattern.match(text, at)
+        if not match:
             continue
         group = match.lastgroup or "bare"
         value = match[group].rstrip("\\" if group != "bare" else ".,;:\\")
@@ -169,9 +166,10 @@ def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tupl
             yield start, end
 
 
-def _reach(text: str, rule: ValueRule, at: int) -> int:
-    """Return where what the rule wants before an anchor may begin: on its line, and not far away."""
-    return max(text.rfind("\n", 0, at) + 1, at - (_LINE if rule.before.startswith("^") else _NEAR))
+def _line_start(text: str, at: int, reach: int) -> int:
+    """Return where the line of `at` begins, but no more than `reach` characters before it."""
+    first = max(0, at - reach)
+    return max(first, text.rfind("\n", first, at) + 1)
 
 
 def _candidate(text: str, match: re.Match[str], value: str) -> Candidate:
@@ -193,7 +191,10 @@ def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:
     if unknown:
         for match in _LONG_WORD.finditer(text):
             if match.group() in unknown:
-                yield *match.span(), len(TOKENS) + len(VALUES), "token"
+                start, end = match.span()
+                if text[start - 1 : start] == "\\":  # the word begins with the n of a `\n` in a string literal
+                    start += 1
+                yield start, end, len(TOKENS) + len(VALUES), "token"
 
 
 @cache

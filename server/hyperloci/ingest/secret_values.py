@@ -22,7 +22,8 @@ class ValueRule:
         pattern: matched at an anchor, without regard to case, `^` and `$` at lines. Its group `bare` or one of those
             named `quoted...` holds the value, `op` what stands between the name and the value.
         judge: decides on the value.
-        before: must match the end of the line before the anchor, if given.
+        before: must match the end of the line before the anchor, if given,
+        reach: within so many characters.
         only_with: a lower-case literal that must be somewhere in the text, if given.
     """
 
@@ -31,6 +32,7 @@ class ValueRule:
     pattern: str
     judge: Judge
     before: str = ""
+    reach: int = 0
     only_with: str = ""
 
 
@@ -153,7 +155,7 @@ VALUES: Final = (
         pattern=rf"(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
         judge=Judge.RANDOM,
     ),
-    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF),
+    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=16),
     ValueRule(
         kind="secret",
         anchors=("_auth", "_pat", "-pat"),
@@ -166,6 +168,7 @@ VALUES: Final = (
         pattern=f"(?:PASS|PWD){_LINE_VALUE}",
         judge=Judge.LINE_PASSWORD,
         before=_LINE_BEFORE,
+        reach=100,
     ),
     ValueRule(
         kind="secret",
@@ -173,6 +176,7 @@ VALUES: Final = (
         pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|PAT|SALT|DSN){_LINE_VALUE}",
         judge=Judge.RANDOM,
         before=_LINE_BEFORE,
+        reach=100,
     ),
     ValueRule(
         kind="password",
@@ -180,6 +184,7 @@ VALUES: Final = (
         pattern=rf"-(?:pass(?:word|wd|phrase)?|pwd){_OPTION_VALUE}",
         judge=Judge.OPTION_PASSWORD,
         before=_OPTION_BEFORE,
+        reach=48,
     ),
     ValueRule(
         kind="password",
@@ -193,6 +198,7 @@ VALUES: Final = (
         pattern=rf"-(?:token|secret|(?:api-?)?key|pat){_OPTION_VALUE}",
         judge=Judge.RANDOM,
         before=_OPTION_BEFORE,
+        reach=48,
     ),
     ValueRule(
         kind="password",
@@ -220,6 +226,7 @@ VALUES: Final = (
         pattern=r":(?:5432|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<bare>\S{4,256})$",
         judge=Judge.ANY,
         before=r"^[\w.*-]{1,200}\Z",
+        reach=201,
     ),
     ValueRule(
         kind="kubernetes-secret",
@@ -227,6 +234,7 @@ VALUES: Final = (
         pattern=r":[ \t]{1,4}\"?(?P<bare>[A-Za-z0-9+/]{8,4096}={0,2})\"?[ \t]*$",
         judge=Judge.BASE64,
         before=r"^(?:  |\t){1,4}[\w.-]{1,100}\Z",
+        reach=120,
         only_with="kind: secret",
     ),
     ValueRule(

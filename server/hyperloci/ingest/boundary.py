@@ -1,0 +1,44 @@
+"""The write boundary: the one road by which text reaches the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hyperloci.ingest.clean import clean, strip_injected, strip_private
+from hyperloci.ingest.redact import Finding, redact
+from hyperloci.ingest.suspicion import suspicions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A text that may be stored.
+
+    Attributes:
+        text: without hidden characters, private blocks, injected context and secrets.
+        redactions: the secrets that were replaced.
+        flags: what is suspicious about it; `suspicion.REASONS` explains each.
+        private_blocks: how many `<private>` blocks were replaced.
+    """
+
+    text: str
+    redactions: tuple[Finding, ...] = ()
+    flags: tuple[str, ...] = ()
+    private_blocks: int = 0
+
+
+def prepare(text: str) -> Prepared:
+    """Make `text` safe to store (SPEC-02.34); preparing what was prepared changes nothing.
+
+    The order matters. Cleaning comes first, so that no invisible character splits a `<private>` tag, a token or a
+    phrase; then our own injected context and the private blocks go, so that nothing of theirs is looked at; then
+    secrets. Flags are given last, for the text that stays and for what was hidden in the text that came.
+    """
+    cleaned = strip_injected(clean(text))
+    public, private_blocks = strip_private(cleaned)
+    redacted = redact(public)
+    return Prepared(
+        text=redacted.text,
+        redactions=redacted.findings,
+        flags=suspicions(text, redacted.text),
+        private_blocks=private_blocks,
+    )
