@@ -1,73 +1,155 @@
 """Anchors: a fact about code is tied to the symbols it names, and says so when they change.
 
 The present text of a symbol is read back from the indexed snippets that hold it, so that no file is opened. An edit
-elsewhere in the file changes nothing; a changed or vanished symbol flags the fact as outdated, and never deletes it.
+elsewhere in the file changes nothing, nor do blank lines and trailing spaces; a moved file keeps its anchors. A changed
+or vanished symbol flags the fact as outdated and never deletes it; confirming the fact anchors it anew.
+
+A fact may be older than the index. `anchor_pending` ties such facts once their symbols are there; what counts as
+unchanged is then the text at that time.
 """
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.store import Store
-from hyperloci.store.nodes import content_hash
 from hyperloci.store.positions import Anchor
 
 MAX_NAMES: Final = 50
 """Names looked up a fact: a pasted file is not a fact about each of its symbols."""
 
+MAX_ANCHORS: Final = 8
+"""Symbols a fact is tied to: one that names more is about the code as a whole."""
+
+PENDING_FACTS: Final = 5_000
+"""Facts without an anchor that are looked at after indexing, newest first."""
+
 _NAME: Final = re.compile(
-    r"`(?P<quoted>[A-Za-z_][\w.]*)(?:\(\))?`"
-    r"|(?P<dotted>[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)"
-    r"|(?P<called>[A-Za-z_]\w*)\(\)"
-    r"|(?P<snake>[A-Za-z]\w*_\w+)"
-    r"|(?P<camel>[a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*)"
+    r"`(?P<quoted>[A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(?:\([^`\n]{0,80}\))?`"
+    r"|(?<![\w./@-])(?P<plain>[A-Za-z_]\w*+(?:(?:\.|::)[A-Za-z_]\w*+)*+)(?P<call>\(\))?(?![\w/-])"
 )
-"""Words that look like code: in backticks, dotted, called, or in snake_case or camelCase."""
+"""What may be a name of code: anything in backticks, and words with dots. Possessive, so that no text is slow."""
+
+_CODE_LIKE: Final = re.compile(r"\w[.:]|[A-Za-z0-9]_|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+"""Outside backticks only these are names: dotted, snake_case, camelCase (and what is called)."""
+
+_PATH: Final = re.compile(r"(?<![\w@./-])[\w@-]+(?:[./][\w@-]+)*\.\w{1,5}\b")
+"""Words that look like a file's path."""
 
 
 def names_in(text: str) -> list[str]:
-    """Return the code-like names in a text, in order, each once."""
-    found = (match.group(match.lastgroup or 0) for match in _NAME.finditer(text))
+    """Return the code-like names in a text, in order, each once; `::` and `#` as a dot."""
+    found = (
+        re.sub("::|#", ".", match["quoted"] or match["plain"]).removeprefix("self.").removeprefix("this.")
+        for match in _NAME.finditer(text)
+        if match["quoted"] or match["call"] or _CODE_LIKE.search(match["plain"])
+    )
     return list(dict.fromkeys(found))[:MAX_NAMES]
 
 
 def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
-    """Tie a stored fact to the symbols it names, where a name means exactly one place; return how many.
+    """Tie a fact to the symbols it names, where a name means exactly one; return how many.
 
-    Runs in the transaction that stores the fact.
+    Earlier anchors are replaced, so that a fact confirmed after a change is no longer outdated. Runs in the transaction
+    that stores or confirms the fact.
+
+    Args:
+        store: the open store.
+        node: the fact; snippets are never anchored, they are the code.
+        scope_key: the project whose code is meant; also for a global fact that was stored from it.
     """
-    if node.type is NodeType.SNIPPET:
-        return 0
-    anchored = 0
-    for name in names_in(node.content):
-        places = store.positions.symbols_named(scope_key, [name, *_tails(name)])
-        exact = [place for place in places if place[1] == name] or places
-        if len(exact) == 1:
-            path, symbol = exact[0]
-            text = store.positions.symbol_text(scope_key, path, symbol)
-            if text is not None:
-                store.positions.put_anchor(Anchor(node.key, scope_key, path, symbol, content_hash(text)))
-                anchored += 1
-    return anchored
+    store.positions.drop_anchors(node.key)
+    return 0 if node.type is NodeType.SNIPPET else _anchor(store, node.key, node.content, scope_key)
 
 
-def _tails(name: str) -> Iterable[str]:
-    """Yield the shorter forms of a dotted name: `package.Client.fetch` is stored as `Client.fetch`."""
-    parts = name.split(".")
-    return (".".join(parts[start:]) for start in range(1, len(parts) - 1))
+def anchor_pending(store: Store, scope_key: int) -> int:
+    """Tie a project's facts that have no anchor yet to code that was indexed after them; return how many were tied.
+
+    Runs in a transaction, after an indexing run that added symbols. Facts that name no symbol are looked at again each
+    time (20 microseconds each).
+    """
+    facts = store.positions.unanchored(scope_key, PENDING_FACTS)
+    return sum(1 for key, content in facts if _anchor(store, key, content, scope_key))
 
 
 def outdated(store: Store, keys: Iterable[int]) -> dict[NodeKey, str]:
     """Return, of those nodes whose anchored code changed since they were stored, what changed, in words."""
     found: dict[NodeKey, list[str]] = {}
     for anchor in store.positions.anchors(keys):
-        text = store.positions.symbol_text(anchor.scope_key, anchor.path, anchor.symbol)
-        if text is None:
-            found.setdefault(anchor.node_key, []).append(f"`{anchor.symbol}` is no longer in {anchor.path}")
-        elif content_hash(text) != anchor.symbol_hash:
-            found.setdefault(anchor.node_key, []).append(f"`{anchor.symbol}` in {anchor.path} has changed since")
+        change = _change(store, anchor)
+        if change:
+            found.setdefault(anchor.node_key, []).append(change)
     return {key: "; ".join(words) for key, words in found.items()}
+
+
+def symbol_hash(text: str) -> bytes:
+    """Return the SHA-256 of a symbol's text without blank lines and trailing spaces."""
+    lines = (line.rstrip() for line in text.splitlines())
+    return hashlib.sha256("\n".join(line for line in lines if line).encode("utf-8", "surrogatepass")).digest()
+
+
+def _anchor(store: Store, key: NodeKey, text: str, scope_key: int) -> int:
+    places = list(dict.fromkeys(_places(store, text, scope_key)))[:MAX_ANCHORS]
+    for path, symbol in places:
+        now = store.positions.symbol_text(scope_key, path, symbol)
+        if now is not None:
+            store.positions.put_anchor(Anchor(key, scope_key, path, symbol, symbol_hash(now)))
+    return len(places)
+
+
+def _places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]]:
+    """Yield the (path, symbol) of each name in a text that means exactly one."""
+    names = names_in(text)
+    if not names:
+        return
+    known = store.positions.symbols_named(scope_key, {tail for name in names for tail in _tails(name)})
+    paths = _PATH.findall(text)
+    for name in names:
+        meant = [place for place in known if _means(name, *place)]
+        if len(meant) > 1:
+            meant = [place for place in meant if any(_is_path(place[0], path) for path in paths)] or meant
+        if len(meant) > 1:
+            meant = [place for place in meant if place[1] == name]
+        if len(meant) == 1:
+            yield meant[0]
+
+
+def _tails(name: str) -> list[str]:
+    """Return a dotted name and its shorter forms: `package.Client.fetch` is stored as `Client.fetch`."""
+    parts = name.split(".")
+    return [".".join(parts[start:]) for start in range(len(parts))]
+
+
+def _means(name: str, path: str, symbol: str) -> bool:
+    """Return whether a name is the end of a symbol's full dotted name, its file's path included."""
+    full = [*PurePosixPath(path).with_suffix("").parts, *symbol.split(".")]
+    if len(full) > len(symbol.split(".")) and full[-len(symbol.split(".")) - 1] in ("__init__", "index", "mod"):
+        del full[-len(symbol.split(".")) - 1]
+    parts = name.split(".")
+    return full[-len(parts) :] == parts
+
+
+def _is_path(path: str, named: str) -> bool:
+    return path == named or path.endswith("/" + named)
+
+
+def _change(store: Store, anchor: Anchor) -> str | None:
+    """Return what happened to an anchored symbol, or None if nothing did."""
+    text = store.positions.symbol_text(anchor.scope_key, anchor.path, anchor.symbol)
+    if text is not None:
+        changed = symbol_hash(text) != anchor.symbol_hash
+        return f"`{anchor.symbol}` in {anchor.path} changed since this was stored" if changed else None
+    if _moved(store, anchor, store.positions.symbols_named(anchor.scope_key, [anchor.symbol])):
+        return None
+    return f"`{anchor.symbol}` in {anchor.path} was removed since this was stored"
+
+
+def _moved(store: Store, anchor: Anchor, places: Sequence[tuple[str, str]]) -> bool:
+    texts = (store.positions.symbol_text(anchor.scope_key, *place) for place in places if place[1] == anchor.symbol)
+    return any(text is not None and symbol_hash(text) == anchor.symbol_hash for text in texts)

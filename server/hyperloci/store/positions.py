@@ -110,6 +110,23 @@ class Positions:
             (anchor.node_key, anchor.scope_key, anchor.path, anchor.symbol, anchor.symbol_hash),
         )
 
+    def drop_anchors(self, key: NodeKey) -> None:
+        """Untie a fact from every symbol."""
+        self._connection.execute("DELETE FROM anchors WHERE node_key = ?", (key,))
+
+    def unanchored(self, scope_key: int, limit: int) -> list[tuple[NodeKey, str]]:
+        """Return key and content of a project's living facts and decisions without an anchor, newest first."""
+        rows = self._connection.execute(
+            """
+            SELECT n.key, n.content FROM nodes n
+            WHERE n.scope_key = ? AND n.type IN ('fact', 'decision') AND n.deleted_at IS NULL AND n.valid_until IS NULL
+                AND NOT EXISTS (SELECT 1 FROM anchors a WHERE a.node_key = n.key)
+            ORDER BY n.created_at DESC, n.key DESC LIMIT ?
+            """,
+            (scope_key, limit),
+        )
+        return [(NodeKey(row[0]), row[1]) for row in rows]
+
     def anchors(self, keys: Iterable[int]) -> list[Anchor]:
         """Return the anchors of `keys`."""
         rows = self._connection.execute(
