@@ -24,9 +24,10 @@ from typing import Any
 import numpy as np
 
 from bench._shared import Table, bench_settings, save_result
-from hyperloci.embedder.bundled import BundledEncoder
+from hyperloci.embedder.load import bundled_stages
 from hyperloci.memory import Memory
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion
+from hyperloci.spaces.encoder import Encoder
 
 DEPTH = 50
 """Results asked of the memory a question: several chunks may belong to one document."""
@@ -209,7 +210,7 @@ LOADERS: dict[str, Callable[[Path], Iterator[EvaluationSet]]] = {
 class Baselines:
     """FTS5's bm25 over every word OR-ed, the model's cosine, and both by reciprocal ranks."""
 
-    def __init__(self, corpus: Corpus, encoder: BundledEncoder, vectors: np.ndarray) -> None:
+    def __init__(self, corpus: Corpus, encoder: Encoder, vectors: np.ndarray) -> None:
         self._ids = [document.id for document in corpus.documents]
         self._encoder = encoder
         self._vectors = vectors
@@ -264,7 +265,7 @@ def _store_turns(memory: Memory, corpus: Corpus) -> dict[str, str]:
                     uuid=document.id,
                     role=Speaker.USER if document.role == "user" else Speaker.ASSISTANT,
                     text=document.text,
-                    time=document.time,
+                    timestamp_ms=document.time,
                     kind=TurnKind.TEXT,
                 )
                 for document in documents
@@ -285,7 +286,7 @@ def evaluate(ranking: Sequence[str], question: Question) -> list[float]:
 
 
 def run_corpus(
-    corpus: Corpus, encoder: BundledEncoder, vectors: np.ndarray, scores: dict[str, list[list[float]]]
+    corpus: Corpus, encoder: Encoder, vectors: np.ndarray, scores: dict[str, list[list[float]]]
 ) -> list[float]:
     """Ask every question of one corpus, add its scores by method and return the search times in milliseconds."""
     baselines = Baselines(corpus, encoder, vectors)
@@ -316,7 +317,7 @@ def run_corpus(
     return times
 
 
-def run_set(evaluation: EvaluationSet, encoder: BundledEncoder, cache: Path | None) -> dict[str, Any]:
+def run_set(evaluation: EvaluationSet, encoder: Encoder, cache: Path | None) -> dict[str, Any]:
     """Evaluate one set and return its entry of the JSON answer."""
     scores: dict[str, list[list[float]]] = {method: [] for method in ("bm25", "dense", "rrf", "hyperloci")}
     times: list[float] = []
@@ -340,7 +341,7 @@ def run_set(evaluation: EvaluationSet, encoder: BundledEncoder, cache: Path | No
     }
 
 
-def _vectors(corpus: Corpus, encoder: BundledEncoder, cache: Path | None) -> np.ndarray:
+def _vectors(corpus: Corpus, encoder: Encoder, cache: Path | None) -> np.ndarray:
     file = None if cache is None else cache / f"{corpus.name}-{len(corpus.documents)}.npy"
     if file is not None and file.exists():
         return np.asarray(np.load(file))
@@ -362,7 +363,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder for the baselines' vectors, to save time on a second run")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
-    encoder = BundledEncoder()
+    encoder = list(bundled_stages("cpu"))[-1].encoder
     answer: dict[str, Any] = {"sets": {}}
     for name in options.sets.split(","):
         if (options.data / name).is_dir():

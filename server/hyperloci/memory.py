@@ -30,6 +30,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.model.record import Record
 from hyperloci.model.search import Hit, SearchAnswer, Where
+from hyperloci.model.turn import Turn
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
@@ -458,6 +459,18 @@ class Memory:
     ) -> int:
         """Store the turns that the transcript has gained since it was last read; return how many."""
         return self.keep(self._records(session_id).turns(transcript_path, last_assistant_message))
+
+    def add_turns(self, session_id: str, turns: Sequence[Turn]) -> int:
+        """Store turns of a conversation that another client tells of; return how many were new (B.01).
+
+        Turns known by their `uuid` are not stored again.
+        """
+        from hyperloci.lifecycle.sessions import add_turns
+
+        with self.store.transaction():
+            new = add_turns(self.store, session_id, self.project.id, turns, now=self._clock())
+        self._kick()
+        return new
 
     def session_ended(self, session_id: str, *, reason: str) -> None:
         """Note durably that the session ended."""
