@@ -14,8 +14,6 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError, StoreVersionError
 from hyperloci.store.connection import APPLICATION_ID, refuse_foreign, transaction, translated
@@ -82,6 +80,9 @@ def migrate(connection: sqlite3.Connection, path: Path, backup_dir: Path, clock:
 
 @contextlib.contextmanager
 def _lock(path: Path) -> Iterator[None]:
+    # Loaded only where there is something to migrate: it is a tenth of what a hook may take.
+    from filelock import FileLock, Timeout
+
     try:
         # The real path: whoever opens the file through a link waits for the same lock.
         with FileLock(f"{os.path.realpath(path)}.migrate.lock", timeout=LOCK_SECONDS, mode=0o600):
