@@ -17,15 +17,17 @@ from typing import Final
 
 from hyperloci.ingest.code import chunk_code, chunk_lines
 from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, kind_of, plain_language
-from hyperloci.ingest.lines import LineIndex, Span, line_windows
+from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.markdown import chunk_markdown
 from hyperloci.ingest.prose import plain_windows
 from hyperloci.model.chunk import Chunk, ChunkKind
 from hyperloci.model.position import Position
 
+_RULE: Final = r"[=#*~^\"-]{3,}[ \t]*\r?"
 _TITLE: Final = re.compile(
-    r"\s*(?:([=#*~^\"-]{3,})[ \t]*\r?\n)?[ \t]*(\S[^\r\n]{0,120}?)[ \t]*\r?\n[=#*~^\"-]{3,}[ \t]*\r?$|\s*=[ \t]+(\S[^\r\n]{0,120})",
-    re.M,
+    rf"\s*(?:{_RULE}\n)?[ \t]*(?=[^\r\n]*\w)(\S[^\r\n]{{0,120}}?)[ \t]*\r?\n{_RULE}$"
+    r"|\s*=[ \t]+(\S[^\r\n]{0,120})",
+    re.MULTILINE,
 )
 """A reStructuredText title (underlined, perhaps overlined) or an AsciiDoc one, at the top."""
 
@@ -49,7 +51,7 @@ def chunk_file(path: str, text: str) -> list[Chunk]:
             return chunk_lines(path, text, plain_language(path))
         case FileKind.PROSE:
             title = _TITLE.match(text)
-            name = (title[2] or title[3]).strip() if title else PurePosixPath(path).stem
+            name = (title[1] or title[2]).strip() if title else PurePosixPath(path).stem
             return _text_chunks(path, text, plain_windows(text), name)
         case FileKind.CONFIG if len(text) <= MAX_CONFIG_BYTES:
             return _text_chunks(path, text, line_windows(text, 0, len(text)), PurePosixPath(path).name)
@@ -60,7 +62,7 @@ def _text_chunks(path: str, text: str, spans: Iterable[Span], name: str) -> list
     lines = LineIndex.of(text)
     chunks: list[Chunk] = []
     for start, end in spans:
-        if text[start:end].strip():
+        if not is_blank(text[start:end]):
             first, last = lines.lines_of(start, end)
             position = Position(path=path, line_start=first, line_end=last, char_start=start, char_end=end)
             chunks.append(Chunk(text=text[start:end], kind=ChunkKind.TEXT, breadcrumb=(name,), position=position))

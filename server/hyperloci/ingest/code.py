@@ -18,7 +18,7 @@ from typing import Final
 
 from hyperloci.ingest.definitions import Definition
 from hyperloci.ingest.languages import language_of
-from hyperloci.ingest.lines import LineIndex, Span, line_windows
+from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.outline import Fact, Outline, parse_outline
 from hyperloci.ingest.partition import Piece, partition
 from hyperloci.ingest.source import Nesting
@@ -28,7 +28,7 @@ from hyperloci.model.position import Position
 SOURCE_ROOTS: Final = ("src", "lib")
 """Top folders that hold packages without being one: they are no part of a module's dotted name."""
 
-_INDEX_STEMS: Final = frozenset({"__init__", "index", "mod"})
+_INDEX_FILE: Final = re.compile(r"__init__\.pyi?|mod\.rs|index\.[cm]?[jt]sx?")
 """Files that stand for their folder."""
 
 _MAX_MEAN_LINE = 400
@@ -43,13 +43,17 @@ def chunk_code(path: str, text: str) -> list[Chunk]:
         text: the decoded file.
     """
     language = language_of(path, text)
-    if not text.strip():
+    if is_blank(text):
         return []
     outline = parse_outline(language, text) if language and not is_minified(text) else None
     if outline is None:
         return chunk_lines(path, text, language.name if language else None)
     name = language.name if language else None
-    return [_chunk(path, name, outline, piece) for piece in partition(outline) if text[piece.start : piece.end].strip()]
+    return [
+        _chunk(path, name, outline, piece)
+        for piece in partition(outline)
+        if not is_blank(text[piece.start : piece.end])
+    ]
 
 
 def chunk_lines(path: str, text: str, language: str | None) -> list[Chunk]:
@@ -65,7 +69,7 @@ def chunk_lines(path: str, text: str, language: str | None) -> list[Chunk]:
             position=_position(path, lines, (start, end), module=module, language=language),
         )
         for start, end in line_windows(text, 0, len(text))
-        if text[start:end].strip()
+        if not is_blank(text[start:end])
     ]
 
 
@@ -114,7 +118,7 @@ def module_name(path: str) -> str:
     parts = [*pure.parent.parts, pure.name.split(".")[0] or pure.name]
     if len(parts) > 1 and parts[0] in SOURCE_ROOTS:
         parts = parts[1:]
-    if len(parts) > 1 and parts[-1] in _INDEX_STEMS:
+    if len(parts) > 1 and _INDEX_FILE.fullmatch(pure.name):
         parts = parts[:-1]
     return ".".join(parts)
 

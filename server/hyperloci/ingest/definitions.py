@@ -185,7 +185,7 @@ def _leads_of(source: Source, leads: Sequence[Lead], ends: Sequence[int], start:
 # Signatures
 
 _BODY_HOLDERS: Final = ("value", "right", "type", "definition")
-"""Fields whose node has the body, where the definition itself has none: `const f = () => ...`, `type T struct {...}`."""
+"""Fields whose node has the body where the definition has none: `const f = () => ...`, `type T struct {...}`."""
 
 _BODY_ENDINGS: Final = ("_body", "block", "declaration_list", "column_definitions", "create_query")
 

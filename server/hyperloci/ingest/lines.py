@@ -46,6 +46,11 @@ class LineIndex:
         return min(self.starts[line], end) if line < len(self.starts) else end
 
 
+def is_blank(text: str) -> bool:
+    """Say whether a text is white space and byte order marks only: nothing to remember."""
+    return not text.replace("\ufeff", " ").strip()
+
+
 def line_windows(text: str, start: int, end: int, limit: int = WINDOW_CHARS) -> list[Span]:
     """Cut `text[start:end]` into adjacent windows of at most `limit` characters.
 

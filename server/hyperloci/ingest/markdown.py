@@ -22,7 +22,7 @@ from typing import Final
 
 from markdown_it.token import Token
 
-from hyperloci.ingest.lines import MAX_CHUNK_CHARS, LineIndex, Span
+from hyperloci.ingest.lines import MAX_CHUNK_CHARS, LineIndex, Span, is_blank
 from hyperloci.ingest.prose import (
     MIN_CHUNK_CHARS,
     WHOLE_WORDS,
@@ -33,16 +33,8 @@ from hyperloci.ingest.prose import (
     prose_atoms,
     solid_atoms,
 )
-from hyperloci.ingest.sections import (
-    Document,
-    Section,
-    SectionType,
-    infer_section_type,
-    inline_tokens,
-    parse_document,
-    parse_sections,
-    shown_text,
-)
+from hyperloci.ingest.section_types import SectionType, infer_section_type
+from hyperloci.ingest.sections import Document, Section, inline_tokens, parse_document, parse_sections, shown_text
 from hyperloci.model.chunk import Chunk, ChunkKind
 from hyperloci.model.position import Position
 
@@ -52,7 +44,7 @@ _SOLID: Final = frozenset({"fence", "code_block", "html_block", "table_open"})
 """Blocks that are kept whole: half of one says little."""
 
 _MAY_LINK: Final = re.compile(r"[\]<]|https?:")
-_BARE_URL: Final = re.compile(r"https?://[^\s<>\"'`\])]+")
+_BARE_URL: Final = re.compile(r"https?://(?:\([^\s()]*\)|[^\s<>\"'`\]()])+")
 _URL_TAIL: Final = ".,:;!?*_~"
 
 
@@ -89,7 +81,7 @@ def chunk_markdown(path: str, text: str) -> list[Chunk]:
     return [
         _chunk(path, text, span, index, place, root, links)
         for place, span in _placed_spans(document)
-        if text[span[0] : span[1]].strip("\ufeff \t\r\n\f\v")
+        if not is_blank(text[span[0] : span[1]])
     ]
 
 

@@ -14,12 +14,12 @@ from typing import Final
 from tree_sitter import Node
 
 from hyperloci.ingest.definitions import Definition
-from hyperloci.ingest.lines import MAX_CHUNK_CHARS, Span, line_windows
+from hyperloci.ingest.lines import MAX_CHUNK_CHARS, Span, is_blank, line_windows
 from hyperloci.ingest.outline import Outline
 from hyperloci.ingest.prose import MIN_CHUNK_CHARS
 
 SPLIT_CHARS = 3_000
-"""Aim of the parts of a longer definition: below the limit, so that a short last part can be joined to the one before."""
+"""Aim of the parts of a longer definition: below the limit, so that a short last part fits the one before."""
 
 _MAX_DEPTH: Final = 60
 """Nesting that is followed; code nested deeper (generated, or hostile) is cut at lines."""
@@ -116,7 +116,7 @@ def _join_small(text: str, pieces: Iterator[Piece]) -> list[Piece]:
             joined.append(piece)
         elif _is_small(text, piece) and _may_grow(last, piece.end):
             joined[-1] = replace(last, end=piece.end)
-        elif _is_small(text, last) and (len(joined) == 1 or not text[last.start : last.end].strip()):
+        elif _is_small(text, last) and (len(joined) == 1 or is_blank(text[last.start : last.end])):
             joined[-1] = replace(piece, start=last.start)
         else:
             joined.append(piece)

@@ -143,7 +143,7 @@ def _is_tail(atoms: Sequence[Atom], after: int, start: int) -> bool:
 
 
 def _overlap_start(text: str, atoms: Sequence[Atom], after: int, window_start: int) -> int:
-    """Return where the next window begins: up to `OVERLAP_WORDS` words before its first new atom, best at a sentence."""
+    """Return where the next window begins: up to `OVERLAP_WORDS` words before its first new atom."""
     cut = atoms[after - 1].end
     low = window_start
     for index in range(after - 1, -1, -1):

@@ -10,7 +10,6 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import cache
 from itertools import accumulate
 from typing import Any, Final
@@ -19,63 +18,13 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from hyperloci.ingest.lines import LineIndex
+from hyperloci.ingest.section_types import SectionType, infer_section_type
 
 _MAX_TITLE_CHARS = 200
 """A setext underline below a paragraph makes all of it a heading; a title and a path need only its beginning."""
 
 _MAX_INLINE_CHARS = 10_000
 """Inline markup of a longer block is not parsed: brackets without end make the parser take quadratic time."""
-
-
-class SectionType(StrEnum):
-    """What a section is for (D.04)."""
-
-    OVERVIEW = "overview"
-    TUTORIAL = "tutorial"
-    HOWTO = "howto"
-    REFERENCE = "reference"
-    EXPLANATION = "explanation"
-    INTRODUCTION = "introduction"
-    INSTALLATION = "installation"
-    QUICKSTART = "quickstart"
-    CONFIGURATION = "configuration"
-    API = "api"
-    EXAMPLES = "examples"
-    TROUBLESHOOTING = "troubleshooting"
-    FAQ = "faq"
-    LIMITATIONS = "limitations"
-    CHANGELOG = "changelog"
-    UNKNOWN = "unknown"
-
-
-_TYPE_RULES: Final[tuple[tuple[SectionType, str], ...]] = (
-    (SectionType.FAQ, r"faq|frequently asked|вопрос\w* и ответ|частые вопросы"),
-    (
-        SectionType.TROUBLESHOOTING,
-        r"troubleshoot\w*|debugging|common (?:issues|problems|errors)|решение проблем|отладка",
-    ),
-    (
-        SectionType.LIMITATIONS,
-        r"limit(?:s|ations?)?|caveats?|known (?:issues|bugs)|restrictions?|non-goals?|ограничени\w*",
-    ),
-    (SectionType.CHANGELOG, r"change ?log|changes|history|release notes|what'?s new|releases?|история изменений"),
-    (SectionType.QUICKSTART, r"quick ?-?start|getting started|get started|быстрый старт|начало работы"),
-    (SectionType.INSTALLATION, r"install(?:ing|ation)?|set ?up|requirements|prerequisites|установка|требования"),
-    (SectionType.CONFIGURATION, r"config(?:ur\w+)?|settings?|options?|environment variables|настройк\w+|параметры"),
-    (SectionType.TUTORIAL, r"tutorials?|walk-?through|step by step|учебник|пошагов\w+"),
-    (SectionType.EXAMPLES, r"examples?|usage|demos?|sample(?:s| code)?|recipes?|пример\w*|использование"),
-    (SectionType.HOWTO, r"how[ -]to\b.*|how do i\b.*|guides?|cookbook|как\b.*|руководств\w+"),
-    (SectionType.API, r"apis?|endpoints?|methods|functions|classes"),
-    (SectionType.REFERENCE, r"reference|specifications?|schema|glossary|commands|flags|справ\w+|спецификаци\w+"),
-    (SectionType.INTRODUCTION, r"introduction|intro|введение"),
-    (SectionType.OVERVIEW, r"overview|about|summary|abstract|features|what is\b.*|обзор|о проекте|возможности"),
-    (
-        SectionType.EXPLANATION,
-        r"why\b.*|background|rationale|motivation|concepts?|architecture|design|internals|how it works|почему\b.*|"
-        r"архитектура",
-    ),
-)
-"""Words of a title, the telling ones first: "API examples" shows examples, "How to install" is about installing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,14 +113,6 @@ def parse_document(text: str) -> Document:
         front_matter=front_matter,
         title=_document_title(lines[:front_matter], headings),
     )
-
-
-def infer_section_type(title: str, inherited: SectionType = SectionType.UNKNOWN) -> SectionType:
-    """Return what a title says its section is for, else `inherited`."""
-    for kind, pattern in _type_patterns():
-        if pattern.search(title):
-            return kind
-    return inherited
 
 
 def slugify(title: str) -> str:
@@ -331,8 +272,3 @@ def _subtree_end(headings: Sequence[_Heading], ends: Sequence[int], number: int)
         while last + 1 < len(headings) and headings[last + 1].level > level:
             last += 1
     return ends[last]
-
-
-@cache
-def _type_patterns() -> tuple[tuple[SectionType, re.Pattern[str]], ...]:
-    return tuple((kind, re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)) for kind, words in _TYPE_RULES)
