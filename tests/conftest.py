@@ -1,0 +1,43 @@
+"""Fixtures that every test may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.store import Store
+from tests.support import FakeClock, FakeEncoder
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """A clock that stands still until it is moved."""
+    return FakeClock()
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings that touch nothing outside the test's own folder."""
+    return Settings(
+        database=tmp_path / "memory.db",
+        state_dir=tmp_path / "state",
+        runtime_dir=tmp_path / "run",
+        embedder=False,
+        watch=False,
+    )
+
+
+@pytest.fixture
+def store(settings: Settings, clock: FakeClock) -> Iterator[Store]:
+    """An open, empty database on a real file."""
+    with Store.open(settings.database, backup_dir=settings.backup_dir, clock=clock) as opened:
+        yield opened
+
+
+@pytest.fixture
+def encoder() -> FakeEncoder:
+    """An encoder without a model."""
+    return FakeEncoder()

@@ -1,0 +1,65 @@
+"""What tests of every kind share: a clock that is set by hand, an encoder without a model, memories in one line."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import NewNode, Node
+from hyperloci.store import Store
+
+NOW = 1_800_000_000_000
+"""When tests begin: 2027-01-15 08:00:00 UTC."""
+
+
+class FakeClock:
+    """A clock that stands still until a test moves it."""
+
+    def __init__(self, now: int = NOW) -> None:
+        self.now = now
+
+    def __call__(self) -> int:
+        return self.now
+
+    def advance(self, ms: int) -> int:
+        """Move on (or back, if below 0) and return the new time."""
+        self.now += ms
+        return self.now
+
+
+def vector_of(text: str, dimensions: int = 384) -> NDArray[np.float32]:
+    """Return a unit vector that depends on nothing but the text."""
+    seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
+    vector = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
+    return vector / np.linalg.norm(vector)  # type: ignore[no-any-return]
+
+
+class FakeEncoder:
+    """An encoder whose vectors derive from a hash of the text: equal texts are near, all others far."""
+
+    def __init__(self, dimensions: int = 384, model_id: str = "fake") -> None:
+        self.model_id = model_id
+        self.dimensions = dimensions
+        self.max_tokens = 256
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts, one row each."""
+        rows = [vector_of(text, self.dimensions) for text in texts]
+        return np.stack(rows) if rows else np.empty((0, self.dimensions), np.float32)
+
+    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+        """Embed a query, as the embedder's client does."""
+        return self.model_id, vector_of(text, self.dimensions)
+
+
+def add(store: Store, content: str = "a fact", *, now: int = NOW, place: str = "", **fields: Any) -> Node:
+    """Store one memory in its own transaction."""
+    session_key = fields.pop("session_key", None)
+    new = NewNode(type=fields.pop("type", NodeType.FACT), content=content, **fields)
+    with store.transaction():
+        return store.nodes.create_node(new, now=now, place=place, session_key=session_key)
