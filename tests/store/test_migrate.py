@@ -1,0 +1,319 @@
+"""Numbered migrations, databases of older and newer programs, and backups."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import sqlite3
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from filelock import FileLock
+
+from hyperloci.errors import (
+    BadRequestError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreVersionError,
+)
+from hyperloci.model.search import Where
+from hyperloci.store import Store, health, migrate
+from hyperloci.store.analysis import query_terms
+from hyperloci.store.migrate import Migration, load_migrations, split_statements
+from tests.support import NOW, FakeClock, add
+
+DATA = Path(__file__).parents[1] / "data"
+KEPT = sorted(DATA.glob("schema-v*.db.gz"))
+
+
+def unpacked(kept: Path, folder: Path) -> Path:
+    path = folder / "memory.db"
+    path.write_bytes(gzip.decompress(kept.read_bytes()))
+    return path
+
+
+def schema_of(path: Path) -> list[tuple[str, str, str | None]]:
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+    return [tuple(row) for row in rows]
+
+
+def test_migrations_are_numbered_from_one_without_a_gap() -> None:
+    assert [step.number for step in load_migrations()] == list(range(1, len(load_migrations()) + 1))
+
+
+def test_a_database_of_every_released_schema_is_kept() -> None:
+    assert [kept.name for kept in KEPT] == [f"schema-v{step.number}.db.gz" for step in load_migrations()]
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
+def test_a_database_of_every_released_schema_opens_with_all_it_held(kept: Path, tmp_path: Path) -> None:
+    path = unpacked(kept, tmp_path)
+    with Store.open(path) as store:
+        facts = store.nodes.query_nodes(type="fact")
+        assert [(node.content, node.scope) for node in facts] == [("The launch window opens on Tuesdays.", "git:1234")]
+        hits = store.keyword_search.search(query_terms("launch window"), store.filters.allowed(Where()), 5)
+        assert list(hits.scores) == [facts[0].key]
+        (edge,) = store.edges.of(facts[0].key)
+        forgotten = store.nodes.by_key(edge.members[0].node)
+        assert forgotten is not None and forgotten.deleted_at == NOW
+        assert store.nodes.restore_node(forgotten.id, now=NOW)
+        assert [entity.canonical_name for entity in store.entities.of(forgotten.key)] == ["Valve"]
+        assert health.integrity(store.connection) == []
+        assert health.violations(store) == {}
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
+def test_an_old_database_ends_with_the_schema_of_a_new_one(kept: Path, tmp_path: Path) -> None:
+    old = unpacked(kept, tmp_path)
+    Store.open(old).close()
+    Store.open(tmp_path / "new.db").close()
+    assert schema_of(old) == schema_of(tmp_path / "new.db")
+
+
+def test_a_new_database_says_whose_and_how_new_it_is(store: Store) -> None:
+    assert store.connection.execute("PRAGMA application_id").fetchone()[0] == int.from_bytes(b"HYLC", "big")
+    assert migrate.schema_version(store.connection) == migrate.latest_version()
+
+
+@pytest.fixture
+def next_step(monkeypatch: pytest.MonkeyPatch) -> Migration:
+    """A migration after the present ones."""
+    steps = load_migrations()
+    step = Migration(len(steps) + 1, "next.sql", "CREATE TABLE further(x);\nINSERT INTO further VALUES (1);\n")
+    monkeypatch.setattr(migrate, "load_migrations", lambda: (*steps, step))
+    return step
+
+
+def test_a_database_in_use_is_copied_before_it_is_migrated(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    path, backups = tmp_path / "memory.db", tmp_path / "backups"
+    with Store.open(path, backup_dir=backups) as store:
+        add(store, "kept")
+    assert not backups.exists()
+    step: Migration = request.getfixturevalue("next_step")
+    with Store.open(path, backup_dir=backups, clock=lambda: 77) as store:
+        assert migrate.schema_version(store.connection) == step.number
+        assert store.connection.execute("SELECT x FROM further").fetchone()[0] == 1
+    (backup,) = backups.iterdir()
+    assert backup.name == f"memory-v{step.number - 1}-77.db"
+    with closing(sqlite3.connect(backup)) as copy:
+        assert copy.execute("PRAGMA user_version").fetchone()[0] == step.number - 1
+        assert copy.execute("SELECT content FROM nodes").fetchall() == [("kept",)]
+
+
+@pytest.mark.usefixtures("next_step")
+def test_a_new_database_takes_every_step_and_needs_no_backup(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        assert store.connection.execute("SELECT x FROM further").fetchone()[0] == 1
+    assert not (tmp_path / "backups").exists()
+
+
+def test_a_step_that_fails_leaves_no_trace_and_can_be_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, next_step: Migration
+) -> None:
+    path = tmp_path / "memory.db"
+    broken = replace(next_step, sql=next_step.sql + "INSERT INTO nowhere VALUES (1);\n")
+    good = migrate.load_migrations()
+    monkeypatch.setattr(migrate, "load_migrations", lambda: (*good[:-1], broken))
+    with pytest.raises(StoreError, match="no such table"):
+        Store.open(path)
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone()[0] == next_step.number - 1
+        assert connection.execute("SELECT count(*) FROM sqlite_master WHERE name = 'further'").fetchone()[0] == 0
+    monkeypatch.setattr(migrate, "load_migrations", lambda: good)
+    with Store.open(path) as store:
+        assert store.connection.execute("SELECT x FROM further").fetchone()[0] == 1
+
+
+def test_a_step_that_another_process_took_is_not_taken_twice(tmp_path: Path, next_step: Migration) -> None:
+    with Store.open(tmp_path / "memory.db") as store:
+        assert migrate._apply(store.connection, next_step) is False
+        assert store.connection.execute("SELECT count(*) FROM further").fetchone()[0] == 1
+
+
+def test_whoever_waits_too_long_for_a_migration_is_told_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(migrate, "LOCK_SECONDS", 0.01)
+    path = tmp_path / "memory.db"
+    with FileLock(f"{path}.migrate.lock"), pytest.raises(StoreBusyError, match="migrating"):
+        Store.open(path)
+    Store.open(path).close()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links")
+def test_a_database_opened_by_a_link_waits_for_the_lock_of_the_file_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(migrate, "LOCK_SECONDS", 0.01)
+    (tmp_path / "link.db").symlink_to(tmp_path / "memory.db")
+    with FileLock(f"{tmp_path / 'memory.db'}.migrate.lock"), pytest.raises(StoreBusyError):
+        Store.open(tmp_path / "link.db")
+
+
+def with_version(path: Path, version: int) -> bytes:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+def test_a_newer_schema_is_refused_and_left_as_it_is(tmp_path: Path, read_only: bool) -> None:
+    path = tmp_path / "memory.db"
+    Store.open(path).close()
+    before = with_version(path, migrate.latest_version() + 1)
+    with pytest.raises(StoreVersionError, match="pip install -U hyperloci"):
+        Store.open(path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+def test_a_reader_does_not_migrate_and_says_who_does(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    Store.open(path).close()
+    before = with_version(path, 0)
+    with pytest.raises(StoreVersionError, match="hyperloci migrate"):
+        Store.open(path, read_only=True)
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    "script",
+    [
+        "CREATE TABLE bookmarks(url)",
+        "PRAGMA application_id = 1234",
+        "PRAGMA user_version = 1; VACUUM",
+        f"CREATE TABLE bookmarks(url); PRAGMA application_id = 5; PRAGMA user_version = {10**6}",
+    ],
+)
+def test_a_database_of_another_program_is_refused_and_not_a_byte_is_changed(
+    tmp_path: Path, script: str, read_only: bool
+) -> None:
+    path = tmp_path / "theirs.db"
+    with closing(sqlite3.connect(path, isolation_level=None)) as theirs:
+        theirs.executescript(script)
+    os.chmod(path, 0o644)
+    before = path.read_bytes()
+    with pytest.raises(StoreCorruptError, match="another program, so it was left alone"):
+        Store.open(path, read_only=read_only)
+    assert path.read_bytes() == before
+    assert path.stat().st_mode & 0o777 == 0o644
+    assert [entry.name for entry in tmp_path.iterdir()] == ["theirs.db"]
+
+
+def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    path.touch()
+    with Store.open(path) as store:
+        assert len(store.scopes.all()) == 1
+
+
+@pytest.mark.parametrize(
+    ("script", "statements"),
+    [
+        ("", []),
+        ("  \n\n", []),
+        ("-- only a comment\n", []),
+        ("SELECT 1;\nSELECT 2;\n", ["SELECT 1;\n", "SELECT 2;\n"]),
+        ("SELECT 1", ["SELECT 1"]),
+        ("SELECT\n  ';'\n;\n", ["SELECT\n  ';'\n;\n"]),
+        ("-- a; b\nSELECT 1;\n", ["-- a; b\nSELECT 1;\n"]),
+        (
+            "CREATE TRIGGER t AFTER INSERT ON x BEGIN\n  SELECT 1;\n  SELECT 2;\nEND;\nSELECT 3;\n",
+            ["CREATE TRIGGER t AFTER INSERT ON x BEGIN\n  SELECT 1;\n  SELECT 2;\nEND;\n", "SELECT 3;\n"],
+        ),
+    ],
+)
+def test_a_script_is_cut_into_its_statements(script: str, statements: list[str]) -> None:
+    assert list(split_statements(script)) == statements
+
+
+def test_no_statement_of_a_shipped_migration_is_lost_in_cutting() -> None:
+    for step in load_migrations():
+        pieces = list(split_statements(step.sql))
+        assert "".join(pieces).strip() == step.sql.strip()
+        assert all(sqlite3.complete_statement(piece) for piece in pieces)
+
+
+def test_a_backup_is_a_whole_database_in_one_private_file(store: Store, tmp_path: Path) -> None:
+    node = add(store, "kept")
+    target = store.back_up(tmp_path / "backups" / "copy.db")
+    assert target == tmp_path / "backups" / "copy.db"
+    assert [entry.name for entry in target.parent.iterdir()] == ["copy.db"]
+    with closing(sqlite3.connect(target)) as copy:
+        assert copy.execute("PRAGMA journal_mode").fetchone()[0] == "delete"
+    with Store.open(target) as opened:
+        assert opened.nodes.get_node(node.id) == node
+
+
+def test_a_backup_of_a_database_that_others_write_to_is_one_state_of_it(store: Store, tmp_path: Path) -> None:
+    with Store.open(store.path) as other:
+        for number in range(20):
+            with other.transaction():
+                first, second = (add(other, f"{name} {number}") for name in ("left", "right"))
+                other.edges.link("relates_to", first.key, [second.key], now=NOW)
+            with Store.open(store.back_up(tmp_path / f"{number}.db")) as copy:
+                stats = copy.stats()
+                assert (stats["nodes"], stats["edges"]) == (2 * (number + 1), number + 1)
+                assert health.violations(copy) == {}
+
+
+def test_a_backup_replaces_an_older_one_and_what_lay_beside_it(store: Store, tmp_path: Path) -> None:
+    target = tmp_path / "copy.db"
+    with Store.open(target) as older:
+        add(older, "older")
+        stale = Path(f"{target}-wal").read_bytes()
+    Path(f"{target}-wal").write_bytes(stale)
+    node = add(store, "newer")
+    store.back_up(target)
+    with Store.open(target) as copy:
+        assert copy.nodes.query_nodes() == [node]
+
+
+def test_a_backup_that_fails_leaves_the_older_one_and_no_half_file(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "backups" / "copy.db"
+    node = add(store, "kept")
+    store.back_up(target)
+    before = target.read_bytes()
+
+    def no_room(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_room)
+    with pytest.raises(StoreFullError, match="No space left"):
+        store.back_up(target)
+    assert target.read_bytes() == before
+    assert [entry.name for entry in target.parent.iterdir()] == ["copy.db"]
+    assert store.nodes.get_node(node.id) == node
+
+
+@pytest.mark.parametrize("target", ["memory.db", "./memory.db", "link.db"])
+def test_the_database_is_no_place_for_its_own_backup(store: Store, target: str) -> None:
+    (store.path.parent / "link.db").symlink_to(store.path)
+    add(store, "kept")
+    with pytest.raises(BadRequestError, match="the database itself"):
+        store.back_up(store.path.parent / target)
+    assert len(store.nodes.query_nodes()) == 1
+
+
+def test_a_backup_into_a_file_instead_of_a_folder_is_named(store: Store, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.back_up(tmp_path / "file" / "copy.db")
+
+
+def test_a_copy_over_a_locked_database_gives_up(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: FakeClock
+) -> None:
+    monkeypatch.setattr(migrate, "LOCK_SECONDS", 0.01)
+    with closing(sqlite3.connect(tmp_path / "other.db", isolation_level=None, timeout=0)) as target:
+        target.execute("CREATE TABLE t(x)")
+        with closing(sqlite3.connect(tmp_path / "other.db", isolation_level=None)) as holder:
+            holder.execute("BEGIN EXCLUSIVE")
+            with pytest.raises(StoreBusyError):
+                migrate.copy_database(store.connection, target)
