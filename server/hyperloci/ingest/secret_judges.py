@@ -102,6 +102,7 @@ _WELL_KNOWN: Final = frozenset(
     )
 )
 _DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*+\Z")
+_CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
 _NAME_LIKE: Final = re.compile(
     r"pass|pwd|secret|token|user|login|hash|field|param|input|env|config|key|cred|auth|value|text", re.I
 )
@@ -112,6 +113,11 @@ _KEY_PREFIX: Final = re.compile(
     r"(?:^|_)(?:pat|key|tok|token|secret|sk|rk|api|apikey|live|auth)(?:_|$)|key$|tok$", re.IGNORECASE
 )
 _SEPARATED: Final = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+\Z", re.IGNORECASE)
+
+
+_TYPE_NAME: Final = re.compile(
+    r"[A-Za-z_][\w.:]*(?:Key|Token|Secret|Password|Type|Name|Config|Provider|Error|Request)s?\Z"
+)
 
 
 def judge(kind: Judge, candidate: Candidate) -> bool:
@@ -168,13 +174,19 @@ def choppiness(value: str) -> float:
 def _is_random(candidate: Candidate) -> bool:
     if not candidate.quoted and (candidate.operator in _BARE_NEEDS_QUOTES or candidate.after[:1] in ("(", "[", "{")):
         return False
-    return not any(character.isspace() for character in candidate.value) and looks_random(candidate.value)
+    if not candidate.quoted and _CONSTANT.match(candidate.value):
+        return False
+    if _TYPE_NAME.match(candidate.value) or any(character.isspace() for character in candidate.value):
+        return False
+    return looks_random(candidate.value)
 
 
 def _is_password(candidate: Candidate) -> bool:
     value = candidate.value
     if len(value) < PASSWORD_LENGTH or _is_word(value):
         return False
+    if value.isalpha():
+        return candidate.quoted and looks_random(value)
     if candidate.quoted:
         return _classes(value) >= 2
     if candidate.operator in _BARE_NEEDS_QUOTES or candidate.after[:1] in ("(", "[", "{"):

@@ -267,7 +267,7 @@ TOKENS: Final = (
     TokenRule("lichess-token", ("lip_",), r"lip_[A-Za-z0-9]{20}"),
     TokenRule("mergify-key", ("mergify_",), r"mergify_application_key_[A-Za-z0-9_-]{40,}+"),
     TokenRule("mercury-token", ("mercury_",), r"mercury_production_[a-z]{2,4}_[A-Za-z0-9_]{30,}+"),
-    TokenRule("onfido-token", ("api_live",), r"api_live(?:_ca|_us)?\.[A-Za-z0-9_-]{11}\.[A-Za-z0-9_-]{32}"),
+    TokenRule("onfido-token", ("api_live",), r"api_live(?:_ca|_us)?\.[A-Za-z0-9_.-]{24,}+"),
     TokenRule("paddle-key", ("pdl_",), r"pdl_(?:live|sdbx)_apikey_[a-z0-9]{26}_[A-Za-z0-9]{22}_[A-Za-z0-9]{3}"),
     TokenRule("persona-key", ("persona_",), r"persona_(?:production|sandbox)_[A-Za-z0-9_-]{20,}+"),
     TokenRule("pinterest-token", ("pina_",), r"pina_[A-Za-z0-9_-]{32,}+"),

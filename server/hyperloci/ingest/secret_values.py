@@ -37,7 +37,7 @@ class ValueRule:
 
 
 _PASSWORD_NAMES: Final = (
-    "password", "passwd", "passphrase", "passw", "pwd", "pword", "парол", "contraseña", "contrasena", "passwort",
+    "password", "passwd", "passphrase", "passw", "pwd", "парол", "contraseña", "contrasena", "passwort",
     "kennwort", "mot de passe", "senha", "密码", "密碼", "口令", "パスワード", "비밀번호",
 )  # fmt: skip
 _TOKEN_NAMES: Final = (

@@ -153,7 +153,7 @@ SUSPICIONS: Final = (
         keywords=("](http", "<img"),
         pattern=r"!\[[^\]\n]{0,200}\]\(https?://[^)\s]{1,120}[?&][\w-]{1,40}="
         r"(?:[^)\s&]{0,60}(?:\{\{?|\$\{|%7b|<|\[)[\w .-]{1,60}(?:\}|%7d|>|\])"
-        r"|(?:data|secret|token|prompt|history|conversation|context)\b)"
+        r"|(?:data|secret|token|prompt|history|conversation|context)\b(?!:))"
         r"|!\[[^\]\n]{0,200}\]\(https?://[^)\s]{1,200}[?&](?:q|d|p|data|payload|content|leak|exfil)=[A-Za-z0-9+/_=-]{64,}",
     ),
     Suspicion(
