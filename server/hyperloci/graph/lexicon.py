@@ -99,7 +99,8 @@ FUNCTION_WORDS: Final = frozenset(
     hadn't mustn't needn't never nobody nothing none neither nor without instead avoid avoids avoided avoiding
     must shall may might need i'm i've i'll we've we're we'll you've you're he's she's it's that's there's they've
     they're let's us it one ones per via like upon onto toward towards among across yet ever else either whether
-    every each any anyone anybody anything someone somebody something longer anymore rather able unable
+    rarely seldom uncommon
+    unusual unlikely impossible unnecessary infrequent hardly barely every each any anyone anybody anything someone somebody something longer anymore rather able unable
     e.g i.e etc vs yes ok""".split()
 )
 """Beyond the stop words of the index: they shape a sentence and say nothing of its topic."""
@@ -110,7 +111,7 @@ update upgrade migrate become remain stay go going come put keep plan require ta
 try kinda worry now currently recently already still just also always usually commonly normally generally often
 sometimes typically
 new current default please yesterday today last previously further finally really actually simply
-project team thing way sure mention say said set-up setup
+number amount project team thing way sure mention say said set-up setup
 """
 """Verbs and adverbs that go with any topic: no two statements are about the same because both say `use` or `now`."""
 

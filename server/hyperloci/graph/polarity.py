@@ -16,11 +16,13 @@ from typing import Final
 from hyperloci.graph import lexicon
 from hyperloci.graph.words import Word
 
-_NEGATORS: Final = frozenset(
+NEGATORS: Final = frozenset(
     """not never no cannot nobody nothing none neither nor hardly barely can't don't doesn't didn't isn't aren't wasn't
     weren't won't wouldn't shouldn't couldn't haven't hasn't hadn't mustn't needn't unable rarely seldom uncommon
     unusual unlikely impossible unnecessary infrequent""".split()
 )
+"""Words that deny their clause."""
+
 _NEGATING_VERBS: Final = frozenset({"avoid", "refrain", "lack"})
 _NEGATING_BEFORE_VERB: Final = frozenset({"stop", "fail", "refus", "ceas"})
 """They deny what follows, as in `stop using`, `fails to retry`; alone they are plain verbs (`the job failed`)."""
@@ -33,7 +35,7 @@ _TAKE_FORCE: Final = frozenset(
 _CONDITIONS: Final = frozenset({"if", "unless", "whether"})
 """What follows is supposed, neither asserted nor denied."""
 
-_PHRASE_NEGATORS: Final = (
+_PHRASENEGATORS: Final = (
     ("without",),
     ("instead", "of"),
     ("rather", "than"),
@@ -53,7 +55,7 @@ _SOFT_JOINTS: Final = frozenset({"and", "or", "that"})
 """They part clauses only where a subject or a verb follows: `hats and gloves` stay together."""
 
 _PRONOUNS: Final = frozenset("i we you he she it they there".split())
-_CLAUSE_STARTS: Final = _PRONOUNS | {"this"} | lexicon.AUXILIARIES | _NEGATORS | _NEGATING_VERBS
+_CLAUSE_STARTS: Final = _PRONOUNS | {"this"} | lexicon.AUXILIARIES | NEGATORS | _NEGATING_VERBS
 _ARTICLES: Final = frozenset("the a an our my your its his her their".split())
 STATES: Final = frozenset("on off in out up down".split())
 """Prepositions that may stand for a state: `is on by default`, `turned off`."""
@@ -123,7 +125,7 @@ class ClauseReader:
 
     def _phrase_negator(self, at: int) -> int:
         lower = self._lower[at]
-        for phrase in _PHRASE_NEGATORS:
+        for phrase in _PHRASENEGATORS:
             if lower == phrase[0] and tuple(self._lower[at : at + len(phrase)]) == phrase:
                 return len(phrase)
         preferred = lower in ("over", "to") and self._prefers(at)
@@ -143,7 +145,7 @@ class ClauseReader:
     def _read_word(self, at: int) -> int:
         if self._parts(at):
             self._open()
-        elif self.clauses[-1].phrase and self._ends_phrase(at):
+        elif self.clauses[-1].phrase and self.clauses[-1].places and self._ends_phrase(at):
             self._resume()
         if self._lower[at] not in _PUNCTUATION:
             self._take(at)
@@ -173,7 +175,7 @@ class ClauseReader:
 
     def _is_verb(self, at: int) -> bool:
         lower = self._lower[at]
-        if lower in lexicon.AUXILIARIES or lower in _NEGATORS:
+        if lower in lexicon.AUXILIARIES or lower in NEGATORS:
             return True
         if self._region is not Region.SUBJECT:
             return False
@@ -192,7 +194,7 @@ class ClauseReader:
 
     def _negates(self, at: int) -> bool:
         lower, stem, after = self._lower[at], self._words[at].stem, self._after(at)
-        if lower in _NEGATORS:
+        if lower in NEGATORS:
             return after not in _TAKE_FORCE
         if stem in _NEGATING_BEFORE_VERB:
             return after.endswith("ing") or (after == "to" and stem != "stop")

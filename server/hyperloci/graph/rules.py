@@ -12,7 +12,7 @@ from hyperloci.graph.alternatives import FAMILIES
 from hyperloci.graph.antonyms import OPPOSED, opposite
 from hyperloci.graph.claims import Sentence, comparable, needles_of, statements
 from hyperloci.graph.lexicon import CHANGE_STEMS, FAILURE_STEMS, OFFERING_STEMS, VERB_STEMS
-from hyperloci.graph.polarity import STATES, Clause, Region, stands_as_state
+from hyperloci.graph.polarity import NEGATORS, STATES, Clause, Region, stands_as_state
 from hyperloci.graph.values import Value, same
 from hyperloci.graph.words import Word
 from hyperloci.model.answers import ContradictionKind
@@ -180,7 +180,8 @@ def _may_oppose(sentence: Sentence, at: int, word: Word) -> bool:
         return False
     if word.lower in STATES:
         return at + 1 == len(sentence.words) or stands_as_state(sentence.words[at + 1].lower)
-    return word.topical or word.lower in OPPOSED or word.stem in OPPOSED
+    known = word.lower in OPPOSED or word.stem in OPPOSED
+    return (word.topical or known) and word.lower not in NEGATORS  # denying is `_denial`'s
 
 
 def _opposed(a: Sentence, b: Sentence, pairs: list[tuple[int, int]], similarity: float | None) -> Verdict | None:

@@ -1,0 +1,48 @@
+"""Opposites (D.10)."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.graph.antonyms import OPPOSITES, opposite
+
+
+@pytest.mark.req("D.10")
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("enable", "disable"),
+        ("enables", "disabled"),
+        ("synchronous", "asynchronous"),
+        ("sync", "async"),
+        ("always", "never"),
+        ("increased", "decreasing"),
+        ("allows", "forbids"),
+        ("encrypted", "unencrypted"),
+        ("blocking", "non-blocking"),
+        ("single-threaded", "multi-threaded"),
+        ("stateful", "stateless"),
+        ("valid", "invalid"),
+        ("possible", "impossible"),
+    ],
+)
+def test_opposites_are_known_in_all_their_forms_both_ways(a: str, b: str) -> None:
+    assert opposite(a, b)
+    assert opposite(b, a)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [("port", "import"), ("form", "inform"), ("unit", "it"), ("enable", "enabled"), ("press", "impress")]
+)
+def test_words_that_only_look_alike_are_no_opposites(a: str, b: str) -> None:
+    assert not opposite(a, b)
+    assert not opposite(b, a)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.sampled_from(sorted({word for pair in OPPOSITES for word in pair})), st.text(max_size=12))
+def test_no_word_is_its_own_opposite_and_the_relation_is_symmetric(word: str, other: str) -> None:
+    assert not opposite(word, word)
+    assert opposite(word, other.lower()) == opposite(other.lower(), word)
