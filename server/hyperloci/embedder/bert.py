@@ -1,0 +1,85 @@
+"""The weights of a BERT encoder by the names they have on disk, for any array library."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+T = TypeVar("T")
+
+LAYERS: Final = 6
+HEADS: Final = 12
+HIDDEN: Final = 384
+HEAD_WIDTH: Final = HIDDEN // HEADS
+LAYER_NORM_EPSILON: Final = 1e-12
+"""All five as in the `config.json` of all-MiniLM-L6-v2, whose weights are pinned by their hash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair(Generic[T]):
+    """Weight and bias of a linear layer or of a layer norm."""
+
+    weight: T
+    bias: T
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer(Generic[T]):
+    """One transformer layer; queries, keys and values are joined into one linear layer."""
+
+    qkv: Pair[T]
+    attention_out: Pair[T]
+    attention_norm: Pair[T]
+    up: Pair[T]
+    down: Pair[T]
+    output_norm: Pair[T]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bert(Generic[T]):
+    """Embedding tables and layers. The one token type in use is left for the forward pass to fold into `positions`."""
+
+    words: T
+    positions: T
+    token_types: T
+    embedding_norm: Pair[T]
+    layers: tuple[Layer[T], ...]
+
+
+class Forward(Protocol):
+    """A forward pass over a batch of token ids, longest text first."""
+
+    def __call__(self, token_ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """Return the last hidden states of all tokens, text after text without padding: `(tokens, HIDDEN)`."""
+        ...
+
+
+def read_bert(get: Callable[[str], T], join: Callable[[list[T]], T]) -> Bert[T]:
+    """Collect the weights through `get(name)`; `join` concatenates along the first axis."""
+
+    def pair(name: str) -> Pair[T]:
+        return Pair(get(f"{name}.weight"), get(f"{name}.bias"))
+
+    def layer(prefix: str) -> Layer[T]:
+        attention = [pair(f"{prefix}.attention.self.{name}") for name in ("query", "key", "value")]
+        return Layer(
+            qkv=Pair(join([part.weight for part in attention]), join([part.bias for part in attention])),
+            attention_out=pair(f"{prefix}.attention.output.dense"),
+            attention_norm=pair(f"{prefix}.attention.output.LayerNorm"),
+            up=pair(f"{prefix}.intermediate.dense"),
+            down=pair(f"{prefix}.output.dense"),
+            output_norm=pair(f"{prefix}.output.LayerNorm"),
+        )
+
+    return Bert(
+        words=get("embeddings.word_embeddings.weight"),
+        positions=get("embeddings.position_embeddings.weight"),
+        token_types=get("embeddings.token_type_embeddings.weight"),
+        embedding_norm=pair("embeddings.LayerNorm"),
+        layers=tuple(layer(f"encoder.layer.{number}") for number in range(LAYERS)),
+    )

@@ -1,0 +1,191 @@
+"""The way to the embedder from sessions, hooks and the command line: standard library, numpy once vectors come back.
+
+A client never starts an embedder (`owner.py` does) and never waits past its deadline. Without one, memory works on
+keywords and graph.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.config import Settings
+from hyperloci.embedder import wire
+from hyperloci.embedder.rendezvous import Rendezvous, connect, rendezvous
+from hyperloci.embedder.status import EmbedderStatus, State
+from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DEFAULT_SECONDS: Final = 5.0
+"""A cold embedder answers within half a second, a warm one within a hundredth; past this, something is wrong."""
+
+_WARM_SECONDS: Final = 0.02
+"""What a hook can spare to learn whether vectors are to be had; a warm embedder answers in one."""
+
+_STATUS_SECONDS: Final = 1.0
+_POLL_SECONDS: Final = 0.005
+_TEXTS_PER_REQUEST: Final = 64
+_CHARS_PER_REQUEST: Final = 1_000_000
+"""An eighth of what a message may hold, if every character is escaped as JSON."""
+
+_SERVER_SHARE: Final = 0.9
+"""The embedder is told to give up a little before the client does, so that its reason still arrives."""
+
+
+class EmbedderClient:
+    """Talks to the embedder of these settings, whoever owns it. Holds no connection; safe in any thread."""
+
+    def __init__(self, settings: Settings, *, transport: str | None = None) -> None:
+        self._settings = settings
+        self._transport = transport
+
+    def embed(
+        self, texts: Sequence[str], timeout: float = DEFAULT_SECONDS, *, model_id: str | None = None
+    ) -> NDArray[np.float32]:
+        """Embed texts ahead of all bulk work: `(len(texts), dimensions)`, in the order given, rows of length one.
+
+        Args:
+            texts: what to embed; an empty list gives an empty `(0, 0)` matrix.
+            timeout: seconds for all of it.
+            model_id: the model that the vectors will be compared with; another one is an error.
+
+        Raises:
+            NotReadyError: no embedder runs, or it is still loading or has too much to do.
+            EmbedderError: it could not do it, did not answer in time, or runs another model.
+        """
+        import numpy as np
+
+        parts = [matrices[0] for matrices in self._embed(texts, timeout, model_id, tokens=False)]
+        return np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
+
+    def embed_query(self, text: str, timeout: float = DEFAULT_SECONDS) -> tuple[str, NDArray[np.float32]]:
+        """Embed one text; return the id of the model that did it, and the vector.
+
+        Raises:
+            NotReadyError, EmbedderError: as `embed`.
+        """
+        answer = self._request({"op": "embed", "texts": [text]}, wire.deadline_after(timeout))
+        return _model_id(answer[0]), _matrices(*answer, texts=1, tokens=False)[0][0]
+
+    def embed_tokens(
+        self, texts: Sequence[str], timeout: float = DEFAULT_SECONDS, *, model_id: str | None = None
+    ) -> list[NDArray[np.float32]]:
+        """Embed every token (late interaction): per text a matrix `(tokens, hidden)`, rows of length one.
+
+        Raises:
+            BadRequestError: the model has no token states.
+            NotReadyError, EmbedderError: as `embed`.
+        """
+        return [matrix for part in self._embed(texts, timeout, model_id, tokens=True) for matrix in part]
+
+    def warm(self, timeout: float = _WARM_SECONDS) -> bool:
+        """Tell within `timeout` seconds whether an embedder is ready to answer; never starts one."""
+        status = self.status(timeout)
+        return status is not None and status.state is State.READY
+
+    def wait_until_warm(self, timeout: float) -> bool:
+        """Wait up to `timeout` seconds for an embedder that somebody is starting; return whether it is ready."""
+        deadline = wire.deadline_after(timeout)
+        while not (ready := self.warm()) and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
+        return ready
+
+    def status(self, timeout: float = _STATUS_SECONDS) -> EmbedderStatus | None:
+        """Ask the embedder how it is; None if there is none or it does not answer in time."""
+        try:
+            answer, _ = self._request({"op": "status"}, wire.deadline_after(timeout))
+            return EmbedderStatus.from_message(answer["status"])
+        except (HyperlociError, KeyError, TypeError, ValueError):
+            return None
+
+    def kick(self, database: Path) -> bool:
+        """Tell the embedder that memories wait in `database`; return whether there was one to tell."""
+        return self._told({"op": "drain", "database": str(database.absolute())})
+
+    def stop(self) -> bool:
+        """Ask the embedder to end; return whether there was one."""
+        return self._told({"op": "stop"})
+
+    def _told(self, request: Mapping[str, Any]) -> bool:
+        try:
+            self._request(request, wire.deadline_after(_STATUS_SECONDS))
+        except HyperlociError:
+            return False
+        return True
+
+    def _embed(
+        self, texts: Sequence[str], timeout: float, model_id: str | None, *, tokens: bool
+    ) -> list[list[NDArray[np.float32]]]:
+        deadline = wire.deadline_after(timeout)
+        results: list[list[NDArray[np.float32]]] = []
+        for part in _parts(texts):
+            header, body = self._request({"op": "embed", "texts": part, "tokens": tokens}, deadline)
+            if model_id is not None and _model_id(header) != model_id:
+                raise EmbedderError(f"The embedder runs {_model_id(header)}; {model_id} was asked for.")
+            results.append(_matrices(header, body, texts=len(part), tokens=tokens))
+        return results
+
+    def _request(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
+        try:
+            connection = connect(self._place(), deadline=deadline)
+        except ConfigurationError as error:
+            # Vectors are a help, not a need: whatever keeps them away must look alike to a search.
+            raise EmbedderError(str(error)) from error
+        with connection:
+            seconds = max(0.001, (deadline - time.monotonic()) * _SERVER_SHARE)
+            wire.send(connection, {**request, "seconds": seconds}, deadline=deadline)
+            header, body = wire.receive(connection, deadline=deadline)
+        if header.get("ok") is not True:
+            raise _error(header)
+        return header, body
+
+    def _place(self) -> Rendezvous:
+        return rendezvous(self._settings, self._transport)
+
+
+def _parts(texts: Sequence[str]) -> list[list[str]]:
+    """Cut a long list so that each request stays small and other sessions' requests come in between."""
+    parts: list[list[str]] = []
+    chars = 0
+    for text in texts:
+        if not parts or len(parts[-1]) == _TEXTS_PER_REQUEST or chars + len(text) > _CHARS_PER_REQUEST:
+            parts.append([])
+            chars = 0
+        parts[-1].append(text)
+        chars += len(text)
+    return parts
+
+
+def _error(header: Mapping[str, Any]) -> HyperlociError:
+    kinds = {"not_ready": NotReadyError, "bad_request": BadRequestError}
+    return kinds.get(str(header.get("error")), EmbedderError)(str(header.get("message") or "") or None)
+
+
+def _model_id(header: Mapping[str, Any]) -> str:
+    return str(header.get("model_id", ""))
+
+
+def _matrices(header: Mapping[str, Any], body: bytearray, *, texts: int, tokens: bool) -> list[NDArray[np.float32]]:
+    """Cut the body into the matrices that the header announces, checking that they are what was asked for."""
+    import numpy as np
+
+    try:
+        shapes = [(int(rows), int(columns)) for rows, columns in header["shapes"]]
+        flat = np.frombuffer(body, dtype="<f4").astype(np.float32, copy=False)
+    except (KeyError, TypeError, ValueError) as error:
+        raise wire.WireError(f"The embedder's answer cannot be used: {error}") from error
+    expected = len(shapes) == texts if tokens else [rows for rows, _ in shapes] == [texts]
+    if not expected or any(side < 0 for shape in shapes for side in shape):
+        raise wire.WireError(f"The embedder answered {texts} texts with matrices of shapes {shapes}.")
+    if sum(rows * columns for rows, columns in shapes) != flat.size:
+        raise wire.WireError(f"The embedder announced shapes {shapes} and sent {flat.size} numbers.")
+    ends = np.cumsum([rows * columns for rows, columns in shapes])
+    return [
+        flat[end - rows * columns : end].reshape(rows, columns)
+        for end, (rows, columns) in zip(ends, shapes, strict=True)
+    ]

@@ -1,0 +1,95 @@
+"""Where the models run, and in which precision."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import torch
+
+from hyperloci.errors import ConfigurationError
+
+DTYPES: Final = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
+
+_MAX_THREADS: Final = 8
+"""More threads than this buy a model of this size little and take the machine from whoever is working on it."""
+
+_CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A device of torch and the type that numbers have on it."""
+
+    device: torch.device
+    dtype: torch.dtype
+
+    @property
+    def dtype_name(self) -> str:
+        """`float32`, `bfloat16` or `float16`."""
+        return str(self.dtype).removeprefix("torch.")
+
+
+def choose(device: str, dtype: str | None = None) -> Place:
+    """Pick the device that `Settings.device` asks for; `auto` takes cuda, then mps, then cpu.
+
+    Without `dtype`, a CPU computes in float32 and a GPU in the half precision that it is fastest in.
+
+    Raises:
+        ConfigurationError: torch does not see the device asked for, or the dtype is unknown.
+    """
+    name = _best_device() if device == "auto" else device
+    if not _is_available(name):
+        raise ConfigurationError(
+            f"device={device!r}: this torch ({torch.__version__}) sees no such device. Use device=auto, or install a "
+            f"torch built for it."
+        )
+    return Place(torch.device(name), _dtype(name, dtype))
+
+
+def has_bfloat16(device: str = "cpu") -> bool:
+    """Tell whether bfloat16 is computed by instructions of its own, and so is worth asking for."""
+    if device == "cuda":
+        return torch.cuda.is_available() and torch.cuda.is_bf16_supported()
+    checks = (getattr(torch.cpu, name, None) for name in ("_is_avx512_bf16_supported", "_is_amx_tile_supported"))
+    return device == "cpu" and any(check() for check in checks if check is not None)
+
+
+def use_sensible_threads() -> int:
+    """Cap torch's threads to the cores this process may use and return their number."""
+    threads = max(1, min(torch.get_num_threads(), _usable_cores(), _MAX_THREADS))
+    torch.set_num_threads(threads)
+    return threads
+
+
+def _best_device() -> str:
+    return next(name for name in ("cuda", "mps", "cpu") if _is_available(name))
+
+
+def _is_available(name: str) -> bool:
+    if name == "cuda":
+        return torch.cuda.is_available()
+    if name == "mps":
+        return torch.backends.mps.is_available()
+    return name == "cpu"
+
+
+def _dtype(device: str, dtype: str | None) -> torch.dtype:
+    if dtype is None:
+        if device == "cpu":
+            return torch.float32
+        return torch.bfloat16 if device == "cuda" and has_bfloat16("cuda") else torch.float16
+    if dtype not in DTYPES:
+        raise ConfigurationError(f"dtype={dtype!r} is unknown: use one of {', '.join(DTYPES)}.")
+    return DTYPES[dtype]
+
+
+def _usable_cores() -> int:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        quota, period = _CGROUP_QUOTA.read_text(encoding="ascii").split()[:2]
+        return cores if quota == "max" else min(cores, max(1, round(int(quota) / int(period))))
+    except (OSError, ValueError):
+        return cores

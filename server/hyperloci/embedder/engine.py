@@ -1,0 +1,255 @@
+"""The model's side of the embedder process: loading, the query lane, the bulk lane.
+
+Three threads. The loader brings up better and better encoders. The query thread answers requests in the order they
+came. The bulk thread drains databases, one small batch at a time, at a lower priority of the operating system; the gate
+lets it at the model only while no query wants it.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from hyperloci.embedder.drainer import Drainer
+from hyperloci.embedder.gate import BulkEncoder, Gate, Stage, token_encoder
+from hyperloci.embedder.memory_use import give_back, resident_bytes
+from hyperloci.embedder.status import EmbedderStatus, State
+from hyperloci.errors import EmbedderError, HyperlociError, NotReadyError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+logger = logging.getLogger(__name__)
+
+_NICE: Final = 5
+"""What bulk work yields to everything a person waits for; low enough that a busy machine still gets it done."""
+
+_FIRST_QUERY_GRACE: Final = 0.3
+"""Seconds that the next stage leaves to a first query, the reason for our start: importing torch would hold it up."""
+
+_MAX_WAITING: Final = 256
+"""Requests that may wait; more means that the model cannot keep up, and the caller does better without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A request for vectors, wanted before `deadline` (monotonic seconds)."""
+
+    texts: Sequence[str]
+    tokens: bool
+    deadline: float
+    answer: Future[Answer] = field(default_factory=Future)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One matrix for all texts, or one for each if tokens were asked for."""
+
+    model_id: str
+    matrices: list[NDArray[np.float32]]
+
+
+class Engine:
+    """Owns the model. All public methods may be called from any thread."""
+
+    def __init__(self, stages: Callable[[], Iterator[Stage]], drainer: Callable[[], Drainer]) -> None:
+        self._stages = stages
+        self._load_drainer = drainer
+        self._gate = Gate()
+        self._stage: Stage | None = None
+        self._error: str | None = None
+        self._loaded = threading.Event()
+        self._settled = threading.Event()
+        self._answered = threading.Event()
+        self._stopping = threading.Event()
+        self._jobs: queue.Queue[Job] = queue.Queue(_MAX_WAITING)
+        self._databases: OrderedDict[Path, int] = OrderedDict()
+        self._databases_changed = threading.Condition()
+        self._started = self._last_used = time.monotonic()
+        self._busy_since: float | None = None
+        self._queries = self._drained = 0
+
+    def start(self) -> None:
+        """Begin to load and to work."""
+        for work in (self._load, self._answer_queries, self._drain_databases):
+            threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True).start()
+
+    def stop(self) -> None:
+        """Ask the bulk lane to stop between batches; the process then ends without waiting for the others."""
+        self._stopping.set()
+        with self._databases_changed:
+            self._databases_changed.notify_all()
+
+    def submit(self, texts: Sequence[str], *, tokens: bool, deadline: float) -> Answer:
+        """Embed texts ahead of all bulk work; waits until `deadline` at most.
+
+        Raises:
+            NotReadyError: no model is loaded by then, or too many requests wait.
+            EmbedderError: loading failed, or the model did.
+            BadRequestError: token states were asked of a model that has none.
+            TimeoutError: the model is loaded, but was not done in time.
+        """
+        self._last_used = time.monotonic()
+        if not self._loaded.wait(max(0.0, deadline - time.monotonic())):
+            raise NotReadyError("The embedder is still loading its model; try again in a second.")
+        if self._stage is None:
+            raise EmbedderError(f"The embedder could not load its model: {self._error}")
+        job = Job(texts, tokens, deadline)
+        try:
+            self._jobs.put_nowait(job)
+        except queue.Full:
+            raise NotReadyError(f"{_MAX_WAITING} requests wait for the embedder; try again shortly.") from None
+        return job.answer.result(max(0.0, deadline - time.monotonic()))
+
+    def kick(self, database: Path) -> None:
+        """Drain `database`, now and until it has no more work."""
+        self._last_used = time.monotonic()
+        with self._databases_changed:
+            self._databases[database] = self._databases.get(database, 0) + 1
+            self._databases_changed.notify_all()
+
+    @property
+    def idle_seconds(self) -> float:
+        """How long nothing has been asked or done; 0 while there is work."""
+        working = self._busy_since is not None or self._databases or not self._jobs.empty()
+        if not self._loaded.is_set() or (working and not self.failed):
+            return 0.0
+        return time.monotonic() - self._last_used
+
+    @property
+    def failed(self) -> bool:
+        """Whether loading has failed."""
+        return self._error is not None and self._stage is None
+
+    def status(self) -> EmbedderStatus:
+        """Describe the engine as it is now."""
+        now, busy_since, stage = time.monotonic(), self._busy_since, self._stage
+        return EmbedderStatus(
+            state=State.FAILED if self.failed else State.READY if stage else State.LOADING,
+            error=self._error,
+            pid=os.getpid(),
+            uptime_seconds=round(now - self._started, 3),
+            rss_bytes=resident_bytes(),
+            model_id=stage.encoder.model_id if stage else "",
+            dimensions=stage.encoder.dimensions if stage else 0,
+            max_tokens=stage.encoder.max_tokens if stage else 0,
+            backend=stage.backend if stage else "",
+            device=stage.device if stage else "",
+            dtype=stage.dtype if stage else "",
+            queries=self._queries,
+            queries_waiting=self._jobs.qsize(),
+            busy_seconds=0.0 if busy_since is None else round(now - busy_since, 3),
+            drained=self._drained,
+            draining=tuple(str(database) for database in list(self._databases)),
+        )
+
+    # -- the loader's thread ------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        try:
+            for stage in self._stages():
+                self._adopt(stage)
+        except Exception as error:
+            # Whatever a model, a driver or an import raises: with an earlier stage at hand the work goes on with it.
+            self._error = str(error) if isinstance(error, HyperlociError) else f"{type(error).__name__}: {error}"
+            logger.exception(
+                "loading a model failed; %s", f"staying with {self._stage}" if self._stage else "none left"
+            )
+        finally:
+            self._loaded.set()
+            self._settled.set()
+            give_back()
+
+    def _adopt(self, stage: Stage) -> None:
+        if self._stage is not None and self._stage.encoder.model_id != stage.encoder.model_id:
+            raise EmbedderError(f"{stage.backend} is another model than {self._stage.backend}.")
+        self._stage = stage
+        self._loaded.set()
+        took = time.monotonic() - self._started
+        logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_where(stage), took)
+        if stage.interim:
+            self._answered.wait(_FIRST_QUERY_GRACE)
+
+    # -- the query lane's thread --------------------------------------------------------------------------------------
+
+    def _answer_queries(self) -> None:
+        while True:
+            job = self._jobs.get()
+            if time.monotonic() < job.deadline and self._stage is not None:
+                self._answer(job, self._stage)
+
+    def _answer(self, job: Job, stage: Stage) -> None:
+        self._busy_since = time.monotonic()  # Before the gate: a query that cannot get in shows that bulk work hangs.
+        with self._gate.query():
+            try:
+                job.answer.set_result(Answer(stage.encoder.model_id, _embed(stage, job)))
+            except HyperlociError as error:
+                job.answer.set_exception(error)
+            except Exception as error:
+                logger.exception("embedding %d texts failed", len(job.texts))
+                job.answer.set_exception(EmbedderError(f"The model failed: {type(error).__name__}: {error}"))
+            finally:
+                self._queries += 1
+                self._busy_since = None
+                self._last_used = time.monotonic()
+                self._answered.set()
+
+    # -- the bulk lane's thread ---------------------------------------------------------------------------------------
+
+    def _drain_databases(self) -> None:
+        _lower_own_priority()
+        self._settled.wait()
+        if self._stage is None:
+            return
+        encoder, drainer = BulkEncoder(self._stage, self._gate), self._load_drainer()
+        while not self._stopping.is_set():
+            with self._databases_changed:
+                self._databases_changed.wait_for(lambda: self._databases or self._stopping.is_set())
+                database, kicks = next(iter(self._databases.items()), (None, 0))
+            if database is not None:
+                self._drain_some(database, kicks, encoder, drainer)
+
+    def _drain_some(self, database: Path, kicks: int, encoder: BulkEncoder, drainer: Drainer) -> None:
+        try:
+            done = drainer(database, encoder, lambda: self._gate.query_waiting or self._stopping.is_set())
+        except Exception:
+            # A drainer may meet any state of any database; the lane has others to serve.
+            logger.exception("draining %s failed; it waits for the next kick", database)
+            done = 0
+        self._drained += done
+        self._last_used = time.monotonic()
+        with self._databases_changed:
+            if done:
+                self._databases.move_to_end(database)
+            elif self._databases[database] == kicks:
+                # A kick that came meanwhile may speak of work that the drainer had already looked past.
+                del self._databases[database]
+        if not done:
+            give_back()
+
+
+def _embed(stage: Stage, job: Job) -> list[NDArray[np.float32]]:
+    if job.tokens:
+        return token_encoder(stage.encoder).encode_tokens(job.texts)
+    return [stage.encoder.encode(job.texts)]
+
+
+def _where(stage: Stage) -> tuple[str, str, str]:
+    return stage.device, stage.backend, stage.dtype
+
+
+def _lower_own_priority() -> None:
+    """Make the calling thread nice. Only Linux gives threads a niceness of their own; elsewhere the gate must do."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

@@ -1,0 +1,142 @@
+"""One model, two lanes: a query waits for one small batch of bulk work at most, bulk work waits for every query."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Condition
+from typing import TYPE_CHECKING
+
+from hyperloci.embedder.batching import batches, estimate_tokens
+from hyperloci.errors import BadRequestError
+from hyperloci.spaces.encoder import Encoder, TokenEncoder
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """An encoder that is ready for use, and how it runs.
+
+    Attributes:
+        encoder: the model.
+        backend: the library that computes it: `numpy`, `torch`, `sentence-transformers`, `endpoint`.
+        device, dtype: where, and in which precision.
+        bulk_tokens: how many tokens of bulk work a query may have to wait for.
+        interim: whether a faster form of the same model follows.
+    """
+
+    encoder: Encoder
+    backend: str
+    device: str
+    dtype: str
+    bulk_tokens: int
+    interim: bool = False
+
+
+class Gate:
+    """A lock that always lets a query in before bulk work."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._taken = False
+        self._queries_waiting = 0
+
+    @property
+    def query_waiting(self) -> bool:
+        """Whether a query stands at the gate."""
+        return self._queries_waiting > 0
+
+    @contextmanager
+    def query(self) -> Iterator[None]:
+        """Hold the model for a query."""
+        with self._changed:
+            self._queries_waiting += 1
+            try:
+                self._changed.wait_for(lambda: not self._taken)
+            finally:
+                self._queries_waiting -= 1
+            self._taken = True
+        try:
+            yield
+        finally:
+            self._release()
+
+    @contextmanager
+    def bulk(self) -> Iterator[None]:
+        """Hold the model for one batch of bulk work, once no query wants it."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._taken and not self._queries_waiting)
+            self._taken = True
+        try:
+            yield
+        finally:
+            self._release()
+
+    def _release(self) -> None:
+        with self._changed:
+            self._taken = False
+            self._changed.notify_all()
+
+
+class BulkEncoder:
+    """The encoder that bulk work sees: it gives the model back between small batches. Satisfies `Encoder`."""
+
+    def __init__(self, stage: Stage, gate: Gate) -> None:
+        self._stage = stage
+        self._gate = gate
+
+    @property
+    def model_id(self) -> str:
+        """Name, fingerprint of the weights and dimensions."""
+        return self._stage.encoder.model_id
+
+    @property
+    def dimensions(self) -> int:
+        """Length of a vector."""
+        return self._stage.encoder.dimensions
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens of one text that the model reads."""
+        return self._stage.encoder.max_tokens
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts: `(len(texts), dimensions)`, rows in the order given, each of length one."""
+        import numpy as np
+
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for batch in self._batches(texts):
+            with self._gate.bulk():
+                vectors[batch] = self._stage.encoder.encode([texts[index] for index in batch])
+        return vectors
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Embed every token, one matrix a text (see `TokenEncoder`).
+
+        Raises:
+            BadRequestError: this model has no token states.
+        """
+        encoder = token_encoder(self._stage.encoder)
+        matrices: dict[int, NDArray[np.float32]] = {}
+        for batch in self._batches(texts):
+            with self._gate.bulk():
+                matrices.update(zip(batch, encoder.encode_tokens([texts[index] for index in batch]), strict=True))
+        return [matrices[index] for index in range(len(texts))]
+
+    def _batches(self, texts: Sequence[str]) -> list[list[int]]:
+        return batches([estimate_tokens(text, self.max_tokens) for text in texts], self._stage.bulk_tokens)
+
+
+def token_encoder(encoder: Encoder) -> TokenEncoder:
+    """Return `encoder` as one that shows its tokens.
+
+    Raises:
+        BadRequestError: it has no token states.
+    """
+    if not isinstance(encoder, TokenEncoder):
+        raise BadRequestError(f"{encoder.model_id} has no token states; late interaction needs a model that has.")
+    return encoder

@@ -1,0 +1,60 @@
+"""What a session tells the embedder that it starts: one line of JSON at the head of the pipe that ties their lives."""
+
+from __future__ import annotations
+
+import json
+import typing
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Self
+
+from hyperloci.config import Settings
+from hyperloci.embedder.drainer import DRAIN
+from hyperloci.errors import ConfigurationError
+
+STAGES: Final = "hyperloci.embedder.load:stages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Handover:
+    """Everything that an embedder process needs to know.
+
+    Attributes:
+        settings: those in force in its parent.
+        transport: `unix`, `loopback`, or None for the platform's own.
+        stages: `module:function` that brings up the model from the settings.
+        drainer: `module:function` that drains a database (see `Drainer`).
+    """
+
+    settings: Settings
+    transport: str | None = None
+    stages: str = STAGES
+    drainer: str = DRAIN
+
+    def to_line(self) -> bytes:
+        """Write it as one line."""
+        return json.dumps(asdict(self), default=str).encode("ascii") + b"\n"
+
+    @classmethod
+    def from_line(cls, line: bytes) -> Self:
+        """Read what `to_line` wrote.
+
+        Raises:
+            ConfigurationError: it is something else.
+        """
+        try:
+            values = json.loads(line)
+            return cls(**{**values, "settings": _settings(values["settings"])})
+        except (ValueError, TypeError, KeyError) as error:
+            raise ConfigurationError(f"An embedder is started by a session, with its settings: {error}") from error
+
+
+def _settings(values: dict[str, Any]) -> Settings:
+    types = typing.get_type_hints(Settings)
+    return Settings(**{name: _restored(types.get(name), value) for name, value in values.items()})
+
+
+def _restored(kind: object, value: Any) -> Any:
+    if kind is Path:
+        return Path(value)
+    return tuple(value) if isinstance(value, list) else value

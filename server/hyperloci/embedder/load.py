@@ -1,0 +1,110 @@
+"""Which model the settings name, and how it is brought up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from hyperloci.config import Settings
+from hyperloci.embedder.gate import Stage
+from hyperloci.errors import ConfigurationError
+
+BULK_TOKENS_CPU: Final = 512
+"""A tenth of a second on two slow cores, the longest that a query waits; larger batches are 6 % faster at most."""
+
+BULK_TOKENS_GPU: Final = 16_384
+"""A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
+
+PROFILE_MODELS: Final = {"bundled": None, "gpu": "intfloat/e5-large-v2"}
+"""The model of E1 in each profile that ships; None is the bundled one."""
+
+
+def stages(settings: Settings) -> Iterator[Stage]:
+    """Bring up the model that `settings` name, in forms that answer ever faster; the first comes as soon as it can.
+
+    Raises:
+        ConfigurationError: no such profile or model, or it cannot be used here.
+    """
+    name = model_name(settings)
+    if name is None:
+        yield from bundled_stages(settings.device)
+    elif name.startswith(("http://", "https://")):
+        from hyperloci.embedder.endpoint import EndpointEncoder
+
+        yield Stage(
+            encoder=EndpointEncoder(name),
+            backend="endpoint",
+            device="remote",
+            dtype="float32",
+            bulk_tokens=BULK_TOKENS_GPU,
+        )
+    else:
+        yield _sentence_stage(name, settings.device)
+
+
+def model_name(settings: Settings) -> str | None:
+    """Return the name, folder or address of the model in force; None is the bundled one.
+
+    Raises:
+        ConfigurationError: `profile` is unknown and no model is named beside it.
+    """
+    if settings.model:
+        return settings.model
+    if settings.profile not in PROFILE_MODELS:
+        raise ConfigurationError(
+            f"profile={settings.profile!r} names no model that is known here: use one of {', '.join(PROFILE_MODELS)}, "
+            "or set `model`."
+        )
+    return PROFILE_MODELS[settings.profile]
+
+
+def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:
+    """Bring up the bundled model: on numpy within a quarter of a second, then on torch.
+
+    Raises:
+        ConfigurationError: the weights are missing or not the pinned ones, or the device is not there.
+    """
+    from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, checked_weights, model_folder, read_tokenizer
+    from hyperloci.embedder.forward_numpy import NumpyForward
+
+    folder = model_folder()
+    weights, tokenizer = checked_weights(folder), read_tokenizer(folder)
+    interim = BundledEncoder(NumpyForward(weights), tokenizer)
+    yield Stage(
+        encoder=interim, backend="numpy", device="cpu", dtype="float32", bulk_tokens=BULK_TOKENS_CPU, interim=True
+    )
+
+    from hyperloci.embedder.device import choose, use_sensible_threads
+    from hyperloci.embedder.forward_torch import TorchForward
+
+    use_sensible_threads()
+    place = choose(device, dtype)
+    forward = TorchForward(weights, place.device, place.dtype)
+    encoder = BundledEncoder(forward, tokenizer, batch_tokens=max(BATCH_TOKENS, _bulk_tokens(place.device.type)))
+    encoder.encode(["warm up"])
+    yield Stage(
+        encoder=encoder,
+        backend="torch",
+        device=str(place.device),
+        dtype=place.dtype_name,
+        bulk_tokens=_bulk_tokens(place.device.type),
+    )
+
+
+def _sentence_stage(name: str, device: str) -> Stage:
+    from hyperloci.embedder.device import choose, use_sensible_threads
+    from hyperloci.embedder.sentence import load
+
+    use_sensible_threads()
+    place = choose(device)
+    return Stage(
+        encoder=load(name, place),
+        backend="sentence-transformers",
+        device=str(place.device),
+        dtype=place.dtype_name,
+        bulk_tokens=_bulk_tokens(place.device.type),
+    )
+
+
+def _bulk_tokens(device: str) -> int:
+    return BULK_TOKENS_CPU if device == "cpu" else BULK_TOKENS_GPU

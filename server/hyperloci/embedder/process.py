@@ -1,0 +1,111 @@
+"""The embedder process: `python -m hyperloci.embedder.process`, started by a session and never by hand.
+
+Its standard input is the read end of a pipe whose write end its parent alone holds. One line comes through it, the
+settings; then only its end, when the parent is gone: the process exits at once, in the middle of a batch if need be.
+What it would lose is a transaction that was never acknowledged.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+from importlib import import_module
+from typing import Final, cast
+
+from hyperloci.embedder.drainer import load_drainer
+from hyperloci.embedder.engine import Engine
+from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.handover import Handover
+from hyperloci.embedder.rendezvous import listen, rendezvous
+from hyperloci.embedder.server import Server
+from hyperloci.errors import HyperlociError
+
+logger = logging.getLogger("hyperloci.embedder")
+
+_STDIN: Final = 0
+_PR_SET_PDEATHSIG: Final = 1
+
+_NATIVE_THREADS: Final = {
+    # torch's worker threads spin while they wait, unless told otherwise. On a machine that is busy with anything else,
+    # spinning makes a query of 10 ms take 200 (two cores beside one busy process; 31 and 400 at the median and p95).
+    "OMP_WAIT_POLICY": "PASSIVE",
+    # numpy computes a query or two before torch takes over: threads would only fight over the cores with its import.
+    "OPENBLAS_NUM_THREADS": "1",
+    # oneDNN keeps a kernel of half a megabyte for every matrix height it has met, 1,024 of them unless told otherwise.
+    # 64 are all that queries need; bulk work builds its own anew, which takes a thousandth of its time.
+    "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "64",
+}
+
+
+def main() -> int:
+    """Serve until idle, told to stop, or orphaned; return the exit status."""
+    with open(_STDIN, "rb", buffering=0, closefd=False) as pipe:
+        line = pipe.readline()
+    if not line:
+        return 0  # The parent died before it could say anything.
+    handover = Handover.from_line(line)
+    threading.Thread(target=_die_with_parent, name="parent", daemon=True).start()
+    _ask_kernel_to_kill_with_parent()
+    _set_up_logging(handover.settings.log_level)
+    for name, value in _NATIVE_THREADS.items():
+        os.putenv(name, value)  # For the native libraries, which are loaded after this; Python code reads none of it.
+    return _serve(handover)
+
+
+def _serve(handover: Handover) -> int:
+    settings = handover.settings
+    listener, secret = listen(rendezvous(settings, handover.transport))
+    engine = Engine(partial(_stages, handover), partial(load_drainer, handover.drainer))
+    engine.start()
+    if settings.database.is_file():
+        engine.kick(settings.database)
+    reason = Server(listener, secret, engine, settings.embedder_idle_seconds).serve()
+    logger.info("embedder %d ends: %s", os.getpid(), reason)
+    engine.stop()
+    return 0
+
+
+def _stages(handover: Handover) -> Iterator[Stage]:
+    module, _, function = handover.stages.partition(":")
+    return cast(Iterator[Stage], getattr(import_module(module), function)(handover.settings))
+
+
+def _die_with_parent() -> None:
+    """Wait for the end of the pipe, which only the parent's death or its closing it can bring."""
+    with contextlib.suppress(OSError):
+        while os.read(_STDIN, 4096):
+            pass
+    os._exit(0)
+
+
+def _ask_kernel_to_kill_with_parent() -> None:
+    """On Linux, be killed when the thread that started this process ends, even if no code of ours can run any more."""
+    if sys.platform == "linux":
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _set_up_logging(level: str) -> None:
+    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s[%(process)d]: %(message)s")
+
+
+def _run() -> int:
+    try:
+        return main()
+    except HyperlociError as error:
+        logger.error("the embedder cannot start: %s", error)
+        return 1
+
+
+if __name__ == "__main__":
+    code = _run()
+    logging.shutdown()
+    # Not sys.exit: threads inside torch and a drainer between two batches are not worth waiting for.
+    os._exit(code)

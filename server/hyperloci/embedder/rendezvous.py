@@ -1,0 +1,206 @@
+"""Where sessions and the embedder meet, and how each makes sure of the other.
+
+On Unix: a socket of mode 0600 in a folder of mode 0700 that belongs to the user, and the kernel's word for who is at
+the other end. Elsewhere (`loopback`): a TCP port of the loopback interface, announced in a file that only the user can
+read, with a secret that both ends prove to know without sending it.
+
+The lock that elects the owner of the embedder lies beside the socket that it guards.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import socket
+import stat
+import struct
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hyperloci.config import Settings
+from hyperloci.embedder import wire
+from hyperloci.errors import ConfigurationError, NotReadyError
+
+UNIX: Final = "unix"
+LOOPBACK: Final = "loopback"
+
+_BACKLOG: Final = 64
+_NONCE_BYTES: Final = 32
+_MAX_SOCKET_PATH: Final = 103
+"""What fits `sun_path` on macOS and the BSDs with its closing NUL; Linux has room for four more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendezvous:
+    """The meeting place of one model on one device.
+
+    Attributes:
+        folder: the private folder that holds it.
+        name: tells models, devices and protocol versions apart.
+        transport: `unix` or `loopback`.
+    """
+
+    folder: Path
+    name: str
+    transport: str
+
+    @property
+    def address(self) -> Path:
+        """The socket, or the file that tells port and secret."""
+        return self.folder / f"{self.name}.{'sock' if self.transport == UNIX else 'port'}"
+
+    @property
+    def lock(self) -> Path:
+        """The file whose lock the owner's session holds."""
+        return self.folder / f"{self.name}.lock"
+
+
+def rendezvous(settings: Settings, transport: str | None = None) -> Rendezvous:
+    """Name the meeting place that `settings` lead to; `transport` is the platform's own unless given.
+
+    Raises:
+        ConfigurationError: `runtime_dir` is too long a path for a socket.
+    """
+    chosen = transport or (UNIX if hasattr(socket, "AF_UNIX") and sys.platform != "win32" else LOOPBACK)
+    what = json.dumps([wire.VERSION, settings.profile, settings.model, settings.device])
+    place = Rendezvous(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
+    length = len(os.fsencode(place.address))
+    if chosen == UNIX and length > _MAX_SOCKET_PATH:
+        raise ConfigurationError(
+            f"{place.address} has {length} bytes; a socket's path may have {_MAX_SOCKET_PATH}. Set "
+            "HYPERLOCI_RUNTIME_DIR to a shorter folder."
+        )
+    return place
+
+
+def make_private(folder: Path) -> None:
+    """Create `folder` for this user alone, or make sure that it is.
+
+    Raises:
+        ConfigurationError: it cannot be made, is a link, or belongs to somebody else.
+    """
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise ConfigurationError(f"The runtime folder {folder} cannot be made: {error}") from error
+    if sys.platform == "win32":
+        return
+    _require_own(folder)
+    if stat.S_IMODE(folder.lstat().st_mode) & 0o077:
+        folder.chmod(0o700)
+
+
+def listen(place: Rendezvous) -> tuple[socket.socket, bytes]:
+    """Open the meeting place; return the listening socket and the secret of its visitors (empty on Unix).
+
+    The address appears at once and complete, over whatever a dead embedder has left there.
+    """
+    make_private(place.folder)
+    draft = place.folder / f"{place.name}.{os.getpid()}"
+    draft.unlink(missing_ok=True)
+    secret = b""
+    if place.transport == UNIX:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(draft))
+        draft.chmod(0o600)
+    else:
+        listener = socket.create_server(("127.0.0.1", 0))
+        secret = secrets.token_bytes(_NONCE_BYTES)
+        note = json.dumps({"port": listener.getsockname()[1], "secret": secret.hex()})
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+            file.write(note)
+    listener.listen(_BACKLOG)
+    draft.replace(place.address)
+    return listener, secret
+
+
+def connect(place: Rendezvous, *, deadline: float) -> socket.socket:
+    """Connect to the embedder of `place` and make sure that it is this user's.
+
+    Raises:
+        NotReadyError: nobody listens there.
+        ConfigurationError: the folder is not this user's own.
+        EmbedderError: whoever listens there is somebody else, or does not answer.
+    """
+    try:
+        if place.transport == UNIX:
+            _require_own(place.folder)
+            return _connect_unix(place)
+        return _connect_loopback(place, deadline)
+    except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
+        raise NotReadyError("No embedder is running yet.") from None
+    except (OSError, ValueError, KeyError) as error:
+        raise NotReadyError(f"The embedder cannot be reached: {error}") from error
+
+
+def admit(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:
+    """Tell, at the embedder's end, whether a visitor belongs to this user (and prove the same to it)."""
+    if not secret:
+        return peer_is_own(connection)
+    return _exchange_nonces(connection, secret, b"embedder", b"visitor", deadline)
+
+
+def peer_is_own(connection: socket.socket) -> bool:
+    """Ask the kernel whether the process at the other end of a Unix socket runs as this user.
+
+    Where the kernel has no such answer (macOS, BSD) the private folder alone keeps others out.
+    """
+    if sys.platform != "linux":
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    _pid, uid, _gid = struct.unpack("3i", credentials)
+    return bool(uid == os.getuid())
+
+
+def _require_own(folder: Path) -> None:
+    found = folder.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        raise ConfigurationError(
+            f"The runtime folder {folder} is a link or belongs to user {found.st_uid}. Remove it, or set "
+            "HYPERLOCI_RUNTIME_DIR to a folder of your own."
+        )
+
+
+def _connect_unix(place: Rendezvous) -> socket.socket:
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    with contextlib.ExitStack() as undo:
+        undo.callback(connection.close)
+        # A full backlog makes a blocking connect wait without end; this one refuses at once instead.
+        connection.setblocking(False)
+        connection.connect(str(place.address))
+        if not peer_is_own(connection):
+            raise wire.WireError(f"{place.address} is served by another user.")
+        undo.pop_all()
+    return connection
+
+
+def _connect_loopback(place: Rendezvous, deadline: float) -> socket.socket:
+    note = json.loads(place.address.read_text(encoding="ascii"))
+    connection = socket.create_connection(("127.0.0.1", int(note["port"])), timeout=wire.seconds_left(deadline))
+    with contextlib.ExitStack() as undo:
+        undo.callback(connection.close)
+        if not _exchange_nonces(connection, bytes.fromhex(note["secret"]), b"visitor", b"embedder", deadline):
+            raise wire.WireError(f"Port {note['port']} is served by a stranger.")
+        undo.pop_all()
+    return connection
+
+
+def _exchange_nonces(connection: socket.socket, secret: bytes, own: bytes, other: bytes, deadline: float) -> bool:
+    """Prove to know the secret and check that the other end does; the roles keep an answer from being echoed."""
+    mine = secrets.token_bytes(_NONCE_BYTES)
+    wire.send(connection, {"nonce": mine.hex()}, deadline=deadline)
+    theirs, _ = wire.receive(connection, deadline=deadline)
+    wire.send(connection, {"proof": _proof(secret, own, str(theirs.get("nonce")))}, deadline=deadline)
+    answer, _ = wire.receive(connection, deadline=deadline)
+    expected = _proof(secret, other, mine.hex())
+    return hmac.compare_digest(str(answer.get("proof")).encode("utf-8", "replace"), expected.encode("ascii"))
+
+
+def _proof(secret: bytes, role: bytes, nonce: str) -> str:
+    return hmac.new(secret, role + b":" + nonce.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

@@ -1,0 +1,169 @@
+"""Any sentence-transformers model, by the name it has on the Hugging Face Hub or from a folder.
+
+Weights are read from safetensors alone: a pickle can run code when it is opened, and a model's own code is never run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.embedder.batching import batches, estimate_tokens
+from hyperloci.embedder.device import Place
+from hyperloci.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+_PICKLES: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.pickle")
+_NOT_NEEDED: Final = (*_PICKLES, "*.h5", "*.msgpack", "*.onnx", "*.ot", "onnx/*", "openvino/*", "*.gguf", "*.tflite")
+"""What a model's page on the Hub may hold besides the weights that are read."""
+
+_BATCH_TOKENS: Final = {"cpu": 2_048, "cuda": 32_768, "mps": 8_192}
+"""Padded tokens of one call. A CPU is as fast on small batches; a GPU needs large ones."""
+
+_BLOB_NAME: Final = re.compile(r"[0-9a-f]{64}")
+"""The Hub's cache stores large files under their SHA-256."""
+
+
+class SentenceEncoder:
+    """A loaded sentence-transformers model. Satisfies `Encoder`."""
+
+    def __init__(self, model: SentenceTransformer, model_id: str, batch_tokens: int) -> None:
+        self._model = model
+        self._batch_tokens = batch_tokens
+        self.model_id = model_id
+        self.dimensions = _dimensions(model)
+        self.max_tokens = int(model.max_seq_length or _BATCH_TOKENS["cpu"])
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed texts: `(len(texts), dimensions)`, rows in the order given, each of length one."""
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
+        for batch in batches([estimate_tokens(text, self.max_tokens) for text in clean], self._batch_tokens):
+            vectors[batch] = self._model.encode(
+                [clean[index] for index in batch],
+                batch_size=len(batch),
+                normalize_embeddings=True,
+                convert_to_numpy=True,
+                show_progress_bar=False,
+            )
+        return vectors
+
+
+def load(name: str, place: Place) -> SentenceEncoder:
+    """Load a model from a folder, or by name from the Hub's cache or the Hub itself.
+
+    The network is used only for a name whose files are not in the cache, and never if `HF_HUB_OFFLINE` is set.
+
+    Raises:
+        ConfigurationError: there is no such model, it has no safetensors, or it asks to run code of its own.
+    """
+    folder = _folder_of(name)
+    require_safe(folder)
+    from sentence_transformers import SentenceTransformer
+
+    try:
+        model = SentenceTransformer(
+            str(folder),
+            device=str(place.device),
+            trust_remote_code=False,
+            local_files_only=True,
+            model_kwargs={"use_safetensors": True},
+        )
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        raise ConfigurationError(f"model={name!r} cannot be loaded from {folder}: {error}") from error
+    model.to(place.device, place.dtype).eval()
+    model_id = f"{_short_name(name)}@{fingerprint(folder)[:12]}/{_dimensions(model)}"
+    return SentenceEncoder(model, model_id, _BATCH_TOKENS[place.device.type])
+
+
+def require_safe(folder: Path) -> None:
+    """Refuse a model that could only be loaded from a pickle, or through classes that it brings along.
+
+    Raises:
+        ConfigurationError: it says which file.
+    """
+    weights = list(folder.rglob("*.safetensors"))
+    for path in (path for pattern in _PICKLES for path in folder.rglob(pattern)):
+        if not any(other.parent == path.parent for other in weights):
+            raise ConfigurationError(
+                f"{path} is a pickle, and opening one can run code. Use a model with safetensors, or convert it with "
+                "`SentenceTransformer(...).save_pretrained(folder, safe_serialization=True)`."
+            )
+    if not weights:
+        raise ConfigurationError(f"{folder} holds no *.safetensors: it is no model that can be loaded safely.")
+    for module in _modules(folder):
+        if not str(module).startswith("sentence_transformers."):
+            raise ConfigurationError(
+                f"{folder / 'modules.json'} names {module!r}: only sentence_transformers' own may run."
+            )
+
+
+def fingerprint(folder: Path) -> str:
+    """Hash everything that decides a model's vectors: its weights, configurations and tokenizer."""
+    digest = hashlib.sha256()
+    for path in sorted(path for kind in ("*.safetensors", "*.json", "*.txt", "*.model") for path in folder.rglob(kind)):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{_file_hash(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def _file_hash(path: Path) -> str:
+    stored_as = path.resolve().name
+    if path.is_symlink() and _BLOB_NAME.fullmatch(stored_as):
+        return stored_as
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _modules(folder: Path) -> list[object]:
+    try:
+        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
+        return [module["type"] for module in modules]
+    except FileNotFoundError:
+        return []
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        raise ConfigurationError(f"{folder / 'modules.json'} cannot be read: {error}") from error
+
+
+def _folder_of(name: str) -> Path:
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    if path.is_absolute() or name.startswith((".", "~")):
+        raise ConfigurationError(f"model={name!r}: there is no such folder.")
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        with contextlib.suppress(LocalEntryNotFoundError):
+            cached = Path(snapshot_download(name, local_files_only=True))
+            if any(cached.rglob("*.safetensors")):
+                return cached
+        return Path(snapshot_download(name, ignore_patterns=list(_NOT_NEEDED)))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        raise ConfigurationError(
+            f"model={name!r} is neither a folder nor in the Hugging Face cache, and could not be fetched: {error}"
+        ) from error
+
+
+def _short_name(name: str) -> str:
+    path = Path(name).expanduser()
+    return path.resolve().name if path.is_dir() else name
+
+
+def _dimensions(model: SentenceTransformer) -> int:
+    """Return the length of a vector; the method that tells was renamed in sentence-transformers 5.x."""
+    told = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+    dimensions = told()
+    if dimensions is None:
+        raise ConfigurationError("The model does not tell how many dimensions its vectors have.")
+    return int(dimensions)

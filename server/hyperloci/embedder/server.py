@@ -1,0 +1,147 @@
+"""The embedder's door: accepts connections, answers one request on each, ends the process when nobody needs it."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci.embedder import wire
+from hyperloci.embedder.engine import Engine
+from hyperloci.embedder.rendezvous import admit
+from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
+
+logger = logging.getLogger(__name__)
+
+MAX_TEXTS: Final = 256
+"""Texts of one request; the client sends more as several, so that other requests come in between."""
+
+MAX_TIMEOUT_SECONDS: Final = 600.0
+
+_MAX_CONNECTIONS: Final = 64
+"""Every session of a user at once has fewer; a runaway caller is turned away instead of exhausting threads."""
+
+_REQUEST_SECONDS: Final = 10.0
+"""How long a visitor may take to say what it wants, and to take its answer."""
+
+_ACCEPT_SECONDS: Final = 0.5
+"""How often the door looks whether it is time to close."""
+
+_FAILED_LINGER_SECONDS: Final = 60.0
+"""A failed embedder tells why for so long; then a fresh one may find that the cause was put right."""
+
+
+class Server:
+    """Serves one engine on one listening socket."""
+
+    def __init__(self, listener: socket.socket, secret: bytes, engine: Engine, idle_seconds: float) -> None:
+        self._listener = listener
+        self._secret = secret
+        self._engine = engine
+        self._idle_seconds = idle_seconds
+        self._stopping = threading.Event()
+        self._slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
+
+    def serve(self) -> str:
+        """Accept visitors until told to stop or idle for too long; return the reason in words."""
+        self._listener.settimeout(min(_ACCEPT_SECONDS, self._idle_seconds / 4 or _ACCEPT_SECONDS))
+        while not self._stopping.is_set():
+            limit = min(_FAILED_LINGER_SECONDS, self._idle_seconds) if self._engine.failed else self._idle_seconds
+            if self._engine.idle_seconds > limit:
+                return f"idle for {limit:.0f} s"
+            try:
+                connection, _ = self._listener.accept()
+            except TimeoutError:
+                continue
+            self._receive(connection)
+        return "told to stop"
+
+    def _receive(self, connection: socket.socket) -> None:
+        if not self._slots.acquire(blocking=False):
+            logger.warning("more than %d connections at once: turned one away", _MAX_CONNECTIONS)
+            connection.close()
+            return
+        threading.Thread(target=self._attend, args=(connection,), name="visitor", daemon=True).start()
+
+    def _attend(self, connection: socket.socket) -> None:
+        try:
+            with connection:
+                self._converse(connection)
+        except wire.ConnectionLostError:
+            pass  # A visitor that gave up, or only wanted to know whether somebody is at home.
+        except EmbedderError as error:
+            logger.warning("a request could not be served: %s", error)
+        finally:
+            self._slots.release()
+
+    def _converse(self, connection: socket.socket) -> None:
+        deadline = wire.deadline_after(_REQUEST_SECONDS)
+        if not admit(connection, self._secret, deadline=deadline):
+            logger.warning("refused a visitor that is not this user")
+            return
+        request, _ = wire.receive(connection, deadline=deadline)
+        try:
+            header, body = self._answer(request)
+        except HyperlociError as error:
+            header, body = {"ok": False, "error": _kind(error), "message": str(error)}, b""
+        wire.send(connection, header, body=body, deadline=wire.deadline_after(_REQUEST_SECONDS))
+        if request.get("op") == "stop":
+            self._stopping.set()
+
+    def _answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        operation = request.get("op")
+        if operation == "embed":
+            return self._embed(request)
+        if operation == "status":
+            return {"ok": True, "status": self._engine.status().to_message()}, b""
+        if operation == "drain":
+            self._engine.kick(_database(request))
+            return {"ok": True}, b""
+        if operation == "stop":
+            return {"ok": True}, b""
+        raise BadRequestError(f"op={operation!r:.40} is unknown: use embed, status, drain or stop.")
+
+    def _embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        texts, seconds = _texts(request), _seconds(request)
+        deadline = time.monotonic() + seconds
+        try:
+            answer = self._engine.submit(texts, tokens=request.get("tokens") is True, deadline=deadline)
+        except TimeoutError:
+            raise EmbedderError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
+        return (
+            {"ok": True, "model_id": answer.model_id, "shapes": [list(matrix.shape) for matrix in answer.matrices]},
+            b"".join(matrix.astype("<f4", copy=False).tobytes() for matrix in answer.matrices),
+        )
+
+
+def _texts(request: Mapping[str, Any]) -> list[str]:
+    texts = request.get("texts")
+    if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+        raise BadRequestError("texts must be a list of strings.")
+    if not 1 <= len(texts) <= MAX_TEXTS:
+        raise BadRequestError(f"{len(texts)} texts: one request takes 1 to {MAX_TEXTS}.")
+    return texts
+
+
+def _seconds(request: Mapping[str, Any]) -> float:
+    seconds = request.get("seconds")
+    if not isinstance(seconds, int | float) or not 0 < seconds <= MAX_TIMEOUT_SECONDS:
+        raise BadRequestError(f"seconds={seconds!r:.40} must be above 0 and at most {MAX_TIMEOUT_SECONDS:.0f}.")
+    return float(seconds)
+
+
+def _database(request: Mapping[str, Any]) -> Path:
+    database = request.get("database")
+    if not isinstance(database, str) or not Path(database).is_absolute() or not Path(database).is_file():
+        raise BadRequestError(f"database={database!r:.200} must be the absolute path of a database that exists.")
+    return Path(database)
+
+
+def _kind(error: HyperlociError) -> str:
+    if isinstance(error, NotReadyError):
+        return "not_ready"
+    return "bad_request" if isinstance(error, BadRequestError) else "failed"
