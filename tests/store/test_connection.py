@@ -37,13 +37,14 @@ PRIMARY = {
     "SQLITE_CORRUPT": StoreCorruptError,
     "SQLITE_NOTADB": StoreCorruptError,
 }
-OTHER = {
-    name: StoreError
-    for name in (
-        "ERROR INTERNAL ABORT NOMEM INTERRUPT IOERR NOTFOUND EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS"
-        " FORMAT RANGE NOTICE WARNING"
-    ).split()
-}
+OTHER_NAMES = """ERROR INTERNAL ABORT NOMEM INTERRUPT IOERR NOTFOUND EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE
+    NOLFS FORMAT RANGE NOTICE WARNING"""
+OTHER = {f"SQLITE_{name}": StoreError for name in OTHER_NAMES.split()}
+
+RESULT_CODES = """OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL
+    CANTOPEN PROTOCOL EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB NOTICE WARNING ROW
+    DONE"""
+"""https://sqlite.org/rescode.html, "Result Code Meanings"."""
 
 
 def mode_of(path: Path | str) -> int:
@@ -76,7 +77,7 @@ def test_everything_made_beside_the_database_is_the_users_alone(tmp_path: Path, 
         with Store.open(path) as store:
             add(store)
             store.back_up(tmp_path / "backups" / "copy.db")
-            files = [entry for entry in path.parent.iterdir()]
+            files = list(path.parent.iterdir())
             assert {entry.name for entry in files} >= {"memory.db", "memory.db-wal", "memory.db-shm"}
             assert {entry.name: mode_of(entry) for entry in files} == {entry.name: 0o600 for entry in files}
             assert mode_of(path.parent) == 0o700
@@ -164,7 +165,7 @@ def test_a_reader_of_what_is_not_there_is_told_so_and_makes_nothing(tmp_path: Pa
 
 @pytest.mark.parametrize("name", sorted(PRIMARY | OTHER))
 def test_every_primary_result_code_becomes_an_error_of_ours(name: str) -> None:
-    code = getattr(sqlite3, name if name.startswith("SQLITE_") else f"SQLITE_{name}")
+    code = getattr(sqlite3, name)
     error = sqlite3.OperationalError("what SQLite said")
     error.sqlite_errorcode = code
     translated = connection.translate(error, "/the/file.db")
@@ -173,23 +174,9 @@ def test_every_primary_result_code_becomes_an_error_of_ours(name: str) -> None:
 
 
 def test_the_table_of_codes_names_every_primary_code_there_is() -> None:
-    primary = {
-        name
-        for name in dir(sqlite3)
-        if name.startswith("SQLITE_") and name in _RESULT_CODES and getattr(sqlite3, name) < 256
-    }
-    named = set(PRIMARY) | {f"SQLITE_{name}" for name in OTHER}
-    assert primary - named == {"SQLITE_OK", "SQLITE_ROW", "SQLITE_DONE"}
-
-
-_RESULT_CODES = {
-    f"SQLITE_{name}"
-    for name in (
-        "OK ERROR INTERNAL PERM ABORT BUSY LOCKED NOMEM READONLY INTERRUPT IOERR CORRUPT NOTFOUND FULL CANTOPEN PROTOCOL"
-        " EMPTY SCHEMA TOOBIG CONSTRAINT MISMATCH MISUSE NOLFS AUTH FORMAT RANGE NOTADB NOTICE WARNING ROW DONE"
-    ).split()
-}
-"""https://sqlite.org/rescode.html, "Result Code Meanings"."""
+    codes = {f"SQLITE_{name}" for name in RESULT_CODES.split()}
+    assert all(getattr(sqlite3, name) < 256 for name in codes)
+    assert codes - set(PRIMARY | OTHER) == {"SQLITE_OK", "SQLITE_ROW", "SQLITE_DONE"}
 
 
 @pytest.mark.parametrize("name", [name for name in dir(sqlite3) if name.startswith(tuple(f"{n}_" for n in PRIMARY))])

@@ -233,10 +233,9 @@ def test_a_file_cut_short_is_a_damaged_file(tmp_path: Path) -> None:
     path = made(tmp_path / "memory.db")
     with open(path, "r+b") as file:
         file.truncate(10_000)
-    with pytest.raises(StoreCorruptError), Store.open(path) as store:
-        with store.snapshot():
-            store.nodes.query_nodes()
-            store.stats()
+    with pytest.raises(StoreCorruptError), Store.open(path) as store, store.snapshot():
+        store.nodes.query_nodes()
+        store.stats()
 
 
 def test_pages_overwritten_with_noise_are_found(tmp_path: Path) -> None:
