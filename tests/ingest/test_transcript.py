@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.transcript import Reading, is_users_own, read_batch
+from hyperloci.ingest.spoken import is_users_own
+from hyperloci.ingest.transcript import Reading, read_batch
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.sessions import TranscriptMark
 

@@ -183,7 +183,7 @@ def test_the_last_session_is_told_by_its_request_and_its_last_answer(house: Hous
     house.tell(RecordKind.TURNS, "It resumes now; 14 tests pass. " + "More. " * 300, "old", NOW - 800)
     house.tell(RecordKind.ENDED, "other", "old", NOW - 700)
     text = house.start(session="new")
-    assert "user episode" in text and "Make the importer resume" in text
+    assert "- prompt " in text and "Make the importer resume" in text
     assert "It resumes now; 14 tests pass." in text and '…"' in text
 
 

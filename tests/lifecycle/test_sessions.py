@@ -11,9 +11,9 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
+from hyperloci.ingest.spoken import MAX_EPISODE_CHARS
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.sessions import (
-    MAX_EPISODE_CHARS,
     SAME_TURN_MS,
     abandon_idle,
     add_action,

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from hyperloci.clock import from_iso
+from hyperloci.ingest.spoken import is_users_own
 from hyperloci.ingest.tool_use import describe
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.sessions import TranscriptMark
@@ -34,13 +35,6 @@ HELD_SHARE: Final = 0.25
 """A tool's result is waited for over this share of a batch; a call that has none by then was cut off."""
 
 _WANTED: Final = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
-
-_NOT_SAID: Final = re.compile(
-    r"\s*(?:<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
-    r"|task-notification|system-reminder|ide_[a-z_]+|user-memory-input|teammate-message)\b"
-    r"|\[Request interrupted by user|Caveat: The messages below were generated)"
-)
-"""How the texts begin that stand in the user's place but are not the user's words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,11 +155,6 @@ def _turns(entry: dict[str, Any], position: int, batch: _Batch) -> Iterator[Turn
                 yield from _done(entry, block, batch)
         if not any(entry.get(flag) for flag in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
             yield from _said(entry, Speaker.USER, [text for text in _texts(blocks) if is_users_own(text)])
-
-
-def is_users_own(text: str) -> bool:
-    """Tell whether a text that came as a prompt is what the user wrote, not a notice that Claude Code put in."""
-    return bool(text.strip()) and not _NOT_SAID.match(text)
 
 
 def _queued(entry: dict[str, Any]) -> Iterator[Turn]:

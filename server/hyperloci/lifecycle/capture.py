@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
-from hyperloci.lifecycle.injection import note_shown, prompt_context, session_context, shown_ids
 from hyperloci.lifecycle.sessions import Saying, add_saying, add_turns, end_session, start_session
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.record import Record, RecordKind
-from hyperloci.model.search import SearchAnswer
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
+
+if TYPE_CHECKING:
+    from hyperloci.model.search import SearchAnswer
 
 SEARCHED: Final = 12
 """Hits that are looked at for a prompt: some are of this session or were shown, three or four are wanted."""
@@ -119,6 +120,8 @@ class Capture:
         return ""
 
     def _session_context(self, record: Record) -> str:
+        from hyperloci.lifecycle.injection import note_shown, session_context
+
         session = self._store.sessions.get(record.session_id)
         if session is None:
             return ""
@@ -135,6 +138,7 @@ class Capture:
         return injection.text
 
     def _prompt_context(self, record: Record, search: Search) -> str:
+        from hyperloci.lifecycle.injection import note_shown, prompt_context, shown_ids
         from hyperloci.lifecycle.relevance import CONTENT_SUBTYPES, query_of, relevant
 
         query = query_of(record.text)

@@ -11,18 +11,20 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import to_iso
 from hyperloci.config import Settings
 from hyperloci.ingest.clean import INJECTED_TAG
 from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.episodes import Episodes
 from hyperloci.store.sessions import Session
+
+if TYPE_CHECKING:
+    from hyperloci.model.search import Hit
 
 COMPACT_SHARE: Final = 0.5
 """After a compaction the summary still holds a part of it: half the room is for what a summary drops."""
@@ -66,6 +68,8 @@ _SOURCE_WORDS: Final = {
     Origin.CODE: "code",
     Origin.IMPORT: "import",
 }
+
+_EPISODE_WORDS: Final = {"user": "prompt", "assistant": "answer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +204,7 @@ def _item(node: Node, *, limit: int | None = None) -> _Item:
     content = node.content
     if limit is not None and len(content) > limit:
         content = content[: limit - 1].rstrip() + "…"
-    kind = f"{node.metadata.get('role', '')} {node.subtype}".strip() if node.subtype == "episode" else node.subtype
+    kind = _EPISODE_WORDS.get(str(node.metadata.get("role"))) if node.subtype == "episode" else node.subtype
     day = to_iso(node.event_time)[:10]
     return _Item(node.id, _line(node.id, kind or node.type, day, _SOURCE_WORDS[node.origin], content))
 

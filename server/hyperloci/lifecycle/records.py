@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.ingest.boundary import Prepared
 from hyperloci.ingest.project import Project
+from hyperloci.ingest.spoken import is_users_own, storable
 from hyperloci.ingest.tool_use import describe
-from hyperloci.ingest.transcript import is_users_own
-from hyperloci.lifecycle.sessions import storable
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.turn import TurnKind
 
@@ -95,6 +94,6 @@ class Records:
     def _id(self, kind: RecordKind, text: str, told: str | None) -> str:
         """Return an id that is the same for the same event, where the event has one; else a new one."""
         if told is None:
-            return str(uuid.uuid4())
+            return os.urandom(16).hex()
         whole = "\n".join((self._session_id, kind, told, text))
         return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:32]

@@ -7,13 +7,12 @@ it an id of its own; the text joins them, so that it is stored once, whichever c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.ingest.boundary import Prepared, prepare
-from hyperloci.ingest.clean import PRIVATE_MARK
-from hyperloci.ingest.tool_use import clip
+from hyperloci.ingest.boundary import Prepared
+from hyperloci.ingest.spoken import storable
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
@@ -21,9 +20,6 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.episodes import Episodes, Twin
 from hyperloci.store.sessions import Session
-
-MAX_EPISODE_CHARS: Final = 100_000
-"""A longer text was pasted from a file or a log; its beginning tells what it was."""
 
 CONTEXT_CHARS: Final = 2_000
 """How much of the turn before helps to find a turn (8 points of recall on LoCoMo: docs/benchmarks.md)."""
@@ -122,18 +118,6 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link("follows", node.key, [previous.key], now=now)
     return node
-
-
-def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> Prepared | None:
-    """Return a text as it may be stored, without what we injected; None where nothing is left of it."""
-    if len(text) > MAX_EPISODE_CHARS:
-        text = f"{text[:MAX_EPISODE_CHARS]}\n[{len(text) - MAX_EPISODE_CHARS} more characters were not stored]"
-    prepared = prepare(text)
-    if not prepared.text.replace(PRIVATE_MARK, "").strip():
-        return None
-    if kind is TurnKind.ACTION:
-        return replace(prepared, text=clip(prepared.text))
-    return prepared
 
 
 def _session(store: Store, session_id: str, scope: str, at: int, now: int) -> Session:

@@ -1,0 +1,94 @@
+"""The events that are heard, and the record each makes of what Claude Code tells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci_hooks.io import object_of, text_of
+
+if TYPE_CHECKING:
+    from hyperloci.lifecycle.records import Records
+    from hyperloci.model.record import Record
+
+Payload = Mapping[str, Any]
+MakeRecord = Callable[["Records", Payload], "Record | None"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """How an event is handled.
+
+    Attributes:
+        make: makes its record; None where there is nothing to keep.
+        seconds: after so long the process ends with an empty answer, its record in the spool. About five times what
+            the contract allows in the median: a busy machine should be slow rather than forgetful.
+        journals: its record goes to the spool, and into the database with the next event that drains.
+        injects: it may answer with context.
+        drains: it has the time to store what waits in the spool.
+    """
+
+    make: MakeRecord
+    seconds: float
+    journals: bool = False
+    injects: bool = False
+    drains: bool = False
+
+
+def _started(records: Records, payload: Payload) -> Record:
+    return records.started(text_of(payload, "source") or "startup", _transcript(payload))
+
+
+def _prompted(records: Records, payload: Payload) -> Record | None:
+    return records.prompt(text_of(payload, "prompt"), event_id=text_of(payload, "prompt_id") or None)
+
+
+def _used(records: Records, payload: Payload) -> Record | None:
+    return records.action(
+        text_of(payload, "tool_name"),
+        object_of(payload, "tool_input"),
+        payload.get("tool_response"),
+        tool_use_id=text_of(payload, "tool_use_id") or None,
+    )
+
+
+def _failed(records: Records, payload: Payload) -> Record | None:
+    return records.action(
+        text_of(payload, "tool_name"),
+        object_of(payload, "tool_input"),
+        {"interrupted": payload.get("is_interrupt")},
+        error=text_of(payload, "error"),
+        tool_use_id=text_of(payload, "tool_use_id") or None,
+    )
+
+
+def _grown(records: Records, payload: Payload) -> Record:
+    return records.turns(
+        _transcript(payload),
+        text_of(payload, "last_assistant_message") or None,
+        event_id=text_of(payload, "prompt_id") or None,
+    )
+
+
+def _ended(records: Records, payload: Payload) -> Record:
+    return records.ended(text_of(payload, "reason"))
+
+
+def _transcript(payload: Payload) -> Path | None:
+    path = text_of(payload, "transcript_path")
+    return Path(path) if path else None
+
+
+EVENTS: Final[Mapping[str, Event]] = {
+    "SessionStart": Event(make=_started, seconds=1.5, injects=True, drains=True),
+    "UserPromptSubmit": Event(make=_prompted, seconds=1.0, injects=True, drains=True),
+    "PostToolUse": Event(make=_used, seconds=0.6, journals=True),
+    "PostToolUseFailure": Event(make=_failed, seconds=0.6, journals=True),
+    "PreCompact": Event(make=_grown, seconds=2.0, drains=True),
+    "Stop": Event(make=_grown, seconds=2.0, drains=True),
+    # Claude Code gives all SessionEnd hooks together 1.5 s.
+    "SessionEnd": Event(make=_ended, seconds=1.0, journals=True),
+}
+"""An event that isn't here is answered at once, with nothing."""

@@ -1,0 +1,166 @@
+"""The spool: what is left there is stored once, whatever happened in between."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, StoreBusyError
+from hyperloci.lifecycle.capture import Capture
+from hyperloci.model.record import Record, RecordKind
+from hyperloci.store import Store
+from hyperloci_hooks.spool import BATCH_FILES, LOST_AFTER_MS, drain_spool, save, waiting
+
+NOW = 1_795_000_000_000
+
+
+class Keeper:
+    """What `Memory` is to the spool, over a real store; `fails` is raised once it comes to a record's text."""
+
+    def __init__(self, store: Store, where: Settings) -> None:
+        self.store = store
+        self.settings = where
+        self.fails: dict[str, Exception] = {}
+        self._capture = Capture(store, where, lambda: NOW)
+
+    def keep(self, record: Record) -> int:
+        if record.text in self.fails:
+            raise self.fails[record.text]
+        return self._capture.keep(record)
+
+    def texts(self) -> list[str]:
+        return [node.content for node in reversed(self.store.nodes.query_nodes("experience"))]
+
+
+@pytest.fixture
+def keeper(tmp_path: Path) -> Iterator[Keeper]:
+    where = Settings(database=tmp_path / "m.db", state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
+    with Store.open(where.database, clock=lambda: NOW) as store:
+        yield Keeper(store, where)
+
+
+def record(text: str, number: int = 1, kind: RecordKind = RecordKind.PROMPT) -> Record:
+    return Record(
+        id=f"r{number}",
+        kind=kind,
+        session_id="s1",
+        project_id="project:0123456789abcdef",
+        project_name="demo",
+        project_root="/demo",
+        at=NOW + number,
+        text=text,
+    )
+
+
+@given(st.text(), st.sampled_from(list(RecordKind)), st.none() | st.text(), st.lists(st.text()))
+@settings(max_examples=50, deadline=None)
+def test_a_record_is_the_same_after_the_spool(text: str, kind: RecordKind, path: str | None, flags: list[str]) -> None:
+    kept = replace(record(text, kind=kind), path=path, flags=tuple(flags))
+    assert Record.from_dict(json.loads(json.dumps(kept.to_dict()))) == kept
+
+
+@pytest.mark.parametrize("change", [{"version": 2}, {"version": None}, {"kind": "other"}, {"at": "noon"}, {"id": None}])
+def test_a_record_of_another_shape_is_refused(change: dict[str, object]) -> None:
+    values = record("x").to_dict() | change
+    if change == {"id": None}:
+        del values["id"]
+    with pytest.raises(BadRequestError):
+        Record.from_dict(values)
+
+
+def test_a_saved_record_is_a_private_file_with_nothing_unfinished_beside_it(tmp_path: Path) -> None:
+    path = save(tmp_path / "spool", record("keep me"))
+    assert os.listdir(tmp_path / "spool") == [path.name]
+    if os.name == "posix":
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_waiting_records_are_stored_in_their_order_and_the_spool_is_empty(keeper: Keeper) -> None:
+    for number in (3, 1, 2):
+        save(keeper.settings.spool_dir, record(f"text {number}", number))
+    assert drain_spool(keeper) == 3
+    assert keeper.texts() == ["text 1", "text 2", "text 3"]
+    assert waiting(keeper.settings.spool_dir) == []
+    assert drain_spool(keeper) == 0
+
+
+def test_a_spool_that_is_not_there_is_empty(keeper: Keeper) -> None:
+    assert drain_spool(keeper) == 0
+
+
+def test_a_file_that_was_stored_but_not_removed_does_no_harm(keeper: Keeper) -> None:
+    path = save(keeper.settings.spool_dir, record("once"))
+    data = path.read_bytes()
+    drain_spool(keeper)
+    path.write_bytes(data)
+    drain_spool(keeper)
+    assert keeper.texts() == ["once"]
+
+
+def test_a_torn_last_line_is_left_out_and_the_lines_before_it_are_stored(keeper: Keeper) -> None:
+    path = save(keeper.settings.spool_dir, record("whole"))
+    path.write_bytes(path.read_bytes() + json.dumps(record("torn", 2).to_dict()).encode()[:-9])
+    assert drain_spool(keeper) == 1
+    assert keeper.texts() == ["whole"] and waiting(keeper.settings.spool_dir) == []
+
+
+def test_what_a_dead_process_left_unfinished_is_used_after_a_minute(keeper: Keeper) -> None:
+    path = save(keeper.settings.spool_dir, record("left behind"))
+    unfinished = path.rename(path.with_suffix(".tmp"))
+    written = unfinished.stat().st_mtime_ns // 1_000_000
+    assert waiting(unfinished.parent, now=written) == []
+    assert waiting(unfinished.parent, now=written + LOST_AFTER_MS + 1) == [unfinished]
+
+
+def test_a_busy_database_leaves_everything_waiting(keeper: Keeper) -> None:
+    for number in (1, 2):
+        save(keeper.settings.spool_dir, record(f"text {number}", number))
+    keeper.fails["text 2"] = StoreBusyError()
+    with pytest.raises(StoreBusyError):
+        drain_spool(keeper)
+    assert len(waiting(keeper.settings.spool_dir)) == 2 and keeper.texts() == []
+    keeper.fails.clear()
+    assert drain_spool(keeper) == 2
+
+
+@pytest.mark.parametrize("junk", [b"not json\n", b"[]\n", b'{"version": 99}\n'], ids=["text", "list", "newer"])
+def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper: Keeper, junk: bytes) -> None:
+    path = save(keeper.settings.spool_dir, record("good"))
+    path.write_bytes(junk + path.read_bytes())
+    assert drain_spool(keeper) == 1
+    assert keeper.texts() == ["good"]
+    assert [name.suffix for name in keeper.settings.spool_dir.iterdir()] == [".bad"]
+    assert drain_spool(keeper) == 0
+
+
+def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: Keeper) -> None:
+    for number in range(3):
+        save(keeper.settings.spool_dir, record(f"text {number}", number))
+    keeper.fails["text 1"] = ValueError("no")
+    assert drain_spool(keeper) == 2
+    assert keeper.texts() == ["text 0", "text 2"]
+    assert [path.suffix for path in keeper.settings.spool_dir.iterdir()] == [".bad"]
+
+
+def test_draining_stops_between_batches_when_it_may_not_go_on(keeper: Keeper) -> None:
+    for number in range(BATCH_FILES + 3):
+        save(keeper.settings.spool_dir, record(f"text {number}", number))
+    allowed = iter([True, False])
+    assert drain_spool(keeper, may_go_on=lambda: next(allowed)) == BATCH_FILES
+    assert drain_spool(keeper) == 3
+
+
+def test_turns_are_stored_after_what_happened_before_them(keeper: Keeper) -> None:
+    save(keeper.settings.spool_dir, record("All done.", 2, RecordKind.TURNS))
+    save(keeper.settings.spool_dir, record("Bash: make", 1, RecordKind.ACTION))
+    drain_spool(keeper)
+    assert keeper.texts() == ["Bash: make", "All done."]
