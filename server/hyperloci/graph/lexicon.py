@@ -96,12 +96,11 @@ NUMBER_WORDS: Final[dict[str, int]] = {
 
 FUNCTION_WORDS: Final = frozenset(
     """cannot can't don't doesn't didn't isn't aren't wasn't weren't won't wouldn't shouldn't couldn't haven't hasn't
-    hadn't mustn't needn't never nobody nothing none neither nor without instead avoid avoids avoided avoiding
-    must shall may might need i'm i've i'll we've we're we'll you've you're he's she's it's that's there's they've
+    hadn't mustn't needn't never nobody nothing none neither nor without instead avoid avoids avoided avoiding must
+    shall may might need i'm i've i'll we've we're we'll you've you're he's she's it's that's there's they've
     they're let's us it one ones per via like upon onto toward towards among across yet ever else either whether
-    rarely seldom uncommon
-    unusual unlikely impossible unnecessary infrequent hardly barely every each any anyone anybody anything someone somebody something longer anymore rather able unable
-    e.g i.e etc vs yes ok""".split()
+    rarely seldom uncommon unusual unlikely impossible unnecessary infrequent hardly barely every each any anyone
+    anybody anything someone somebody something longer anymore rather able unable e.g i.e etc vs yes ok""".split()
 )
 """Beyond the stop words of the index: they shape a sentence and say nothing of its topic."""
 
