@@ -1,0 +1,469 @@
+"""The smaller registers: scopes, sessions, transcripts, entities, files, commits, positions, anchors, log, counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.errors import NotFoundError, StoreError
+from hyperloci.model.chunk import CodeFacts
+from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
+from hyperloci.model.position import Position
+from hyperloci.store import Store, health
+from hyperloci.store.entities import fold
+from hyperloci.store.episodes import Episodes
+from hyperloci.store.files import MAX_VALUES, IndexedFile
+from hyperloci.store.positions import Anchor
+from hyperloci.store.sessions import TranscriptMark
+from hyperloci.store.stats import get_meta, set_meta
+from tests.support import NOW, add
+
+
+@pytest.fixture
+def scope(store: Store) -> int:
+    with store.transaction():
+        return store.scopes.ensure("project", now=NOW, name="rocket", root="/src/rocket")
+
+
+def test_a_scope_is_made_once_and_better_knowledge_of_it_is_kept(store: Store, scope: int) -> None:
+    with store.transaction():
+        assert store.scopes.ensure("project", now=NOW + 1) == scope
+        assert store.scopes.ensure("project", now=NOW + 1, root="/elsewhere") == scope
+        bare = store.scopes.ensure("bare", now=NOW)
+        assert store.scopes.ensure("bare", now=NOW, name="named", root="/r", remote="git@x", root_commit="c0") == bare
+    assert [(found.id, found.name, found.root) for found in store.scopes.all()] == [
+        ("global", "global", None),
+        ("bare", "named", "/r"),
+        ("project", "rocket", "/elsewhere"),
+    ]
+    assert store.scopes.find("nowhere") is None
+    row = store.connection.execute("SELECT remote, root_commit, created_at FROM scopes WHERE id = 'bare'").fetchone()
+    assert tuple(row) == ("git@x", "c0", NOW)
+
+
+def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
+    """Write something into every table that knows of scopes."""
+    with store.transaction():
+        key = store.scopes.ensure(scope_id, now=NOW)
+        store.sessions.see(f"session of {scope_id}", key, now=NOW)
+        node = add(store, f"of {scope_id}", scope=scope_id)
+        store.files.put(key, path, size=1, mtime_ns=2, content_hash=b"h", now=NOW)
+        store.files.put_commit(key, sha, node.key)
+        store.positions.put_anchor(Anchor(node.key, key, path, "f", b"h"))
+    return node.key
+
+
+def tables_with_scopes(store: Store) -> list[str]:
+    rows = store.connection.execute(
+        "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'scope_key'"
+        " WHERE m.type = 'table' ORDER BY m.name"
+    )
+    return [row[0] for row in rows]
+
+
+def test_a_project_with_a_better_id_keeps_everything(store: Store) -> None:
+    key = fill_scope(store, "path:/src", "a.py", "sha")
+    with store.transaction():
+        assert store.scopes.adopt("path:/src", "git:1")
+        assert not store.scopes.adopt("path:/src", "git:1")
+        assert not store.scopes.adopt("git:1", "git:1")
+    assert store.nodes.by_key(key).scope == "git:1"  # type: ignore[union-attr]
+    assert store.scopes.find("path:/src") is None
+
+
+def test_two_ids_of_one_project_become_one_with_all_that_either_held(store: Store) -> None:
+    nodes = [fill_scope(store, "path:/src", "a.py", "sha"), fill_scope(store, "git:1", "a.py", "sha")]
+    old, new = store.scopes.find("path:/src"), store.scopes.find("git:1")
+    with store.transaction():
+        assert store.scopes.adopt("path:/src", "git:1")
+    assert [store.nodes.by_key(key).scope for key in nodes] == ["git:1"] * 2  # type: ignore[union-attr]
+    for table in tables_with_scopes(store):
+        left = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (old,)).fetchone()[0]
+        kept = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (new,)).fetchone()[0]
+        assert (left, kept) == (0, 1 if table in ("files", "commits") else 2), table
+    assert health.violations(store) == {}
+
+
+@pytest.mark.req("E.10", "B.16")
+def test_a_session_lives_ends_and_may_speak_again(store: Store, scope: int) -> None:
+    with store.transaction():
+        session = store.sessions.see("s", scope, now=NOW)
+        assert (session.status, session.started_at, session.last_seen_at, session.scope) == (
+            "active",
+            NOW,
+            NOW,
+            "project",
+        )
+        assert store.sessions.see("s", scope, now=NOW + 5).last_seen_at == NOW + 5
+        assert store.sessions.end("s", now=NOW + 9, status="abandoned")
+    ended = store.sessions.get("s")
+    assert ended is not None and (ended.status, ended.ended_at, ended.last_seen_at) == ("abandoned", NOW + 9, NOW + 9)
+    with store.transaction():
+        again = store.sessions.see("s", scope, now=NOW + 10)
+        assert (again.key, again.status, again.ended_at, again.started_at) == (session.key, "active", None, NOW)
+        assert not store.sessions.end("nobody", now=NOW)
+    assert store.sessions.get("nobody") is None
+
+
+def test_a_clock_that_goes_back_does_not_make_a_session_older(store: Store, scope: int) -> None:
+    with store.transaction():
+        store.sessions.see("s", scope, now=NOW)
+        assert store.sessions.see("s", scope, now=NOW - 99).last_seen_at == NOW
+        store.sessions.end("s", now=NOW - 99)
+    assert store.sessions.get("s").last_seen_at == NOW  # type: ignore[union-attr]
+
+
+def test_a_status_that_is_none_is_refused(store: Store, scope: int) -> None:
+    with store.transaction():
+        store.sessions.see("s", scope, now=NOW)
+    with pytest.raises(StoreError, match="CHECK"), store.transaction():
+        store.sessions.end("s", now=NOW, status="bored")
+
+
+@pytest.mark.req("E.10")
+def test_sequence_numbers_count_up_from_nought(store: Store, scope: int) -> None:
+    with store.transaction():
+        key = store.sessions.see("s", scope, now=NOW).key
+        other = store.sessions.see("t", scope, now=NOW).key
+        assert [store.sessions.take_seq(key) for _ in range(4)] == [0, 1, 2, 3]
+        assert store.sessions.take_seq(other) == 0
+    with pytest.raises(ZeroDivisionError), store.transaction():
+        store.sessions.take_seq(key)
+        raise ZeroDivisionError
+    with store.transaction():
+        assert store.sessions.take_seq(key) == 4
+    with pytest.raises(NotFoundError, match="99"), store.transaction():
+        store.sessions.take_seq(99)
+
+
+def test_recent_sessions_come_latest_first(store: Store, scope: int) -> None:
+    with store.transaction():
+        other = store.scopes.ensure("other", now=NOW)
+        for number, key in enumerate((scope, other, scope)):
+            store.sessions.see(f"s{number}", key, now=NOW + number)
+    assert [session.id for session in store.sessions.recent()] == ["s2", "s1", "s0"]
+    assert [session.id for session in store.sessions.recent("project")] == ["s2", "s0"]
+    assert [session.id for session in store.sessions.recent(limit=1)] == ["s2"]
+
+
+def test_what_is_noted_of_a_session_is_merged(store: Store, scope: int) -> None:
+    with store.transaction():
+        store.sessions.see("s", scope, now=NOW)
+        store.sessions.set_metadata("s", a=1, b={"c": 2})
+        store.sessions.set_metadata("s", b={"d": "ü"}, e=[1])
+        store.sessions.set_metadata("s", a=None)
+    assert store.sessions.get("s").metadata == {"b": {"c": 2, "d": "ü"}, "e": [1]}  # type: ignore[union-attr]
+
+
+@pytest.mark.req("C.10")
+def test_how_far_a_transcript_was_read_is_remembered(store: Store) -> None:
+    assert store.sessions.transcript_mark("/t.jsonl") is None
+    with store.transaction():
+        store.sessions.mark_transcript("/t.jsonl", TranscriptMark(5, b"head"), now=NOW)
+        store.sessions.mark_transcript("/t.jsonl", TranscriptMark(9, b"tail"), now=NOW)
+    assert store.sessions.transcript_mark("/t.jsonl") == TranscriptMark(9, b"tail")
+
+
+def entity(store: Store, name: str, kind: str = "tool", scope: str = "global") -> NodeKey:
+    with store.transaction():
+        node = add(store, name, type=NodeType.ENTITY, subtype=kind, scope=scope)
+        store.entities.register(node.key, name, now=NOW)
+    return node.key
+
+
+@pytest.mark.req("B.10")
+def test_an_entity_is_found_by_any_of_its_names_however_written(store: Store) -> None:
+    key = entity(store, "New  York", "place")
+    with store.transaction():
+        store.entities.add_alias(key, "The Big Apple")
+        store.entities.add_alias(key, "the big  apple ")
+    for name in ("new york", " NEW YORK ", "The big apple"):
+        (found,) = store.entities.find(name)
+        assert (found.node_key, found.canonical_name, found.kind) == (key, "New  York", "place")
+    assert found.aliases == ("new york", "the big apple")
+    assert store.entities.find("York") == []
+    assert store.entities.count() == 1
+
+
+def test_the_form_for_comparing_names_has_no_case_and_single_spaces() -> None:
+    assert fold("  STRASSE\t1 ") == fold("straße 1") == "strasse 1"
+
+
+def test_of_two_entities_with_one_name_the_more_spoken_of_comes_first(store: Store, scope: int) -> None:
+    quiet, loud = entity(store, "Mercury"), entity(store, "mercury", scope="project")
+    memory = add(store)
+    with store.transaction():
+        for _ in range(3):
+            store.entities.mention(memory.key, loud, now=NOW + 3)
+    assert [found.node_key for found in store.entities.find("Mercury")] == [loud, quiet]
+    assert [found.node_key for found in store.entities.find("Mercury", [scope])] == [loud]
+    assert store.entities.find("Mercury", [999]) == []
+    (found,) = store.entities.of(memory.key)
+    assert (found.node_key, found.mention_count, found.last_updated) == (loud, 1, NOW + 3)
+
+
+def test_a_forgotten_entity_is_nowhere(store: Store) -> None:
+    key = entity(store, "Valve")
+    memory = add(store)
+    with store.transaction():
+        store.entities.mention(memory.key, key, now=NOW)
+        store.nodes.delete_node(store.nodes.by_key(key).id, now=NOW)  # type: ignore[union-attr]
+    assert store.entities.find("valve") == store.entities.of(memory.key) == []
+    assert store.entities.count() == 0
+
+
+def snippet(store: Store, content: str, file: int | None, *, scope: str = "project", **place: object) -> NodeKey:
+    with store.transaction():
+        node = add(store, content, type=NodeType.SNIPPET, subtype="code", scope=scope, title=f"title of {content}")
+        store.positions.put(node.key, Position(**place), file)  # type: ignore[arg-type]
+    return node.key
+
+
+def put_file(store: Store, scope: int, path: str, content_hash: bytes = b"h") -> int:
+    with store.transaction():
+        return store.files.put(scope, path, size=1, mtime_ns=2, content_hash=content_hash, now=NOW)
+
+
+def test_a_file_is_remembered_as_it_was_indexed(store: Store, scope: int) -> None:
+    key = put_file(store, scope, "a.py")
+    assert put_file(store, scope, "a.py", b"new") == key
+    expected = IndexedFile(key=key, path="a.py", size=1, mtime_ns=2, content_hash=b"new")
+    assert store.files.all(scope) == {"a.py": expected}
+    assert store.files.get(scope, "a.py") == expected
+    assert store.files.get(scope, "b.py") is None
+    assert store.files.all(99) == {}
+    with store.transaction():
+        store.files.touch(key, size=8, mtime_ns=9)
+    assert store.files.get(scope, "a.py") == IndexedFile(key=key, path="a.py", size=8, mtime_ns=9, content_hash=b"new")
+
+
+def test_the_chunks_of_a_file_come_in_their_order_and_only_living_ones(store: Store, scope: int) -> None:
+    file, other = put_file(store, scope, "a.py"), put_file(store, scope, "b.py")
+    second = snippet(store, "second", file, path="a.py", char_start=50, symbol="g")
+    first = snippet(store, "first", file, path="a.py", char_start=0)
+    gone = snippet(store, "gone", file, path="a.py", char_start=20)
+    elsewhere = snippet(store, "elsewhere", other, path="b.py", char_start=0)
+    with store.transaction():
+        store.nodes.delete_node(store.nodes.by_key(gone).id, now=NOW, reason="edited away")  # type: ignore[union-attr]
+    chunks = store.files.chunks([file, other, 77])
+    assert [[chunk.node_key for chunk in chunks[key]] for key in (file, other)] == [[first, second], [elsewhere]]
+    assert (chunks[file][1].symbol, chunks[file][1].title) == ("g", "title of second")
+    assert store.files.count_chunks([file, other]) == 3
+    (forgotten,) = store.files.forgotten_chunks(
+        scope, [store.files.chunks([file])[file][0].content_hash, *_hashes(store)]
+    )
+    assert (forgotten.path, forgotten.symbol, forgotten.reason) == ("a.py", None, "edited away")
+
+
+def _hashes(store: Store) -> list[bytes]:
+    known = [row[0] for row in store.connection.execute("SELECT content_hash FROM nodes")]
+    return [bytes([number % 256]) * 32 for number in range(MAX_VALUES)] + known
+
+
+def test_a_renamed_file_takes_its_positions_along(store: Store, scope: int) -> None:
+    file = put_file(store, scope, "old.py")
+    key = snippet(store, "x", file, path="old.py")
+    with store.transaction():
+        store.files.rename(file, "new.py")
+        store.files.put_place(key, "new.py")
+    assert list(store.files.all(scope)) == ["new.py"]
+    assert store.positions.of([key])[key].path == "new.py"
+    assert store.connection.execute("SELECT place FROM nodes WHERE key = ?", (key,)).fetchone()[0] == "new.py"
+
+
+def test_a_removed_file_leaves_its_nodes_to_their_keeper(store: Store, scope: int) -> None:
+    file = put_file(store, scope, "a.py")
+    key = snippet(store, "x", file, path="a.py")
+    with store.transaction():
+        store.files.remove(file)
+    assert store.files.all(scope) == {}
+    assert store.positions.of([key])[key].path == "a.py"
+    assert store.nodes.by_key(key) is not None
+
+
+def test_snippets_are_found_by_symbol_and_by_lines(store: Store, scope: int) -> None:
+    file = put_file(store, scope, "a.py")
+    f = snippet(store, "f", file, path="a.py", symbol="f", line_start=1, line_end=10)
+    g = snippet(store, "g", file, path="a.py", symbol="C.g", line_start=11, line_end=20)
+    assert store.files.nodes_of_symbols(scope, "a.py", ["C.g", "f", "nothing"]) == [f, g]
+    assert store.files.nodes_of_symbols(scope, "b.py", ["f"]) == []
+    assert store.files.nodes_at_lines(scope, "a.py", 10, 11) == [f, g]
+    assert store.files.nodes_at_lines(scope, "a.py", 11, 99) == [g]
+    assert store.files.nodes_at_lines(scope, "a.py", 21, 99) == []
+    assert store.files.nodes_at_lines(99, "a.py", 1, 99) == []
+
+
+def test_commits_are_known_by_their_hash(store: Store, scope: int) -> None:
+    nodes = [add(store, f"commit {number}", type=NodeType.DECISION, subtype="commit") for number in range(2)]
+    with store.transaction():
+        for node in nodes:
+            store.files.put_commit(scope, f"sha{node.key}", node.key)
+        store.nodes.update_node(nodes[1].id, now=NOW, valid_until=NOW)
+    assert store.files.known_commits(scope) == {"sha1", "sha2"}
+    assert store.files.commits_of([node.key for node in nodes] + [9]) == {nodes[0].key: "sha1", nodes[1].key: "sha2"}
+    assert {sha: commit.ended for sha, commit in store.files.commits(scope).items()} == {"sha1": False, "sha2": True}
+    assert store.files.has_commit(scope, "sha1") and not store.files.has_commit(scope, "sha3")
+    assert store.files.known_commits(99) == set()
+
+
+@pytest.mark.req("D.01")
+def test_a_position_comes_back_whole(store: Store) -> None:
+    position = Position(
+        path="src/ü.py",
+        line_start=1,
+        line_end=2,
+        char_start=3,
+        char_end=4,
+        section_path=("A", "B 'quoted'", "Ünter"),
+        heading_level=2,
+        module="a.b",
+        class_name="C",
+        function_name="f",
+        symbol="C.f",
+        scope_depth=2,
+        language="python",
+        url="https://x/y#z",
+        anchor="z",
+    )
+    with_all, with_none = add(store, position=position), add(store, position=Position())
+    without = add(store)
+    found = store.positions.of([with_all.key, with_none.key, without.key])
+    assert found == {with_all.key: position, with_none.key: Position()}
+
+
+def test_code_facts_come_back_whole(store: Store) -> None:
+    facts = CodeFacts(
+        kind="method", name="f", qualname="C.f", signature="def f(self)", docstring="Do.", calls=("g",), bases=()
+    )
+    node = add(store)
+    with store.transaction():
+        store.positions.put_code_facts(node.key, CodeFacts(kind="block"))
+        store.positions.put_code_facts(node.key, facts)
+    assert store.positions.code_facts([node.key, 99]) == {node.key: facts}
+
+
+def test_a_fact_is_tied_to_symbols_and_untied(store: Store, scope: int) -> None:
+    fact, loose = (add(store, name, scope="project") for name in ("fact", "loose"))
+    anchors = [Anchor(fact.key, scope, "a.py", symbol, b"1") for symbol in ("f", "g")]
+    with store.transaction():
+        for anchor in reversed(anchors):
+            store.positions.put_anchor(anchor)
+        store.positions.put_anchor(anchors[0])
+    assert store.positions.anchors([fact.key, loose.key]) == anchors
+    assert store.positions.unanchored(scope, 9) == [(loose.key, "loose")]
+    with store.transaction():
+        store.positions.drop_anchors(fact.key)
+    assert store.positions.anchors([fact.key]) == []
+    assert store.positions.unanchored(scope, 1) == [(loose.key, "loose")]
+
+
+def test_symbols_are_found_by_bare_and_qualified_names(store: Store, scope: int) -> None:
+    file = put_file(store, scope, "a.py")
+    method = snippet(store, "m", file, path="a.py", symbol="C.f", class_name="C", function_name="f", char_start=9)
+    snippet(store, "c", file, path="a.py", symbol="C", class_name="C", char_start=0)
+    snippet(store, "other project", None, scope="global", path="z.py", symbol="f", function_name="f")
+    assert store.positions.symbols_named(scope, ["f"]) == [("a.py", "C.f")]
+    assert store.positions.symbols_named(scope, ["C"]) == [("a.py", "C"), ("a.py", "C.f")]
+    assert store.positions.symbols_named(scope, ["C.f", "f"]) == [("a.py", "C.f")]
+    assert store.positions.symbols_named(scope, []) == []
+    assert store.positions.symbol_text(scope, "a.py", "C.f") == "m"
+    with store.transaction():
+        store.nodes.delete_node(store.nodes.by_key(method).id, now=NOW)  # type: ignore[union-attr]
+    assert store.positions.symbols_named(scope, ["f"]) == []
+    assert store.positions.symbol_text(scope, "a.py", "C.f") is None
+
+
+@pytest.mark.req("SPEC-02.19")
+def test_the_log_of_a_node_is_its_latest_entries_oldest_first(store: Store) -> None:
+    one, two = add(store), add(store)
+    with store.transaction():
+        for number in range(5):
+            store.log.add(f"op {number}", [one.id], now=NOW + number)
+        both = store.log.add("merge", [one.id, two.id, one.id], now=NOW, from_tier=Tier.TASK, to_tier=Tier.SESSION)
+    assert [entry.operation for entry in store.log.of(one.id, limit=3)] == ["op 3", "op 4", "merge"]
+    (entry,) = store.log.of(two.id)
+    assert (entry.id, entry.node_ids) == (both, (one.id, two.id, one.id))
+    assert (entry.from_tier, entry.to_tier, entry.reasoning) == ("task", "session", None)
+    assert store.log.of(one.id, limit=99)[0].timestamp == NOW
+
+
+@pytest.mark.req("B.15")
+def test_everything_held_is_counted(store: Store, scope: int) -> None:
+    with store.transaction():
+        other = store.scopes.ensure("other", now=NOW, name="rocket", root="/fork")
+        store.sessions.see("s", scope, now=NOW)
+        store.sessions.see("t", other, now=NOW)
+        store.sessions.end("t", now=NOW)
+    fact = add(store, "a", scope="project", subtype="insight")
+    add(store, "b", scope="other", type=NodeType.DECISION, tier=Tier.LONGTERM)
+    gone = add(store, "c")
+    entity(store, "Valve")
+    with store.transaction():
+        store.edges.link("supports", fact.key, [gone.key], now=NOW)
+        store.nodes.delete_node(gone.id, now=NOW)
+        store.vectors.put(fact.key, store.vectors.use_model("m", 64, now=NOW), {}, now=NOW)
+        store.files.put(scope, "a.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
+        set_meta(store.connection, "last_upkeep", "1")
+        set_meta(store.connection, "last_upkeep", "2")
+    stats = store.stats()
+    assert stats.pop("database_bytes") > 0
+    assert stats == {
+        "nodes": 3,
+        "forgotten": 1,
+        "edges": 1,
+        "entities": 1,
+        "files": 1,
+        "orphans": 2,
+        "fingerprints_done": 1,
+        "fingerprints_pending": 2,
+        "schema_version": 1,
+        "nodes_by_type": {"fact": 1, "decision": 1, "entity": 1},
+        "nodes_by_subtype": {"insight": 1, "decision": 1, "tool": 1},
+        "nodes_by_tier": {"task": 2, "longterm": 1, "archive": 1},
+        "nodes_by_scope": {"global": 1, "rocket (project)": 1, "rocket (other)": 1},
+        "edges_by_type": {"relation": 1},
+        "edges_by_label": {"supports": 1},
+        "sessions": {"active": 1, "completed": 1},
+        "last_upkeep": "2",
+    }
+    assert get_meta(store.connection, "unheard of") is None
+
+
+def test_an_empty_database_counts_nothing(store: Store) -> None:
+    stats = store.stats()
+    assert stats["nodes"] == stats["edges"] == stats["orphans"] == 0
+    assert stats["nodes_by_scope"] == {} and stats["last_upkeep"] is None
+
+
+def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) -> None:
+    episodes = Episodes(store.connection)
+    with store.transaction():
+        session = store.sessions.see("s", scope, now=NOW)
+    said = []
+    for seq, (role, text) in enumerate([("user", "hello"), ("assistant", "hi"), ("user", "hello")]):
+        node = add(
+            store,
+            text,
+            type=NodeType.EXPERIENCE,
+            subtype="episode",
+            scope="project",
+            session_key=session.key,
+            seq=seq,
+            place=f"s/{seq}",
+            metadata={"role": role},
+            origin=Origin.EXTRACTION if seq == 1 else Origin.HOOK,
+        )
+        said.append(node)
+    assert [twin.key for twin in episodes.twins(scope, "hello")] == [said[0].key, said[2].key]
+    assert episodes.is_placed(session.key, "s/1") and not episodes.is_placed(session.key, "s/9")
+    assert episodes.last(session.key) == said[2] and episodes.first(session.key) == said[0]
+    assert episodes.last(session.key, "assistant") == said[1] == episodes.first(session.key, "assistant")
+    assert episodes.last(99) is None
+    with store.transaction():
+        episodes.identify(said[0].key, uuid="u", ref="r")
+        store.nodes.reinforce([said[0].key], now=NOW)
+        keep = episodes.worth_keeping(session.key)
+        episodes.move_to_session(keep, now=NOW + 4)
+    assert keep == [said[0].id, said[1].id]
+    twin = episodes.twins(scope, "hello")[0]
+    assert (twin.role, twin.uuid, twin.ref, twin.session_key, twin.event_time) == ("user", "u", "r", session.key, NOW)
+    assert [store.nodes.by_key(node.key).tier for node in said] == ["session", "session", "task"]  # type: ignore[union-attr]
