@@ -37,7 +37,8 @@ _STEMMER: Final = Stemmer.Stemmer("porter")
 
 @functools.lru_cache(maxsize=65_536)
 def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word)) if _PLAIN.fullmatch(word) else word
+    # The stem of "s" is nothing at all.
+    return (str(_STEMMER.stemWord(word)) or word) if _PLAIN.fullmatch(word) else word
 
 
 def _expand(word: str) -> list[str]:
