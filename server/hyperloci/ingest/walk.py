@@ -1,0 +1,300 @@
+"""Walk a project's tree: every file that is indexed, and everything that is not, with the reason.
+
+Ignore files (`.gitignore`, `.hyperlociignore`, the repository's `info/exclude`) have Git's meaning (`ignore`), in
+folders without Git too. What `skip_rules` names is skipped on top of that. Nothing behind a symbolic link to a folder
+is looked at; a link to a file counts only if the file lies in the tree and is not indexed by itself. A repository
+inside a repository is a project of its own.
+
+The order is always the same: names sorted, a folder's files before its folders, symbolic links at the very end.
+Nothing is raised for what cannot be read: it is skipped, with the system's words.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from hyperloci.ingest.decode import HEAD_BYTES, decode_head
+from hyperloci.ingest.file_kinds import FileKind, kind_of
+from hyperloci.ingest.ignore import Chain, compile_rules, folder_rules, ignored_by, pattern_lines, read_rules
+from hyperloci.ingest.project_git import BrokenRepositoryError, find_repository
+from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, content_reason, folder_reason, name_reason
+from hyperloci.model.answers import Skipped
+
+MAX_FILE_BYTES = 1_000_000
+"""Larger files are data or generated; the setting `max_file_bytes` overrides it."""
+
+IGNORED: Final = "ignored by "
+"""How a reason begins that comes from an ignore file or a setting."""
+
+EXCLUDE_SETTING: Final = "the setting exclude"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A file to index.
+
+    Attributes:
+        path: POSIX path relative to the root.
+        size: bytes.
+        mtime_ns: time of the last change.
+        kind: which chunker reads it.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    kind: FileKind
+
+
+def walk(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> Iterator[Found | Skipped]:
+    """Yield every file under `root` that is indexed, and every file and folder that is skipped; folders end in `/`.
+
+    Args:
+        root: the project's root.
+        exclude: more patterns in the manner of `.gitignore`, relative to the root; stronger than every ignore file.
+        max_bytes: larger files are skipped.
+    """
+    return _Tree.at(root, exclude, max_bytes).walk()
+
+
+def check(
+    root: Path, path: Path | str, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
+) -> Found | Skipped:
+    """Judge one file as `walk` does, without walking.
+
+    Args:
+        root, exclude, max_bytes: as for `walk`.
+        path: absolute, or relative to the root.
+    """
+    return _Tree.at(root, exclude, max_bytes).check(path)
+
+
+def is_indexable(root: Path, path: Path | str, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> bool:
+    """Say whether `walk` would find a file."""
+    return isinstance(check(root, path, exclude=exclude, max_bytes=max_bytes), Found)
+
+
+def is_ignored_folder(root: Path, folder: Path | str, *, exclude: Sequence[str] = ()) -> bool:
+    """Say whether `walk` would not enter a folder: so that it need not be watched."""
+    tree = _Tree.at(root, exclude, MAX_FILE_BYTES)
+    relative = tree.relative(folder)
+    return relative is None or (relative != "" and tree.enter(relative)[1] is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder on the way: its path as a prefix (empty for the root), and the rules that hold in it."""
+
+    prefix: str
+    chain: Chain
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """A project's tree and how it is judged.
+
+    Attributes:
+        root: real path.
+        above: the root's path in its repository, as a prefix; ignore rules are asked with it in front.
+        outer: rules from above the root.
+        exclude: rules of the settings.
+        max_bytes: the largest file.
+        in_repository: whether the root lies in one.
+    """
+
+    root: Path
+    above: str
+    outer: Chain
+    exclude: Chain
+    max_bytes: int
+    in_repository: bool
+
+    @classmethod
+    def at(cls, root: Path, exclude: Sequence[str], max_bytes: int) -> _Tree:
+        real = Path(os.path.realpath(root))
+        try:
+            repository = find_repository(real, ())
+        except BrokenRepositoryError:
+            repository = None
+        top = repository.root if repository and real.is_relative_to(repository.root) else real
+        above = "".join(part + "/" for part in real.relative_to(top).parts)
+        outer: Chain = ()
+        if repository and (rules := read_rules(repository.common_dir / "info" / "exclude", "", ".git/info/exclude")):
+            outer = (rules,)
+        folder = top
+        for part in real.relative_to(top).parts:
+            outer += folder_rules(folder, "".join(name + "/" for name in folder.relative_to(top).parts))
+            folder /= part
+        settings = compile_rules(pattern_lines(exclude), above, EXCLUDE_SETTING)
+        return cls(real, above, outer, (settings,) if settings else (), max_bytes, repository is not None)
+
+    # One path
+
+    def relative(self, path: Path | str) -> str | None:
+        """Return a path relative to the root, POSIX; None if it lies outside. Links on the way stay as they are."""
+        absolute = os.path.normpath(os.path.join(self.root, path))
+        try:
+            inside = PurePosixPath(Path(absolute).relative_to(self.root).as_posix())
+        except ValueError:
+            return None
+        return "" if inside == PurePosixPath(".") else str(inside)
+
+    def check(self, path: Path | str) -> Found | Skipped:
+        relative = self.relative(path)
+        if not relative:
+            return _skip(_shown(os.fspath(path)), "outside of the project" if relative is None else "a folder")
+        parent, _, name = relative.rpartition("/")
+        folder, skipped = self.enter(parent) if parent else (self.top(), None)
+        if skipped:
+            return skipped
+        verdict = self.judge(folder, name)
+        if verdict is None:
+            return self.link(relative, frozenset())
+        return verdict if not isinstance(verdict, _Folder) else _skip(relative + "/", "a folder")
+
+    def top(self) -> _Folder:
+        return _Folder("", self.outer + folder_rules(self.root, self.above))
+
+    def enter(self, relative: str) -> tuple[_Folder, Skipped | None]:
+        """Go down to a folder; or as far as the walk would, with the reason it goes no further."""
+        folder = self.top()
+        for name in relative.split("/"):
+            verdict = self.judge(folder, name)
+            if verdict is None:
+                return folder, _skip(folder.prefix + name, "behind a symbolic link")
+            if isinstance(verdict, Found):
+                return folder, _skip(verdict.path, "not a folder")
+            if isinstance(verdict, Skipped):
+                return folder, verdict
+            folder = verdict
+        return folder, None
+
+    # Judging
+
+    def judge(self, folder: _Folder, name: str) -> Found | Skipped | _Folder | None:
+        """Judge one entry of a folder; None for a symbolic link, about which the whole tree has a say."""
+        path = folder.prefix + name
+        if _shown(path) != path:
+            return _skip(_shown(path), "its name is not valid text")
+        try:
+            status = os.lstat(self.root / path)
+            if stat.S_ISLNK(status.st_mode):
+                return None
+            if stat.S_ISDIR(status.st_mode):
+                return self._judge_folder(folder, path)
+            return self._judge_file(folder.chain, path, path, status)
+        except OSError as error:
+            return _skip(path, f"cannot be read: {error.strerror or error}")
+
+    def _judge_folder(self, folder: _Folder, path: str) -> Skipped | _Folder:
+        absolute = self.root / path
+        reason = folder_reason(absolute) or self._ignored(folder.chain, path + "/")
+        if reason is None and self.in_repository and os.path.lexists(absolute / ".git"):
+            reason = "another repository"
+        if reason:
+            return _skip(path + "/", reason)
+        return _Folder(path + "/", folder.chain + folder_rules(absolute, self.above + path + "/"))
+
+    def _judge_file(self, chain: Chain, path: str, target: str, status: os.stat_result) -> Found | Skipped:
+        """Judge a file: `path` is what it is called, `target` what is read (the same, but for a link)."""
+        reason = name_reason(PurePosixPath(path).name) or self._ignored(chain, path)
+        if reason:
+            return _skip(path, reason)
+        if not stat.S_ISREG(status.st_mode):
+            return _skip(path, "not a regular file")
+        if status.st_size > self.max_bytes:
+            return _skip(path, f"{status.st_size:,} bytes, above {self.max_bytes:,}")
+        kind = kind_of(path)
+        if kind is None and PurePosixPath(path).suffix:
+            return _skip(path, EMPTY_KIND)
+        with open(self.root / target, "rb") as file:
+            head = file.read(HEAD_BYTES)
+        kind = kind or kind_of(path, decode_head(head))
+        if kind is None:
+            return _skip(path, BINARY if b"\0" in head else EMPTY_KIND)
+        if reason := content_reason(head, kind, status.st_size):
+            return _skip(path, reason)
+        return Found(path=path, size=status.st_size, mtime_ns=status.st_mtime_ns, kind=kind)
+
+    def _ignored(self, chain: Chain, path: str) -> str | None:
+        source = ignored_by(chain + self.exclude, self.above + path)
+        return IGNORED + source if source else None
+
+    # Links
+
+    def link(self, path: str, seen: frozenset[str] | set[str]) -> Found | Skipped:
+        """Judge a symbolic link: it counts if it is the only way to a file of the tree, which an ignore file left out.
+
+        Args:
+            path: the link's own.
+            seen: real paths of links that were found before.
+        """
+        try:
+            real = os.path.realpath(self.root / path, strict=True)
+            target = self.relative(real)
+            if target is None:
+                return _skip(path, "a symbolic link out of the project")
+            status = os.stat(real)
+            if not stat.S_ISREG(status.st_mode):
+                return _skip(path, "a symbolic link to a folder")
+            itself = self.check(target)
+            if isinstance(itself, Found) or target in seen:
+                return _skip(path, f"a symbolic link to {target}, which is indexed")
+            if not itself.reason.startswith(IGNORED):
+                return _skip(path, itself.reason)
+            folder = self.enter(path.rpartition("/")[0])[0] if "/" in path else self.top()
+            reason = name_reason(PurePosixPath(target).name)
+            return _skip(path, reason) if reason else self._judge_file(folder.chain, path, target, status)
+        except (OSError, RuntimeError) as error:
+            return _skip(path, f"a symbolic link that leads nowhere: {getattr(error, 'strerror', None) or error}")
+
+    # The whole tree
+
+    def walk(self) -> Iterator[Found | Skipped]:
+        links: list[str] = []
+        waiting: list[_Folder] = [self.top()]
+        while waiting:
+            folder = waiting.pop()
+            names = self._names(folder)
+            if isinstance(names, Skipped):
+                yield names
+                continue
+            inner: list[_Folder] = []
+            for name in names:
+                verdict = self.judge(folder, name)
+                if verdict is None:
+                    links.append(folder.prefix + name)
+                elif isinstance(verdict, _Folder):
+                    inner.append(verdict)
+                else:
+                    yield verdict
+            waiting.extend(reversed(inner))
+        yield from self._walk_links(sorted(links))
+
+    def _names(self, folder: _Folder) -> list[str] | Skipped:
+        try:
+            return sorted(os.listdir(self.root / folder.prefix))
+        except OSError as error:
+            return _skip(folder.prefix or "./", f"cannot be read: {error.strerror or error}")
+
+    def _walk_links(self, links: Sequence[str]) -> Iterator[Found | Skipped]:
+        seen: set[str] = set()
+        for path in links:
+            verdict = self.link(path, seen)
+            if isinstance(verdict, Found):
+                seen.add(self.relative(os.path.realpath(self.root / path)) or path)
+            yield verdict
+
+
+def _skip(path: str, reason: str) -> Skipped:
+    return Skipped(path=path, reason=reason)
+
+
+def _shown(path: str) -> str:
+    """Return a path as it can be stored: bytes that are no text are replaced."""
+    return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
