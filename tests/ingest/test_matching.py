@@ -14,7 +14,7 @@ from hyperloci.ingest.matching import match_file, match_moves
 class Piece:
     content_hash: bytes
     symbol: str | None = None
-    title_terms: str = ""
+    title: str = ""
 
 
 def text(*letters: str) -> list[Piece]:

@@ -110,6 +110,16 @@ class Git:
             raise GitError(problem or "git rev-list failed")
         return wanted & set(out.split())
 
+    def existing(self, wanted: Iterable[str]) -> set[str]:
+        """Return those of `wanted` that the repository has."""
+        asked = "".join(f"{sha}\n" for sha in wanted)
+        if not asked:
+            return set()
+        code, out, problem = self._call(["cat-file", "--batch-check=%(objectname) %(objecttype)"], asked)
+        if code != 0:
+            raise GitError(problem or "git cat-file failed")
+        return {line.removesuffix(" commit") for line in out.splitlines() if line.endswith(" commit")}
+
     def _command(self, arguments: Sequence[str]) -> list[str]:
         settings = [word for setting in _NEUTRAL_SETTINGS for word in ("-c", setting)]
         return [

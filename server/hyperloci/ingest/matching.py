@@ -13,7 +13,7 @@ from typing import Protocol
 
 
 class Identity(Protocol):
-    """What a chunk is known by: the hash of its text, its symbol, and the terms of where it stands."""
+    """What a chunk is known by: the hash of its text, its symbol, and where it stands."""
 
     @property
     def content_hash(self) -> bytes:
@@ -24,8 +24,8 @@ class Identity(Protocol):
         """Qualified name inside the file, None for plain text."""
 
     @property
-    def title_terms(self) -> str:
-        """The index terms of its breadcrumb."""
+    def title(self) -> str:
+        """Its breadcrumb: where it stands, in words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +44,10 @@ def match_file(old: Sequence[Identity], new: Sequence[Identity]) -> Matching:
     symbol, and for plain text the same breadcrumb between the same neighbours.
     """
     pairing = _Pairing(old, new)
-    pairing.pair_by(lambda chunk: (chunk.content_hash, chunk.symbol, chunk.title_terms))
+    pairing.pair_by(lambda chunk: (chunk.content_hash, chunk.symbol, chunk.title))
     pairing.pair_by(lambda chunk: (chunk.content_hash, chunk.symbol))
     pairing.pair_by(lambda chunk: chunk.content_hash)
-    pairing.pair_by(lambda chunk: chunk.symbol and (chunk.symbol, chunk.title_terms))
+    pairing.pair_by(lambda chunk: chunk.symbol and (chunk.symbol, chunk.title))
     pairing.pair_by(lambda chunk: chunk.symbol)
     pairing.pair_by_place()
     return pairing.result()
@@ -107,8 +107,8 @@ class _Pairing:
                 return
             old_gaps, new_gaps = self._gaps()
             self._pair(
-                {i: (self._old[i].title_terms, old_gaps[i][sides]) for i in left},
-                {j: (self._new[j].title_terms, new_gaps[j][sides]) for j in right},
+                {i: (self._old[i].title, old_gaps[i][sides]) for i in left},
+                {j: (self._new[j].title, new_gaps[j][sides]) for j in right},
             )
 
     def result(self) -> Matching:

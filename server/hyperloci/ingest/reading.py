@@ -1,0 +1,179 @@
+"""A file as it is now: read, cleaned, redacted and cut into chunks, before anything is stored."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.chunk import chunk_file
+from hyperloci.ingest.decode import decode
+from hyperloci.model.chunk import Chunk
+from hyperloci.model.position import Position
+from hyperloci.store.nodes import content_hash
+
+RACY_NS: Final = 20_000_000
+"""Two writes this near may bear the same time: kernels keep file times by the tick, 1 to 10 ms."""
+
+TITLE_SEPARATOR: Final = " > "
+"""Between the parts of a breadcrumb, as it is embedded and shown."""
+
+UNSETTLED: Final = -1
+"""Stands for a file's time that may not tell it from its next version: its content is compared next time."""
+
+MAX_ALIGNED: Final = 4_000_000
+"""Pairs of lines that are compared to find where text went missing; beyond it, lines are off by what was cut."""
+
+_NS_PER_MS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshChunk:
+    """A chunk as it is now, with what it is matched by. `flags` are the warnings of the trust boundary."""
+
+    chunk: Chunk
+    content_hash: bytes
+    title: str
+    flags: tuple[str, ...] = ()
+
+    @property
+    def symbol(self) -> str | None:
+        """The symbol it holds."""
+        return self.chunk.position.symbol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshFile:
+    """A file as it is now. `content_hash` is of its raw bytes, `mtime_ns` may be `UNSETTLED`."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    changed_ms: int
+    content_hash: bytes
+    chunks: tuple[FreshChunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawFile:
+    """The bytes of a file, with its size and times when they were read."""
+
+    data: bytes
+    size: int
+    mtime_ns: int
+
+
+def read_raw(path: Path) -> RawFile:
+    """Read a file whole.
+
+    Raises:
+        OSError: it is gone or may not be read.
+    """
+    with path.open("rb") as file:
+        status = os.fstat(file.fileno())
+        data = file.read()
+    return RawFile(data=data, size=len(data), mtime_ns=status.st_mtime_ns)
+
+
+def hash_of(data: bytes) -> bytes:
+    """Return the hash that a file's content is compared by."""
+    return hashlib.sha256(data).digest()
+
+
+def settled_time(mtime_ns: int, clock: Clock) -> int:
+    """Return a file's time, or `UNSETTLED` if it was written just now: it could be written again in the same tick."""
+    age_ns = (clock() + 1) * _NS_PER_MS - mtime_ns
+    return UNSETTLED if 0 <= age_ns <= RACY_NS else mtime_ns
+
+
+def make_fresh(path: str, raw: RawFile, clock: Clock) -> FreshFile:
+    """Clean, redact and cut a file (D.05, D.06, E.03). A file that is no text has no chunks.
+
+    The whole file is redacted before it is cut: a private key or block may span chunks, and what the parse tree says
+    (signatures, docstrings, calls) is then clean too. Positions are those of the file itself all the same.
+    """
+    text = decode(raw.data) or ""
+    prepared = prepare(text)
+    chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
+    if prepared.text != text:
+        place = _placement(text, prepared.text)
+        chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
+    return FreshFile(
+        path=path,
+        size=raw.size,
+        mtime_ns=settled_time(raw.mtime_ns, clock),
+        changed_ms=raw.mtime_ns // _NS_PER_MS,
+        content_hash=hash_of(raw.data),
+        chunks=tuple(_fresh_chunk(chunk, prepared) for chunk in chunks),
+    )
+
+
+def _fresh_chunk(chunk: Chunk, prepared: Prepared) -> FreshChunk:
+    return FreshChunk(
+        chunk=chunk,
+        content_hash=content_hash(chunk.text),
+        title=TITLE_SEPARATOR.join(chunk.breadcrumb),
+        flags=tuple(prepare(chunk.text).flags) if prepared.flags else (),
+    )
+
+
+def _placement(original: str, prepared: str) -> Callable[[Position], Position]:
+    """Return a function from positions in the prepared text to positions in the original one.
+
+    Cleaning and redacting change what is on a line; only a private block or key takes lines away.
+    """
+    before, after = original.split("\n"), prepared.split("\n")
+    line_of = range(len(before)) if len(before) == len(after) else _aligned(before, after)
+    before_starts, after_starts = _starts(before), _starts(after)
+
+    def at(line: int, offset: int) -> int:
+        target = line_of[line]
+        column = min(offset - after_starts[line], len(before[target]) + 1)
+        return min(before_starts[target] + column, len(original))
+
+    def place(position: Position) -> Position:
+        if position.line_start is None or position.line_end is None:
+            return position
+        first, last = position.line_start - 1, position.line_end - 1
+        return replace(
+            position,
+            line_start=line_of[first] + 1,
+            line_end=line_of[last] + 1,
+            char_start=None if position.char_start is None else at(first, position.char_start),
+            char_end=None if position.char_end is None else at(last, position.char_end),
+        )
+
+    return place
+
+
+def _aligned(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    """Return for each line of `after` the line of `before` that it is or replaced."""
+    head = _common(before, after)
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    inner, new_inner = before[head : len(before) - tail], after[head : len(after) - tail]
+    line_of = [*range(head), *[head] * len(new_inner), *range(len(before) - tail, len(before))]
+    if len(inner) * len(new_inner) > MAX_ALIGNED:
+        return line_of
+    matcher = difflib.SequenceMatcher(None, inner, new_inner, autojunk=False)
+    for _, start, end, new_start, new_end in matcher.get_opcodes():
+        for step, line in enumerate(range(new_start, new_end)):
+            line_of[head + line] = min(head + start + (step if end > start else 0), max(head + end - 1, head))
+    return line_of
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    starts, offset = [], 0
+    for line in lines:
+        starts.append(offset)
+        offset += len(line) + 1
+    return starts

@@ -1,0 +1,350 @@
+"""Writing a file's chunks: what stayed is left alone, what changed keeps its node, what is new gets one.
+
+Each file is written in short transactions, so that others who write wait a few milliseconds at most. Until its last
+one the file's row carries a marker instead of the content's hash: a run that is cut off, or another process that
+wrote the same file in between, is noticed, and the file is matched anew from what is there.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hyperloci.clock import Clock
+from hyperloci.ingest.contains import rebuild_contains
+from hyperloci.ingest.matching import match_file
+from hyperloci.ingest.reading import UNSETTLED, FreshChunk, FreshFile, RawFile, settled_time
+from hyperloci.model.chunk import ChunkKind, CodeFacts
+from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode
+from hyperloci.model.position import Position
+from hyperloci.store import Store
+from hyperloci.store.files import IndexedFile, StoredChunk
+
+WRITE_SECONDS: Final = 0.005
+"""How long one transaction goes on: somebody else's write waits for one of these, seldom for two."""
+
+FILE_CHANGED: Final = "file changed"
+FILE_DELETED: Final = "file deleted"
+OUR_REASONS: Final = frozenset({FILE_CHANGED, FILE_DELETED})
+"""Why snippets are forgotten by indexing. One forgotten for any other reason was forgotten by somebody."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """How many chunks were added, written anew, only moved, and removed."""
+
+    added: int = 0
+    changed: int = 0
+    moved: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A file that was written. With `gone` chunks it still carries its marker: `settle` ends it."""
+
+    file: FreshFile
+    file_key: int
+    marker: bytes
+    gone: tuple[StoredChunk, ...] = ()
+    arrived: frozenset[NodeKey] = frozenset()
+
+
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    file_key: int
+    marker: bytes
+    gone: tuple[StoredChunk, ...]
+    arrived: set[NodeKey] = field(default_factory=set)
+    steps: deque[Callable[[], None]] = field(default_factory=deque)
+    restructured: bool = False
+
+    def go_on(self, deadline: float) -> bool:
+        """Run steps until the deadline; return whether all are done."""
+        while self.steps:
+            self.steps.popleft()()
+            if time.perf_counter() > deadline:
+                break
+        return not self.steps
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Change:
+    """A stored chunk, what it is now, and what was known of it."""
+
+    old: StoredChunk
+    new: FreshChunk
+    position: Position | None
+    facts: CodeFacts | None
+
+    @property
+    def of_text(self) -> bool:
+        return self.old.content_hash != self.new.content_hash
+
+    @property
+    def of_title(self) -> bool:
+        return self.old.title != self.new.title
+
+    @property
+    def is_any(self) -> bool:
+        same_place = self.position == self.new.chunk.position and self.facts == self.new.chunk.code
+        return self.of_text or self.of_title or not same_place
+
+
+class FileWriter:
+    """Writes files of one project."""
+
+    def __init__(self, store: Store, scope_id: str, scope_key: int, clock: Clock) -> None:
+        self._store = store
+        self._scope_id = scope_id
+        self._scope_key = scope_key
+        self._clock = clock
+        self.tally = Tally()
+
+    def write(
+        self,
+        file: FreshFile,
+        *,
+        arrivals: Mapping[int, StoredChunk] | None = None,
+        renamed_from: IndexedFile | None = None,
+    ) -> Written | None:
+        """Store a file's chunks; None if the database has this very content already.
+
+        Args:
+            file: the file as it is.
+            arrivals: snippets of other files that moved here, by the index of the chunk that they are now.
+            renamed_from: the file that this one was before it was renamed.
+        """
+        work: _Work | None = None
+        while True:
+            with self._store.transaction():
+                row = self._row(file, renamed_from)
+                if work is None or row is None or row.content_hash != work.marker:
+                    if row is not None and row.content_hash == file.content_hash and row.path == file.path:
+                        return None
+                    work = self._begin(file, row, arrivals or {})
+                done = work.go_on(time.perf_counter() + WRITE_SECONDS)
+                if done and not work.gone:
+                    self._end(file, work)
+            if done:
+                return Written(
+                    file=file,
+                    file_key=work.file_key,
+                    marker=work.marker,
+                    gone=work.gone,
+                    arrived=frozenset(work.arrived),
+                )
+
+    def touch(self, row: IndexedFile, raw: RawFile) -> None:
+        """Remember the new time of a file whose content is the stored one."""
+        mtime_ns = settled_time(raw.mtime_ns, self._clock)
+        if (row.size, row.mtime_ns) != (raw.size, mtime_ns):
+            with self._store.transaction():
+                now = self._store.files.get(self._scope_key, row.path)
+                if now is not None and (now.key, now.content_hash) == (row.key, row.content_hash):
+                    self._store.files.touch(row.key, size=raw.size, mtime_ns=mtime_ns)
+
+    def settle(self, written: Written, gone: Sequence[StoredChunk]) -> None:
+        """End a file whose vanished chunks have all been looked for elsewhere: forget those still here."""
+        path, key = written.file.path, written.file_key
+        for done in self._forget(path, key, written.marker, gone, FILE_CHANGED):
+            if done:
+                self._put_row(written.file)
+                rebuild_contains(self._store, key, now=self._clock())
+
+    def remove(self, row: IndexedFile, gone: Sequence[StoredChunk]) -> None:
+        """Forget a file that is gone, with those of its chunks that are nowhere else."""
+        for done in self._forget(row.path, row.key, row.content_hash, gone, FILE_DELETED):
+            if done:
+                self._store.files.remove(row.key)
+
+    # -- one file ----------------------------------------------------------------------------------------------------
+
+    def _row(self, file: FreshFile, renamed_from: IndexedFile | None) -> IndexedFile | None:
+        row = self._store.files.get(self._scope_key, file.path)
+        if row is None and renamed_from is not None:
+            former = self._store.files.get(self._scope_key, renamed_from.path)
+            if former is not None and former.key == renamed_from.key:
+                self._store.files.rename(former.key, file.path)
+                return former
+        return row
+
+    def _put_row(self, file: FreshFile, marker: bytes | None = None) -> int:
+        return self._store.files.put(
+            self._scope_key,
+            file.path,
+            size=file.size,
+            mtime_ns=file.mtime_ns if marker is None else UNSETTLED,
+            content_hash=marker or file.content_hash,
+            now=self._clock(),
+        )
+
+    def _begin(self, file: FreshFile, row: IndexedFile | None, arrivals: Mapping[int, StoredChunk]) -> _Work:
+        marker = b"unfinished " + os.urandom(8)
+        key = self._put_row(file, marker)
+        old = self._store.files.chunks([key]).get(key, []) if row is not None else []
+        matching = match_file(old, file.chunks)
+        work = _Work(file_key=key, marker=marker, gone=tuple(old[i] for i in matching.gone))
+        work.restructured = bool(matching.gone or matching.fresh)
+        self._plan_pairs(work, file, [(old[i], file.chunks[j]) for i, j in matching.pairs])
+        fresh = dict.fromkeys(matching.fresh)
+        for j in [j for j in fresh if j in arrivals]:
+            if self._lives(arrivals[j]):
+                del fresh[j]
+                work.arrived.add(arrivals[j].node_key)
+                self._plan_pairs(work, file, [(arrivals[j], file.chunks[j])], arrived_at=j)
+        self._plan_fresh(work, file, list(fresh))
+        return work
+
+    def _lives(self, chunk: StoredChunk) -> bool:
+        node = self._store.nodes.by_key(chunk.node_key)
+        return node is not None and node.deleted_at is None
+
+    def _end(self, file: FreshFile, work: _Work) -> None:
+        self._put_row(file)
+        if work.restructured:
+            rebuild_contains(self._store, work.file_key, now=self._clock())
+
+    # -- chunks that were there --------------------------------------------------------------------------------------
+
+    def _plan_pairs(
+        self,
+        work: _Work,
+        file: FreshFile,
+        pairs: Sequence[tuple[StoredChunk, FreshChunk]],
+        arrived_at: int | None = None,
+    ) -> None:
+        keys = [old.node_key for old, _ in pairs]
+        places = self._store.positions.of(keys)
+        facts = self._store.positions.code_facts(keys)
+        for old, new in pairs:
+            change = _Change(old=old, new=new, position=places.get(old.node_key), facts=facts.get(old.node_key))
+            if arrived_at is not None or change.is_any:
+                work.restructured |= old.symbol != new.symbol or old.title != new.title
+                work.steps.append(functools.partial(self._refresh, work, file, change, arrived_at))
+
+    def _refresh(self, work: _Work, file: FreshFile, change: _Change, arrived_at: int | None) -> None:
+        old, new, now = change.old, change.new, self._clock()
+        self._store.positions.put(old.node_key, new.chunk.position, work.file_key)
+        if arrived_at is not None or (change.position is not None and change.position.path != file.path):
+            self._store.files.put_place(old.node_key, _place(file.path, new, arrived_at))
+        if new.chunk.code is not None and new.chunk.code != change.facts:
+            self._store.positions.put_code_facts(old.node_key, new.chunk.code)
+            self._store.nodes.queue([old.node_key], now=now)
+        if change.of_text:
+            self.tally.changed += 1
+        else:
+            self.tally.moved += 1
+        if change.of_text or change.of_title:
+            self._store.nodes.update_node(old.node_id, now=now, **self._about(change, file))
+
+    def _about(self, change: _Change, file: FreshFile) -> dict[str, Any]:
+        node = self._store.nodes.by_key(change.old.node_key)
+        known = dict(node.metadata) if node else {}
+        metadata = {name: value for name, value in known.items() if name not in _METADATA} | _metadata(change.new)
+        values = {"title": change.new.title, "subtype": str(change.new.chunk.kind), "metadata": metadata}
+        return values | ({"content": change.new.chunk.text, "event_time": file.changed_ms} if change.of_text else {})
+
+    # -- chunks that were not ----------------------------------------------------------------------------------------
+
+    def _plan_fresh(self, work: _Work, file: FreshFile, indexes: Sequence[int]) -> None:
+        if not indexes:
+            return
+        hashes = list({file.chunks[j].content_hash for j in indexes})
+        forgotten = self._store.files.forgotten_chunks(self._scope_key, hashes)
+        used: set[str] = set()
+        for j in indexes:
+            new = file.chunks[j]
+            same = [
+                chunk for chunk in forgotten if chunk.content_hash == new.content_hash and chunk.node_id not in used
+            ]
+            here = [chunk for chunk in same if (chunk.path, chunk.symbol) == (file.path, new.symbol)]
+            if any(chunk.reason not in OUR_REASONS for chunk in here):
+                continue  # Somebody forgot this very snippet: it stays forgotten until its text changes.
+            back = next((chunk.node_id for chunk in (*here, *same) if chunk.reason in OUR_REASONS), None)
+            if back is not None:
+                used.add(back)
+            work.steps.append(functools.partial(self._add, work, file, j, back))
+
+    def _add(self, work: _Work, file: FreshFile, index: int, back: str | None) -> None:
+        new, now = file.chunks[index], self._clock()
+        self.tally.added += 1
+        if back is not None and self._store.nodes.restore_node(back, now=now, reason="file is back"):
+            key = self._bring_back(back, new, now)
+        else:
+            key = self._create(file, new, index, now)
+        self._store.positions.put(key, new.chunk.position, work.file_key)
+        if new.chunk.code is not None:
+            self._store.positions.put_code_facts(key, new.chunk.code)
+
+    def _bring_back(self, node_id: str, new: FreshChunk, now: int) -> NodeKey:
+        node = self._store.nodes.get_node(node_id)
+        assert node is not None
+        if node.title != new.title:
+            self._store.nodes.update_node(node_id, now=now, title=new.title)
+        return node.key
+
+    def _create(self, file: FreshFile, new: FreshChunk, index: int, now: int) -> NodeKey:
+        node = self._store.nodes.create_node(
+            NewNode(
+                type=NodeType.SNIPPET,
+                subtype=str(new.chunk.kind),
+                content=new.chunk.text,
+                tier=Tier.LONGTERM,
+                confidence=1.0,
+                decay_rate=0.0,
+                origin=Origin.CODE if new.chunk.kind is ChunkKind.CODE else Origin.MARKDOWN,
+                scope=self._scope_id,
+                event_time=file.changed_ms,
+                title=new.title,
+                metadata=_metadata(new),
+            ),
+            now=now,
+            place=_place(file.path, new, index),
+        )
+        return node.key
+
+    # -- chunks that are no more -------------------------------------------------------------------------------------
+
+    def _forget(
+        self, path: str, file_key: int, content_hash: bytes, gone: Sequence[StoredChunk], reason: str
+    ) -> Iterator[bool]:
+        """Forget those of `gone` that still belong to the file, in short transactions; yield in each whether all are.
+
+        Ends early when another process took the file over.
+        """
+        left, done = deque(gone), False
+        while not done:
+            with self._store.transaction():
+                row = self._store.files.get(self._scope_key, path)
+                if row is None or (row.key, row.content_hash) != (file_key, content_hash):
+                    return
+                living = {chunk.node_key for chunk in self._store.files.chunks([file_key]).get(file_key, ())}
+                deadline = time.perf_counter() + WRITE_SECONDS
+                while left and time.perf_counter() < deadline:
+                    self._forget_one(left.popleft(), living, reason)
+                done = not left
+                yield done
+
+    def _forget_one(self, chunk: StoredChunk, living: Collection[NodeKey], reason: str) -> None:
+        if chunk.node_key in living and self._store.nodes.delete_node(chunk.node_id, now=self._clock(), reason=reason):
+            self.tally.removed += 1
+
+
+_METADATA: Final = frozenset({"section_type", "links", "flags"})
+"""What indexing writes into a snippet's metadata; the rest belongs to others."""
+
+
+def _metadata(new: FreshChunk) -> dict[str, Any]:
+    values = {"section_type": new.chunk.section_type, "links": list(new.chunk.links), "flags": list(new.flags)}
+    return {name: value for name, value in values.items() if value}
+
+
+def _place(path: str, new: FreshChunk, ordinal: int | None) -> str:
+    return f"{path}#{new.symbol or ordinal or 0}"
