@@ -6,6 +6,7 @@ the client has been answered, torch never: the embedder is a process of its own.
 
 from __future__ import annotations
 
+import copy
 import gc
 import logging
 import os
@@ -228,10 +229,25 @@ def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
     return []
 
 
+class _OneLine(logging.Formatter):
+    """Records without tracebacks.
+
+    The file has those. A client that never empties our stderr would stop us once the pipe is full: the less, the later.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record's one line."""
+        bare = copy.copy(record)
+        bare.exc_info = bare.exc_text = bare.stack_info = None
+        return super().format(bare)
+
+
 def configure_logging(settings: Settings) -> None:
     """Log to the installation's file, and warnings to stderr too; stdout belongs to the protocol."""
-    handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
-    handlers[0].setLevel(logging.WARNING)
+    short = logging.StreamHandler(sys.stderr)
+    short.setLevel(logging.WARNING)
+    short.setFormatter(_OneLine("hyperloci: %(levelname)s: %(message)s"))
+    handlers: list[logging.Handler] = [short]
     try:
         settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         handlers.append(

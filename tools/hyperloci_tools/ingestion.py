@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Annotated, Final
 
@@ -29,6 +29,8 @@ Step = tuple[int, int, str]
 """(done, total, what is being done)."""
 
 Report = Callable[[int, int, str], None]
+
+Tell = Callable[[float, float | None, str | None], Awaitable[None]]
 
 PathArg = Annotated[
     str | None, Field(description="file or folder inside the project; default: all of it", max_length=4_096)
@@ -57,17 +59,24 @@ async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
     send, receive = anyio.create_memory_object_stream[Step](1)
     abandoned = threading.Event()
     report = partial(_hand_over, asyncio.get_running_loop(), send, abandoned)
+    outcome: IndexReport | HyperlociError
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_tell, ctx, receive)
-            done = await _index(state_of(ctx).workers, path, report)
+            group.start_soon(_tell, ctx.report_progress, receive)
+            try:
+                outcome = await _index(state_of(ctx).workers, path, report)
+            except HyperlociError as error:
+                # Raised below: a task group would wrap it.
+                outcome = error
             send.close()
-        return done
     finally:
         # A cancelled call must not go on indexing: the next step ends it, and what is indexed by then stays.
         abandoned.set()
         send.close()
         receive.close()
+    if isinstance(outcome, HyperlociError):
+        raise outcome
+    return outcome
 
 
 async def _index(workers: Workers, path: str | None, progress: Report | None) -> IndexReport:
@@ -95,13 +104,13 @@ def _offer(send: MemoryObjectSendStream[Step], step: Step) -> None:
         _log.debug("a progress step was not told: %s", step)
 
 
-async def _tell(ctx: Call, receive: MemoryObjectReceiveStream[Step]) -> None:
+async def _tell(report: Tell, receive: MemoryObjectReceiveStream[Step]) -> None:
     told = -1
     async for done, total, what in receive:
         # The protocol wants progress to grow with every notification.
         if done > told:
             told = done
-            await ctx.report_progress(done, total or None, what)
+            await report(done, total or None, what)
 
 
 async def _index_quietly(workers: Workers, path: str | None) -> None:

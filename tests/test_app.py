@@ -1,0 +1,203 @@
+"""The server's process: what it loads and when, what runs beside the tools, where it logs."""
+
+from __future__ import annotations
+
+import logging
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp import Client
+
+from hyperloci.app import build_server, configure_logging
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci.worker import memory_opener
+
+SOON = 10
+
+HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "numpy", "tree_sitter", "watchdog", "typer")
+"""What is never loaded before the client is answered; the first four never at all."""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        database=tmp_path / "memory.db",
+        state_dir=tmp_path / "state",
+        runtime_dir=tmp_path / "run",
+        embedder=False,
+        watch=False,
+    )
+
+
+@pytest.fixture
+def root_logger() -> Iterator[logging.Logger]:
+    root, sdk = logging.getLogger(), logging.getLogger("mcp")
+    handlers, level, sdk_level = root.handlers[:], root.level, sdk.level
+    yield root
+    for handler in root.handlers:
+        if handler not in handlers:
+            handler.close()
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    sdk.setLevel(sdk_level)
+
+
+class FakeCompanion:
+    """A companion that notes what is asked of it."""
+
+    name = "companion"
+
+    def __init__(self, fault: Exception | None = None) -> None:
+        self.fault = fault
+        self.asked: list[str] = []
+
+    def start(self) -> None:
+        self.asked.append("start")
+        if self.fault is not None:
+            raise self.fault
+
+    def stop(self) -> None:
+        self.asked.append("stop")
+
+    def status(self) -> Mapping[str, Any]:
+        return {"running": self.fault is None and self.asked == ["start"]}
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    with anyio.fail_after(SOON):
+        while not condition():
+            await anyio.lowlevel.checkpoint()
+
+
+def loaded_by(code: str) -> set[str]:
+    script = f"import sys\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    return {name for name in HEAVY if name in done.stdout.split()}
+
+
+def test_building_the_server_loads_nothing_heavy(tmp_path: Path) -> None:
+    code = f"""
+from pathlib import Path
+from hyperloci.app import build_server
+from hyperloci.config import Settings
+home = Path({str(tmp_path)!r})
+build_server(Settings(database=home / "m.db", state_dir=home, runtime_dir=home, tools="all"), home)
+assert not (home / "m.db").exists()
+"""
+    assert loaded_by(code) == set()
+
+
+def test_the_process_module_itself_loads_not_even_the_sdk() -> None:
+    script = "import sys, hyperloci.app; print('mcp' in sys.modules, 'pydantic' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.anyio
+async def test_the_memory_is_opened_after_the_handshake_without_being_asked(settings: Settings, tmp_path: Path) -> None:
+    opened: list[Memory] = []
+    opener = memory_opener(settings, tmp_path)
+
+    def counted() -> Memory:
+        opened.append(opener())
+        return opened[-1]
+
+    server = build_server(settings, tmp_path, open_memory=counted)
+    async with Client(server, mode="legacy"):
+        await until(lambda: len(opened) == 1)
+
+
+@pytest.mark.anyio
+async def test_companions_start_after_the_handshake_and_stop_with_the_server(
+    settings: Settings, tmp_path: Path
+) -> None:
+    companion = FakeCompanion()
+    server = build_server(settings, tmp_path, companions=[companion])
+    async with Client(server, mode="legacy") as client:
+        await until(lambda: companion.asked == ["start"])
+        stats = await client.call_tool("memory_stats", {})
+        assert stats.structured_content is not None
+        assert stats.structured_content["companion"] == {"running": True}
+    assert companion.asked == ["start", "stop"]
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("fault", [OSError("no descriptors left"), ValueError("unplanned")])
+async def test_a_companion_that_cannot_start_leaves_the_tools_alone(
+    settings: Settings, tmp_path: Path, fault: Exception
+) -> None:
+    broken, sound = FakeCompanion(fault), FakeCompanion()
+    server = build_server(settings, tmp_path, companions=[broken, sound])
+    async with Client(server, mode="legacy") as client:
+        await until(lambda: sound.asked == ["start"])
+        answer = await client.call_tool("search_memory", {"query": "anything"})
+        assert not answer.is_error
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("fault", [OSError("no descriptors left"), ValueError("unplanned")])
+async def test_a_memory_that_cannot_be_opened_at_first_leaves_the_server_running(
+    settings: Settings, tmp_path: Path, fault: Exception
+) -> None:
+    tries: list[int] = []
+    opener = memory_opener(settings, tmp_path)
+
+    def second_time() -> Memory:
+        tries.append(1)
+        if len(tries) == 1:
+            raise fault
+        return opener()
+
+    server = build_server(settings, tmp_path, open_memory=second_time)
+    async with Client(server, mode="legacy") as client:
+        await until(lambda: len(tries) == 1)
+        answer = await client.call_tool("search_memory", {"query": "anything"})
+        assert not answer.is_error
+
+
+@pytest.mark.usefixtures("root_logger")
+def test_warnings_go_to_stderr_in_one_line_and_everything_to_the_file(
+    settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure_logging(settings)
+    log = logging.getLogger("hyperloci.test")
+    log.info("quiet")
+    try:
+        raise ValueError("the cause")
+    except ValueError:
+        log.exception("loud")
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "hyperloci: ERROR: loud\n"
+    written = settings.log_file.read_text(encoding="utf-8")
+    assert "quiet" in written
+    assert "ValueError: the cause" in written
+
+
+@pytest.mark.usefixtures("root_logger")
+def test_a_log_that_cannot_be_written_stops_nothing(
+    settings: Settings, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "state").write_text("a file where the folder should be")
+    configure_logging(settings)
+    logging.getLogger("hyperloci.test").warning("still heard")
+    assert capsys.readouterr().err == "hyperloci: WARNING: still heard\n"
+
+
+@pytest.mark.usefixtures("root_logger")
+def test_a_log_level_that_does_not_exist_means_the_default(settings: Settings, root_logger: logging.Logger) -> None:
+    from dataclasses import replace
+
+    configure_logging(replace(settings, log_level="LOUD"))
+    assert root_logger.level == logging.INFO

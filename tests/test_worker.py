@@ -1,0 +1,214 @@
+"""Workers: whole use cases on one thread, transactions that never mix, databases that come and go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError
+from hyperloci.memory import Memory
+from hyperloci.worker import Desk, MemoryWorker, Workers, memory_opener
+
+pytestmark = pytest.mark.anyio
+
+SOON = 10
+"""Seconds that anything here may take on a busy machine."""
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        database=tmp_path / "memory.db",
+        state_dir=tmp_path / "state",
+        runtime_dir=tmp_path / "run",
+        embedder=False,
+    )
+
+
+@pytest.fixture
+def open_memory(settings: Settings, tmp_path: Path) -> Callable[[], Memory]:
+    return memory_opener(settings, tmp_path)
+
+
+def mark(memory: Memory, approach: str) -> str:
+    return memory.mark_dead_end(approach, "because").id
+
+
+def count(memory: Memory) -> int:
+    return int(memory.stats()["nodes"])
+
+
+async def test_a_use_case_runs_on_the_thread_that_owns_the_memory(open_memory: Callable[[], Memory]) -> None:
+    worker = MemoryWorker(open_memory)
+    await worker.start()
+    threads = {await worker.call(lambda _: threading.get_ident()) for _ in range(5)}
+    await worker.close()
+    assert len(threads) == 1
+    assert threading.get_ident() not in threads
+
+
+@pytest.mark.req("SPEC-02.04")
+async def test_a_transaction_that_fails_takes_no_other_tasks_rows(open_memory: Callable[[], Memory]) -> None:
+    workers = Workers(open_memory)
+
+    def fail_in_the_middle(memory: Memory, number: int) -> None:
+        with memory.store.transaction():
+            memory.mark_dead_end(f"lost {number}", "because")
+            raise NotFoundError("gone wrong")
+
+    async def failing(number: int) -> None:
+        with pytest.raises(NotFoundError):
+            await workers.writer.call(fail_in_the_middle, number)
+
+    async with anyio.create_task_group() as group:
+        for number in range(20):
+            group.start_soon(failing, number)
+            group.start_soon(workers.writer.call, mark, f"kept {number}")
+    assert await workers.reader.call(count) == 20
+    await workers.close()
+
+
+async def test_work_whose_caller_was_cancelled_is_committed(open_memory: Callable[[], Memory]) -> None:
+    desk = Desk(open_memory)
+    await desk.open()
+    began, go_on = threading.Event(), threading.Event()
+
+    def slow(memory: Memory) -> None:
+        began.set()
+        go_on.wait(SOON)
+        mark(memory, "nobody waits for this")
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(desk.call, slow)
+        await anyio.to_thread.run_sync(began.wait, SOON)
+        group.cancel_scope.cancel()
+    go_on.set()
+    assert await desk.call(count) == 1
+    await desk.close()
+
+
+async def test_a_use_cases_own_error_reaches_its_caller(open_memory: Callable[[], Memory]) -> None:
+    desk = Desk(open_memory)
+    with pytest.raises(NotFoundError, match="nope"):
+        await desk.call(Memory.get, "nope")
+    await desk.close()
+
+
+async def test_a_closed_desk_refuses_work(open_memory: Callable[[], Memory]) -> None:
+    desk = Desk(open_memory)
+    await desk.open()
+    await desk.close()
+    with pytest.raises(NotReadyError):
+        await desk.call(count)
+
+
+async def test_a_closed_worker_refuses_work(open_memory: Callable[[], Memory]) -> None:
+    worker = MemoryWorker(open_memory)
+    await worker.start()
+    await worker.close()
+    with pytest.raises(NotReadyError):
+        await worker.call(count)
+
+
+async def test_a_database_that_could_not_be_opened_is_tried_again_at_the_next_call(
+    settings: Settings, open_memory: Callable[[], Memory]
+) -> None:
+    settings.database.write_bytes(b"this is no database" * 1_000)
+    desk = Desk(open_memory)
+    for _ in range(2):
+        with pytest.raises(StoreCorruptError, match=settings.database.name):
+            await desk.call(count)
+    settings.database.unlink()
+    assert await desk.call(count) == 0
+    await desk.close()
+
+
+async def test_first_calls_at_the_same_time_open_the_memory_once(open_memory: Callable[[], Memory]) -> None:
+    opened = []
+
+    def counted() -> Memory:
+        opened.append(threading.get_ident())
+        return open_memory()
+
+    desk = Desk(counted)
+    async with anyio.create_task_group() as group:
+        for _ in range(10):
+            group.start_soon(desk.call, count)
+    await desk.close()
+    assert len(opened) == 1
+
+
+async def test_a_call_cancelled_while_the_memory_opens_leaves_nothing_open(open_memory: Callable[[], Memory]) -> None:
+    began, go_on = threading.Event(), threading.Event()
+    opened: list[Memory] = []
+
+    def slow() -> Memory:
+        began.set()
+        go_on.wait(SOON)
+        opened.append(open_memory())
+        return opened[0]
+
+    desk = Desk(slow)
+    async with anyio.create_task_group() as group:
+        group.start_soon(desk.call, count)
+        await anyio.to_thread.run_sync(began.wait, SOON)
+        group.cancel_scope.cancel()
+        go_on.set()
+    await desk.close()
+    with pytest.raises(Exception, match="closed"):
+        opened[0].store.connection.execute("SELECT 1")
+
+
+async def test_a_database_file_that_was_replaced_is_opened_anew(
+    settings: Settings, open_memory: Callable[[], Memory]
+) -> None:
+    desk = Desk(open_memory)
+    await desk.call(mark, "in the old file")
+    for file in settings.database.parent.glob("memory.db*"):
+        file.unlink()
+    await desk.call(mark, "in the new file")
+    assert await desk.call(count) == 1
+    await desk.close()
+    with open_memory() as other:
+        assert count(other) == 1
+
+
+@pytest.mark.req("SPEC-02.04")
+async def test_a_long_index_blocks_neither_searches_nor_writes(open_memory: Callable[[], Memory]) -> None:
+    workers = Workers(open_memory)
+    began, go_on = threading.Event(), threading.Event()
+
+    def long_index(_: Memory) -> None:
+        began.set()
+        go_on.wait(SOON)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(workers.indexer.call, long_index)
+        await anyio.to_thread.run_sync(began.wait, SOON)
+        with anyio.fail_after(SOON):
+            await workers.writer.call(mark, "meanwhile")
+            assert await workers.reader.call(count) == 1
+        go_on.set()
+    await workers.close()
+
+
+async def test_closing_finishes_what_is_queued(open_memory: Callable[[], Memory]) -> None:
+    desk = Desk(open_memory)
+    await desk.open()
+    async with anyio.create_task_group() as group:
+        for number in range(10):
+            group.start_soon(desk.call, mark, f"queued {number}")
+        await anyio.lowlevel.checkpoint()
+        group.start_soon(desk.close)
+    with open_memory() as other:
+        assert count(other) == 10
