@@ -41,17 +41,18 @@ def _stem(word: str) -> str:
     return (str(_STEMMER.stemWord(word)) or word) if _PLAIN.fullmatch(word) else word
 
 
-def _expand(word: str) -> list[str]:
+@functools.lru_cache(maxsize=16_384)  # Words repeat: two fifths of the time of `terms`.
+def _expand(word: str) -> tuple[str, ...]:
     """Return the terms of one word: itself, and the parts of an identifier."""
     lower = word.casefold()
     if not lower or len(lower) > MAX_TERM_CHARS:
-        return []
+        return ()
     parts = (
         _PART.findall(word) if not lower.isalpha() or not (word.islower() or word.istitle() or word.isupper()) else []
     )
     if len(parts) < 2:
-        return [_stem(lower)]
-    return [lower, *(_stem(part.lower()) for part in parts)]
+        return (_stem(lower),)
+    return (lower, *(_stem(part.lower()) for part in parts))
 
 
 def _expand_wide(word: str) -> list[str]:

@@ -145,7 +145,7 @@ class Files:
                 SELECT n.id, n.content_hash, p.path, p.symbol, (
                     SELECT l.reasoning FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id
                     WHERE e.node_id = n.id AND l.operation = 'forget' ORDER BY l.id DESC LIMIT 1) AS reason
-                FROM nodes n LEFT JOIN positions p ON p.node_key = n.key
+                FROM nodes n INDEXED BY idx_nodes_content LEFT JOIN positions p ON p.node_key = n.key
                 WHERE n.content_hash IN ({", ".join("?" * len(some))}) AND n.scope_key = ?
                     AND n.type = 'snippet' AND n.deleted_at IS NOT NULL
                 ORDER BY n.deleted_at DESC, n.key DESC

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
+from typing import Final
 
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.position import Position
+
+_FACTS: Final = tuple(field.name for field in fields(CodeFacts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ class Positions:
         """Store what the parse tree said of a snippet."""
         self._connection.execute(
             "INSERT OR REPLACE INTO code_facts(node_key, facts) VALUES (?, ?)",
-            (key, json.dumps(asdict(facts), ensure_ascii=False)),
+            (key, json.dumps({name: getattr(facts, name) for name in _FACTS}, ensure_ascii=False)),
         )
 
     def code_facts(self, keys: Iterable[int]) -> dict[NodeKey, CodeFacts]:
