@@ -14,8 +14,8 @@ from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.ingest.clean import strip_injected
 from hyperloci.lifecycle.capture import Capture
-from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, prompt_context
-from hyperloci.lifecycle.relevance import query_of, relevant
+from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, PROMPT_ITEM_CHARS, prompt_context
+from hyperloci.lifecycle.relevance import excerpt, query_of, relevant
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.record import Record, RecordKind
@@ -276,9 +276,8 @@ def test_a_prompt_gets_the_hits_in_their_order_with_their_places() -> None:
         hit(notes=("suspicious: instruction",)),
         hit(notes=("forgotten",)),
         hit(notes=("no longer valid",)),
-        hit(content="z" * (MAX_ITEM_CHARS + 1)),
     ],
-    ids=["said in this session", "shown before", "suspicious", "forgotten", "invalid", "too long"],
+    ids=["said in this session", "shown before", "suspicious", "forgotten", "invalid"],
 )
 def test_a_prompt_is_not_told(left_out: Hit) -> None:
     assert prompt_context([left_out], session_id="s1", seen=frozenset({"seen"})).text == ""
@@ -290,6 +289,20 @@ def test_a_prompts_budget_holds_three_or_four_long_memories() -> None:
     assert len(injection.text) <= PROMPT_CHARS
     assert injection.ids == tuple(f"{index:036d}" for index in range(len(injection.ids)))
     assert len(injection.ids) in (2, 3)
+
+
+def test_of_a_long_memory_a_prompt_gets_the_passage_that_bears_on_it() -> None:
+    long = "It rained all day. " * 100 + "The edge gateway listens on TLS port 8443. " + "And then it snowed. " * 100
+    text = prompt_context([hit(content=long)], "Which TLS port does the gateway use?", session_id="s1").text
+    assert "The edge gateway listens on TLS port 8443." in text
+    assert len(text) < PROMPT_ITEM_CHARS + 500 and '"…' in text and '…"' in text
+
+
+@given(st.text(st.sampled_from("ab .\n"), max_size=400), st.integers(10, 200))
+@settings(max_examples=100, deadline=None)
+def test_an_excerpt_is_a_piece_of_the_text_within_its_limit(text: str, limit: int) -> None:
+    piece = excerpt(text, "aa bb ab", limit)
+    assert len(piece) <= limit and piece.strip("…") in text
 
 
 @pytest.mark.parametrize("prompt", ["thanks", "run the tests", "fix the typo", "yes, do it", "continue", "ok", "👍"])

@@ -148,7 +148,7 @@ class Capture:
             query, limit=SEARCHED, where={"subtypes": list(CONTENT_SUBTYPES)}, explain=True, reinforce=False
         )
         session = self._store.sessions.get(record.session_id)
-        injection = prompt_context(relevant(answer), session_id=record.session_id, seen=shown_ids(session))
+        injection = prompt_context(relevant(answer), query, session_id=record.session_id, seen=shown_ids(session))
         if injection.ids and session is not None:
             with self._store.transaction():
                 note_shown(self._store, session, injection.ids, anew=False)

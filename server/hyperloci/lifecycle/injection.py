@@ -38,6 +38,12 @@ MAX_INJECTED_CHARS: Final = 9_500
 MAX_ITEM_CHARS: Final = 1_200
 """A longer memory is a document: it is found by its id, not pasted."""
 
+PROMPT_ITEM_CHARS: Final = 600
+"""With a prompt, of a longer memory the passage that bears on it; the id leads to the rest."""
+
+PROMPT_ITEMS: Final = 5
+"""There is room for as many short ones; after the fifth hit chance takes over."""
+
 MAX_OUTCOME_CHARS: Final = 600
 """Of the last session's request and of its last answer, each."""
 
@@ -135,20 +141,32 @@ def session_context(
 
 
 def prompt_context(
-    hits: Iterable[Hit], *, session_id: str, seen: frozenset[str] = frozenset(), budget: int = PROMPT_CHARS
+    hits: Iterable[Hit],
+    query: str = "",
+    *,
+    session_id: str,
+    seen: frozenset[str] = frozenset(),
+    budget: int = PROMPT_CHARS,
 ) -> Injection:
     """Return what a prompt should know, of the hits that passed the floor, best first.
 
     Left out: what was said in this session (it is in the context), what the session was shown, what is suspicious,
     forgotten or no longer valid.
     """
+    from hyperloci.lifecycle.relevance import excerpt
+
     usable = [
-        _Item(hit.id, _line(hit.id, hit.subtype or hit.type, hit.created_at[:10], _place(hit), hit.content))
-        for hit in hits
-        if hit.id not in seen and hit.source.session_id != session_id and not _barred(hit.notes)
+        hit for hit in hits if hit.id not in seen and hit.source.session_id != session_id and not _barred(hit.notes)
+    ]
+    items = [
+        _Item(
+            hit.id,
+            _line(hit.id, _word(hit), hit.created_at[:10], _place(hit), excerpt(hit.content, query, PROMPT_ITEM_CHARS)),
+        )
+        for hit in usable[:PROMPT_ITEMS]
     ]
     part = _Section("May bear on this prompt", "", (), 1.0)
-    return _render("prompt", [(part, usable)], budget)
+    return _render("prompt", [(part, items)], budget)
 
 
 def shown_ids(session: Session | None) -> frozenset[str]:
@@ -225,6 +243,12 @@ def _place(hit: Hit) -> str:
         lines = f":{source.line_start}" if source.line_start else ""
         return _plain(f"{source.path}{lines}")
     return _SOURCE_WORDS.get(Origin(source.kind), source.kind) if source.kind in set(Origin) else source.kind
+
+
+def _word(hit: Hit) -> str:
+    if hit.subtype != "episode":
+        return hit.subtype or hit.type
+    return "prompt" if hit.source.kind == Origin.USER_PROMPT else "answer"
 
 
 def _barred(notes: Iterable[str]) -> bool:

@@ -11,6 +11,9 @@ share of prompts with which something is injected (docs/benchmarks.md, "What a p
 
 from __future__ import annotations
 
+import re
+from bisect import bisect
+from itertools import pairwise
 from typing import Final
 
 from hyperloci.model.search import Hit, SearchAnswer
@@ -45,6 +48,13 @@ CONTENT_SUBTYPES: Final = (
 """What was said and learnt. Files the assistant reads itself, and what a tool did is no answer to a prompt."""
 
 
+_BREAK: Final = re.compile(r"\n+|(?<=[.!?])\s+")
+"""Where a passage may begin."""
+
+EXCERPTED_CHARS: Final = 20_000
+"""Of a longer text only so much is looked through."""
+
+
 def query_of(prompt: str) -> str | None:
     """Return what to look for with a prompt; None where it says too little to look for anything."""
     query = prompt[:QUERY_CHARS]
@@ -57,6 +67,24 @@ def relevant(answer: SearchAnswer) -> list[Hit]:
         wanted = set(query_terms(answer.query))
         return [hit for hit in answer.results if _shares_terms(hit, wanted)]
     return [hit for hit in answer.results if (_cosine(hit) or 0.0) >= MIN_COSINE]
+
+
+def excerpt(text: str, query: str, limit: int) -> str:
+    """Return the passage of a long text that holds most of a query's terms, at most `limit` characters of it."""
+    if len(text) <= limit:
+        return text
+    wanted = set(query_terms(query))
+    room = limit - 2
+    starts = [0, *(match.end() for match in _BREAK.finditer(text, 0, EXCERPTED_CHARS))]
+    held = [wanted.intersection(terms(text[start:end])) for start, end in pairwise([*starts, EXCERPTED_CHARS])]
+    best, most = 0, -1
+    for first, start in enumerate(starts):
+        last = bisect(starts, start + room) - 1
+        count = len(set().union(*held[first : max(last, first + 1)]))
+        if count > most:
+            best, most = start, count
+    passage = text[best : best + room].strip()
+    return f"{'…' if best else ''}{passage}{'…' if best + room < len(text) else ''}"
 
 
 def _shares_terms(hit: Hit, wanted: set[str]) -> bool:
