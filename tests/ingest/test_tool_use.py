@@ -65,7 +65,8 @@ def test_a_line_says_what_was_done(name: str, arguments: dict[str, Any], respons
         ("Exit code 1\n3 failed\n  \nE  assert False\n\n", "Bash: make (exit 1): E assert False"),
         ("The user doesn't want to proceed", "Bash: make (failed): The user doesn't want to proceed"),
         ("", "Bash: make (failed)"),
-        ("Exit code 1\n" + "x" * 999, "Bash: make (exit 1): " + "x" * MAX_REASON_CHARS),
+        ("Exit code 1\n" + "x " * 999, "Bash: make (exit 1): " + "x " * (MAX_REASON_CHARS // 2 - 1) + "x"),
+        ("Exit code 1\n" + "x" * 9_999, "Bash: make (exit 1)"),
     ],
 )
 def test_a_failure_is_told_with_its_code_and_its_last_line(error: str, line: str) -> None:
@@ -103,9 +104,11 @@ def test_whatever_a_tool_is_given_the_line_is_one_short_line(
     name: str, arguments: dict[str, Any], response: Any
 ) -> None:
     use = describe(name, arguments, response, root=ROOT)
-    assert use is None or (len(use.line) <= MAX_RAW_CHARS + 30 and len(use.line.splitlines()) <= 1)
+    assert use is None or (len(use.line) <= MAX_RAW_CHARS + MAX_REASON_CHARS + 30 and len(use.line.splitlines()) <= 1)
 
 
-def test_a_line_is_clipped_at_its_end() -> None:
-    assert clip("x" * 1_000) == "x" * (MAX_LINE_CHARS - 1) + "…"
+def test_of_a_long_line_the_beginning_and_the_end_are_kept() -> None:
+    line = clip("start " + "x" * 5_000 + " (exit 1): no such file")
+    assert len(line) <= MAX_LINE_CHARS
+    assert line.startswith("start x") and " … " in line and line.endswith("x (exit 1): no such file")
     assert clip("short") == "short"

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.spoken import is_users_own
 from hyperloci.ingest.transcript import Reading, read_batch
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.sessions import TranscriptMark
@@ -162,28 +161,6 @@ def test_what_the_user_did_not_write_is_not_the_users(tmp_path: Path, flag: str)
 def test_a_sub_agents_own_transcript_can_be_read(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", line("u1", "do it", isSidechain=True))
     assert [turn.text for turn in read(path, sidechains=True).turns] == ["do it"]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "<command-name>/clear</command-name>",
-        "<local-command-stdout>ok</local-command-stdout>",
-        "<task-notification>\n<task-id>1</task-id>",
-        "<system-reminder>\nremember",
-        "<ide_opened_file>The user opened a.py</ide_opened_file>",
-        "<bash-input>ls</bash-input>",
-        "[Request interrupted by user for tool use]",
-        "  ",
-    ],
-)
-def test_notices_are_not_prompts(text: str) -> None:
-    assert not is_users_own(text)
-
-
-@pytest.mark.parametrize("text", ["fix <system> tags", "<b>bold</b> is what I want", "[Request] is my heading"])
-def test_prompts_with_angle_brackets_are_prompts(text: str) -> None:
-    assert is_users_own(text)
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.ingest.spoken import MAX_EPISODE_CHARS
+from hyperloci.ingest.spoken import MAX_EPISODE_CHARS, storable
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.sessions import (
     SAME_TURN_MS,
@@ -59,6 +59,12 @@ def record(kind: RecordKind, text: str = "", *, id: str = "r1", at: int = NOW, p
         text=text,
         path=path,
     )
+
+
+def storable_text(text: str) -> str:
+    prepared = storable(text)
+    assert prepared is not None
+    return prepared.text
 
 
 def said(store: Store, role: Speaker, text: str, *, uuid: str | None = None, now: int = NOW) -> Node | None:
@@ -190,7 +196,19 @@ def test_a_pasted_log_is_kept_by_its_beginning(store: Store) -> None:
     node = said(store, Speaker.USER, "x " * MAX_EPISODE_CHARS)
     assert node is not None
     assert len(node.content) < MAX_EPISODE_CHARS + 100
-    assert node.content.endswith(f"[{MAX_EPISODE_CHARS} more characters were not stored]")
+    assert node.content.endswith(f"[the rest of {2 * MAX_EPISODE_CHARS} characters was not stored]")
+
+
+def test_a_secret_that_lies_across_the_cut_is_not_half_kept(store: Store) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    node = said(store, Speaker.USER, "x " * (MAX_EPISODE_CHARS // 2 - 10) + token + " y" * 20_000)
+    assert node is not None
+    assert "ghp_" not in node.content
+
+
+def test_a_stored_text_told_again_is_known(store: Store, capture: Capture) -> None:
+    capture.keep(record(RecordKind.PROMPT, storable_text("x " * MAX_EPISODE_CHARS)))
+    assert read(store, turn("u1", "x " * MAX_EPISODE_CHARS)) == 0
 
 
 def test_an_action_is_one_line_at_its_place_in_the_session(store: Store) -> None:

@@ -14,6 +14,12 @@ from hyperloci.model.turn import TurnKind
 MAX_EPISODE_CHARS: Final = 100_000
 """A longer text was pasted from a file or a log; its beginning tells what it was."""
 
+OVERLAP_CHARS: Final = 10_000
+"""Looked at beyond the cut, so that a secret that lies across it is seen whole, and goes."""
+
+MARK_CHARS: Final = 100
+"""Room for the sentence that says what was cut off."""
+
 _NOT_SAID: Final = re.compile(
     r"\s*(?:<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
     r"|task-notification|system-reminder|ide_[a-z_]+|user-memory-input|teammate-message)\b"
@@ -28,10 +34,16 @@ def is_users_own(text: str) -> bool:
 
 
 def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> Prepared | None:
-    """Return a text as it may be stored, without what we injected; None where nothing is left of it."""
-    if len(text) > MAX_EPISODE_CHARS:
-        text = f"{text[:MAX_EPISODE_CHARS]}\n[{len(text) - MAX_EPISODE_CHARS} more characters were not stored]"
-    prepared = prepare(text)
+    """Return a text as it may be stored, without what we injected; None where nothing is left of it.
+
+    What is storable is returned as it is: a hook's record and the transcript must come to the same text.
+    """
+    prepared = prepare(text[: MAX_EPISODE_CHARS + OVERLAP_CHARS])
     if not prepared.text.replace(PRIVATE_MARK, "").strip():
         return None
-    return replace(prepared, text=clip(prepared.text)) if kind is TurnKind.ACTION else prepared
+    if kind is TurnKind.ACTION:
+        return replace(prepared, text=clip(prepared.text))
+    if len(prepared.text) > MAX_EPISODE_CHARS + MARK_CHARS:
+        kept = prepared.text[:MAX_EPISODE_CHARS]
+        return replace(prepared, text=f"{kept}\n[the rest of {len(text)} characters was not stored]")
+    return prepared

@@ -14,13 +14,18 @@ from pathlib import PurePath
 from typing import Any, Final
 
 MAX_LINE_CHARS: Final = 400
-"""A line says what was done; a longer command is told by its beginning."""
+"""A line says what was done; of a longer one its beginning and its end are kept."""
+
+TAIL_CHARS: Final = 150
+"""The end tells how it went: the last line that a failing command wrote names the error."""
 
 MAX_RAW_CHARS: Final = 4_000
-"""What `describe` returns at most: the line is redacted before it is clipped, since half a secret isn't recognised."""
+MAX_REASON_CHARS: Final = 1_000
+"""What `describe` returns at most, cut between words: it is redacted before it is clipped, since nothing recognises
+half a secret."""
 
-MAX_REASON_CHARS: Final = 160
-"""Of the last line that a failing command wrote: it names the error."""
+MAX_ARGUMENT_CHARS: Final = 160
+"""Of a tool that isn't known, arguments up to this length name what it was for; longer ones are contents."""
 
 LOOKING: Final = frozenset(
     {"Read", "Grep", "Glob", "LS", "NotebookRead", "BashOutput", "TaskOutput", "ToolSearch", "TodoWrite", "TodoRead"}
@@ -62,17 +67,23 @@ def describe(
         return None  # An edit that didn't match changed nothing, and is tried again at once.
     answer = response if isinstance(response, Mapping) else {}
     line = _DESCRIBERS.get(name, _other)(name, arguments, answer, path)
-    line = _one_line(line)[:MAX_RAW_CHARS] + _outcome(answer, error)
+    line = _cut(_one_line(line), MAX_RAW_CHARS) + _outcome(answer, error)
     return ToolUse(line, path)
 
 
 def clip(line: str) -> str:
     """Return a redacted line at the length it is stored with."""
-    return line if len(line) <= MAX_LINE_CHARS else line[: MAX_LINE_CHARS - 1].rstrip() + "…"
+    if len(line) <= MAX_LINE_CHARS:
+        return line
+    return f"{line[: MAX_LINE_CHARS - TAIL_CHARS - 3].rstrip()} … {line[-TAIL_CHARS:].lstrip()}"
 
 
 def _one_line(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit].rpartition(" ")[0]
 
 
 def _path(arguments: Mapping[str, Any], root: str | None) -> str | None:
@@ -93,7 +104,7 @@ def _outcome(answer: Mapping[str, Any], error: str | None) -> str:
     found = _EXIT_CODE.match(error)
     said = error[found.end() :] if found else error
     reason = next((line for line in reversed(said.splitlines()) if line.strip()), "")
-    reason = _one_line(reason)[:MAX_REASON_CHARS]
+    reason = _cut(_one_line(reason), MAX_REASON_CHARS)
     verdict = f"(exit {found[1]})" if found else "(failed)"
     return f" {verdict}: {reason}" if reason else f" {verdict}"
 
@@ -163,7 +174,7 @@ def _other(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], p
     short = {
         key: value
         for key, value in arguments.items()
-        if isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= MAX_REASON_CHARS)
+        if isinstance(value, (int, float)) or (isinstance(value, str) and len(value) <= MAX_ARGUMENT_CHARS)
     }
     return f"{name} {json.dumps(short, ensure_ascii=False)}" if short else name
 
