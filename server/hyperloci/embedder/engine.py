@@ -174,10 +174,10 @@ class Engine:
     def _adopt(self, stage: Stage) -> None:
         if self._stage is not None and self._stage.encoder.model_id != stage.encoder.model_id:
             raise EmbedderError(f"{stage.backend} is another model than {self._stage.backend}.")
-        self._stage = stage
-        self._loaded.set()
         took = time.monotonic() - self._started
         logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_where(stage), took)
+        self._stage = stage
+        self._loaded.set()
         if stage.interim:
             self._answered.wait(_FIRST_QUERY_GRACE)
 

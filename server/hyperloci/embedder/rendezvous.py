@@ -135,7 +135,7 @@ def connect(place: Rendezvous, *, deadline: float) -> socket.socket:
         return _connect_loopback(place, deadline)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
         raise NotReadyError("No embedder is running yet.") from None
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, TypeError) as error:
         raise NotReadyError(f"The embedder cannot be reached: {error}") from error
 
 
@@ -182,11 +182,12 @@ def _connect_unix(place: Rendezvous) -> socket.socket:
 
 def _connect_loopback(place: Rendezvous, deadline: float) -> socket.socket:
     note = json.loads(place.address.read_text(encoding="ascii"))
-    connection = socket.create_connection(("127.0.0.1", int(note["port"])), timeout=wire.seconds_left(deadline))
+    port, secret = int(note["port"]), bytes.fromhex(note["secret"])
+    connection = socket.create_connection(("127.0.0.1", port), timeout=wire.seconds_left(deadline))
     with contextlib.ExitStack() as undo:
         undo.callback(connection.close)
-        if not _exchange_nonces(connection, bytes.fromhex(note["secret"]), b"visitor", b"embedder", deadline):
-            raise wire.WireError(f"Port {note['port']} is served by a stranger.")
+        if not _exchange_nonces(connection, secret, b"visitor", b"embedder", deadline):
+            raise wire.WireError(f"Port {port} is served by a stranger.")
         undo.pop_all()
     return connection
 

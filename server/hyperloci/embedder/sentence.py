@@ -69,6 +69,7 @@ def load(name: str, place: Place) -> SentenceEncoder:
     """
     folder = _folder_of(name)
     require_safe(folder)
+    from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
 
     try:
@@ -79,7 +80,7 @@ def load(name: str, place: Place) -> SentenceEncoder:
             local_files_only=True,
             model_kwargs={"use_safetensors": True},
         )
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise ConfigurationError(f"model={name!r} cannot be loaded from {folder}: {error}") from error
     model.to(place.device, place.dtype).eval()
     model_id = f"{_short_name(name)}@{fingerprint(folder)[:12]}/{_dimensions(model)}"
@@ -126,8 +127,10 @@ def _file_hash(path: Path) -> str:
 
 def _modules(folder: Path) -> list[object]:
     try:
-        modules = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
-        return [module["type"] for module in modules]
+        types = [module["type"] for module in json.loads((folder / "modules.json").read_text(encoding="utf-8"))]
+        if not types:
+            raise ValueError("it names no module")
+        return types
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError, KeyError) as error:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import selectors
 import socket
 import threading
 import time
@@ -28,8 +30,11 @@ _MAX_CONNECTIONS: Final = 64
 _REQUEST_SECONDS: Final = 10.0
 """How long a visitor may take to say what it wants, and to take its answer."""
 
-_ACCEPT_SECONDS: Final = 0.5
-"""How often the door looks whether it is time to close."""
+_LOOK_SECONDS: Final = 5.0
+"""How often the door looks whether it has been idle for too long."""
+
+_PAUSE_SECONDS: Final = 0.05
+"""How long it waits between two looks at least, if told to end as soon as it is idle."""
 
 _FAILED_LINGER_SECONDS: Final = 60.0
 """A failed embedder tells why for so long; then a fresh one may find that the cause was put right."""
@@ -43,22 +48,31 @@ class Server:
         self._secret = secret
         self._engine = engine
         self._idle_seconds = idle_seconds
-        self._stopping = threading.Event()
+        self._bell, self._heard = socket.socketpair()
         self._slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
     def serve(self) -> str:
         """Accept visitors until told to stop or idle for too long; return the reason in words."""
-        self._listener.settimeout(min(_ACCEPT_SECONDS, self._idle_seconds / 4 or _ACCEPT_SECONDS))
-        while not self._stopping.is_set():
-            limit = min(_FAILED_LINGER_SECONDS, self._idle_seconds) if self._engine.failed else self._idle_seconds
-            if self._engine.idle_seconds > limit:
-                return f"idle for {limit:.0f} s"
-            try:
-                connection, _ = self._listener.accept()
-            except TimeoutError:
-                continue
+        self._listener.setblocking(False)
+        with self._bell, self._heard, selectors.DefaultSelector() as selector:
+            selector.register(self._listener, selectors.EVENT_READ)
+            selector.register(self._heard, selectors.EVENT_READ)
+            while self._engine.idle_seconds <= (limit := self._idle_limit()):
+                ready = [key.fileobj for key, _ in selector.select(min(_LOOK_SECONDS, limit / 4 + _PAUSE_SECONDS))]
+                if self._heard in ready:
+                    return "told to stop"
+                if ready:
+                    self._accept()
+        return f"idle for {limit:.0f} s"
+
+    def _idle_limit(self) -> float:
+        return min(_FAILED_LINGER_SECONDS, self._idle_seconds) if self._engine.failed else self._idle_seconds
+
+    def _accept(self) -> None:
+        with contextlib.suppress(BlockingIOError, ConnectionAbortedError):
+            connection, _ = self._listener.accept()
+            connection.setblocking(True)
             self._receive(connection)
-        return "told to stop"
 
     def _receive(self, connection: socket.socket) -> None:
         if not self._slots.acquire(blocking=False):
@@ -90,7 +104,8 @@ class Server:
             header, body = {"ok": False, "error": _kind(error), "message": str(error)}, b""
         wire.send(connection, header, body=body, deadline=wire.deadline_after(_REQUEST_SECONDS))
         if request.get("op") == "stop":
-            self._stopping.set()
+            with contextlib.suppress(OSError):  # It was rung before, and the door is closed.
+                self._bell.send(b"!")
 
     def _answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         operation = request.get("op")

@@ -1,0 +1,105 @@
+"""Encoders and drainers for embedder processes without a model, and waiting without sleeping.
+
+Child processes import this module by name, so it must stay cheap: no torch.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.config import Settings
+from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.handover import Handover
+from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.encoder import Encoder
+from tests.support import vector_of
+
+DIMENSIONS = 8
+
+
+def wait_for(condition: Callable[[], object], seconds: float = 20.0) -> None:
+    """Return as soon as `condition` holds; fail once `seconds` have passed."""
+    deadline = time.monotonic() + seconds
+    pause = threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, f"not within {seconds} s"
+        pause.wait(0.01)
+
+
+def alive(pid: int) -> bool:
+    """Tell whether a process runs; one that is dead but not yet buried does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in {"Z", "X"}
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class ObedientEncoder:
+    """Vectors from a hash of the text; some texts are orders."""
+
+    model_id = "obedient@0/8"
+    dimensions = DIMENSIONS
+    max_tokens = 64
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        for text in texts:
+            if text == "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+            if text == "hang":
+                threading.Event().wait()
+            if text == "raise":
+                raise ZeroDivisionError("the model broke")
+        return np.stack([vector_of(text, DIMENSIONS) for text in texts])
+
+
+class SeeingEncoder(ObedientEncoder):
+    """Has token states: one for each word."""
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        return [np.reshape([vector_of(word, DIMENSIONS) for word in text.split()], (-1, DIMENSIONS)) for text in texts]
+
+
+def stage(encoder: Encoder, *, bulk_tokens: int = 64, interim: bool = False) -> Stage:
+    return Stage(
+        encoder=encoder, backend="fake", device="cpu", dtype="float32", bulk_tokens=bulk_tokens, interim=interim
+    )
+
+
+def stages(settings: Settings) -> Iterator[Stage]:
+    yield stage(SeeingEncoder())
+
+
+def broken_stages(settings: Settings) -> Iterator[Stage]:
+    raise ConfigurationError("device='cuda': this torch sees no such device.")
+    yield
+
+
+def fatal_stages(settings: Settings) -> Iterator[Stage]:
+    os._exit(3)
+    yield
+
+
+def drain_lines(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+    """Take one line off a text file, embed it and append it to the file beside it."""
+    lines = database.read_text().splitlines()
+    if not lines:
+        return 0
+    vector = encoder.encode([lines[0]])[0]
+    with database.with_suffix(".done").open("a") as done:
+        done.write(f"{lines[0]} {vector[0]:.6f}\n")
+    database.write_text("".join(f"{line}\n" for line in lines[1:]))
+    return 1
+
+
+def handover(settings: Settings, stages: str = "stages", transport: str | None = None) -> Handover:
+    """Have the child of `settings` use the encoders and the drainer of this module."""
+    here = "tests.embedder.helpers"
+    return Handover(settings=settings, transport=transport, stages=f"{here}:{stages}", drainer=f"{here}:drain_lines")

@@ -1,0 +1,98 @@
+"""Queries go first; bulk work gives way between small batches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hyperloci.embedder.gate import BulkEncoder, Gate, token_encoder
+from hyperloci.errors import BadRequestError
+from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, SeeingEncoder, stage, wait_for
+from tests.support import vector_of
+
+
+def test_a_query_that_came_later_goes_before_bulk_work_that_waits() -> None:
+    gate, order = Gate(), list[str]()
+
+    def enter(lane: str) -> None:
+        with gate.query() if lane == "query" else gate.bulk():
+            order.append(lane)
+
+    threads = [threading.Thread(target=enter, args=(lane,)) for lane in ("bulk", "bulk", "query")]
+    with gate.bulk():
+        for thread in threads:
+            thread.start()
+        wait_for(lambda: gate.query_waiting)
+    for thread in threads:
+        thread.join()
+    assert order == ["query", "bulk", "bulk"]
+
+
+def test_the_gate_opens_again_after_an_error() -> None:
+    gate = Gate()
+    for lane in (gate.query, gate.bulk, gate.query):
+        with pytest.raises(ZeroDivisionError), lane():
+            raise ZeroDivisionError
+    with gate.bulk():
+        assert not gate.query_waiting
+
+
+class Recorder(ObedientEncoder):
+    """Notes what it is given, and lets a query in at its first batch."""
+
+    def __init__(self, gate: Gate) -> None:
+        self.batches: list[list[str]] = []
+        self.gate = gate
+        self.query = threading.Thread(target=self._query)
+
+    def _query(self) -> None:
+        with self.gate.query():
+            self.batches.append(["the query"])
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.batches.append(list(texts))
+        if not self.query.ident:
+            self.query.start()
+            wait_for(lambda: self.gate.query_waiting)
+        return super().encode(texts)
+
+
+def test_a_query_waits_for_one_small_batch_of_bulk_work() -> None:
+    gate = Gate()
+    encoder = Recorder(gate)
+    BulkEncoder(stage(encoder, bulk_tokens=20), gate).encode([f"{number} " + "x" * 50 for number in range(4)])
+    encoder.query.join()
+    assert [len(batch) for batch in encoder.batches] == [1, 1, 1, 1, 1]
+    assert encoder.batches[1] == ["the query"]
+
+
+def test_bulk_vectors_come_back_in_the_callers_order() -> None:
+    texts = ["a" * length for length in (3, 90, 1, 400, 50)]
+    vectors = BulkEncoder(stage(SeeingEncoder(), bulk_tokens=30), Gate()).encode(texts)
+    np.testing.assert_array_equal(vectors, [vector_of(text, DIMENSIONS) for text in texts])
+
+
+def test_bulk_token_states_come_back_in_the_callers_order() -> None:
+    texts = ["one", "one two three four five six seven eight nine ten " * 5, "one two"]
+    matrices = BulkEncoder(stage(SeeingEncoder(), bulk_tokens=30), Gate()).encode_tokens(texts)
+    assert [len(matrix) for matrix in matrices] == [1, 50, 2]
+
+
+def test_no_texts_give_no_rows() -> None:
+    encoder = BulkEncoder(stage(SeeingEncoder()), Gate())
+    assert encoder.encode([]).shape == (0, DIMENSIONS)
+    assert encoder.encode_tokens([]) == []
+
+
+def test_it_looks_like_the_model_behind_it() -> None:
+    encoder = BulkEncoder(stage(ObedientEncoder()), Gate())
+    assert (encoder.model_id, encoder.dimensions, encoder.max_tokens) == ("obedient@0/8", DIMENSIONS, 64)
+
+
+def test_a_model_without_token_states_says_so() -> None:
+    with pytest.raises(BadRequestError, match="obedient@0/8 has no token states"):
+        token_encoder(ObedientEncoder())

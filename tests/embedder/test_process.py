@@ -1,0 +1,78 @@
+"""The real thing: an embedder process with the bundled model, and what sessions may import of it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hyperloci.clock import system_clock
+from hyperloci.config import Settings
+from hyperloci.embedder.client import EmbedderClient
+from hyperloci.embedder.owner import EmbedderOwner
+from hyperloci.store import Store
+from tests.embedder.conftest import ROOT
+from tests.embedder.helpers import wait_for
+from tests.support import add
+
+
+@pytest.mark.model
+@pytest.mark.req("E.17", "B.03")
+def test_a_cold_embedder_answers_then_moves_to_torch_and_drains_the_queue(settings: Settings) -> None:
+    with Store.open(settings.database) as store:
+        nodes = [
+            add(store, f"Decision {number}: the cache is keyed by path.", now=system_clock()) for number in range(5)
+        ]
+    client = EmbedderClient(settings)
+    with EmbedderOwner(settings) as owner:
+        assert owner.ensure_running()
+        assert client.wait_until_warm(60)
+        model_id, first = client.embed_query("how is the cache keyed?", 30)
+        assert model_id == "all-MiniLM-L6-v2@53aa51172d14/384"
+        wait_for(lambda: (status := client.status()) and status.backend == "torch", 60)
+        assert float(client.embed_query("how is the cache keyed?", 30)[1] @ first) > 0.99999
+        wait_for(lambda: (status := client.status()) and status.drained == 5 and not status.draining, 60)
+        status = client.status()
+    assert status is not None and (status.device, status.error) == ("cpu", None)
+    with Store.open(settings.database) as store:
+        assert store.vectors.take_pending(10) == []
+        assert len(nodes) == 5
+
+
+@pytest.mark.model
+def test_token_states_of_the_real_model_come_through_the_socket(settings: Settings) -> None:
+    client = EmbedderClient(settings)
+    with EmbedderOwner(settings) as owner:
+        assert owner.ensure_running()
+        assert client.wait_until_warm(60)
+        (matrix,) = client.embed_tokens(["the cache is keyed by path"], 30)
+    assert matrix.shape == (7, 384)
+    np.testing.assert_allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("module", "banned"),
+    [
+        ("hyperloci.embedder.client", ("numpy", "torch", "transformers", "sentence_transformers", "tokenizers")),
+        ("hyperloci.embedder.owner", ("numpy", "torch", "transformers", "sentence_transformers", "tokenizers")),
+        ("hyperloci.embedder.process", ("torch", "transformers", "sentence_transformers")),
+        ("hyperloci.embedder.forward_torch", ("transformers", "sentence_transformers")),
+    ],
+)
+def test_nobody_pays_for_what_the_embedder_alone_needs(module: str, banned: tuple[str, ...]) -> None:
+    code = f"import sys, {module}; print(*[name for name in {banned!r} if name in sys.modules])"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert told.stdout.strip() == ""
+
+
+def test_the_embedder_alone_imports_torch() -> None:
+    guilty = [
+        path.relative_to(ROOT).as_posix()
+        for folder in ("server", "tools", "hooks")
+        for path in sorted(Path(ROOT, folder).rglob("*.py"))
+        if "embedder" not in path.parts and any(line in path.read_text() for line in ("import torch", "from torch"))
+    ]
+    assert guilty == []
