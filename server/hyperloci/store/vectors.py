@@ -22,6 +22,10 @@ from hyperloci.store.stats import get_meta, set_meta
 FINE: Final = 300
 """Candidates scored from float rows."""
 
+FEW: Final = 2 * BLOCK_ROWS
+FINE_OF_FEW: Final = 1_000
+"""Of so few, more are scored: a millisecond, for recall@10 0.994 at 5,000 random vectors (0.937 with FINE)."""
+
 EXACT_BELOW: Final = 1_500
 """So few allowed vectors are scored exactly at once: cheaper than a scan."""
 
@@ -194,7 +198,10 @@ class Vectors:
         candidates = np.flatnonzero(allowed)
         if len(candidates) > EXACT_BELOW:
             codes = self._codes_of(space, len(query))
-            candidates = codes.candidates(query, allowed, max(FINE, k)) if codes is not None else candidates[:0]
+            if codes is None:
+                return np.empty(0, np.int64), np.empty(0, np.float32)
+            fine = FINE_OF_FEW if codes.rows <= FEW else FINE
+            candidates = codes.candidates(query, allowed, max(fine, k))
         return self.exact(query, candidates, model_key, k, space=space)
 
     def exact(

@@ -1,0 +1,479 @@
+"""Fingerprints: written whole or not at all, found as by a full comparison, the queue of those that wait."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import sqlite_vec
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hyperloci.errors import StoreError
+from hyperloci.model.search import Where
+from hyperloci.store import Store, codes, health, vec, vectors
+from hyperloci.store.codes import BLOCK_ROWS, Codes, sign_code, words_of
+from hyperloci.store.vectors import COLUMNS, MAX_ATTEMPTS, Vectors
+from tests.support import NOW, add
+
+Matrix = NDArray[np.float32]
+
+
+def unit(rows: Matrix) -> Matrix:
+    return (rows / np.linalg.norm(rows, axis=-1, keepdims=True)).astype(np.float32)
+
+
+def random_rows(count: int, dimensions: int = 384, seed: int = 7) -> Matrix:
+    return unit(np.random.default_rng(seed).standard_normal((count, dimensions)))
+
+
+def make_nodes(store: Store, count: int) -> list[int]:
+    """Make nodes quickly, without keywords."""
+    before = int(store.connection.execute("SELECT coalesce(max(key), 0) FROM nodes").fetchone()[0])
+    with store.transaction():
+        store.connection.executemany(
+            "INSERT INTO nodes(id, type, content, origin, scope_key, content_hash, event_time, created_at, updated_at,"
+            " last_accessed, valid_from) VALUES (hex(randomblob(16)), 'fact', 'x', 'tool', 1, x'00', 1, 1, 1, 1, 1)",
+            [()] * count,
+        )
+    return list(range(before + 1, before + count + 1))
+
+
+def put_all(store: Store, keys: list[int], rows: Matrix, model: str = "m") -> int:
+    with store.transaction():
+        key = store.vectors.use_model(model, rows.shape[1], now=NOW)
+        for node, row in zip(keys, rows, strict=True):
+            store.vectors.put(node, key, {"e1": row.tobytes()}, now=NOW)  # type: ignore[arg-type]
+    return key
+
+
+def everyone(store: Store) -> NDArray[np.bool_]:
+    return store.filters.allowed(Where())
+
+
+def brute(rows: Matrix, keys: list[int], query: Matrix, k: int) -> tuple[list[int], Matrix]:
+    cosines = rows @ query
+    order = np.lexsort((np.array(keys), -cosines))[:k]
+    return [keys[place] for place in order], cosines[order]
+
+
+@pytest.fixture(scope="module")
+def many() -> Iterator[SimpleNamespace]:
+    """5,000 memories with random vectors: the hardest to tell apart."""
+    with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "memory.db") as store:
+        rows = random_rows(5_000)
+        keys = make_nodes(store, 5_000)
+        model = put_all(store, keys, rows)
+        yield SimpleNamespace(store=store, rows=rows, keys=keys, model=model)
+
+
+@pytest.mark.parametrize("k", [1, 10, 100])
+def test_a_scan_of_5000_finds_what_a_full_comparison_finds(many: SimpleNamespace, k: int) -> None:
+    queries = random_rows(50, seed=8)
+    allowed = everyone(many.store)
+    hit = 0
+    for query in queries:
+        found, cosines = many.store.vectors.nearest(query, allowed, many.model, k)
+        expected, exact = brute(many.rows, many.keys, query, k)
+        hit += len(set(found.tolist()) & set(expected))
+        assert len(found) == k
+        assert np.all(np.diff(cosines) <= 1e-6)
+        assert np.allclose(cosines, [many.rows[key - 1] @ query for key in found], atol=1e-5)
+        assert k < 10 or cosines[0] == pytest.approx(exact[0], abs=1e-5)
+    assert hit / (k * len(queries)) >= (0.99 if k <= 10 else 0.94)
+
+
+@pytest.mark.parametrize("share", [0.002, 0.2, 0.5, 0.95])
+def test_only_what_is_allowed_is_found_and_all_of_the_best_of_it(many: SimpleNamespace, share: float) -> None:
+    generator = np.random.default_rng(3)
+    hit = total = 0
+    for query in random_rows(30, seed=9):
+        allowed = everyone(many.store) & (generator.random(5_001) < share)
+        found, _ = many.store.vectors.nearest(query, allowed, many.model, 10)
+        visible = [key for key in many.keys if allowed[key]]
+        expected, _ = brute(many.rows[[key - 1 for key in visible]], visible, query, 10)
+        assert all(allowed[found])
+        hit += len(set(found.tolist()) & set(expected))
+        total += len(expected)
+    assert hit / total >= 0.985
+
+
+def test_many_more_can_be_asked_for_than_are_usually_scored(many: SimpleNamespace) -> None:
+    query = random_rows(1, seed=10)[0]
+    found, _ = many.store.vectors.nearest(query, everyone(many.store), many.model, 4_000)
+    expected, _ = brute(many.rows, many.keys, query, 4_000)
+    assert len(found) == 4_000
+    assert len(set(found.tolist()) & set(expected)) >= 0.85 * 4_000
+
+
+def test_nobody_allowed_is_nobody_found(many: SimpleNamespace) -> None:
+    query = many.rows[0]
+    for allowed in (np.zeros(5_001, np.bool_), np.zeros(0, np.bool_)):
+        found, cosines = many.store.vectors.nearest(query, allowed, many.model, 5)
+        assert found.tolist() == cosines.tolist() == []
+
+
+def test_a_bitmap_shorter_or_longer_than_the_codes_is_no_trouble(many: SimpleNamespace) -> None:
+    query = many.rows[10]
+    short = np.ones(2_000, np.bool_)
+    long = np.ones(40_000, np.bool_)
+    assert many.store.vectors.nearest(query, short, many.model, 1)[0].tolist() == [11]
+    assert many.store.vectors.nearest(query, long, many.model, 1)[0].tolist() == [11]
+
+
+def test_vectors_of_another_model_are_not_compared(many: SimpleNamespace) -> None:
+    assert many.store.vectors.nearest(many.rows[0], everyone(many.store), many.model + 1, 5)[0].tolist() == []
+    short = unit(many.rows[:1, :64])[0]
+    assert many.store.vectors.nearest(short, everyone(many.store), many.model, 5)[0].tolist() == []
+
+
+def test_equal_vectors_come_in_the_order_of_keys(store: Store) -> None:
+    keys = make_nodes(store, 8)
+    row = random_rows(1)
+    model = put_all(store, keys[::-1], np.repeat(row, 8, axis=0))
+    found, _ = store.vectors.nearest(row[0], everyone(store), model, 5)
+    assert found.tolist() == keys[:5]
+
+
+def test_equal_vectors_come_in_the_order_of_keys_after_a_scan_too(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
+    keys = make_nodes(store, 8)
+    row = random_rows(1)
+    model = put_all(store, keys[::-1], np.repeat(row, 8, axis=0))
+    found, _ = store.vectors.nearest(row[0], everyone(store), model, 5)
+    assert found.tolist() == keys[:5]
+
+
+@pytest.mark.parametrize("dimensions", [1, 64, 65, 300, 312, 384, 1024])
+@pytest.mark.parametrize("exact_below", [0, 10_000])
+def test_vectors_of_any_length_are_found(
+    store: Store, monkeypatch: pytest.MonkeyPatch, dimensions: int, exact_below: int
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", exact_below)
+    rows = random_rows(30, dimensions)
+    rows = np.abs(rows) if dimensions == 1 else rows
+    keys = make_nodes(store, 30)
+    model = put_all(store, keys, rows)
+    for key, row in zip(keys, rows, strict=True):
+        found, cosines = store.vectors.nearest(row, everyone(store), model, 30)
+        assert key in found and cosines[0] == pytest.approx(1.0, abs=1e-5)
+        assert len(found) == 30
+
+
+def test_a_block_is_loaded_again_when_another_connection_wrote(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
+    keys = make_nodes(store, 3)
+    rows = random_rows(3)
+    model = put_all(store, keys[:1], rows[:1])
+    assert store.vectors.nearest(rows[1], everyone(store), model, 5)[0].tolist() == keys[:1]
+    with Store.open(store.path) as other:
+        put_all(other, keys[1:2], rows[1:2])
+        assert other.vectors.nearest(rows[1], everyone(other), model, 1)[0].tolist() == [keys[1]]
+        assert store.vectors.nearest(rows[1], everyone(store), model, 1)[0].tolist() == [keys[1]]
+        put_all(store, keys[1:2], rows[2:])
+        assert other.vectors.nearest(rows[2], everyone(other), model, 1)[0].tolist() == [keys[1]]
+
+
+def test_codes_seen_inside_a_transaction_that_failed_are_forgotten(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
+    # One is scored, so that a wrong code shows.
+    monkeypatch.setattr(vectors, "FINE_OF_FEW", 1)
+    keys, rows = make_nodes(store, 2), random_rows(4)
+    model = put_all(store, keys, rows[:2])
+    with pytest.raises(ZeroDivisionError), store.transaction():
+        put_all(store, keys[:1], rows[3:])
+        assert store.vectors.nearest(rows[3], everyone(store), model, 1)[0].tolist() == keys[:1]
+        raise ZeroDivisionError
+    with Store.open(store.path) as other:
+        put_all(other, keys[1:], rows[2:3])
+    assert store.vectors.nearest(rows[2], everyone(store), model, 1)[0].tolist() == keys[1:]
+    assert store.vectors.nearest(rows[0], everyone(store), model, 1)[0].tolist() == keys[:1]
+
+
+def test_keys_in_several_blocks_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
+    with store.transaction():
+        store.connection.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('nodes', ?)", (BLOCK_ROWS - 2,))
+    first = [add(store, f"{number}").key for number in range(4)]
+    assert first[0] < BLOCK_ROWS <= first[-1]
+    rows = random_rows(4)
+    model = put_all(store, first, rows)
+    for key, row in zip(first, rows, strict=True):
+        assert store.vectors.nearest(row, everyone(store), model, 1)[0].tolist() == [key]
+    assert store.connection.execute("SELECT count(*) FROM code_blocks").fetchone()[0] == 2
+
+
+@pytest.mark.req("D.13")
+def test_when_the_model_changes_both_are_searched_until_all_is_done(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
+    keys = make_nodes(store, 6)
+    old, new = random_rows(6, 384), random_rows(6, 128)
+    first = put_all(store, keys, old, "old")
+    second = put_all(store, keys[:2], new[:2], "new")
+    assert set(store.vectors.take_pending(10)) == set(keys[2:])
+    assert set(store.vectors.nearest(new[0], everyone(store), second, 9)[0].tolist()) == set(keys[:2])
+    assert (store.vectors.count(), store.vectors.count(first), store.vectors.count(second)) == (6, 4, 2)
+    # Back to the old one: what it made before is found again, without being made again.
+    put_all(store, keys[:1], old[:1], "old")
+    assert set(store.vectors.nearest(old[3], everyone(store), first, 9)[0].tolist()) == {keys[0], *keys[2:]}
+    assert store.vectors.find_model("old") == first and store.vectors.find_model("unknown") is None
+
+
+@pytest.mark.req("E.01")
+def test_a_fingerprint_comes_back_as_it_was_put_and_what_is_left_out_is_absent(store: Store) -> None:
+    (key,) = make_nodes(store, 1)
+    full = {column: bytes([number]) * (number * 4) for number, column in enumerate(COLUMNS, start=1)}
+    with store.transaction():
+        model = store.vectors.use_model("m", 1, now=NOW)
+        store.vectors.put(key, model, full, now=NOW)  # type: ignore[arg-type]
+    assert store.vectors.rows([key, 99], COLUMNS) == {key: tuple(full.values())}
+    with store.transaction():
+        store.vectors.put(key, model, {"e9": b"bits"}, now=NOW)  # type: ignore[arg-type]
+    assert store.vectors.rows([key], ("e9", "e1")) == {key: (b"bits", None)}
+
+
+@pytest.mark.req("E.01")
+@pytest.mark.parametrize("when", ["code_blocks", "pending"])
+def test_a_failure_in_the_middle_leaves_no_part_of_a_fingerprint(store: Store, when: str) -> None:
+    keys = [add(store, f"{number}").key for number in range(2)]
+    put_all(store, keys[:1], random_rows(1))
+    event = "UPDATE" if when == "code_blocks" else "DELETE"
+    store.connection.execute(
+        f"CREATE TEMP TRIGGER fail BEFORE {event} ON main.{when} BEGIN SELECT RAISE(ABORT, 'injected'); END"
+    )
+    before = store.connection.execute("SELECT version, codes FROM code_blocks").fetchall()
+    with pytest.raises(StoreError, match="injected"):
+        put_all(store, keys[1:], random_rows(1, seed=9))
+    store.connection.execute("DROP TRIGGER fail")
+    assert store.vectors.rows(keys, ("e1",)).keys() == {keys[0]}
+    assert store.connection.execute("SELECT version, codes FROM code_blocks").fetchall() == before
+    assert store.vectors.take_pending(5) == keys[1:]
+    assert health.violations(store) == {}
+
+
+def test_names_that_are_no_spaces_are_refused(store: Store) -> None:
+    with pytest.raises(ValueError, match="unknown spaces"):
+        store.vectors.rows([1], ("e1; DROP TABLE nodes",))
+    with pytest.raises(ValueError, match="unknown spaces"):
+        store.vectors.put(1, 1, {"e99": b""}, now=NOW)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="unknown spaces"):
+        store.vectors.nearest(random_rows(1)[0], np.ones(2, np.bool_), 1, 1, space="e1) --")
+
+
+@pytest.mark.req("B.03")
+def test_the_queue_gives_the_newest_first_and_what_failed_last(store: Store) -> None:
+    nodes = [add(store, f"{number}") for number in range(4)]
+    keys = [node.key for node in nodes]
+    assert store.vectors.take_pending(9) == keys[::-1]
+    with store.transaction():
+        store.vectors.fail(keys[2:], "out of memory " * 99)
+        store.nodes.delete_node(nodes[0].id, now=NOW)
+    assert store.vectors.take_pending(9) == [keys[1], keys[3], keys[2]]
+    assert store.vectors.take_pending(1) == [keys[1]]
+    assert store.vectors.pending_count() == 3
+    assert store.connection.execute("SELECT max(length(error)) FROM pending").fetchone()[0] == 500
+
+
+def test_what_fails_again_and_again_is_given_up(store: Store) -> None:
+    key = add(store).key
+    for _ in range(MAX_ATTEMPTS):
+        assert store.vectors.take_pending(9) == [key]
+        with store.transaction():
+            store.vectors.fail([key], "no")
+    assert store.vectors.take_pending(9) == [] and store.vectors.pending_count() == 0
+    assert health.violations(store) == {}
+
+
+# The two roads to the same ranking.
+
+
+@pytest.mark.skipif(vec.prepare() == vec.ABSENT, reason="sqlite-vec can't be loaded here")
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4), min_size=1, max_size=12),
+    query=st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4),
+    k=st.integers(1, 12),
+)
+def test_numpy_ranks_as_sqlite_vec_does(rows: list[list[float]], query: list[float], k: int) -> None:
+    matrix = [_unit_or_zero(row) for row in rows]
+    asked = _unit_or_zero(query)
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        assert vec.attach(connection)
+        connection.execute("CREATE TABLE fingerprints(node_key INTEGER PRIMARY KEY, model_key INTEGER, e1 BLOB)")
+        connection.executemany(
+            "INSERT INTO fingerprints VALUES (?, 1, ?)", [(i, row.tobytes()) for i, row in enumerate(matrix)]
+        )
+        keys = np.arange(len(matrix) + 2)
+        by_vec, by_numpy = (Vectors(connection, vec_attached=road).exact(asked, keys, 1, k) for road in (True, False))
+    assert np.allclose(by_vec[1], by_numpy[1], atol=1e-5)
+    exact = {i: float(row @ asked) for i, row in enumerate(matrix)}
+    for found in (by_vec[0], by_numpy[0]):
+        assert len(set(found.tolist())) == min(k, len(matrix))
+        assert np.allclose([exact[int(key)] for key in found], by_numpy[1], atol=1e-5)
+
+
+def _unit_or_zero(row: list[float]) -> Matrix:
+    vector = np.array(row, np.float32)
+    norm = np.linalg.norm(vector)
+    return vector if norm < 1e-3 and not norm else (vector / norm).astype(np.float32)
+
+
+def test_a_store_ranks_alike_by_either_road(many: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> None:
+    query = many.rows[77]
+    allowed = everyone(many.store)
+    fresh = {road: Vectors(_connection_with_vec(many.store.path), vec_attached=road) for road in (True, False)}
+    results = [searcher.nearest(query, allowed, many.model, 20) for searcher in fresh.values()]
+    assert results[0][0].tolist() == results[1][0].tolist()
+    assert np.allclose(results[0][1], results[1][1], atol=1e-5)
+    for searcher in fresh.values():
+        searcher._connection.close()
+
+
+def _connection_with_vec(path: Path) -> sqlite3.Connection:
+    if vec.prepare() == vec.ABSENT:
+        pytest.skip("sqlite-vec can't be loaded here")
+    connection = sqlite3.connect(path, isolation_level=None)
+    connection.row_factory = sqlite3.Row
+    assert vec.attach(connection)
+    return connection
+
+
+@pytest.fixture
+def fresh_road() -> Iterator[None]:
+    """Let a test look for the road anew."""
+    vec.prepare.cache_clear()
+    yield
+    vec.prepare.cache_clear()
+
+
+class Loading:
+    """A connection of a Python that can load extensions."""
+
+    def __init__(self, *, fails: bool) -> None:
+        self.fails = fails
+        self.enabled = False
+        self.loaded: list[str] = []
+
+    def enable_load_extension(self, enabled: bool) -> None:
+        self.enabled = enabled
+
+    def load_extension(self, name: str) -> None:
+        if self.fails:
+            raise sqlite3.OperationalError("not authorized")
+        assert self.enabled
+        self.loaded.append(name)
+
+    def execute(self, sql: str) -> Any:
+        if not self.loaded:
+            raise sqlite3.OperationalError("no such function: vec_version")
+        return SimpleNamespace(fetchone=lambda: ("v",))
+
+
+@pytest.mark.usefixtures("fresh_road")
+@pytest.mark.parametrize("fails", [False, True])
+def test_where_extensions_load_that_is_the_road_and_the_door_is_shut_again(
+    monkeypatch: pytest.MonkeyPatch, fails: bool
+) -> None:
+    monkeypatch.setattr(vec.sqlite3, "Connection", Loading)
+    connection = Loading(fails=fails)
+    assert vec.prepare() == vec.EXTENSION
+    assert vec.attach(connection) is not fails  # type: ignore[arg-type]
+    assert connection.loaded == ([] if fails else [sqlite_vec.loadable_path()])
+    assert not connection.enabled
+
+
+@pytest.mark.usefixtures("fresh_road")
+@pytest.mark.skipif(hasattr(sqlite3.Connection, "enable_load_extension"), reason="extensions load here")
+@pytest.mark.parametrize("cause", ["no library", "no file", "refused"])
+def test_where_there_is_no_road_numpy_ranks(monkeypatch: pytest.MonkeyPatch, cause: str) -> None:
+    if cause == "no library":
+        monkeypatch.setattr(vec, "_linked_library", lambda: None)
+    elif cause == "no file":
+        monkeypatch.setattr(sqlite_vec, "loadable_path", lambda: "/nowhere/vec0")
+    else:
+        monkeypatch.setattr(vec, "_linked_library", lambda: SimpleNamespace(sqlite3_auto_extension=lambda entry: 7))
+    assert vec.prepare() == vec.ABSENT
+    with closing(sqlite3.connect(":memory:")) as connection:
+        monkeypatch.setattr(vec, "is_attached", lambda connection: False)
+        assert vec.attach(connection) is False
+
+
+@pytest.mark.parametrize(
+    "maps", ["", "7f00 /lib/libsqlite3.so.0\n7f01 /other/libsqlite3.so.0\n", "7f00 /nowhere/libsqlite3.so\n"]
+)
+def test_a_library_that_can_not_be_told_for_sure_is_left_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, maps: str
+) -> None:
+    file = tmp_path / "maps"
+    file.write_text(maps)
+    monkeypatch.setattr(vec, "Path", lambda name: file)
+    assert vec._linked_library() is None
+    file.unlink()
+    assert vec._linked_library() is None
+
+
+def test_the_file_of_the_extension_is_named_as_each_system_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    for platform, suffix in (("win32", ".dll"), ("darwin", ".dylib"), ("linux", ".so")):
+        monkeypatch.setattr(vec.sys, "platform", platform)
+        assert vec._suffix() == suffix
+
+
+# Codes by themselves.
+
+
+@hypothesis_settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=200))
+def test_a_code_has_a_bit_a_dimension_and_whole_words(values: list[float]) -> None:
+    code = sign_code(np.array(values, np.float32))
+    assert len(code) == words_of(len(values)) * 8
+    bits = np.unpackbits(np.frombuffer(code, np.uint8), bitorder="little")
+    assert bits[: len(values)].tolist() == [np.float32(value) > 0 for value in values]
+    assert not bits[len(values) :].any()
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), size=st.integers(1, 3_000), count=st.integers(0, 3_500), low=st.integers(1, 400))
+def test_the_smallest_are_the_smallest(seed: int, size: int, count: int, low: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(codes, "COARSE", 50)
+        distances = np.random.default_rng(seed).integers(0, low, size).astype(np.uint16)
+        count = min(count, size)
+        found = codes._smallest(distances, count)
+    assert len(set(found.tolist())) == len(found) >= count
+    cut = np.sort(distances)[:count]
+    assert sorted(distances[found].tolist())[:count] == cut.tolist()
+
+
+def test_a_scan_never_returns_what_is_not_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(codes, "COARSE", 50)
+    monkeypatch.setattr(codes, "BLOCK_ROWS", 1_000)
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.row_factory = sqlite3.Row
+        connection.execute("CREATE TABLE code_blocks(key INTEGER PRIMARY KEY, space, block, version, codes)")
+        rows = random_rows(1_000, 64)
+        connection.execute(
+            "INSERT INTO code_blocks VALUES (1, 'e1', 0, 5, ?)", (b"".join(sign_code(row) for row in rows),)
+        )
+        held = Codes(1)
+        held.refresh(connection, "e1")
+        held.refresh(connection, "e1")
+    allowed = np.zeros(1_000, np.bool_)
+    allowed[::3] = True
+    for count in (1, 60, 200, 400, 5_000):
+        found = held.candidates(rows[0], allowed, count)
+        assert allowed[found].all() and len(found) == min(count, int(allowed.sum()))
