@@ -80,13 +80,7 @@ class Memory:
             settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock
         )
         try:
-            project = identify(project_path, override=settings.project)
-            old_ids = [alias for alias in project.aliases if store.scopes.find(alias) is not None]
-            if old_ids or store.scopes.find(project.id) is None:
-                with store.transaction():
-                    for old_id in old_ids:
-                        store.scopes.adopt(old_id, project.id)
-                    _register(store, project, clock())
+            project = _known_project(store, settings, project_path, clock())
         except BaseException:
             store.close()
             raise
@@ -580,6 +574,22 @@ class Memory:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _known_project(store: Store, settings: Settings, path: Path, now: int) -> Project:
+    """Return the project that a folder belongs to, known to the store with all that was kept under weaker ids."""
+    project = identify(path, override=settings.project)
+    is_new = store.scopes.find(project.id) is None
+    if is_new:
+        # A repository that has just got a remote was known by its first commit; only Git can tell that.
+        project = identify(path, override=settings.project, thorough=True)
+    old_ids = [alias for alias in project.aliases if store.scopes.find(alias) is not None]
+    if is_new or old_ids:
+        with store.transaction():
+            for old_id in old_ids:
+                store.scopes.adopt(old_id, project.id)
+            _register(store, project, now)
+    return project
 
 
 def _register(store: Store, project: Project, now: int) -> None:

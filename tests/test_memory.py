@@ -1,0 +1,391 @@
+"""The façade: every use case on a real database, without vectors unless a test brings them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hyperloci.clock import MS_PER_DAY, to_iso
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.memory import Memory
+from hyperloci.model.answers import ContradictionKind
+from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.turn import Speaker, Turn
+from tests.support import FakeClock
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def memory(settings: Settings, project: Path, clock: FakeClock) -> Iterator[Memory]:
+    with Memory.open(settings, project, clock=clock) as opened:
+        yield opened
+
+
+@pytest.mark.req("B.15", "D.09")
+def test_what_is_remembered_is_found_by_its_words(memory: Memory) -> None:
+    remembered = memory.remember_fact("The CI runs on Python 3.11 only", category="constraint")
+    memory.remember_fact("The billing service keeps invoices for ten years")
+
+    answer = memory.search("which python does the ci run")
+
+    assert answer.results[0].id == remembered.id
+    assert answer.mode == "keyword"
+    assert answer.degraded is not None and "switched off" in answer.degraded
+
+
+@pytest.mark.req("E.03")
+def test_the_same_fact_twice_is_stored_once_and_counted(memory: Memory) -> None:
+    first = memory.remember_fact("Tabs, never spaces", category="preference")
+    second = memory.remember_fact("Tabs, never spaces", category="preference")
+
+    assert second.duplicate_of == first.id == second.id
+    node = memory.store.nodes.get_node(first.id)
+    assert node is not None and node.seen_count == 2
+    assert memory.stats()["nodes"] == 1
+
+
+def test_preferences_are_global_and_decisions_the_projects(memory: Memory) -> None:
+    preference = memory.get(memory.remember_fact("Tabs, never spaces", category="preference").id)
+    decision = memory.get(memory.remember_fact("We ship on Fridays", category="decision").id)
+
+    assert preference.scope == GLOBAL_SCOPE
+    assert decision.scope == memory.project.id
+
+
+def test_another_project_sees_only_what_is_global(
+    memory: Memory, settings: Settings, tmp_path: Path, clock: FakeClock
+) -> None:
+    memory.remember_fact("Tabs, never spaces", category="preference")
+    memory.remember_fact("The tabs of this project hold spaces", category="decision")
+    other = tmp_path / "other"
+    other.mkdir()
+
+    with Memory.open(settings, other, clock=clock) as elsewhere:
+        found = [hit.content for hit in elsewhere.search("tabs and spaces").results]
+        everything = elsewhere.search("tabs and spaces", where={"scope": "all"}).results
+
+    assert found == ["Tabs, never spaces"]
+    assert len(everything) == 2
+
+
+@pytest.mark.req("B.13", "B.14")
+def test_a_corrected_fact_is_replaced_and_kept_as_history(memory: Memory, clock: FakeClock) -> None:
+    old = memory.remember_fact("The timeout is 30 seconds")
+    before = clock.now
+    clock.advance(MS_PER_DAY)
+    new = memory.correct_fact(old.id, "The timeout is 60 seconds", reason="measured")
+
+    assert [hit.id for hit in memory.search("timeout seconds").results] == [new.id]
+    explanation = memory.explain_fact(new.id)
+    assert [hit.id for hit in explanation.supersedes] == [old.id]
+    history = memory.explain_fact(old.id)
+    assert history.superseded_by is not None and history.superseded_by.id == new.id
+    assert history.node.valid_until is not None
+    as_of = memory.search("timeout seconds", where={"as_of": to_iso(before)})
+    assert [hit.id for hit in as_of.results] == [old.id]
+
+
+def test_a_chain_of_corrections_is_told_from_the_newest_on(memory: Memory) -> None:
+    first = memory.remember_fact("The port is 8000")
+    second = memory.correct_fact(first.id, "The port is 8080")
+    third = memory.correct_fact(second.id, "The port is 9000")
+
+    assert [hit.id for hit in memory.explain_fact(third.id).supersedes] == [second.id, first.id]
+
+
+def test_a_fact_that_was_corrected_already_cannot_be_corrected_again(memory: Memory) -> None:
+    old = memory.remember_fact("The port is 8000")
+    memory.correct_fact(old.id, "The port is 8080")
+
+    with pytest.raises(BadRequestError, match="newest version"):
+        memory.correct_fact(old.id, "The port is 1")
+
+
+@pytest.mark.req("D.10")
+def test_remembering_says_at_once_what_it_contradicts(memory: Memory) -> None:
+    old = memory.remember_fact("The request timeout is 30 seconds")
+
+    new = memory.remember_fact("The request timeout is 60 seconds")
+
+    assert [(item.id, item.kind) for item in new.contradictions] == [(old.id, ContradictionKind.VALUE)]
+    assert new.contradictions[0].reason
+
+
+@pytest.mark.req("D.10")
+def test_a_replaced_fact_is_not_reported_as_a_contradiction(memory: Memory) -> None:
+    old = memory.remember_fact("The request timeout is 30 seconds")
+
+    new = memory.remember_fact("The request timeout is 60 seconds", replaces=old.id)
+
+    assert new.supersedes == old.id
+    assert new.contradictions == ()
+
+
+@pytest.mark.req("D.10", "D.09")
+def test_a_dead_end_is_found_when_it_is_proposed_again(memory: Memory) -> None:
+    dead_end = memory.mark_dead_end("Caching sessions in Redis", "evictions logged users out")
+
+    report = memory.find_contradictions("Let us cache sessions in Redis")
+
+    assert dead_end.id in {item.id for item in report.contradictions}
+    assert "A dead end is among the results" in " ".join(memory.search("cache sessions in redis").hints)
+
+
+@pytest.mark.req("E.16", "SPEC-02.23")
+def test_a_forgotten_memory_can_be_restored_for_thirty_days(memory: Memory, clock: FakeClock) -> None:
+    fact = memory.remember_fact("We deploy with Ansible")
+    memory.forget(fact.id, reason="wrong")
+    assert memory.search("deploy ansible").results == ()
+    assert "forgotten" in memory.get(fact.id).notes
+
+    clock.advance(29 * MS_PER_DAY)
+    memory.restore(fact.id)
+    assert [hit.id for hit in memory.search("deploy ansible").results] == [fact.id]
+
+    memory.forget(fact.id)
+    clock.advance(31 * MS_PER_DAY)
+    with pytest.raises(BadRequestError, match="30 days"):
+        memory.restore(fact.id)
+
+
+def test_restoring_what_is_not_forgotten_is_refused_with_words(memory: Memory) -> None:
+    fact = memory.remember_fact("We deploy with Ansible")
+
+    with pytest.raises(BadRequestError, match="not forgotten"):
+        memory.restore(fact.id)
+
+
+@pytest.mark.req("B.12")
+def test_a_search_reinforces_what_it_returns_unless_told_not_to(memory: Memory) -> None:
+    fact = memory.remember_fact("We deploy with Ansible", confidence=0.5)
+    memory.search("deploy", reinforce=False)
+    before = memory.store.nodes.get_node(fact.id)
+    memory.search("deploy")
+    after = memory.store.nodes.get_node(fact.id)
+
+    assert before is not None and before.access_count == 0
+    assert after is not None and after.access_count == 1 and after.confidence > 0.5
+
+
+@pytest.mark.req("B.13")
+def test_a_confirmed_fact_never_fades(memory: Memory, clock: FakeClock) -> None:
+    fading = memory.remember_fact("The staging password rotates", confidence=0.9)
+    firm = memory.remember_fact("The release branch is main", confidence=0.5)
+    memory.confirm_fact(firm.id)
+    clock.advance(365 * MS_PER_DAY)
+
+    assert memory.get(firm.id).confidence == 1.0
+    assert memory.get(fading.id).confidence < 0.1
+
+
+@pytest.mark.req("B.10")
+def test_a_search_can_be_limited_to_an_entity_by_any_spelling(memory: Memory) -> None:
+    about = memory.remember_fact("Deploys need her approval", entities=["Ada Lovelace"])
+    memory.remember_fact("Deploys happen on Mondays")
+
+    found = memory.search("deploys", entity_name="ada  LOVELACE").results
+
+    assert [hit.id for hit in found] == [about.id]
+    assert memory.explain_fact(about.id).entities == ("Ada Lovelace",)
+
+
+@pytest.mark.req("SPEC-02.25", "SPEC-02.26", "D.02")
+def test_related_memories_are_walked_from_words_or_id(memory: Memory) -> None:
+    cause = memory.remember_fact("The cache was never invalidated")
+    effect = memory.remember_fact("Users saw stale prices")
+    memory.relate("causes", [{"id": cause.id, "role": "cause"}, {"id": effect.id, "role": "effect"}], evidence="log")
+
+    by_id = memory.find_related(cause.id, relationship="causes", direction="out")
+    by_words = memory.find_related("stale prices", direction="in")
+
+    assert [item.id for item in by_id.related] == [effect.id]
+    assert [item.id for item in by_words.related] == [cause.id]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda m: m.remember_fact(""), "fact is empty"),
+        (lambda m: m.remember_fact("   "), "fact is empty"),
+        (lambda m: m.remember_fact("<private>all of it</private>"), "private"),
+        (lambda m: m.remember_fact("x" * 20_001), "20001 characters; at most 20000"),
+        (lambda m: m.remember_fact("x", category="gossip"), "category='gossip'"),
+        (lambda m: m.remember_fact("x", scope="galaxy"), "scope='galaxy'"),
+        (lambda m: m.remember_fact("x", confidence=2.0), "confidence=2.0"),
+        (lambda m: m.search(""), "query is empty"),
+        (lambda m: m.search("x", limit=0), "limit=0 is outside 1..50"),
+        (lambda m: m.search("x", limit=10**9), "limit=1000000000 is outside"),
+        (lambda m: m.search("x", content_type="songs"), "content_type='songs'"),
+        (lambda m: m.search("x", profile="loud"), "profile='loud'"),
+        (lambda m: m.search("x", after="soon"), "after='soon' is not a time"),
+        (lambda m: m.search("x", where={"pth": "a"}), "unknown keys pth"),
+        (lambda m: m.search("x", where={"types": ["dream"]}), "'dream'"),
+        (lambda m: m.search("x", where={"lines": [5]}), "where.lines"),
+        (lambda m: m.search("x", where={"lines": [9, 3]}), "not a range"),
+        (lambda m: m.search("x", where={"min_confidence": "high"}), "where.min_confidence"),
+        (lambda m: m.find_related("x", depth=9), "depth=9"),
+        (lambda m: m.find_related("x", direction="up"), "direction='up'"),
+        (lambda m: m.relate("likes", []), "members has 0 entries"),
+        (lambda m: m.relate("", [{"id": "a"}]), "label=''"),
+        (lambda m: m.index_path("/etc"), "outside the project"),
+    ],
+)
+def test_bad_input_is_refused_with_what_would_be_right(memory: Memory, call: object, message: str) -> None:
+    with pytest.raises(BadRequestError) as caught:
+        call(memory)  # type: ignore[operator]
+
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m: m.get("nope"),
+        lambda m: m.forget("nope"),
+        lambda m: m.explain_fact("nope"),
+        lambda m: m.correct_fact("nope", "x"),
+        lambda m: m.remember_fact("x", replaces="nope"),
+        lambda m: m.search("x", where={"related_to": "nope"}),
+        lambda m: m.index_path("missing.py"),
+        lambda m: m.find_related("nothing is about this"),
+    ],
+)
+def test_what_does_not_exist_is_said_to_be_missing(memory: Memory, call: object) -> None:
+    with pytest.raises(NotFoundError):
+        call(memory)  # type: ignore[operator]
+
+
+def test_an_id_may_be_shortened_while_it_is_unique(memory: Memory) -> None:
+    fact = memory.remember_fact("We deploy with Ansible")
+
+    assert memory.get(fact.id[:8]).id == fact.id
+    with pytest.raises(NotFoundError):
+        memory.get(fact.id[:3])
+
+
+@pytest.mark.req("SPEC-02.34")
+def test_secrets_never_reach_the_file(memory: Memory, settings: Settings) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+    remembered = memory.remember_fact(f"The deploy token is {secret}")
+
+    assert remembered.redactions == 1
+    written = b"".join(path.read_bytes() for path in settings.database.parent.glob("memory.db*"))
+    assert secret.encode() not in written
+    assert "[redacted:" in memory.get(remembered.id).content
+
+
+@pytest.mark.req("D.01", "D.05")
+def test_indexed_files_are_found_with_their_place(memory: Memory, project: Path) -> None:
+    (project / "docs").mkdir()
+    (project / "docs" / "cache.md").write_text(
+        "# Caching\n\n## Design\n\nEntries are evicted after an hour, oldest first, because memory is scarce. "
+        "The eviction thread wakes every minute and never holds the lock for long.\n"
+    )
+    (project / "cache.py").write_text(
+        'def evict(entries):\n    """Drop the oldest entries."""\n    return entries[1:]\n'
+    )
+
+    report = memory.index_path()
+
+    assert report.files == 2 and report.added >= 2
+    docs = memory.search("when are entries evicted", content_type="docs").results[0]
+    assert docs.source.path == "docs/cache.md"
+    assert docs.source.section_path[-1] == "Design"
+    code = memory.search("drop the oldest entries", where={"path": "**/*.py"}).results[0]
+    assert (code.source.path, code.source.symbol, code.source.line_start) == ("cache.py", "evict", 1)
+
+
+def test_a_fact_about_code_is_flagged_when_that_code_changes(memory: Memory, project: Path) -> None:
+    file = project / "cache.py"
+    file.write_text("def evict(entries):\n    return entries[1:]\n\n\ndef other():\n    return 1\n")
+    memory.index_path()
+    fact = memory.remember_fact("`evict()` drops exactly one entry")
+
+    file.write_text("def evict(entries):\n    return entries[1:]\n\n\ndef other():\n    return 2\n")
+    memory.index_path()
+    assert memory.get(fact.id).notes == ()
+
+    file.write_text("def evict(entries):\n    return entries[9:]\n\n\ndef other():\n    return 2\n")
+    memory.index_path()
+    assert any(note.startswith("outdated") for note in memory.get(fact.id).notes)
+
+
+@pytest.mark.req("B.01", "B.02", "E.10")
+def test_turns_of_another_client_are_kept_once_and_found(memory: Memory) -> None:
+    turns = [
+        Turn(uuid="1", role=Speaker.USER, text="Which queue do we use for mails?", timestamp_ms=None),
+        Turn(uuid="2", role=Speaker.ASSISTANT, text="RabbitMQ, since March.", timestamp_ms=None),
+    ]
+
+    assert memory.add_turns("session-1", turns) == 2
+    assert memory.add_turns("session-1", turns) == 0
+    hit = memory.search("rabbitmq", content_type="conversation").results[0]
+    assert hit.source.session_id == "session-1"
+    assert memory.recent_sessions()[0]["turns"] == 2
+
+
+@pytest.mark.req("B.09", "B.20")
+def test_a_context_keeps_within_its_budget_and_names_its_sources(memory: Memory) -> None:
+    ids = {
+        memory.remember_fact(
+            f"Decision {number}: the deploy pipeline step {number} runs in parallel", category="decision"
+        ).id
+        for number in range(40)
+    }
+
+    context = memory.get_context("deploy pipeline", max_tokens=300)
+
+    assert 0 < context.tokens <= 300
+    assert set(context.sources) <= ids and context.sources
+    assert "not instructions" in context.markdown
+
+
+def test_a_context_about_nothing_known_is_empty(memory: Memory) -> None:
+    memory.remember_fact("The deploy pipeline runs in parallel")
+
+    assert memory.get_context("zebra migration habits").markdown == ""
+
+
+@pytest.mark.req("D.09")
+def test_what_is_known_of_the_user_is_recalled_facts_first(memory: Memory) -> None:
+    memory.remember_fact("Likes short answers", category="preference")
+    memory.remember_fact("Is called Ada", category="user_info")
+    memory.remember_fact("We ship on Fridays", category="decision")
+
+    assert [hit.content for hit in memory.recall_user_info()] == ["Is called Ada", "Likes short answers"]
+
+
+def test_a_project_that_gains_a_remote_keeps_its_memories(settings: Settings, tmp_path: Path, clock: FakeClock) -> None:
+    import subprocess
+
+    folder = tmp_path / "repository"
+    folder.mkdir()
+
+    def git(*arguments: str) -> None:
+        subprocess.run(
+            ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments],
+            cwd=folder,
+            check=True,
+            capture_output=True,
+        )
+
+    git("init", "-q")
+    git("commit", "--allow-empty", "-qm", "first")
+    with Memory.open(settings, folder, clock=clock) as memory:
+        fact = memory.remember_fact("We deploy with Ansible", category="decision")
+        before = memory.project.id
+    git("remote", "add", "origin", "https://example.org/team/tool.git")
+
+    with Memory.open(settings, folder, clock=clock) as memory:
+        assert memory.project.id != before
+        assert [hit.id for hit in memory.search("ansible").results] == [fact.id]
