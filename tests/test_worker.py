@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -200,6 +201,27 @@ async def test_a_long_index_blocks_neither_searches_nor_writes(open_memory: Call
             assert await workers.reader.call(count) == 1
         go_on.set()
     await workers.close()
+
+
+async def test_another_process_that_opens_and_closes_the_database_leaves_it_whole(
+    settings: Settings, open_memory: Callable[[], Memory]
+) -> None:
+    workers = Workers(open_memory)
+    await workers.writer.call(mark, "before")
+    # A second connection of this process: opening it must not drop the locks of the first, or the other process would
+    # take itself for the last one and delete the write-ahead log that both still use.
+    await workers.reader.open()
+    other = (
+        "import sys; from pathlib import Path; from hyperloci.store import Store; Store.open(Path(sys.argv[1])).close()"
+    )
+    await anyio.run_process([sys.executable, "-c", other, str(settings.database)])
+    assert settings.database.with_name("memory.db-wal").exists()
+    await workers.writer.call(mark, "after")
+    assert await workers.reader.call(count) == 2
+    await workers.close()
+    with open_memory() as memory:
+        assert count(memory) == 2
+        assert memory.store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
 
 
 async def test_closing_finishes_what_is_queued(open_memory: Callable[[], Memory]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import random
@@ -114,7 +115,14 @@ def open_connection(
 def _make(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        # A file that is there is not opened here: closing it would drop every lock this process has on it (POSIX locks
+        # belong to the process), another process would think itself the last and delete the WAL under our connections.
+        with contextlib.suppress(FileExistsError):
+            os.close(os.open(os.path.realpath(path), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+        if not os.access(path, os.R_OK | os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise StoreReadOnlyError(
             f"{path} cannot be opened for writing: {error.strerror}. Set RLM_MEMORY_DB to a file you may write."
