@@ -95,10 +95,10 @@ def test_a_onednn_that_computes_something_else_is_not_used(monkeypatch: pytest.M
 
 @pytest.mark.parametrize("encoder", [torch_encoder, numpy_encoder], ids=["torch", "numpy"])
 def test_a_texts_vector_does_not_depend_on_its_company(encoder: object) -> None:
-    shuffled = random.Random(3).sample(TEXTS, len(TEXTS))
+    shuffled = random.Random(3).sample(TEXTS, 16)
     together = encoder().encode(shuffled)  # type: ignore[operator]
-    alone = np.concatenate([encoder().encode([text]) for text in shuffled[:12]])  # type: ignore[operator]
-    assert (together[:12] * alone).sum(axis=1).min() > 0.999999
+    alone = np.concatenate([encoder().encode([text]) for text in shuffled])  # type: ignore[operator]
+    assert (together * alone).sum(axis=1).min() > 0.999999
 
 
 def test_no_texts_give_no_rows() -> None:

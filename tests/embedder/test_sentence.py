@@ -24,21 +24,25 @@ WORDS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *"abcdefghijklmnopqrstuvw
 
 @pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random BERT of two layers with mean pooling, as `save_pretrained` leaves it."""
-    from sentence_transformers import SentenceTransformer, models
+    """A random BERT of two layers with mean pooling, laid out as the Hub has them."""
     from transformers import BertConfig, BertModel, BertTokenizerFast
 
-    base, folder = tmp_path_factory.mktemp("bert"), tmp_path_factory.mktemp("tiny") / "tiny-model"
-    (base / "vocab.txt").write_text("\n".join(WORDS))
+    folder = tmp_path_factory.mktemp("tiny") / "tiny-model"
+    (folder / "1_Pooling").mkdir(parents=True)
+    (folder / "vocab.txt").write_text("\n".join(WORDS))
     torch.manual_seed(1)
     sizes = BertConfig(
         vocab_size=len(WORDS), hidden_size=24, num_hidden_layers=2, num_attention_heads=2, intermediate_size=48
     )
-    BertModel(sizes).save_pretrained(base, safe_serialization=True)
-    BertTokenizerFast(vocab_file=str(base / "vocab.txt")).save_pretrained(base)
-    transformer = models.Transformer(str(base), max_seq_length=32)
-    pooling = models.Pooling(24, pooling_mode="mean")
-    SentenceTransformer(modules=[transformer, pooling], device="cpu").save_pretrained(str(folder))
+    BertModel(sizes).save_pretrained(folder, safe_serialization=True)
+    BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
+    modules = [{"idx": 0, "name": "0", "path": "", "type": "sentence_transformers.models.Transformer"}]
+    modules.append({"idx": 1, "name": "1", "path": "1_Pooling", "type": "sentence_transformers.models.Pooling"})
+    (folder / "modules.json").write_text(json.dumps(modules))
+    (folder / "sentence_bert_config.json").write_text('{"max_seq_length": 32, "do_lower_case": false}')
+    (folder / "1_Pooling" / "config.json").write_text(
+        json.dumps({"word_embedding_dimension": 24, "pooling_mode_mean_tokens": True})
+    )
     return folder
 
 
