@@ -1,0 +1,208 @@
+"""The command line, as a person and as a program use it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperloci.cli.main import app
+
+runner = CliRunner()
+
+
+@pytest.fixture(autouse=True)
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep every command of a test inside the test's own folder."""
+    home = tmp_path / "home"
+    home.mkdir()
+    (tmp_path / "project").mkdir()
+    for name, value in {
+        "HOME": home,
+        "CLAUDE_CONFIG_DIR": home / ".claude",
+        "RLM_MEMORY_DB": home / "memory.db",
+        "HYPERLOCI_RUNTIME_DIR": tmp_path / "run",
+        "HYPERLOCI_EMBEDDER": "false",
+        "CLAUDE_PROJECT_DIR": tmp_path / "project",
+        "NO_COLOR": "1",
+        "COLUMNS": "200",
+    }.items():
+        monkeypatch.setenv(name, str(value))
+
+
+def run(*arguments: str, code: int = 0, stdin: str | None = None) -> str:
+    result = runner.invoke(app, list(arguments), input=stdin)
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+def remember(text: str, *options: str) -> str:
+    return str(json.loads(run("remember", text, "--json", *options))["id"])
+
+
+@pytest.mark.req("D.11")
+def test_what_is_remembered_is_found_and_explained() -> None:
+    fact = remember("The CI runs on Python 3.11", "--category", "constraint")
+
+    shown = run("query", "python ci", "--explain")
+    answer = json.loads(run("query", "python ci", "--json"))
+
+    assert fact in shown and "e6" in shown and "keyword search" in shown
+    assert answer["results"][0]["id"] == fact
+
+
+def test_a_fact_can_be_confirmed_forgotten_and_restored() -> None:
+    fact = remember("The CI runs on Python 3.11")
+
+    assert "confirmed" in run("confirm", fact)
+    assert "restore" in run("forget", fact, "--reason", "test")
+    assert json.loads(run("query", "python", "--json"))["results"] == []
+    assert "restored" in run("restore", fact)
+    assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
+
+
+def test_a_dead_end_warns_when_it_is_asked_about() -> None:
+    run("dead-end", "Caching in Redis", "evictions logged users out")
+
+    assert "dead end" in run("query", "redis caching").lower()
+
+
+def test_bad_input_ends_with_code_2_and_the_reason(capfd: pytest.CaptureFixture[str]) -> None:
+    result = runner.invoke(app, ["remember", "x", "--category", "gossip"])
+
+    assert result.exit_code == 2
+    assert "category='gossip'" in result.stderr and "insight" in result.stderr
+
+
+def test_an_unknown_id_ends_with_code_1() -> None:
+    result = runner.invoke(app, ["forget", "nope"])
+
+    assert result.exit_code == 1
+    assert "is no memory" in result.stderr
+
+
+@pytest.mark.req("D.11")
+def test_an_index_is_reported_and_a_second_one_touches_nothing(tmp_path: Path) -> None:
+    (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
+
+    first = json.loads(run("index", "--json"))["report"]
+    second = json.loads(run("index", "--json"))["report"]
+
+    assert first["files"] == 1 and first["added"] >= 1
+    assert (second["added"], second["changed"], second["removed"]) == (0, 0, 0)
+    assert "files" in run("index")
+
+
+@pytest.mark.req("D.11", "B.15")
+def test_stats_and_sessions_are_shown_for_people_and_programs() -> None:
+    remember("one")
+
+    assert "nodes" in run("stats")
+    assert json.loads(run("stats", "--json"))["nodes"] == 1
+    assert json.loads(run("sessions", "--json")) == []
+    assert "status" in run("sessions")
+
+
+@pytest.mark.req("D.11")
+def test_a_graph_is_drawn_in_four_ways() -> None:
+    old = remember("The port is 8000")
+    new = remember("The port is 9000", "--replaces", old)
+
+    assert "supersedes" in run("graph", new)
+    assert run("graph", new, "--mermaid").startswith("flowchart LR")
+    assert run("graph", new, "--dot").startswith("digraph memory {")
+    assert json.loads(run("graph", new, "--json"))["related"][0]["id"] == old
+
+
+def test_an_export_can_be_imported_into_an_empty_database(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fact = remember("The CI runs on Python 3.11")
+    run("export", str(tmp_path / "all.jsonl"))
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "other.db"))
+
+    assert "nodes: 1" in run("import", str(tmp_path / "all.jsonl"))
+    assert "nothing new" in run("import", str(tmp_path / "all.jsonl"))
+    assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
+
+
+def test_a_backup_can_be_restored(tmp_path: Path) -> None:
+    fact = remember("The CI runs on Python 3.11")
+    run("backup", str(tmp_path / "copy.db"))
+    run("forget", fact)
+
+    assert "restored" in run("restore-backup", str(tmp_path / "copy.db"), "--yes")
+    assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
+
+
+def test_restoring_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:
+    fact = remember("The CI runs on Python 3.11")
+    (tmp_path / "junk").write_text("junk" * 1_000)
+
+    result = runner.invoke(app, ["restore-backup", str(tmp_path / "junk"), "--yes"])
+
+    assert result.exit_code == 1
+    assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
+
+
+def test_install_and_uninstall_write_what_the_dry_run_showed(tmp_path: Path) -> None:
+    settings = tmp_path / "home" / ".claude" / "settings.json"
+
+    assert "+" in run("install", "--dry-run") and not settings.exists()
+    assert "Installed" in run("install")
+    assert "SessionStart" in settings.read_text()
+    assert "Nothing to change" in run("install")
+    assert "Removed" in run("uninstall")
+
+
+def test_doctor_finds_a_fresh_installation_healthy(tmp_path: Path) -> None:
+    remember("one")
+
+    findings = json.loads(run("doctor", "--json"))
+
+    assert {"program", "sqlite", "database", "project"} <= {finding["subject"] for finding in findings}
+    assert not [finding for finding in findings if finding["level"] == "error"]
+
+
+def test_doctor_says_how_to_mend_a_damaged_database(tmp_path: Path) -> None:
+    (tmp_path / "home" / "memory.db").write_bytes(b"not a database at all" * 500)
+
+    result = runner.invoke(app, ["doctor"])
+
+    assert result.exit_code == 1
+    assert "restore-backup" in result.stdout
+
+
+def test_a_setting_of_the_wrong_kind_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYPERLOCI_DEVICE", "abacus")
+
+    result = runner.invoke(app, ["stats"])
+
+    assert result.exit_code == 1
+    assert "abacus" in result.stderr and "cuda" in result.stderr
+
+
+def test_the_embedder_is_said_not_to_run() -> None:
+    assert "not running" in run("embedder", "status")
+    assert "not running" in run("embedder", "stop")
+    assert runner.invoke(app, ["embedder", "dance"]).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "command", sorted(name for name in (c.name or c.callback.__name__ for c in app.registered_commands))
+)  # type: ignore[union-attr]
+def test_every_command_has_help(command: str) -> None:
+    result = runner.invoke(app, [command.rstrip("_"), "--help"])
+
+    assert result.exit_code == 0
+    assert "Usage" in result.output
+
+
+def test_the_installed_command_prints_its_version() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "hyperloci", "--version"], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert done.stdout.startswith("hyperloci ")

@@ -1,0 +1,111 @@
+"""Working off the queue of nodes without a fingerprint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hyperloci.config import Settings
+from hyperloci.embedder.drain import BATCH, drain
+from hyperloci.store import Store
+from hyperloci.store.vectors import MAX_ATTEMPTS
+from tests.support import NOW, FakeEncoder, add
+
+
+def never() -> bool:
+    return False
+
+
+class Choosy(FakeEncoder):
+    """An encoder that refuses texts with `poison` in them."""
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if any("poison" in text for text in texts):
+            raise ValueError("indigestible")
+        return super().encode(texts)
+
+
+@pytest.mark.req("B.03", "E.01")
+def test_every_queued_node_gets_its_fingerprint_a_batch_at_a_time(
+    store: Store, settings: Settings, encoder: FakeEncoder
+) -> None:
+    for number in range(BATCH + 3):
+        add(store, f"fact {number}")
+
+    looked_at = [drain(settings.database, encoder, never) for _ in range(3)]
+
+    assert looked_at == [BATCH, 3, 0]
+    assert store.vectors.pending_count() == 0
+    assert store.vectors.count() == BATCH + 3
+
+
+def test_a_text_the_model_cannot_take_does_not_hold_up_the_others(store: Store, settings: Settings) -> None:
+    bad, good = add(store, "poison"), add(store, "food")
+
+    for _ in range(MAX_ATTEMPTS + 1):
+        drain(settings.database, Choosy(), never)
+
+    assert set(store.vectors.rows([bad.key, good.key], ["e1"])) == {good.key}
+    assert store.vectors.pending_count() == 0
+    reason = store.connection.execute("SELECT error FROM pending WHERE node_key = ?", (bad.key,)).fetchone()[0]
+    assert "indigestible" in reason
+
+
+def test_a_text_that_failed_is_tried_anew_when_it_changes(store: Store, settings: Settings) -> None:
+    node = add(store, "poison")
+    for _ in range(MAX_ATTEMPTS):
+        drain(settings.database, Choosy(), never)
+
+    with store.transaction():
+        store.nodes.update_node(node.id, now=NOW, content="food")
+    drain(settings.database, Choosy(), never)
+
+    assert set(store.vectors.rows([node.key], ["e1"])) == {node.key}
+
+
+@pytest.mark.req("D.13")
+def test_another_model_sees_everything_again_and_can_be_stopped_half_way(store: Store, settings: Settings) -> None:
+    for number in range(BATCH + 1):
+        add(store, f"fact {number}")
+    while drain(settings.database, FakeEncoder(model_id="old"), never):
+        pass
+
+    newer = FakeEncoder(model_id="new")
+    drain(settings.database, newer, never)
+    model = store.vectors.find_model("new")
+    assert model is not None
+    assert (store.vectors.count(model), store.vectors.pending_count()) == (BATCH, 1)
+
+    while drain(settings.database, newer, never):
+        pass
+    assert store.vectors.count(model) == BATCH + 1
+
+
+def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, settings: Settings) -> None:
+    node = add(store, "before")
+
+    class Meddling(FakeEncoder):
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            if "before" in texts[0]:
+                with store.transaction():
+                    store.nodes.update_node(node.id, now=NOW, content="after")
+            return super().encode(texts)
+
+    encoder = Meddling()
+    drain(settings.database, encoder, never)
+    assert store.vectors.rows([node.key], ["e1"]) == {}
+    drain(settings.database, encoder, never)
+
+    stored = store.vectors.rows([node.key], ["e1"])[node.key][0]
+    assert stored == FakeEncoder().encode(["after"])[0].tobytes()
+
+
+def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, encoder: FakeEncoder) -> None:
+    node = add(store, "body", title="Guide > Caching")
+
+    drain(settings.database, encoder, never)
+
+    assert store.vectors.rows([node.key], ["e1"])[node.key][0] == encoder.encode(["Guide > Caching\nbody"])[0].tobytes()

@@ -1,0 +1,87 @@
+"""What a score is made of."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.retrieval.fusion import reciprocal_rank_fusion
+from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, combine, dense_weight
+from hyperloci.store import Store
+from tests.support import add
+
+ranks = st.lists(st.integers(0, 30), unique=True, max_size=20)
+
+
+def test_meaning_and_words_both_count_and_the_whole_stays_within_one(store: Store) -> None:
+    both, words, meaning = (add(store, text) for text in ("a b", "c d", "e f"))
+    nodes = {node.key: node for node in (both, words, meaning)}
+
+    scores = combine({both.key: 4.0, words.key: 4.0}, 4.0, {both.key: 0.9, meaning.key: 0.9}, nodes, profile="auto")
+
+    assert scores[both.key].total > scores[meaning.key].total
+    assert scores[both.key].total > scores[words.key].total
+    assert all(0.0 <= score.total <= 1.0 for score in scores.values())
+    assert scores[words.key].by_space() == {"e6": 1.0}
+    assert scores[meaning.key].dominant() == "e1"
+
+
+def test_without_vectors_words_decide_alone(store: Store) -> None:
+    node = add(store)
+
+    score = combine({node.key: 1.0}, 4.0, None, {node.key: node}, profile="auto")[node.key]
+
+    assert (score.total, score.weight, score.cosine) == (0.25, 0.0, None)
+
+
+def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> None:
+    node = add(store)
+
+    score = combine({node.key: 2.0}, 2.0, {node.key: -0.8}, {node.key: node}, profile="semantic")[node.key]
+
+    assert score.total == pytest.approx(0.2)
+
+
+def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -> None:
+    def turn(text: str) -> float:
+        return dense_weight([add(store, text, type=NodeType.EXPERIENCE, subtype="episode")], "auto")
+
+    assert turn("short") == pytest.approx(SHORT_TURN_WEIGHT)
+    assert turn("long " * 500) == pytest.approx(LONG_TURN_WEIGHT)
+    assert SHORT_TURN_WEIGHT < turn("middling " * 70) < LONG_TURN_WEIGHT
+
+
+def test_a_profile_replaces_the_weight_by_kind(store: Store) -> None:
+    assert dense_weight([add(store)], "semantic") == 0.8
+    assert dense_weight([], "auto") == 0.5
+
+
+@pytest.mark.req("B.06", "E.07")
+def test_reciprocal_ranks_follow_the_formula() -> None:
+    fused = reciprocal_rank_fusion({"a": ["x", "y"], "b": ["y"]}, {"a": 2.0})
+
+    assert fused == pytest.approx({"x": 2 / 61, "y": 2 / 62 + 1 / 61})
+
+
+@pytest.mark.req("E.07")
+@given(first=ranks, second=ranks)
+@settings(max_examples=50, deadline=None)
+def test_reciprocal_ranks_see_order_alone_and_keep_every_item(first: list[int], second: list[int]) -> None:
+    fused = reciprocal_rank_fusion({"a": first, "b": second})
+
+    assert set(fused) == set(first) | set(second)
+    for better, worse in itertools.pairwise(first):
+        if better not in second and worse not in second:
+            assert fused[better] > fused[worse]
+
+
+def test_equal_scores_are_ordered_by_key(store: Store) -> None:
+    nodes = {node.key: node for node in (add(store, "one"), add(store, "two"))}
+
+    scores = combine(dict.fromkeys(nodes, 1.0), 2.0, None, nodes, profile="auto")
+
+    assert sorted(nodes, key=lambda key: (-scores[key].total, key)) == sorted(NodeKey(key) for key in nodes)

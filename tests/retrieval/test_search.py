@@ -1,0 +1,121 @@
+"""Searches with vectors, without, and with an encoder that fails."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import Node
+from hyperloci.model.search import Where
+from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher, explanation_of
+from hyperloci.retrieval.where import Around, Conditions
+from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.store import Store
+from tests.support import NOW, FakeEncoder, add
+
+EVERYTHING = Conditions(where=Where())
+
+
+class Failing:
+    """An encoder that always raises."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+        raise self._error
+
+
+def embed(store: Store, encoder: FakeEncoder, *nodes: Node) -> None:
+    with store.transaction():
+        model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
+        for node, spaces in zip(nodes, fingerprints(nodes, encoder), strict=True):
+            store.vectors.put(node.key, model, spaces, now=NOW)
+
+
+@pytest.mark.req("D.08", "B.06")
+def test_meaning_finds_what_words_do_not(store: Store, encoder: FakeEncoder) -> None:
+    wanted, other = add(store, "alpha beta"), add(store, "gamma delta")
+    embed(store, encoder, wanted, other)
+
+    found = Searcher(store, encoder).search("alpha beta", EVERYTHING, limit=5)
+
+    assert found.mode == "hybrid" and found.degraded is None
+    assert found.nodes[0].key == wanted.key
+    assert found.scores[wanted.key].cosine == pytest.approx(1.0, abs=1e-5)
+    explanation = explanation_of(found.scores[wanted.key], ["alpha"])
+    assert set(explanation["spaces"]) == {"e1", "e6"}
+
+
+@pytest.mark.req("C.09")
+@pytest.mark.parametrize("error", [NotReadyError("the embedder is starting"), EmbedderError("it went away")])
+def test_without_vectors_the_answer_says_so(store: Store, error: Exception) -> None:
+    node = add(store, "alpha beta")
+
+    found = Searcher(store, Failing(error)).search("alpha", EVERYTHING, limit=5)
+
+    assert [hit.key for hit in found.nodes] == [node.key]
+    assert (found.mode, found.degraded) == ("keyword", str(error))
+
+
+@pytest.mark.req("D.13")
+def test_vectors_of_another_model_are_not_compared(store: Store, encoder: FakeEncoder) -> None:
+    node = add(store, "alpha beta")
+    embed(store, encoder, node)
+
+    found = Searcher(store, FakeEncoder(model_id="newer")).search("alpha beta", EVERYTHING, limit=5)
+
+    assert found.scores[node.key].cosine is None
+    assert found.scores[node.key].keyword is not None
+
+
+def test_conditions_hold_for_both_kinds_of_candidates(store: Store, encoder: FakeEncoder) -> None:
+    fact, decision = add(store, "alpha"), add(store, "alpha", type=NodeType.DECISION)
+    embed(store, encoder, fact, decision)
+
+    found = Searcher(store, encoder).search("alpha", Conditions(where=Where(types=("decision",))), limit=5)
+
+    assert [node.key for node in found.nodes] == [decision.key]
+
+
+@pytest.mark.req("D.02", "D.08")
+def test_only_what_is_related_may_be_asked_for(store: Store) -> None:
+    start, near, far = add(store, "alpha start"), add(store, "alpha near"), add(store, "alpha far")
+    with store.transaction():
+        store.edges.link("supports", start.key, [near.key], now=NOW)
+
+    found = Searcher(store, None).search("alpha", Conditions(where=Where(), around=Around(node_id=start.id)), limit=5)
+
+    assert {node.key for node in found.nodes} == {near.key}
+    assert far.key not in found.scores
+
+
+def test_ties_go_to_the_older_memory_every_time(store: Store) -> None:
+    nodes = [add(store, "same words", place=str(number)) for number in range(5)]
+
+    orders = {
+        tuple(node.key for node in Searcher(store, None).search("same", EVERYTHING, limit=5).nodes) for _ in range(3)
+    }
+
+    assert orders == {tuple(node.key for node in nodes)}
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "x" * (MAX_QUERY_CHARS + 1)])
+def test_a_query_that_cannot_be_searched_is_refused(store: Store, text: str) -> None:
+    with pytest.raises(BadRequestError, match="query"):
+        Searcher(store, None).search(text, EVERYTHING, limit=5)
+
+
+def test_an_unknown_strategy_is_refused_with_the_known_ones(store: Store) -> None:
+    with pytest.raises(BadRequestError, match="e1_only"):
+        Searcher(store, None).search("x", Conditions(where=Where(), strategy="magic"), limit=5)
+
+
+@pytest.mark.parametrize("text", ['"', "a OR b", "NEAR(", "col:x", "*", "(", "a AND", "-x", "日本語", "\x00", "^x$"])
+def test_no_query_is_a_syntax_error(store: Store, text: str) -> None:
+    add(store, "a fact about x and 日本語")
+
+    assert Searcher(store, None).search(text, EVERYTHING, limit=5).mode == "keyword"
