@@ -30,6 +30,13 @@ def words_of(dimensions: int) -> int:
     return -(-dimensions // WORD_BITS)
 
 
+def dot(rows: FloatArray, query: FloatArray) -> FloatArray:
+    """Return each row's dot product with a vector."""
+    # Not `@`: the threads of BLAS wait for each other on a busy machine, 12 ms for what takes 0.2 ms alone.
+    products: FloatArray = np.einsum("ij,j->i", rows, query)
+    return products
+
+
 def sign_code(vector: FloatArray) -> bytes:
     """Return one bit a dimension, whether it is positive, filled up with zeros to whole words."""
     bits = np.packbits(vector > 0, bitorder="little").tobytes()
@@ -98,7 +105,7 @@ class Codes:
     def _rank_by_floats(self, query: FloatArray, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         packed = np.ascontiguousarray(self._columns[:, keys].T).view(np.uint8)
         signs = np.unpackbits(packed, axis=1, bitorder="little")[:, : len(query)].astype(np.float32)
-        return keys[np.argsort(-(signs @ query), kind="stable")]
+        return keys[np.argsort(-dot(signs, query), kind="stable")]
 
 
 def _smallest(distances: NDArray[np.uint16], count: int) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.codes import BLOCK_ROWS, WORD_BITS, BoolArray, Codes, FloatArray, sign_code, words_of
+from hyperloci.store.codes import BLOCK_ROWS, WORD_BITS, BoolArray, Codes, FloatArray, dot, sign_code, words_of
 from hyperloci.store.stats import get_meta, set_meta
 
 FINE: Final = 300
@@ -234,7 +234,7 @@ class Vectors:
             (json.dumps(keys.tolist()), model_key, FLOAT_BYTES * len(query)),
         ).fetchall()
         matrix = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(len(rows), -1)
-        scores = matrix @ query.astype(np.float32) if rows else np.empty(0, np.float32)
+        scores = dot(matrix, query.astype(np.float32)) if rows else np.empty(0, np.float32)
         return np.array([row[0] for row in rows], np.int64), scores
 
     def rows(self, keys: Iterable[int], columns: Sequence[str]) -> dict[NodeKey, tuple[bytes | None, ...]]:
