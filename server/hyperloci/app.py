@@ -12,12 +12,13 @@ import logging
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from hyperloci.companions import Companion, make_companions
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError
 
@@ -36,6 +37,9 @@ SETTLE_SECONDS: Final = 0.25
 """How long after the handshake the memory is loaded: by then clients have asked for the listings, which loading (one
 interpreter, one lock) would slow."""
 
+NUDGE_SECONDS: Final = 5.0
+"""Companions are asked whether they still run this often at most: one that was just asked has no news."""
+
 CLOSE_SECONDS: Final = 0.3
 """How long closing may take. Claude Code sends SIGINT, SIGTERM 100 ms later and SIGKILL 400 ms after that; whatever was
 acknowledged is on the disk long before, so nothing is lost if this is cut short."""
@@ -45,35 +49,24 @@ LOG_FILES: Final = 2
 """Enough to look back over some weeks of warnings; a log is never worth a user's disk."""
 
 
-class Companion(Protocol):
-    """What runs beside the tools in this process: the embedder's owner, the watchers. Methods may block."""
-
-    name: str
-
-    def start(self) -> None:
-        """Begin; returns when it has."""
-
-    def stop(self) -> None:
-        """End, promptly; safe to call when not started."""
-
-    def status(self) -> Mapping[str, Any]:
-        """Tell how it is, without blocking."""
-
-
-class Handshake:
-    """Middleware that notices when the client has its first answer: when it sends its second message."""
+class Traffic:
+    """Middleware that notices when the client has its first answer, and when it calls tools."""
 
     def __init__(self) -> None:
         import anyio
 
         self._messages = 0
-        self.done = anyio.Event()
+        self.answered = anyio.Event()
+        self.tool_called = anyio.Event()
 
     async def __call__(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
-        """Count a message and pass it on."""
+        """Note a message and pass it on."""
         self._messages += 1
         if self._messages > 1:
-            self.done.set()
+            # It waited for the answer to its first message before it sent a second.
+            self.answered.set()
+        if ctx.method == "tools/call":
+            self.tool_called.set()
         return await call_next(ctx)
 
 
@@ -100,7 +93,7 @@ def build_server(
     from hyperloci_tools.server import make_server
     from hyperloci_tools.state import ServerState
 
-    handshake = Handshake()
+    traffic = Traffic()
     opener = open_memory or memory_opener(settings, project_path)
 
     @asynccontextmanager
@@ -108,7 +101,7 @@ def build_server(
         workers = Workers(opener)
         async with anyio.create_task_group() as background:
             if warm:
-                background.start_soon(_warm_up, handshake, workers.reader.open, companions)
+                background.start_soon(_run_beside, traffic, workers.reader.open, companions)
             try:
                 yield ServerState(
                     workers=workers,
@@ -121,17 +114,20 @@ def build_server(
                     await _stop(companions)
                     await workers.close()
 
-    return make_server(settings.tools, lifespan, (handshake,))
+    return make_server(settings.tools, lifespan, (traffic,))
 
 
-async def _warm_up(handshake: Handshake, open_reader: Callable[[], Any], companions: Sequence[Companion]) -> None:
-    """Open the memory and start the companions once the client has been answered."""
+async def _run_beside(
+    traffic: Traffic, open_reader: Callable[[], Awaitable[None]], companions: Sequence[Companion]
+) -> None:
+    """Open the memory and start the companions once the client has been answered; nudge them when tools are called.
+
+    Nothing that goes wrong here may end the server: a call tries again, and a status says what is not running.
+    """
     import anyio
-    from anyio.to_thread import run_sync
 
-    await handshake.done.wait()
+    await traffic.answered.wait()
     await anyio.sleep(SETTLE_SECONDS)
-    # Nothing that goes wrong here may end the server: a call tries again, and a status says what is not running.
     try:
         await open_reader()
     except HyperlociError as error:
@@ -139,26 +135,31 @@ async def _warm_up(handshake: Handshake, open_reader: Callable[[], Any], compani
     except Exception:
         _log.exception("the memory cannot be opened")
     for companion in companions:
-        try:
-            await run_sync(companion.start, abandon_on_cancel=True)
-        except Exception:
-            _log.exception("%s could not be started", companion.name)
+        await _in_a_thread(companion.start, companion.name)
+    while companions:
+        await traffic.tool_called.wait()
+        traffic.tool_called = anyio.Event()
+        for companion in companions:
+            await _in_a_thread(companion.nudge, companion.name)
+        await anyio.sleep(NUDGE_SECONDS)
+
+
+async def _in_a_thread(step: Callable[[], None], name: str) -> None:
+    from anyio.to_thread import run_sync
+
+    try:
+        await run_sync(step, abandon_on_cancel=True)
+    except Exception:
+        _log.exception("%s failed", name)
 
 
 async def _stop(companions: Sequence[Companion]) -> None:
     """Stop all companions at once."""
     import anyio
-    from anyio.to_thread import run_sync
-
-    async def stop(companion: Companion) -> None:
-        try:
-            await run_sync(companion.stop, abandon_on_cancel=True)
-        except Exception:
-            _log.exception("%s could not be stopped", companion.name)
 
     async with anyio.create_task_group() as group:
         for companion in companions:
-            group.start_soon(stop, companion)
+            group.start_soon(_in_a_thread, companion.stop, companion.name)
 
 
 def serve(settings: Settings, project_path: Path, *, fault: ConfigurationError | None = None) -> int:
@@ -222,11 +223,6 @@ def _failing(fault: ConfigurationError) -> OpenMemory:
         raise ConfigurationError(str(fault))
 
     return open_memory
-
-
-def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
-    """Return what runs beside the tools under these settings."""
-    return []
 
 
 class _OneLine(logging.Formatter):

@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterator
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -181,6 +183,16 @@ class Server:
     def call(self, tool: str, **arguments: Any) -> Json:
         result: Json = self.ask("tools/call", {"name": tool, "arguments": arguments})["result"]
         return result
+
+    def until(self, condition: Callable[[Json], bool]) -> Json:
+        """Ask for the statistics until they meet a condition, and return them."""
+        deadline = time.monotonic() + 2 * SOON
+        while True:
+            stats: Json = self.call("memory_stats")["structuredContent"]
+            if condition(stats):
+                return stats
+            assert time.monotonic() < deadline, stats
+            threading.Event().wait(0.05)
 
     def end(self) -> int:
         """Close stdin, as a client that goes away does, and return the exit code."""

@@ -9,6 +9,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import psutil
 import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
@@ -316,3 +317,31 @@ def test_a_wrong_setting_is_told_by_every_tool_instead_of_a_server_that_does_not
         refused = server.call("search_memory", query="x")
         assert refused["isError"]
         assert "'abacus' is unknown: use one of" in refused["content"][0]["text"]
+
+
+# -- everything at once ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.model
+@pytest.mark.req("B.03", "E.17")
+def test_with_embedder_and_watchers_memories_are_found_by_meaning_and_the_file_stays_sound(house: Any) -> None:
+    house.extra |= {"HYPERLOCI_EMBEDDER": "1", "HYPERLOCI_WATCH": "1"}
+    (house.project / "guide.md").write_text("# Brewing\n\nWater for green tea has 75 degrees.\n")
+    with house.server() as server:
+        server.shake_hands()
+        fact = server.call("remember_fact", fact="We ship the billing service on Fridays.")["structuredContent"]
+        stats = server.until(lambda stats: stats["nodes"] == 2 and stats["fingerprints_pending"] == 0)
+        embedder = stats["embedder_process"]["pid"]
+        assert stats["embedder"]["warm"]
+        assert stats["watchers"]["running"]
+        found = server.call("search_memory", query="when is the invoicing software released?")["structuredContent"]
+        assert found["mode"] == "hybrid"
+        assert found["results"][0]["id"] == fact["id"]
+        found = server.call("search_memory", query="how hot should the kettle be")["structuredContent"]
+        assert found["results"][0]["source"]["path"] == "guide.md"
+        assert server.end() == 0
+        assert server.complaints() == ""
+    psutil.wait_procs([psutil.Process(embedder)] if psutil.pid_exists(embedder) else [], timeout=20)
+    assert not psutil.pid_exists(embedder)
+    with house.memory() as memory:
+        assert memory.store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

@@ -1,0 +1,141 @@
+"""What runs beside the tools in a server's process: the embedder's owner, and the watchers of files and Git.
+
+They are started after the client has been answered, in a thread, and import what they need only then. None is needed
+for the tools to work: what cannot start says so in `memory_stats`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from hyperloci.config import Settings
+from hyperloci.errors import HyperlociError
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.owner import EmbedderOwner
+    from hyperloci.ingest.watch import Watchers
+
+_log = logging.getLogger(__name__)
+
+STOP_SECONDS: Final = 0.25
+"""How long the watchers may take to end: they stop between two transactions, and the next session goes on there."""
+
+
+class Companion(Protocol):
+    """Something that runs beside the tools. Its methods may block, and are called from threads."""
+
+    name: str
+
+    def start(self) -> None:
+        """Begin; returns when it has."""
+
+    def nudge(self) -> None:
+        """Make sure that it still runs: a tool was called."""
+
+    def stop(self) -> None:
+        """End, promptly; safe to call when not started."""
+
+    def status(self) -> Mapping[str, Any]:
+        """Tell how it is, without blocking."""
+
+
+class EmbedderCompanion:
+    """Keeps an embedder running while this session is in use; it ends by itself when idle, and with this process."""
+
+    name = "embedder_process"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._owner: EmbedderOwner | None = None
+        self._fault: str | None = None
+
+    def start(self) -> None:
+        """Start an embedder, unless another session has one."""
+        from hyperloci.embedder.owner import EmbedderOwner
+
+        self._owner = EmbedderOwner(self._settings)
+        self.nudge()
+
+    def nudge(self) -> None:
+        """Start it again if it went idle, or if the session that owned it has gone."""
+        if self._owner is None:
+            return
+        try:
+            self._owner.ensure_running()
+            self._fault = None
+        except (HyperlociError, OSError) as error:
+            if str(error) != self._fault:
+                _log.warning("no embedder, so no vectors: %s", error)
+            self._fault = str(error)
+
+    def stop(self) -> None:
+        """End this session's embedder."""
+        if self._owner is not None:
+            self._owner.close()
+
+    def status(self) -> Mapping[str, Any]:
+        """Tell the process id of this session's own embedder, or what keeps it from having one."""
+        pid = None if self._owner is None else self._owner.pid
+        return {"pid": pid, "error": self._fault}
+
+    def kick(self) -> None:
+        """Tell the embedder that there are memories without vectors."""
+        from hyperloci.embedder.client import EmbedderClient
+
+        self.nudge()
+        EmbedderClient(self._settings).kick(self._settings.database)
+
+
+class WatchCompanion:
+    """Keeps the memory in step with the project's files and history."""
+
+    name = "watchers"
+
+    def __init__(self, settings: Settings, project_path: Path, changed: Callable[[], None] | None = None) -> None:
+        """Make it; `changed` is called when an index run changed something."""
+        self._settings = settings
+        self._project_path = project_path
+        self._changed = changed
+        self._watchers: Watchers | None = None
+
+    def start(self) -> None:
+        """Find the project and watch it."""
+        from hyperloci.ingest.project import identify
+        from hyperloci.ingest.watch import Watchers
+
+        project = identify(self._project_path, override=self._settings.project)
+        on_change = None if self._changed is None else _without_report(self._changed)
+        self._watchers = Watchers(self._settings, project, on_change=on_change)
+        self._watchers.start()
+
+    def nudge(self) -> None:
+        """Do nothing: the watchers keep themselves running."""
+
+    def stop(self) -> None:
+        """End the watches."""
+        if self._watchers is not None:
+            self._watchers.stop(STOP_SECONDS)
+
+    def status(self) -> Mapping[str, Any]:
+        """Return the watchers' own account."""
+        return {"running": False} if self._watchers is None else self._watchers.status()
+
+
+def _without_report(changed: Callable[[], None]) -> Callable[[object], None]:
+    return lambda _: changed()
+
+
+def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
+    """Return what runs beside the tools under these settings."""
+    companions: list[Companion] = []
+    changed = None
+    if settings.embedder:
+        embedder = EmbedderCompanion(settings)
+        companions.append(embedder)
+        changed = embedder.kick
+    if settings.watch:
+        companions.append(WatchCompanion(settings, project_path, changed))
+    return companions

@@ -1,0 +1,86 @@
+"""What runs beside the tools: when there is any, and what it says of itself."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hyperloci.companions import EmbedderCompanion, WatchCompanion, make_companions
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+
+SOON = 20
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(
+        database=tmp_path / "memory.db",
+        state_dir=tmp_path / "state",
+        runtime_dir=tmp_path / "run",
+    )
+
+
+@pytest.mark.parametrize(
+    ("embedder", "watch", "names"),
+    [
+        (True, True, ["embedder_process", "watchers"]),
+        (True, False, ["embedder_process"]),
+        (False, True, ["watchers"]),
+        (False, False, []),
+    ],
+)
+def test_settings_decide_what_runs(
+    settings: Settings, tmp_path: Path, embedder: bool, watch: bool, names: list[str]
+) -> None:
+    companions = make_companions(replace(settings, embedder=embedder, watch=watch), tmp_path)
+    assert [companion.name for companion in companions] == names
+
+
+def test_what_was_not_started_can_be_asked_nudged_and_stopped(settings: Settings, tmp_path: Path) -> None:
+    for companion in make_companions(settings, tmp_path):
+        companion.nudge()
+        assert not companion.status().get("pid")
+        assert not companion.status().get("running")
+        companion.stop()
+
+
+def test_an_embedder_that_cannot_be_had_says_why_and_complains_once(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "run").write_text("a file where the folder should be")
+    companion = EmbedderCompanion(settings)
+    with caplog.at_level(logging.WARNING):
+        companion.start()
+        companion.nudge()
+    assert companion.status()["pid"] is None
+    assert str(tmp_path / "run") in str(companion.status()["error"])
+    assert len(caplog.records) == 1
+    companion.stop()
+
+
+def test_watchers_index_the_project_and_tell_when_something_changed(settings: Settings, tmp_path: Path) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    (project / "guide.md").write_text("# Brewing\n\nWater for green tea has 75 degrees.\n")
+    with Memory.open(settings, project):
+        pass
+    changes: list[int] = []
+    companion = WatchCompanion(replace(settings, embedder=False), project, lambda: changes.append(1))
+    companion.start()
+    try:
+        deadline = time.monotonic() + SOON
+        while not changes and time.monotonic() < deadline:
+            threading.Event().wait(0.01)
+        assert companion.status()["running"] is True
+    finally:
+        companion.stop()
+    assert changes
+    with Memory.open(replace(settings, embedder=False), project) as memory:
+        [hit] = memory.search("how warm is water for green tea").results
+        assert hit.source.path == "guide.md"
