@@ -35,7 +35,11 @@ async def find_related(
     )
     cap = shape.fair_cap([len(item.content) for item in found.related], shape.ANSWER_CHARS)
     items = [{**asdict(item), "content": shape.cut(item.content, cap)} for item in found.related]
-    shaped: RelatedOut = {"node": shape.hit(found.node), "related": cast(list[RelatedItemOut], items)}
+    shaped: RelatedOut = {
+        "note": shape.DATA,
+        "node": shape.hit(found.node),
+        "related": cast(list[RelatedItemOut], items),
+    }
     return answer(shaped, render.related(shaped))
 
 

@@ -89,6 +89,8 @@ async def find_contradictions(
         "checked": report.checked,
         "contradictions": shape.contradictions(report.contradictions),
     }
+    if report.contradictions:
+        shaped["note"] = shape.DATA
     return answer(shaped, render.contradictions(shaped))
 
 
@@ -96,9 +98,10 @@ async def recall_user_info(ctx: Call) -> Annotated[CallToolResult, FactsOut]:
     """Return what is known of the user: who they are and what they prefer. Use it once, when a task depends on how
     this person likes things done."""
     known = await state_of(ctx).workers.reader.call(lambda memory: memory.recall_user_info())
-    shaped: FactsOut = {"facts": shape.hits(known)}
-    head = f"{render.DATA}\n\n{render.memories(shaped['facts'])}" if known else "Nothing is known of the user yet."
-    return answer(shaped, head)
+    if not known:
+        return answer({"facts": []}, "Nothing is known of the user yet.")
+    shaped: FactsOut = {"note": shape.DATA, "facts": shape.hits(known)}
+    return answer(shaped, f"{shape.DATA}\n\n{render.memories(shaped['facts'])}")
 
 
 async def explain_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, ExplanationOut]:

@@ -84,6 +84,7 @@ class HitOut(TypedDict):
 class SearchOut(TypedDict):
     """What `search_memory` answers."""
 
+    note: NotRequired[str]
     query: str
     intent: str
     strategy: str
@@ -125,6 +126,7 @@ class ContradictionOut(TypedDict):
 class ContradictionsOut(TypedDict):
     """What `find_contradictions` answers."""
 
+    note: NotRequired[str]
     statement: str
     checked: int
     contradictions: list[ContradictionOut]
@@ -145,6 +147,7 @@ class RelatedItemOut(TypedDict):
 class RelatedOut(TypedDict):
     """What `find_related` answers."""
 
+    note: NotRequired[str]
     node: HitOut
     related: list[RelatedItemOut]
 
@@ -152,6 +155,7 @@ class RelatedOut(TypedDict):
 class FactsOut(TypedDict):
     """What `recall_user_info` answers."""
 
+    note: NotRequired[str]
     facts: list[HitOut]
 
 
@@ -168,6 +172,7 @@ class LogOut(TypedDict):
 class ExplanationOut(TypedDict):
     """What `explain_fact` answers."""
 
+    note: NotRequired[str]
     node: HitOut
     sources: NotRequired[list[HitOut]]
     supersedes: NotRequired[list[HitOut]]
