@@ -6,7 +6,7 @@ import pytest
 
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import Role
-from hyperloci.store import Store
+from hyperloci.store import Store, traversal
 from hyperloci.store.traversal import Traversal
 from tests.support import NOW, add
 
@@ -36,7 +36,8 @@ def test_who_speaks_points_to_everyone_else(store: Store) -> None:
 def test_each_cause_points_to_each_effect_and_causes_are_no_neighbours(store: Store) -> None:
     a, b, x, y = (add(store, text).key for text in "abxy")
     join(store, "causes", (a, Role.CAUSE), (b, Role.CAUSE), (x, Role.EFFECT), (y, Role.EFFECT))
-    assert steps(store, a, b, direction="out") == [(a, x, "out"), (b, x, "out"), (a, y, "out"), (b, y, "out")]
+    assert steps(store, a, b, direction="out") == [(a, x, "out"), (a, y, "out")]
+    assert steps(store, b, direction="out") == [(b, x, "out"), (b, y, "out")]
     assert steps(store, x, direction="in") == [(x, a, "in"), (x, b, "in")]
 
 
@@ -74,12 +75,20 @@ def test_the_surest_steps_come_first(store: Store) -> None:
     assert [target for _, target, _ in steps(store, a)] == [c, b]
 
 
+def test_a_hub_costs_no_more_than_its_cap(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(traversal, "MAX_STEPS", 5)
+    keys = [add(store, f"memory {number}").key for number in range(12)]
+    join(store, "mentions", (keys[0], Role.SUBJECT), *((key, Role.PARTICIPANT) for key in keys[1:]))
+    assert len(steps(store, keys[0])) == 5
+    assert steps(store, *keys[1:]) == [(keys[1], keys[0], "in")]
+
+
 def test_labels_in_use_are_listed_once(store: Store) -> None:
     a, b = add(store, "a").key, add(store, "b").key
-    traversal = Traversal(store.connection)
-    assert traversal.labels() == []
+    walker = Traversal(store.connection)
+    assert walker.labels() == []
     for label in ("supports", "blocks", "supports"):
         join(store, label, (a, Role.SUBJECT), (b, Role.OBJECT))
-    assert traversal.labels() == ["blocks", "supports"]
-    assert traversal.has_label("blocks")
-    assert not traversal.has_label("qualifies")
+    assert walker.labels() == ["blocks", "supports"]
+    assert walker.has_label("blocks")
+    assert not walker.has_label("qualifies")

@@ -1,0 +1,408 @@
+"""Export and import: nothing lost on the way, nothing added twice, and damage named by its line."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sqlite3
+import tempfile
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
+from hyperloci.model.chunk import CodeFacts
+from hyperloci.model.edge import Member
+from hyperloci.model.kinds import NodeType, Role, Tier
+from hyperloci.model.position import Position
+from hyperloci.model.search import Where
+from hyperloci.store import Store, health, transfer
+from hyperloci.store.analysis import query_terms
+from hyperloci.store.positions import Anchor
+from hyperloci.store.sessions import TranscriptMark
+from hyperloci.store.transfer import export_all, import_all
+from tests.support import NOW, FakeClock, add
+
+DERIVED = {
+    "meta",
+    "pending",
+    "models",
+    "fingerprints",
+    "code_blocks",
+    "keyword_totals",
+    "sqlite_sequence",
+    "keyword_index",
+    "keyword_index_config",
+    "keyword_index_data",
+    "keyword_index_docsize",
+    "keyword_index_idx",
+    "keyword_vocabulary",
+}
+"""Made anew by whoever imports, or of no meaning elsewhere."""
+
+
+def fill(store: Store) -> None:
+    """Write something into every table that travels."""
+    with store.transaction():
+        scope = store.scopes.ensure("p", now=NOW, name="rocket", root="/src")
+        session = store.sessions.see("s", scope, now=NOW)
+        store.sessions.take_seq(session.key)
+        store.sessions.mark_transcript("/t.jsonl", TranscriptMark(3, b"\xff\0head"), now=NOW)
+        file = store.files.put(scope, "a.py", size=1, mtime_ns=2, content_hash=b"\0\1", now=NOW)
+        fact = add(store, 'a fact with "quotes"\nand lines\u2028 and \0', scope="p", session_key=session.key, seq=0)
+        code = add(store, "def f(): ...", type=NodeType.SNIPPET, scope="p", extra_terms="context", title="t")
+        store.positions.put(code.key, Position(path="a.py", symbol="f", section_path=("ü",)), file)
+        store.positions.put_code_facts(code.key, CodeFacts(kind="function", name="f", calls=("g",)))
+        store.positions.put_anchor(Anchor(fact.key, scope, "a.py", "f", b"\x80"))
+        store.connection.execute("INSERT INTO facets(node_key, diataxis, authority) VALUES (?, 'x', 0.5)", (code.key,))
+        store.connection.execute("INSERT INTO domain_tags(tag, node_key) VALUES ('sql', ?)", (code.key,))
+        # Its key differs from its place among entities, so that a mix-up would show.
+        thing = add(store, "Valve", type=NodeType.ENTITY, subtype="tool")
+        store.entities.register(thing.key, "Valve", now=NOW)
+        store.entities.add_alias(thing.key, "the valve")
+        store.entities.mention(fact.key, thing.key, now=NOW)
+        commit = add(store, "Fix it", type=NodeType.DECISION, subtype="commit", scope="p")
+        store.files.put_commit(scope, "sha", commit.key)
+        store.edges.create_edge(
+            "changed", [Member(commit.key, Role.CAUSE), Member(code.key, Role.EFFECT, 1)], now=NOW, evidence="e"
+        )
+        store.nodes.update_node(fact.id, now=NOW + 1, tier=Tier.LONGTERM, metadata={"a": [1, None, "ü"]})
+        gone = add(store, "gone", scope="p")
+        store.nodes.delete_node(gone.id, now=NOW + 2, reason="wrong")
+        for _ in range(2):
+            store.log.add("seen", [fact.id, code.id], now=NOW)
+
+
+def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
+    """Return every table's rows with keys replaced by what they stand for, in an order of their own."""
+    names = {
+        "scopes": "SELECT key, id FROM scopes",
+        "sessions": "SELECT key, id FROM sessions",
+        "nodes": "SELECT key, id FROM nodes",
+        "hyperedges": "SELECT key, id FROM hyperedges",
+        "files": "SELECT f.key, s.id || f.path FROM files f JOIN scopes s ON s.key = f.scope_key",
+    }
+    known = {table: dict(store.connection.execute(sql).fetchall()) for table, sql in names.items()}
+    found: dict[str, list[tuple[Any, ...]]] = {}
+    for table in transfer._TABLES:
+        references = dict(table.references)
+        rows = []
+        for row in store.connection.execute(f"SELECT * FROM {table.name}"):
+            values = dict(row)
+            if table.key:
+                values.pop(table.key)
+            for column, parent in references.items():
+                if parent in known and values[column] is not None:
+                    values[column] = known[parent][values[column]]
+                elif parent not in known:
+                    values.pop(column)
+            rows.append(tuple(sorted(values.items())))
+        found[table.name] = sorted(rows, key=repr)
+    return found
+
+
+def copy(store: Store, folder: Path, *, into: Callable[[Store], None] | None = None) -> Store:
+    exported = folder / "export.jsonl"
+    export_all(store, exported)
+    target = Store.open(folder / "target.db", clock=lambda: NOW)
+    if into:
+        into(target)
+    import_all(target, exported, clock=lambda: NOW + 99)
+    return target
+
+
+def test_every_table_that_is_not_derived_travels_with_all_its_references(store: Store) -> None:
+    tables = {
+        row[0]: store.connection.execute(f"PRAGMA foreign_key_list({row[0]})").fetchall()
+        for row in store.connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+    }
+    assert {table.name for table in transfer._TABLES} == set(tables) - DERIVED
+    order = [table.name for table in transfer._TABLES]
+    for table in transfer._TABLES:
+        parents = {key["from"]: key["table"] for key in tables[table.name]}
+        # An entity's key is that of its node.
+        expected = {column: "nodes" if parent == "entities" else parent for column, parent in parents.items()}
+        assert dict(table.references) == expected, table.name
+        assert all(order.index(parent) < order.index(table.name) for parent in parents.values())
+
+
+def test_a_memory_comes_over_whole(store: Store, tmp_path: Path) -> None:
+    fill(store)
+    with copy(store, tmp_path) as target:
+        assert contents(target) == contents(store)
+        assert all(rows for rows in contents(target).values())
+        assert health.integrity(target.connection) == [] and health.violations(target) == {}
+        assert target.vectors.pending_count() == store.vectors.pending_count()
+        for words in ("quotes", "context", "valve"):
+            found = [
+                s.keyword_search.search(query_terms(words), s.filters.allowed(Where()), 9) for s in (store, target)
+            ]
+            assert [len(hits.scores) for hits in found] == [1, 1]
+
+
+def test_a_memory_comes_over_into_one_that_holds_something_already(store: Store, tmp_path: Path) -> None:
+    fill(store)
+
+    def occupy(target: Store) -> None:
+        with target.transaction():
+            scope = target.scopes.ensure("other", now=NOW)
+            target.files.put(scope, "a.py", size=9, mtime_ns=9, content_hash=b"9", now=NOW)
+        for number in range(3):
+            thing = add(target, f"thing {number}", type=NodeType.ENTITY, subtype="tool", scope="other")
+            with target.transaction():
+                target.entities.register(thing.key, "Valve", now=NOW)
+
+    with copy(store, tmp_path, into=occupy) as target:
+        everything = contents(target)
+        for table, rows in contents(store).items():
+            assert set(rows) <= set(everything[table]), table
+        assert len(everything["nodes"]) == len(contents(store)["nodes"]) + 3
+        imported = list(target.entities.find("the valve"))
+        assert [entity.aliases for entity in imported] == [("the valve", "valve")]
+        assert [node.content for node in target.nodes.query_nodes(scopes=["other"])] == [
+            "thing 2",
+            "thing 1",
+            "thing 0",
+        ]
+        assert health.integrity(target.connection) == [] and health.violations(target) == {}
+
+
+def test_importing_twice_adds_nothing_and_changes_nothing(store: Store, tmp_path: Path) -> None:
+    fill(store)
+    with copy(store, tmp_path) as target:
+        node = target.nodes.query_nodes(type="fact")[0]
+        with target.transaction():
+            target.nodes.update_node(node.id, now=NOW + 5, content="said better since")
+        before = contents(target)
+        assert sum(import_all(target, tmp_path / "export.jsonl").values()) == 0
+        assert contents(target) == before
+
+
+def test_what_came_over_can_go_back(store: Store, tmp_path: Path) -> None:
+    fill(store)
+    with copy(store, tmp_path) as target:
+        export_all(target, tmp_path / "back.jsonl")
+    assert sum(import_all(store, tmp_path / "back.jsonl").values()) == 0
+
+
+def test_an_import_cut_short_goes_on_when_it_is_run_again(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transfer, "BATCH", 5)
+    fill(store)
+    exported = tmp_path / "export.jsonl"
+    export_all(store, exported)
+    lines = exported.read_bytes().splitlines(keepends=True)
+    for cut in range(1, len(lines), 7):
+        (tmp_path / "cut.jsonl").write_bytes(b"".join(lines[:cut]) + lines[cut][:-5])
+        with Store.open(tmp_path / f"{cut}.db", clock=lambda: NOW) as target:
+            with pytest.raises(BadRequestError, match=f"line {cut + 1}: not JSON"):
+                import_all(target, tmp_path / "cut.jsonl")
+            import_all(target, exported)
+            assert contents(target) == contents(store)
+
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
+
+
+@hypothesis_settings(max_examples=40, deadline=None)
+@given(
+    texts=st.lists(st.tuples(TEXT, st.text(st.characters(exclude_categories=["Cs"]))), min_size=1, max_size=6),
+    confidence=st.floats(0, 1),
+    metadata=st.dictionaries(
+        TEXT,
+        st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), TEXT),
+        max_size=3,
+    ),
+    joins=st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=4),
+)
+def test_any_memory_comes_over_whole(
+    texts: list[tuple[str, str]], confidence: float, metadata: dict[str, Any], joins: list[tuple[int, int]]
+) -> None:
+    with tempfile.TemporaryDirectory() as name, Store.open(Path(name) / "source.db", clock=lambda: NOW) as source:
+        with source.transaction():
+            nodes = [
+                add(source, content, title=other, provenance=other, confidence=confidence, metadata=metadata, scope="p")
+                for content, other in texts
+            ]
+            for a, b in joins:
+                if a < len(nodes) and b < len(nodes):
+                    source.edges.link("supports", nodes[a].key, [nodes[b].key], now=NOW, evidence=texts[a][1])
+        with copy(source, Path(name)) as target:
+            assert contents(target) == contents(source)
+            for node in nodes:
+                over = target.nodes.get_node(node.id)
+                assert over is not None and (over.content, over.metadata) == (node.content, node.metadata)
+
+
+def exported_lines(store: Store, folder: Path) -> list[dict[str, Any]]:
+    fill(store)
+    export_all(store, folder / "export.jsonl")
+    return [json.loads(line) for line in (folder / "export.jsonl").read_text(encoding="utf-8").split("\n") if line]
+
+
+def refused(folder: Path, lines: list[Any], *, raw: bytes | None = None) -> str:
+    """Import what is refused, into an empty database, and return the message."""
+    file = folder / "damaged.jsonl"
+    text = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines)
+    file.write_bytes(text.encode() if raw is None else raw)
+    with Store.open(folder / "empty.db") as target:
+        with pytest.raises(BadRequestError) as caught:
+            import_all(target, file)
+        assert target.stats()["nodes"] == 0
+        assert health.integrity(target.connection) == []
+    return str(caught.value)
+
+
+def first(lines: list[dict[str, Any]], table: str) -> int:
+    return next(place for place, line in enumerate(lines) if line.get("table") == table)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "value", "complaint"),
+    [
+        ("nodes", "type", "idea", "CHECK"),
+        ("nodes", "tier", "forever", "CHECK"),
+        ("nodes", "confidence", 1.5, "CHECK"),
+        ("nodes", "confidence", "high", "confidence is no REAL"),
+        ("nodes", "created_at", "yesterday", "created_at is no INTEGER"),
+        ("nodes", "created_at", 1.5, "created_at is no INTEGER"),
+        ("nodes", "created_at", 2**63, "created_at has more than 64 bits"),
+        ("nodes", "created_at", None, "NOT NULL"),
+        ("nodes", "content", 5, "content is no TEXT"),
+        ("nodes", "content", ["a"], "content is no TEXT"),
+        ("nodes", "content", "\ud800", "surrogate"),
+        ("nodes", "content", {"base64": "AAAA"}, "content is no TEXT"),
+        ("nodes", "content_hash", "text", "content_hash is no BLOB"),
+        ("nodes", "content_hash", {"base64": "!!!!"}, "base64"),
+        ("nodes", "content_hash", {"other": 1}, "base64"),
+        ("nodes", "metadata", "{", "CHECK"),
+        ("nodes", "metadata", "[1]", "metadata is no object"),
+        ("nodes", "origin", "banana", "banana"),
+        ("nodes", "scope_key", 77, "refers to scopes 77"),
+        ("nodes", "scope_key", [1], "scope_key is no INTEGER"),
+        ("nodes", "session_key", 77, "refers to sessions 77"),
+        ("sessions", "status", "bored", "CHECK"),
+    ],
+)
+def test_a_value_that_can_not_be_is_named_with_its_line(
+    store: Store, tmp_path: Path, table: str, column: str, value: Any, complaint: str
+) -> None:
+    lines = exported_lines(store, tmp_path)
+    place = first(lines, table)
+    lines[place]["row"][column] = value
+    message = refused(tmp_path, lines)
+    assert message.startswith(f"line {place + 1}: ") and complaint in message
+
+
+def test_rows_that_would_fail_every_later_reader_are_refused(store: Store, tmp_path: Path) -> None:
+    lines = exported_lines(store, tmp_path)
+    for table, column, value in (
+        ("positions", "section_path", "5"),
+        ("code_facts", "facts", '{"unheard_of": 1}'),
+        ("membership", "role", "hero"),
+        ("membership", "node_key", 999),
+        ("aliases", "entity_key", 999),
+    ):
+        damaged = json.loads(json.dumps(lines))
+        place = first(damaged, table)
+        damaged[place]["row"][column] = value
+        (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, damaged)))
+        with Store.open(tmp_path / f"{table}-{column}.db") as target:
+            with pytest.raises(BadRequestError, match=f"line {place + 1}: "):
+                import_all(target, tmp_path / "damaged.jsonl")
+
+
+def test_lines_that_are_no_rows_are_named(store: Store, tmp_path: Path) -> None:
+    lines: list[Any] = exported_lines(store, tmp_path)
+    for damage, complaint in (
+        ("{", "line 2: not JSON"),
+        ("[]", "line 2: not an object"),
+        ('{"table": "nodes"}', "line 2: no row of a known table"),
+        ('{"table": "secrets", "row": {}}', "line 2: no row of a known table"),
+        ('{"table": ["nodes"], "row": {}}', "line 2: no row of a known table"),
+        ('{"table": "nodes", "row": {}}', "line 2: the row has no"),
+        ('{"table": "nodes", "row": {"content": NaN}}', "line 2: not JSON"),
+        ('{"table": "nodes", "row": {"key": 1, "evil); DROP TABLE nodes; --": 1}}', "line 2: nodes has no column evil"),
+        ("[" * 100_000, "line 2: not JSON"),
+    ):
+        assert refused(tmp_path, [lines[0], damage]).startswith(complaint)
+    assert "line 2: not JSON" in refused(tmp_path, [], raw=json.dumps(lines[0]).encode() + b"\n\xff\xfe\n")
+
+
+@pytest.mark.parametrize("header", ["", "{}", '{"hyperloci": 99}', "[1]", "not json", '{"table": "nodes", "row": {}}'])
+def test_a_file_of_another_kind_is_refused_at_its_first_line(tmp_path: Path, header: str) -> None:
+    assert refused(tmp_path, [header]).startswith("line 1: ")
+
+
+def test_a_line_without_end_is_refused(store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[Any] = exported_lines(store, tmp_path)
+    monkeypatch.setattr(transfer, "MAX_LINE_BYTES", 1_000)
+    assert "line 2: longer than 1000" in refused(tmp_path, [lines[0], " " * 1_001])
+
+
+def test_what_is_not_there_can_not_be_imported(store: Store, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError, match="no export at"):
+        import_all(store, tmp_path / "nothing.jsonl")
+
+
+def test_the_present_database_is_untouched_by_a_damaged_batch(store: Store, tmp_path: Path) -> None:
+    lines = exported_lines(store, tmp_path)
+    lines[-1]["row"]["log_id"] = 999
+    before = contents(store)
+    (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    with pytest.raises(BadRequestError):
+        import_all(store, tmp_path / "damaged.jsonl")
+    assert contents(store) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
+def test_an_export_is_private_and_whole_or_not_there(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(store)
+    target = tmp_path / "out" / "export.jsonl"
+    with pytest.raises(StoreError, match="cannot be written"):
+        export_all(store, target)
+    target.parent.mkdir()
+    stale = target.with_name("export.jsonl.partial")
+    stale.write_text("left by a killed process")
+    count = export_all(store, target)
+    assert count == len(target.read_bytes().split(b"\n")) - 1
+    assert target.stat().st_mode & 0o777 == 0o600
+    before = target.read_bytes()
+
+    def no_room(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", no_room)
+    with pytest.raises(StoreFullError, match="No space left"):
+        export_all(store, target)
+    assert target.read_bytes() == before
+    assert [entry.name for entry in target.parent.iterdir()] == ["export.jsonl"]
+
+
+def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path, clock: FakeClock) -> None:
+    fill(store)
+    with Store.open(store.path, clock=clock) as other:
+        records = transfer._records(store.connection)
+        with store.snapshot():
+            seen = [next(records) for _ in range(3)]
+            add(other, "too late")
+            seen.extend(records)
+    assert not any(record.get("row", {}).get("content") == "too late" for record in seen)
+
+
+def test_bytes_travel_as_base64() -> None:
+    data = bytes(range(256))
+    assert transfer._inward(transfer._outward(data)) == data
+    assert transfer._outward(data) == {"base64": base64.b64encode(data).decode()}
+    with closing(sqlite3.connect(":memory:")) as connection:
+        assert connection.execute("SELECT ?", (transfer._inward({"base64": "AAE="}),)).fetchone() == (b"\0\1",)
