@@ -62,7 +62,7 @@ class FileWatch:
         self._handler = _Handler(seen)
         self._make_observer = observer
         self._observer: Any = None
-        self._watches: dict[Watch, Any] = {}
+        self._watches: dict[Watch, tuple[Any, tuple[int, int] | None]] = {}
 
     def watch(self, wanted: Iterable[Watch], canary: Path) -> None:
         """Watch these folders from now on, and no others.
@@ -85,14 +85,16 @@ class FileWatch:
             raise
 
     def _schedule(self, wanted: set[Watch]) -> None:
-        # A watch ends by itself when its folder is deleted, and the folder may be back.
+        # A watch ends when its folder is deleted and goes with it when it is moved; another folder may be there now.
         ended = {emitter.watch for emitter in self._observer.emitters if not emitter.is_alive()}
-        for watch in [watch for watch, given in self._watches.items() if watch not in wanted or given in ended]:
-            self._observer.unschedule(self._watches.pop(watch))
+        for watch, (given, identity) in list(self._watches.items()):
+            if watch not in wanted or given in ended or identity != _identity(watch[0]):
+                self._observer.unschedule(given)
+                del self._watches[watch]
         for folder, recursive in sorted(wanted - set(self._watches), key=lambda watch: (watch[1], str(watch[0]))):
-            self._watches[folder, recursive] = self._observer.schedule(
-                self._handler, str(folder), recursive=recursive, event_filter=EVENTS
-            )
+            identity = _identity(folder)
+            given = self._observer.schedule(self._handler, str(folder), recursive=recursive, event_filter=EVENTS)
+            self._watches[folder, recursive] = given, identity
 
     def stop(self) -> None:
         """Watch nothing; the threads are gone afterwards."""
@@ -101,6 +103,14 @@ class FileWatch:
         if observer is not None and observer.is_alive():
             observer.stop()
             observer.join()
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        status = folder.stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 class _Handler(FileSystemEventHandler):

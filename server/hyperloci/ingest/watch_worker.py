@@ -130,6 +130,8 @@ class WatchWorker:
         """Take an event, in one of watchdog's threads: note it and be gone."""
         if self._repository is not None and tells_of_git(self._repository, Path(path)):
             self._inbox.put_git()
+        elif path == str(self._root):
+            self._inbox.put_everything()
         elif path.startswith(f"{self._root}{os.sep}") and not path.startswith(self._left_out):
             self._inbox.put(path)
 

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import threading
+import time
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.ingest.inbox import Batch, Inbox
+
+
+def test_what_comes_in_a_burst_is_taken_at_once() -> None:
+    inbox = Inbox(quiet=0.05, longest=5.0)
+    inbox.put("a", "b")
+    inbox.put("a")
+    inbox.put_git()
+
+    assert inbox.take(5.0) == Batch(paths=("a", "b"), git=True)
+    assert inbox.take(0.0) is None
+
+
+def test_a_burst_that_never_ends_is_taken_all_the_same() -> None:
+    inbox = Inbox(quiet=60.0, longest=0.05)
+    inbox.put("a")
+
+    assert inbox.take(5.0) == Batch(paths=("a",))
+
+
+def test_more_paths_than_are_kept_mean_everything() -> None:
+    inbox = Inbox(quiet=0.0, limit=3)
+    for name in "abcd":
+        inbox.put(name)
+    inbox.put("e")
+
+    assert inbox.take(5.0) == Batch(everything=True)
+
+
+def test_lost_events_mean_everything() -> None:
+    inbox = Inbox(quiet=0.0)
+    inbox.put("a")
+    inbox.put_everything()
+
+    assert inbox.take(5.0) == Batch(everything=True)
+
+
+def test_closing_wakes_whoever_waits() -> None:
+    inbox = Inbox()
+    taken: list[Batch | None] = []
+    thread = threading.Thread(target=lambda: taken.append(inbox.take(60.0)))
+    thread.start()
+
+    inbox.close()
+    thread.join(10)
+
+    assert taken == [None]
+
+
+def test_a_closed_inbox_gives_nothing_out() -> None:
+    inbox = Inbox(quiet=0.0)
+    inbox.put("a")
+    inbox.close()
+
+    assert inbox.take(0.0) is None
+
+
+@given(st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4), min_size=1, max_size=8))
+@settings(max_examples=30, deadline=None)
+def test_no_path_is_lost_between_threads(bursts: list[list[str]]) -> None:
+    inbox = Inbox(quiet=0.0)
+    thread = threading.Thread(target=lambda: [inbox.put(*burst) for burst in bursts])
+    thread.start()
+    found: set[str] = set()
+    wanted = {path for burst in bursts for path in burst}
+    deadline = time.monotonic() + 10
+
+    while found != wanted and time.monotonic() < deadline:
+        batch = inbox.take(1.0)
+        found |= set(batch.paths) if batch else set()
+    thread.join(10)
+
+    assert found == wanted
