@@ -25,10 +25,14 @@ def find(store: Store, statement: str, nodes: Sequence[Node], **options: Any) ->
     return ContradictionFinder(store).find(statement, candidates, **options).contradictions
 
 
-def supersede(store: Store, old: Node, new: Node) -> None:
+def supersede(store: Store, old: Node, new: Node) -> Node:
+    """Let `new` supersede `old`; return the old as it then is."""
     with store.transaction():
         store.nodes.update_node(old.id, now=NOW, valid_until=NOW)
         store.edges.link("supersedes", new.key, [old.key], now=NOW)
+    stale = store.nodes.by_key(old.key)
+    assert stale is not None
+    return stale
 
 
 def dead_end(store: Store, approach: str, reason: str, **fields: Any) -> Node:
@@ -89,8 +93,7 @@ def test_forgotten_and_invalid_memories_contradict_nothing_explicitly(store: Sto
 @pytest.mark.req("D.10", "B.13")
 def test_restating_a_superseded_fact_names_its_successor(store: Store) -> None:
     old, new = add(store, "The build uses webpack"), add(store, "The bundles come from vite these days")
-    supersede(store, old, new)
-    found = find(store, "The build uses webpack", [old])
+    found = find(store, "The build uses webpack", [supersede(store, old, new)])
     assert [(item.id, item.kind) for item in found] == [(old.id, ContradictionKind.SUPERSEDED)]
     assert "The bundles come from vite these days" in found[0].reason
     assert new.id in found[0].reason
@@ -102,19 +105,14 @@ def test_a_superseded_fact_is_found_behind_its_successors_though_no_search_retur
     second, third = add(store, "The HTTP timeout is 20 s"), add(store, "The HTTP timeout is 30 s")
     supersede(store, first, second)
     supersede(store, second, third)
-    third_now = store.nodes.by_key(third.key)
-    assert third_now is not None
-    found = {item.id: item.kind for item in find(store, "The HTTP timeout is 10 s", [third_now])}
+    found = {item.id: item.kind for item in find(store, "The HTTP timeout is 10 s", [third])}
     assert found == {first.id: ContradictionKind.SUPERSEDED, third.id: ContradictionKind.VALUE}
 
 
 @pytest.mark.req("D.10")
 def test_an_invalid_fact_does_not_contradict_by_its_words(store: Store) -> None:
     old, new = add(store, "The HTTP timeout is 10 s"), add(store, "Requests wait for ever")
-    supersede(store, old, new)
-    stale = store.nodes.by_key(old.key)
-    assert stale is not None
-    assert find(store, "The HTTP timeout is 20 s", [stale]) == ()
+    assert find(store, "The HTTP timeout is 20 s", [supersede(store, old, new)]) == ()
 
 
 @pytest.mark.req("D.10", "D.09")

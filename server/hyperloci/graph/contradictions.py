@@ -136,8 +136,12 @@ class ContradictionFinder:
 
     def _history(self, near: Sequence[Candidate], scopes: Sequence[str]) -> dict[NodeKey, NodeKey]:
         """Return what is superseded by what: behind each candidate, and what came after each."""
-        after = self._traversal.step([c.node.key for c in near], label="supersedes", direction="in", scopes=scopes)
-        pairs = {step.source: step.target for step in after}
+        pairs = {
+            step.source: step.target
+            for c in near
+            if c.node.valid_until is not None
+            for step in self._traversal.step([c.node.key], label="supersedes", direction="in", scopes=scopes)
+        }
         frontier: set[NodeKey] = {c.node.key for c in near}
         for _ in range(MAX_HISTORY):
             steps = self._traversal.step(frontier, label="supersedes", direction="out", scopes=scopes)

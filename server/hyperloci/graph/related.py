@@ -105,6 +105,7 @@ def _walk(
             known = level.get(step.target)
             if known is None or before * step.confidence > known.confidence:
                 level[step.target] = _Reached(step, distance, before * step.confidence)
+        # The surest first: from it the next level's nodes are reached where several share a hyperedge.
         frontier = sorted(level, key=lambda key: (-level[key].confidence, key))[: MAX_NODES - len(reached)]
         reached.update((key, level[key]) for key in frontier)
         if not frontier:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey
 
-MAX_STEPS: Final = 50_000
+MAX_STEPS: Final = 10_000
 """Rows read for one level at most, surest first: a hub with a million mentions must not stop the rest."""
 
 OUT: Final = "out"
@@ -30,30 +30,43 @@ class Step:
     automatic: bool
 
 
-# Who speaks (subject, cause) points to what is spoken of (object, effect, participant, context). Symmetric labels, and
-# hyperedges in which nobody speaks, join all their members both ways; members of one rank are otherwise no neighbours.
+_SPEAKERS: Final = "('subject', 'cause')"
+
 # CROSS JOIN keeps SQLite from starting at the larger table.
-_STEP: Final = """
-SELECT source, target, label, confidence, automatic,
-    CASE WHEN peers OR (a_speaks AND b_speaks) THEN 'both' WHEN a_speaks THEN 'out' ELSE 'in' END AS direction
-FROM (
-    SELECT a.node_key AS source, b.node_key AS target, h.key AS edge, h.label, h.confidence, h.automatic,
-        a.role IN ('subject', 'cause') AS a_speaks, b.role IN ('subject', 'cause') AS b_speaks,
-        h.label IN (SELECT value FROM json_each(?2)) OR NOT EXISTS (
-            SELECT 1 FROM membership s WHERE s.hyperedge_key = h.key AND s.role IN ('subject', 'cause')) AS peers
-    FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
-    CROSS JOIN hyperedges h ON h.key = a.hyperedge_key
-    CROSS JOIN membership b ON b.hyperedge_key = h.key AND b.node_key <> a.node_key
-    CROSS JOIN nodes n ON n.key = b.node_key
-    WHERE n.deleted_at IS NULL AND (?3 IS NULL OR h.label = ?3)
-        AND (?4 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?4) w JOIN scopes s ON s.id = w.value)))
-WHERE (peers OR a_speaks <> b_speaks) AND (?5 = 'both' OR peers OR (?5 = 'out') = a_speaks)
-ORDER BY confidence DESC, edge, target LIMIT ?6
+_MEMBERSHIPS: Final = f"""
+SELECT h.key AS edge, h.label, h.confidence, h.automatic, m.node_key AS source, max(m.role IN {_SPEAKERS}) AS speaks,
+    max(m.role NOT IN {_SPEAKERS}) AS listens
+FROM json_each(?1) j CROSS JOIN membership m ON m.node_key = j.value CROSS JOIN hyperedges h ON h.key = m.hyperedge_key
+WHERE ?2 IS NULL OR h.label = ?2
+GROUP BY h.key, j.key ORDER BY h.confidence DESC, h.key, j.key LIMIT ?3
 """
+
+_SPOKEN: Final = f"""
+SELECT j.value FROM json_each(?1) j
+WHERE EXISTS (SELECT 1 FROM membership m WHERE m.hyperedge_key = j.value AND m.role IN {_SPEAKERS})
+"""
+
+_MEMBERS: Final = f"""
+SELECT m.hyperedge_key, m.node_key FROM json_each(?1) j CROSS JOIN membership m ON m.hyperedge_key = j.value
+CROSS JOIN nodes n ON n.key = m.node_key
+WHERE n.deleted_at IS NULL AND (?2 IS NULL OR (m.role IN {_SPEAKERS}) = ?2)
+    AND (?3 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
+LIMIT ?4
+"""
+
+_Side = bool | None
+"""Which members of a hyperedge a step goes to: who speaks (True), the others (False), all (None)."""
+
+_DIRECTIONS: Final[dict[_Side, str]] = {False: OUT, True: IN, None: BOTH}
 
 
 class Traversal:
-    """Steps over the hyperedges of one database; forgotten nodes are never stepped on."""
+    """Steps over the hyperedges of one database; forgotten nodes are never stepped on.
+
+    Who speaks (subject, cause) points to what is spoken of (object, effect, participant, context). Symmetric labels,
+    and hyperedges in which nobody speaks, join all their members both ways; members of one rank are otherwise no
+    neighbours.
+    """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -66,36 +79,54 @@ class Traversal:
         direction: str = BOTH,
         scopes: Sequence[str] = (),
     ) -> list[Step]:
-        """Return the steps from any of `sources`, surest first.
+        """Return the steps from any of `sources`, surest first, then by the age of the hyperedge and the target's key.
 
         Args:
-            sources: keys of nodes.
+            sources: keys of nodes; where several are in one hyperedge, each target is reached from the first of them.
             label: only over hyperedges with this label.
             direction: out, in or both; hyperedges without a direction are crossed by any.
             scopes: only to nodes of these scopes; empty is every scope.
         """
-        rows = self._connection.execute(
-            _STEP,
-            (
-                json.dumps([int(key) for key in sources]),
-                json.dumps(sorted(SYMMETRIC_LABELS)),
-                label,
-                json.dumps(list(scopes)) if scopes else None,
-                direction,
-                MAX_STEPS,
-            ),
-        )
-        return [
-            Step(
-                source=NodeKey(row["source"]),
-                target=NodeKey(row["target"]),
-                label=row["label"],
-                direction=row["direction"],
-                confidence=row["confidence"],
-                automatic=bool(row["automatic"]),
-            )
-            for row in rows
+        ways: dict[tuple[int, _Side], list[sqlite3.Row]] = {}
+        for row, side in self._ways(list(sources), label):
+            if direction in (BOTH, _DIRECTIONS[side]) or side is None:
+                ways.setdefault((row["edge"], side), []).append(row)
+        members = {
+            side: self._members([edge for edge, other in ways if other is side], side, scopes) for side in _DIRECTIONS
+        }
+        steps = [
+            (row, _step(row, target, side))
+            for (edge, side), rows in ways.items()
+            for target in members[side].get(edge, ())
+            if (row := next((row for row in rows if row["source"] != target), None)) is not None
         ]
+        steps.sort(key=lambda item: (-item[1].confidence, item[0]["edge"], item[1].target))
+        return [step for _, step in steps]
+
+    def _ways(self, sources: Sequence[int], label: str | None) -> Iterator[tuple[sqlite3.Row, _Side]]:
+        """Yield the sources' memberships, each with the members that it leads to."""
+        rows = self._connection.execute(
+            _MEMBERSHIPS, (json.dumps([int(key) for key in sources]), label, MAX_STEPS)
+        ).fetchall()
+        spoken = {row["edge"] for row in rows if row["speaks"]}
+        asked = sorted({row["edge"] for row in rows} - spoken)
+        spoken |= {row[0] for row in self._connection.execute(_SPOKEN, (json.dumps(asked),))}
+        for row in rows:
+            if row["label"] in SYMMETRIC_LABELS or row["edge"] not in spoken:
+                yield row, None
+                continue
+            if row["speaks"]:
+                yield row, False
+            if row["listens"]:
+                yield row, True
+
+    def _members(self, edges: Sequence[int], side: _Side, scopes: Sequence[str]) -> dict[int, list[NodeKey]]:
+        """Return the living members of hyperedges on one side; the hyperedges are read in their order up to the cap."""
+        found: dict[int, list[NodeKey]] = {}
+        wanted = json.dumps(list(scopes)) if scopes else None
+        for edge, node in self._connection.execute(_MEMBERS, (json.dumps(edges), side, wanted, MAX_STEPS)):
+            found.setdefault(edge, []).append(NodeKey(node))
+        return {edge: list(dict.fromkeys(nodes)) for edge, nodes in found.items()}
 
     def has_label(self, label: str) -> bool:
         """Return whether any hyperedge has this label."""
@@ -105,3 +136,14 @@ class Traversal:
     def labels(self) -> list[str]:
         """Return the labels in use, in alphabetical order."""
         return [row[0] for row in self._connection.execute("SELECT DISTINCT label FROM hyperedges ORDER BY label")]
+
+
+def _step(row: sqlite3.Row, target: NodeKey, side: _Side) -> Step:
+    return Step(
+        source=NodeKey(row["source"]),
+        target=target,
+        label=row["label"],
+        direction=_DIRECTIONS[side],
+        confidence=row["confidence"],
+        automatic=bool(row["automatic"]),
+    )
