@@ -109,6 +109,13 @@ def test_a_superseded_fact_is_found_behind_its_successors_though_no_search_retur
     assert found == {first.id: ContradictionKind.SUPERSEDED, third.id: ContradictionKind.VALUE}
 
 
+@pytest.mark.req("D.10", "B.13")
+def test_a_fact_whose_successor_says_the_same_was_only_reworded(store: Store) -> None:
+    old, new = add(store, "HTTP timeout: 10 s"), add(store, "The HTTP timeout is 10 s")
+    stale = supersede(store, old, new)
+    assert find(store, "The HTTP timeout is 10 s", [stale, new]) == ()
+
+
 @pytest.mark.req("D.10")
 def test_an_invalid_fact_does_not_contradict_by_its_words(store: Store) -> None:
     old, new = add(store, "The HTTP timeout is 10 s"), add(store, "Requests wait for ever")

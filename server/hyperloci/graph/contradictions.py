@@ -22,6 +22,9 @@ from hyperloci.store.traversal import Traversal
 SAME: Final = 0.85
 """Likeness from which on two texts say the same: the rest is an article or an inflection."""
 
+SAME_LENGTH: Final = 3
+"""A text more than so many times longer does not say the same."""
+
 DEAD_END_GATE: Final = 0.5
 """Half of what a statement and a dead end say must be shared: a missed dead end is tried again, which costs more than
 a needless warning."""
@@ -105,7 +108,7 @@ class ContradictionFinder:
 
     def _explicit(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
         """Find what a relation says to contradict a memory that says the same as the statement."""
-        same = {c.node.key: c.node for c in near if _says_same(judge, c)}
+        same = {c.node.key: c.node for c in near if _says_same(judge, c.node)}
         steps = self._traversal.step(same, label="contradicts", scopes=scopes) if same else []
         others = self._store.nodes.by_keys(step.target for step in steps)
         return [
@@ -120,19 +123,22 @@ class ContradictionFinder:
         ]
 
     def _superseded(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
-        """Find superseded facts that the statement restates: among the candidates, and behind them."""
-        similarity = {c.node.key: c.similarity for c in near}
+        """Find superseded facts that the statement restates, among the candidates and behind them.
+
+        Where the successor says the same too, only the wording was corrected.
+        """
         pairs = self._history(near, scopes)
         nodes = self._store.nodes.by_keys({key for pair in pairs.items() for key in pair})
-        found = []
-        for old, new in pairs.items():
-            score = judge.likeness(nodes[old].content)
-            if _says_same(judge, Candidate(nodes[old], similarity.get(old))):
-                until = nodes[old].valid_until
-                held = f"held until {to_iso(until)[:10]}" if until is not None else "once held"
-                reason = f'this was {held}, then superseded by "{_excerpt(nodes[new].content)}" ({nodes[new].id})'
-                found.append(_Found(nodes[old], ContradictionKind.SUPERSEDED, min(1.0, score), reason))
-        return found
+        return [
+            _Found(
+                nodes[old],
+                ContradictionKind.SUPERSEDED,
+                min(1.0, judge.likeness(nodes[old].content)),
+                _superseded_reason(nodes[old], nodes[new]),
+            )
+            for old, new in pairs.items()
+            if _says_same(judge, nodes[old]) and not _says_same(judge, nodes[new])
+        ]
 
     def _history(self, near: Sequence[Candidate], scopes: Sequence[str]) -> dict[NodeKey, NodeKey]:
         """Return what is superseded by what: behind each candidate, and what came after each."""
@@ -210,8 +216,16 @@ def _is_claim(node: Node) -> bool:
     )
 
 
-def _says_same(judge: Judge, candidate: Candidate) -> bool:
-    return judge.likeness(candidate.node.content) >= SAME and judge.compare(candidate.node.content) is None
+def _superseded_reason(old: Node, new: Node) -> str:
+    held = "held once" if old.valid_until is None else f"held until {to_iso(old.valid_until)[:10]}"
+    return f'this was {held}, then superseded by "{_excerpt(new.content)}" ({new.id})'
+
+
+def _says_same(judge: Judge, node: Node) -> bool:
+    # A much longer text says more, whatever it shares: it is not worth its analysis.
+    if len(node.content) > SAME_LENGTH * len(judge.statement) + EXCERPT_CHARS:
+        return False
+    return judge.likeness(node.content) >= SAME and judge.compare(node.content) is None
 
 
 def _excerpt(text: str) -> str:

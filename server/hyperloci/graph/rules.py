@@ -58,6 +58,7 @@ class Judge:
     """One statement, ready to be compared with many memories."""
 
     def __init__(self, statement: str) -> None:
+        self.statement = statement
         self._sentences = statements(statement)
         self._needles = needles_of(self._sentences)
 

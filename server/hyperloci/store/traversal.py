@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -98,7 +99,7 @@ class Traversal:
             (row, _step(row, target, side))
             for (edge, side), rows in ways.items()
             for target in members[side].get(edge, ())
-            if (row := next((row for row in rows if row["source"] != target), None)) is not None
+            for row in itertools.islice((row for row in rows if row["source"] != target), 1)
         ]
         steps.sort(key=lambda item: (-item[1].confidence, item[0]["edge"], item[1].target))
         return [step for _, step in steps]
