@@ -315,9 +315,9 @@ def test_rows_that_would_fail_every_later_reader_are_refused(store: Store, tmp_p
         place = first(damaged, table)
         damaged[place]["row"][column] = value
         (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, damaged)))
-        with Store.open(tmp_path / f"{table}-{column}.db") as target:
-            with pytest.raises(BadRequestError, match=f"line {place + 1}: "):
-                import_all(target, tmp_path / "damaged.jsonl")
+        complaint = pytest.raises(BadRequestError, match=f"line {place + 1}: ")
+        with Store.open(tmp_path / f"{table}-{column}.db") as target, complaint:
+            import_all(target, tmp_path / "damaged.jsonl")
 
 
 def test_lines_that_are_no_rows_are_named(store: Store, tmp_path: Path) -> None:

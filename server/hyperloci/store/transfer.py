@@ -307,13 +307,12 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
 
 def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path) -> bool:
     """Keep a copy of the database and write the backup over it in one transaction; False if it is too damaged."""
-    with contextlib.closing(_connect(database, "rw")) as present:
-        try:
+    try:
+        with translated(database), contextlib.closing(_connect(database, "rw")) as present:
             back_up(present, kept)
-            with translated(database):
-                copy_database(backup, present)
-        except StoreCorruptError:
-            return False
+            copy_database(backup, present)
+    except StoreCorruptError:
+        return False
     return True
 
 
