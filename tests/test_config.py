@@ -1,0 +1,240 @@
+"""Settings: where they come from, who wins, and what is refused."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci import config
+from hyperloci.config import Settings
+from hyperloci.errors import ConfigurationError
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    (folder / ".claude").mkdir(parents=True)
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+def load(home: Path, project: Path | None = None, **environ: str) -> Settings:
+    return Settings.from_env({"HOME": str(home), **environ}, project)
+
+
+def write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+
+
+@pytest.mark.req("SPEC-02.02")
+def test_without_any_setting_everything_lies_under_the_claude_folder(home: Path) -> None:
+    found = load(home)
+    assert found.database == home / ".claude" / "rlm-memory.db"
+    assert found.state_dir == home / ".claude" / "hyperloci"
+    assert found.log_file == found.state_dir / "hyperloci.log"
+    assert found.spool_dir == found.state_dir / "spool"
+    assert found.backup_dir == found.state_dir / "backups"
+    assert found.lock_dir == found.state_dir / "locks"
+
+
+@pytest.mark.req("SPEC-02.03")
+def test_the_database_is_moved_by_its_variable(home: Path, tmp_path: Path) -> None:
+    assert load(home, RLM_MEMORY_DB=str(tmp_path / "x.db")).database == tmp_path / "x.db"
+    assert load(home, RLM_MEMORY_DB="").database == home / ".claude" / "rlm-memory.db"
+    assert load(home, HYPERLOCI_DATABASE="/elsewhere.db").database == home / ".claude" / "rlm-memory.db"
+
+
+@pytest.mark.req("B.20")
+def test_the_defaults_are_those_that_were_asked_for(home: Path) -> None:
+    found = load(home)
+    assert (found.rrf_k, found.rrf_weight_fts, found.rrf_weight_vector, found.rrf_weight_graph) == (60, 1.0, 1.0, 1.0)
+    assert (found.decay_threshold, found.decay_rate_default, found.context_token_budget) == (0.05, 0.1, 2_000)
+    assert found.entity_enrichment_min_mentions == 3 and found.causal_inference_batch_size == 50
+
+
+def test_nearer_settings_win_over_farther_ones(home: Path, project: Path) -> None:
+    user = home / ".claude" / "hyperloci.toml"
+    write(user, 'max_file_bytes = 1\nproject = "user"\ndevice = "cpu"\nexclude = ["a"]\n')
+    assert (load(home).max_file_bytes, load(home).device, load(home).exclude) == (1, "cpu", ("a",))
+    write(project / ".hyperloci.toml", 'max_file_bytes = 2\nexclude = ["b", "c"]\nwatch = false\n')
+    found = load(home, project)
+    assert (found.max_file_bytes, found.exclude, found.watch, found.project) == (2, ("b", "c"), False, "user")
+    found = load(home, project, HYPERLOCI_MAX_FILE_BYTES="3", HYPERLOCI_DEVICE="cuda", HYPERLOCI_WATCH="yes")
+    assert (found.max_file_bytes, found.device, found.watch) == (3, "cuda", True)
+
+
+def test_the_runtime_folder_follows_the_same_order(home: Path, tmp_path: Path) -> None:
+    write(home / ".claude" / "hyperloci.toml", 'runtime_dir = "/from/file"\n')
+    assert load(home).runtime_dir == Path("/from/file").absolute()
+    assert load(home, HYPERLOCI_RUNTIME_DIR=str(tmp_path)).runtime_dir == tmp_path
+
+
+def test_the_runtime_folder_is_the_systems_or_the_users_own(home: Path, tmp_path: Path) -> None:
+    assert load(home, XDG_RUNTIME_DIR=str(tmp_path)).runtime_dir == tmp_path / "hyperloci"
+    own = load(home, XDG_RUNTIME_DIR=str(tmp_path / "missing")).runtime_dir
+    assert own == load(home).runtime_dir
+    assert own.name == (f"hyperloci-{os.getuid()}" if hasattr(os, "getuid") else "hyperloci-user")
+
+
+def test_every_path_is_absolute(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    found = load(home, CLAUDE_CONFIG_DIR="claude", RLM_MEMORY_DB="x.db", HYPERLOCI_RUNTIME_DIR="run")
+    assert found.database == tmp_path / "x.db"
+    assert (found.state_dir, found.runtime_dir) == (tmp_path / "claude" / "hyperloci", tmp_path / "run")
+    monkeypatch.setenv("HOME", str(home))
+    assert load(home, RLM_MEMORY_DB="~/x.db").database == home / "x.db"
+
+
+def test_the_users_file_may_lie_elsewhere(home: Path, tmp_path: Path) -> None:
+    write(tmp_path / "mine.toml", "rrf_k = 7\n")
+    assert load(home, HYPERLOCI_CONFIG=str(tmp_path / "mine.toml")).rrf_k == 7
+
+
+def test_a_file_that_starts_with_a_byte_order_mark_is_read(home: Path) -> None:
+    (home / ".claude" / "hyperloci.toml").write_bytes(b"\xef\xbb\xbfrrf_k = 9\n")
+    assert load(home).rrf_k == 9
+
+
+@pytest.mark.parametrize("where", ["user", "project"])
+@pytest.mark.parametrize("damage", [b"rrf_k = ", b"\xff\xfe", b"watch = tru\n"])
+def test_a_file_that_does_not_parse_is_named(home: Path, project: Path, where: str, damage: bytes) -> None:
+    path = home / ".claude" / "hyperloci.toml" if where == "user" else project / ".hyperloci.toml"
+    path.write_bytes(damage)
+    with pytest.raises(ConfigurationError, match=r"hyperloci\.toml cannot be read"):
+        load(home, project)
+
+
+def test_a_folder_in_a_files_place_is_named_and_a_missing_folder_is_none(home: Path, project: Path) -> None:
+    assert load(home, project / "file" / "missing") == load(home)
+    (project / ".hyperloci.toml").mkdir()
+    with pytest.raises(ConfigurationError, match="cannot be read"):
+        load(home, project)
+
+
+def test_an_unknown_setting_is_named_with_its_file(home: Path) -> None:
+    write(home / ".claude" / "hyperloci.toml", "colour = 1\n[table]\nx = 1\n")
+    with pytest.raises(ConfigurationError, match=r"hyperloci\.toml: unknown setting colour, table"):
+        load(home)
+
+
+@pytest.mark.parametrize("name", sorted({field.name for field in fields(Settings)} - config._PROJECT_KEYS))
+def test_a_cloned_repository_may_not_choose_where_data_goes_or_what_runs(home: Path, project: Path, name: str) -> None:
+    write(project / ".hyperloci.toml", f'{name} = "x"\n')
+    with pytest.raises(ConfigurationError, match=f"{name} may not be set by a project; it may set exclude"):
+        load(home, project)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("watch", "TRUE", True),
+        ("watch", "0", False),
+        ("embedder", "off", False),
+        ("capture_subagents", "on", True),
+        ("exclude", os.pathsep.join(["*.log", "build"]), ("*.log", "build")),
+        ("model", "some/model", "some/model"),
+        ("rrf_weight_fts", "0.25", 0.25),
+        ("rrf_k", " 12 ", 12),
+        ("tools", "all", "all"),
+        ("synchronous", "full", "full"),
+    ],
+)
+def test_a_variable_is_read_as_what_its_setting_is(home: Path, name: str, value: str, expected: object) -> None:
+    assert getattr(load(home, **{f"HYPERLOCI_{name.upper()}": value}), name) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("watch", "maybe"),
+        ("rrf_k", "many"),
+        ("rrf_k", "1.5"),
+        ("rrf_k", "0"),
+        ("rrf_k", "-60"),
+        ("rrf_weight_fts", "nan"),
+        ("rrf_weight_graph", "inf"),
+        ("rrf_weight_vector", "-1"),
+        ("decay_threshold", "1.01"),
+        ("decay_rate_default", "-0.1"),
+        ("intent_similarity_threshold", "2"),
+        ("max_file_bytes", "0"),
+        ("embedder_idle_seconds", "-1"),
+        ("inject_chars", "-1"),
+        ("context_token_budget", "0"),
+        ("device", "tpu"),
+        ("synchronous", "off"),
+        ("tools", "some"),
+        ("state_dir", "~no_such_user_at_all/x"),
+    ],
+)
+def test_a_value_that_can_not_be_is_named(home: Path, name: str, value: str) -> None:
+    with pytest.raises(ConfigurationError, match=name):
+        load(home, **{f"HYPERLOCI_{name.upper()}": value})
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("rrf_k = true", "use a number"),
+        ("rrf_k = 1.5", "use a whole number"),
+        ("rrf_k = [1]", "use a number"),
+        ("rrf_weight_fts = {a = 1}", "use a number"),
+        ("model = 5", "use a text"),
+        ('device = ["cpu"]', "use a text"),
+        ("exclude = 5", "use a list of texts"),
+        ("exclude = [5]", "use a list of texts"),
+        ("watch = 2", "use true or false"),
+        ("database = 5", "database=5"),
+    ],
+)
+def test_a_value_of_another_kind_is_refused(home: Path, line: str, complaint: str) -> None:
+    write(home / ".claude" / "hyperloci.toml", line)
+    with pytest.raises(ConfigurationError, match=complaint):
+        load(home)
+
+
+def test_numbers_in_a_file_may_be_whole_where_fractions_are_meant(home: Path) -> None:
+    write(home / ".claude" / "hyperloci.toml", "rrf_weight_fts = 2\n")
+    assert load(home).rrf_weight_fts == 2.0
+
+
+def test_every_number_has_a_range() -> None:
+    numbers = {field.name for field in fields(Settings) if field.type in ("int", "float")}
+    assert numbers == set(config._RANGES)
+
+
+def test_settings_do_not_change_once_they_are_made(settings: Settings) -> None:
+    with pytest.raises(AttributeError):
+        settings.rrf_k = 1  # type: ignore[misc]
+    assert replace(settings, rrf_k=1).rrf_k == 1
+
+
+def test_every_setting_is_described() -> None:
+    described = " ".join((Settings.__doc__ or "").split("Attributes:")[1].split())
+    assert [field.name for field in fields(Settings) if field.name not in described] == []
+
+
+SCALARS: st.SearchStrategy[Any] = st.one_of(st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text()))
+
+
+@hypothesis_settings(max_examples=150, deadline=None)
+@given(name=st.sampled_from([field.name for field in fields(Settings)]), value=SCALARS)
+def test_any_value_is_taken_or_refused_by_name(name: str, value: Any) -> None:
+    base = Settings(database=Path("/d"), state_dir=Path("/s"), runtime_dir=Path("/r"))
+    try:
+        config._apply(base, {name: value}, "file")
+    except ConfigurationError as error:
+        assert name in str(error)
