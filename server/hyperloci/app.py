@@ -40,7 +40,7 @@ interpreter, one lock) would slow."""
 NUDGE_SECONDS: Final = 5.0
 """Companions are asked whether they still run this often at most: one that was just asked has no news."""
 
-CLOSE_SECONDS: Final = 0.3
+CLOSE_SECONDS: Final = 0.2
 """How long closing may take. Claude Code sends SIGINT, SIGTERM 100 ms later and SIGKILL 400 ms after that; whatever was
 acknowledged is on the disk long before, so nothing is lost if this is cut short."""
 
@@ -275,7 +275,15 @@ def main() -> NoReturn:
         settings = Settings.from_env(environ, project_path)
     except ConfigurationError as error:
         fault, settings = error, _plain_settings(environ)
-    _leave(serve(settings, project_path, fault=fault))
+    try:
+        code = serve(settings, project_path, fault=fault)
+    except KeyboardInterrupt:
+        # A signal before the loop listened for signals.
+        code = 0
+    except Exception:
+        _log.exception("the server ended by an error")
+        code = 1
+    _leave(code)
 
 
 def _here() -> Path:
