@@ -24,6 +24,7 @@ from hyperloci.model.answers import (
     RelatedAnswer,
     RelatedHit,
     Remembered,
+    ReplAnswer,
 )
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
@@ -44,6 +45,9 @@ Progress = Callable[[int, int, str], None]
 
 CONTRADICTION_CANDIDATES: Final = 30
 """Memories a new statement is compared with: those nearest in words and in meaning."""
+
+LATEST_LOOKED_AT: Final = 100
+"""Of each kind, the newest are looked at for what was used last: twice what a caller may ask for."""
 
 MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50
@@ -241,6 +245,19 @@ class Memory:
             ),
         )
 
+    def latest(self, limit: int = 10) -> tuple[Hit, ...]:
+        """Return the facts, decisions and experiences stored or used last, of this project and global, latest first."""
+        scopes = (GLOBAL_SCOPE, self.project.id)
+        found = [
+            *self.store.nodes.query_nodes("fact", limit=LATEST_LOOKED_AT, scopes=scopes),
+            *self.store.nodes.query_nodes("decision", limit=LATEST_LOOKED_AT, scopes=scopes, subtypes=("decision",)),
+            *self.store.nodes.query_nodes(
+                "experience", limit=LATEST_LOOKED_AT, scopes=scopes, subtypes=("dead_end", "outcome")
+            ),
+        ]
+        found.sort(key=lambda node: (-max(node.last_accessed, node.created_at), -node.key))
+        return tuple(self._present(found[:limit]))
+
     def get(self, id: str) -> Hit:
         """Return one memory by its id.
 
@@ -306,6 +323,18 @@ class Memory:
         self._kick()
         return remembered
 
+    def add_experience(self, content: str, outcome: str, *, success: bool) -> Remembered:
+        """Store what was done in this project, what came of it, and whether it worked (SPEC-02.29)."""
+        remembered = self._facts.add_experience(
+            checked_text("content", content),
+            checked_text("outcome", outcome),
+            success=success,
+            scope=self.project.id,
+            session_id=self._current_session(),
+        )
+        self._kick()
+        return remembered
+
     def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> Remembered:
         """Replace a memory by a right one; the old one stays, invalidated, as its history (B.13)."""
         remembered = self._facts.correct(
@@ -334,7 +363,7 @@ class Memory:
             weight: 0 or more.
             evidence: why, in words.
         """
-        word = label.strip().lower().replace(" ", "_")
+        word = checked_text("label", label).text.strip().lower().replace(" ", "_")
         if not word or len(word) > MAX_LABEL_CHARS:
             raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
         if len(members) > MAX_MEMBERS:
@@ -352,6 +381,20 @@ class Memory:
     def restore(self, id: str, *, reason: str | None = None) -> Hit:
         """Bring a forgotten memory back (E.16)."""
         return self._present([self._facts.restore(id, reason=reason)])[0]
+
+    def repl(self, code: str) -> ReplAnswer:
+        """Run a program over this memory, in a sandbox, and return what came of it (SPEC-02.27 to .32).
+
+        What the program wrote before it failed, or was stopped, stays.
+
+        Raises:
+            BadRequestError: the program is empty or too long.
+            NotReadyError: this system can't put a process under limits (Windows).
+        """
+        from hyperloci.sandbox.functions import functions_of
+        from hyperloci.sandbox.runner import run
+
+        return run(code, functions_of(self))
 
     # -- ingestion ---------------------------------------------------------------------------------------------------
 

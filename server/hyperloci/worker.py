@@ -1,6 +1,7 @@
 """Workers: threads that each own one open `Memory`, so that the event loop can await its use cases.
 
-A server has three: one reads, one writes, one indexes, so that a long index never blocks a search or a write.
+A server has three: one reads, one writes, one indexes, so that a long index never blocks a search or a write. A fourth
+runs programs (`memory_repl`), which may take seconds.
 """
 
 from __future__ import annotations
@@ -144,10 +145,11 @@ class Workers:
         self.reader = Desk(open_memory)
         self.writer = Desk(open_memory)
         self.indexer = Desk(open_memory)
+        self.repl = Desk(open_memory)
 
     async def close(self) -> None:
         """Close every worker."""
-        for desk in (self.reader, self.writer, self.indexer):
+        for desk in (self.reader, self.writer, self.indexer, self.repl):
             await desk.close()
 
 

@@ -118,6 +118,33 @@ class Facts:
             node = self._create(new, session_id, ())
         return Remembered(id=node.id, redactions=redactions, flags=flags)
 
+    def add_experience(
+        self, content: Prepared, outcome: Prepared, *, success: bool, scope: str, session_id: str | None = None
+    ) -> Remembered:
+        """Store what was done and what came of it (SPEC-02.29)."""
+        flags = tuple(dict.fromkeys((*content.flags, *outcome.flags)))
+        metadata = {**_metadata(content), "outcome": outcome.text, "success": success}
+        if flags:
+            metadata["flags"] = list(flags)
+        new = NewNode(
+            type=NodeType.EXPERIENCE,
+            subtype="outcome",
+            content=f"{content.text}\n{'It worked' if success else 'It failed'}: {outcome.text}",
+            confidence=1.0,
+            origin=Origin.TOOL,
+            provenance="memory_add_experience",
+            scope=scope,
+            metadata=metadata,
+        )
+        redactions = len(content.redactions) + len(outcome.redactions)
+        with self._store.transaction():
+            known = self._store.nodes.find_duplicate(new.content, scope)
+            if known is not None:
+                self._store.nodes.count_again(known.key, now=self._clock())
+                return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
+            node = self._create(new, session_id, ())
+        return Remembered(id=node.id, redactions=redactions, flags=flags)
+
     def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
         with self._store.transaction():

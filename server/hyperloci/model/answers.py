@@ -151,5 +151,24 @@ class Forgotten:
     restorable_until: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplError:
+    """Why a program ended early; `line` is where, if one of its lines was running."""
+
+    type: str
+    message: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplAnswer:
+    """What a program printed, its last expression's value as JSON has it, and how often it called the memory."""
+
+    output: str
+    result: Any
+    error: ReplError | None
+    calls: int
+
+
 Stats = Mapping[str, Any]
 """Counts by name, as `memory_stats` answers them."""

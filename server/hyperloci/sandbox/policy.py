@@ -1,0 +1,145 @@
+"""Which Python a program may be written in: RestrictedPython's, with fewer statements and a few idioms more."""
+
+from __future__ import annotations
+
+import ast
+import warnings
+from types import CodeType
+from typing import Any, Final
+
+from RestrictedPython.transformer import IOPERATOR_TO_STR, RestrictingNodeTransformer, copy_locations
+
+FILENAME: Final = "<memory_repl>"
+"""Tells a program's own frames from ours in a traceback."""
+
+ORDINARY: Final = "_ordinary_"
+"""What a bare `except:` catches: never the exception that ends a program at its limits."""
+
+
+class Refused(Exception):
+    """The program is not run."""
+
+    def __init__(self, reason: str, line: int | None) -> None:
+        super().__init__(reason)
+        self.line = line
+
+
+class Program:
+    """A program that may run: its statements, and its last expression apart.
+
+    Attributes:
+        body: all but the last expression, for `exec`.
+        last: the last expression, for `eval`, or None.
+    """
+
+    def __init__(self, body: CodeType, last: CodeType | None) -> None:
+        self.body = body
+        self.last = last
+
+
+def compiled(code: str) -> Program:
+    """Return a program whose every name, attribute, item and iteration goes through a guard.
+
+    Raises:
+        Refused: it does not parse, or has something that is not allowed.
+    """
+    tree = _parsed(code)
+    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
+    try:
+        body = _compiled(tree, "exec")
+        end = None if last is None else _compiled(ast.Expression(last.value), "eval")  # type: ignore[attr-defined]
+    except (RecursionError, MemoryError):
+        raise Refused("it is nested too deeply: write it in more statements", None) from None
+    return Program(body, end)
+
+
+def _parsed(code: str) -> ast.Module:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(code, FILENAME)
+    except SyntaxError as error:
+        raise Refused(f"it does not parse: {error.msg}", error.lineno) from None
+    except (RecursionError, MemoryError):
+        raise Refused("it is nested too deeply: write it in more statements", None) from None
+    except ValueError as error:
+        raise Refused(f"it does not parse: {error}", None) from None
+
+
+def _compiled(tree: ast.Module | ast.Expression, mode: str) -> CodeType:
+    policy = Policy()
+    tree = policy.visit(tree)
+    if policy.refusals:
+        line, reason = policy.refusals[0]
+        raise Refused(reason, line)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        code: CodeType = compile(ast.fix_missing_locations(tree), FILENAME, mode, dont_inherit=True)
+    return code
+
+
+class Policy(RestrictingNodeTransformer):
+    """RestrictedPython's policy without imports, classes and `with`, since nothing here needs them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.refusals: list[tuple[int | None, str]] = []
+
+    def error(self, node: ast.AST, info: str) -> None:
+        """Note a refusal with its line."""
+        self.refusals.append((getattr(node, "lineno", None), info))
+
+    def _refuse(self, node: ast.AST, reason: str) -> ast.AST:
+        self.error(node, reason)
+        return node
+
+    def visit_Import(self, node: ast.Import) -> ast.AST:
+        """Refuse imports."""
+        return self._refuse(node, "imports are not allowed: the memory functions, print and the basic types are all")
+
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
+        """Refuse imports."""
+        return self._refuse(node, "imports are not allowed: the memory functions, print and the basic types are all")
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
+        """Refuse classes: special methods are called without passing any guard."""
+        return self._refuse(node, "classes are not allowed: use dictionaries and functions")
+
+    def visit_With(self, node: ast.With) -> ast.AST:
+        """Refuse `with`: it calls special methods, and there is nothing to open."""
+        return self._refuse(node, "with statements are not allowed: there is nothing to open")
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
+        """Allow functions, as long as they are no special methods and have no type parameters."""
+        self.check_name(node, node.name)
+        if getattr(node, "type_params", None):
+            return self._refuse(node, "type parameters are not allowed")
+        return super().visit_FunctionDef(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> Any:
+        """Allow reading attributes, guarded; nothing here has attributes to set."""
+        if not isinstance(node.ctx, ast.Load):
+            self.error(node, "attributes can't be set or deleted")
+        return super().visit_Attribute(node)
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> Any:
+        """Let a bare `except:` catch what `except Exception:` does."""
+        super().visit_ExceptHandler(node)
+        if node.type is None:
+            node.type = ast.Name(ORDINARY, ast.Load())
+            copy_locations(node.type, node)
+        return node
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> Any:
+        """Allow `d[k] += v` too, which counts things; it becomes a guarded call."""
+        if not isinstance(node.target, ast.Subscript):
+            return super().visit_AugAssign(node)
+        parts = (node.target.value, node.target.slice, node.value)
+        call = ast.Call(
+            func=ast.Name("_augitem_", ast.Load()),
+            args=[ast.Constant(IOPERATOR_TO_STR[type(node.op)]), *(self.visit(part) for part in parts)],
+            keywords=[],
+        )
+        changed = ast.Expr(call)
+        copy_locations(changed, node)
+        return changed

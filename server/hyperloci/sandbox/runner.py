@@ -1,0 +1,154 @@
+"""A session's side of a program's process: starts it, answers its calls, ends it in time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
+from typing import Any, Final
+
+from hyperloci.errors import BadRequestError, HyperlociError, NotReadyError
+from hyperloci.model.answers import ReplAnswer, ReplError
+from hyperloci.sandbox import wire
+from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, Limits
+
+_COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
+"""`-I` keeps the working folder, the user's packages and every PYTHON variable out of it."""
+
+Functions = Mapping[str, Callable[..., Any]]
+
+
+def run(code: str, functions: Functions, limits: Limits | None = None) -> ReplAnswer:
+    """Run a program in a child process and return what it printed, answered, or failed with.
+
+    Args:
+        code: the program, 1 to `CODE_CHARS` characters.
+        functions: what it may have called, by name; each call runs here, on this thread.
+        limits: other than the usual ones.
+
+    Raises:
+        BadRequestError: the program is empty or too long.
+        NotReadyError: this system can't put a process under limits.
+    """
+    if not code.strip() or len(code) > CODE_CHARS:
+        raise BadRequestError(f"code has {len(code):,} characters: give a program of 1 to {CODE_CHARS:,}.")
+    if sys.platform == "win32":
+        raise NotReadyError("memory_repl needs limits that Windows has no plain way to set; use the other tools.")
+    return _Run(functions, limits or Limits()).answer(code)
+
+
+class _Run:
+    """One program's run."""
+
+    def __init__(self, functions: Functions, limits: Limits) -> None:
+        self._functions = functions
+        self._limits = limits
+        self._calls = 0
+        self._expired = threading.Event()
+
+    def answer(self, code: str) -> ReplAnswer:
+        with _child() as child, self._deadline(child):
+            try:
+                done = self._converse(child, code)
+            except wire.WireError:
+                return self._failed("its process did not keep to the protocol")
+            except (EOFError, OSError):
+                return self._failed(self._end_of(child))
+        return _answer(done, self._calls) or self._failed("its answer made no sense")
+
+    def _converse(self, child: subprocess.Popen[bytes], code: str) -> Any:
+        """Answer the child's calls until it is done; return what it says then."""
+        assert child.stdin is not None and child.stdout is not None
+        wire.send(child.stdin, {"code": code, "limits": asdict(self._limits)})
+        while True:
+            message = wire.receive(child.stdout)
+            if "done" in message:
+                return message["done"]
+            wire.send(child.stdin, self._called(message.get("call"), message.get("arguments")))
+
+    def _called(self, name: object, arguments: object) -> dict[str, Any]:
+        try:
+            return {"value": self._call(name, arguments)}
+        except HyperlociError as error:
+            return {"error": type(error).__name__, "message": str(error)}
+
+    def _call(self, name: object, arguments: object) -> Any:
+        self._calls += 1
+        if self._calls > self._limits.calls:
+            raise BadRequestError(f"A program may call memory functions {self._limits.calls:,} times.")
+        function = self._functions.get(name) if isinstance(name, str) else None
+        if function is None or not isinstance(arguments, list):
+            # The child has these names from us: whoever says another has taken it over.
+            raise wire.WireError("a function that does not exist")
+        return function(*arguments)
+
+    @contextlib.contextmanager
+    def _deadline(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
+        def expire() -> None:
+            self._expired.set()
+            _kill(child)
+
+        timer = threading.Timer(self._limits.wall_seconds + GRACE_SECONDS, expire)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+    def _end_of(self, child: subprocess.Popen[bytes]) -> str:
+        """Return why a child ended that did not say so itself."""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(GRACE_SECONDS)
+        if self._expired.is_set():
+            return f"it took more than {self._limits.wall_seconds:g} s and did not stop when told to"
+        if child.returncode in (-signal.SIGKILL, -signal.SIGXCPU):
+            return f"it took more than {self._limits.cpu_seconds} s of processor time, or more memory than it may"
+        return f"its process ended by itself (status {child.returncode})"
+
+    def _failed(self, why: str) -> ReplAnswer:
+        return ReplAnswer(output="", result=None, error=ReplError(type="Stopped", message=why), calls=self._calls)
+
+
+@contextlib.contextmanager
+def _child() -> Iterator[subprocess.Popen[bytes]]:
+    child = subprocess.Popen(
+        _COMMAND,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        bufsize=0,
+        env={},
+        cwd="/",
+        start_new_session=True,
+    )
+    try:
+        yield child
+    finally:
+        _kill(child)
+        child.wait()
+        for pipe in (child.stdin, child.stdout):
+            assert pipe is not None
+            pipe.close()
+
+
+def _kill(child: subprocess.Popen[bytes]) -> None:
+    """Kill the child's whole group, unless it was waited for: its number may be another's by then."""
+    if child.returncode is None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGKILL)
+
+
+def _answer(done: Any, calls: int) -> ReplAnswer | None:
+    """Return the child's answer as a value; None where it is not one: a child is not to be trusted."""
+    try:
+        failure = done["error"]
+        error = None if failure is None else ReplError(**failure)
+        return ReplAnswer(output=str(done["output"]), result=done["result"], error=error, calls=calls)
+    except (KeyError, TypeError):
+        return None
