@@ -477,3 +477,10 @@ def test_a_scan_never_returns_what_is_not_allowed(monkeypatch: pytest.MonkeyPatc
     for count in (1, 60, 200, 400, 5_000):
         found = held.candidates(rows[0], allowed, count)
         assert allowed[found].all() and len(found) == min(count, int(allowed.sum()))
+
+
+def test_a_memory_without_vectors_has_nothing_near(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
+    make_nodes(store, 3)
+    found, cosines = store.vectors.nearest(random_rows(1)[0], everyone(store), 1, 5)
+    assert found.tolist() == cosines.tolist() == []
