@@ -14,6 +14,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.turn import Speaker, Turn
+from hyperloci.store import Store
 from tests.support import FakeClock
 
 
@@ -174,6 +175,16 @@ def test_a_search_reinforces_what_it_returns_unless_told_not_to(memory: Memory) 
 
     assert before is not None and before.access_count == 0
     assert after is not None and after.access_count == 1 and after.confidence > 0.5
+
+
+def test_a_search_answers_while_another_process_writes(memory: Memory, settings: Settings) -> None:
+    fact = memory.remember_fact("We deploy with Ansible")
+    with Store.open(settings.database) as other, other.transaction():
+        found = memory.search("deploy").results
+
+    node = memory.store.nodes.get_node(fact.id)
+    assert [hit.id for hit in found] == [fact.id]
+    assert node is not None and node.access_count == 0
 
 
 @pytest.mark.req("B.13")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError, NotFoundError, StoreError
 from hyperloci.ingest.project import Project, identify
 from hyperloci.lifecycle.facts import Facts, category_of, checked_text
 from hyperloci.model.answers import (
@@ -29,7 +30,7 @@ from hyperloci.model.answers import (
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
 from hyperloci.model.node import Node
-from hyperloci.model.record import Record
+from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.search import Hit, SearchAnswer, Where
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from hyperloci.lifecycle.capture import Capture
     from hyperloci.lifecycle.records import Records
     from hyperloci.retrieval.search import Found, Searcher
+
+logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -53,6 +56,9 @@ MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50
 MAX_DEPTH: Final = 4
 DIRECTIONS: Final = ("out", "in", "both")
+
+REINFORCE_PATIENCE_MS: Final = 100
+"""How long a search waits to note what it recalled while another process writes."""
 
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
@@ -143,9 +149,8 @@ class Memory:
         hits = self._present(
             found.nodes, scores={key: scores.total for key, scores in found.scores.items()}, explanations=explanations
         )
-        if reinforce and found.nodes:
-            with self.store.transaction():
-                self.store.nodes.reinforce([node.key for node in found.nodes], now=self._clock())
+        if reinforce:
+            self._reinforce([node.key for node in found.nodes])
         return SearchAnswer(
             query=query,
             intent=found.intent,
@@ -165,10 +170,7 @@ class Memory:
         level = effort(query)
         answer = self.search(query, limit=max(20, level.limit), reinforce=False)
         context = assemble(query, answer.results, level.tokens if max_tokens is None else max_tokens)
-        if context.sources:
-            with self.store.transaction():
-                keys = [node.key for id in context.sources if (node := self.store.nodes.get_node(id))]
-                self.store.nodes.reinforce(keys, now=self._clock())
+        self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
         return context
 
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
@@ -199,7 +201,8 @@ class Memory:
         if not 1 <= depth <= MAX_DEPTH:
             raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
         start = self._node_about(topic)
-        found = related(self.store, start.key, relationship, direction, depth, limit)
+        scopes = (self.project.id, GLOBAL_SCOPE)
+        found = related(self.store, start.key, relationship, direction, depth, limit, scopes=scopes)
         return RelatedAnswer(
             node=self._present([start])[0],
             related=tuple(
@@ -463,13 +466,17 @@ class Memory:
     def keep(self, record: Record) -> int:
         """Store what a hook recorded, once however often it is given, and return how many turns were new."""
         new = self._capture.keep(record)
-        if new:
+        if new and record.kind is not RecordKind.PROMPT:
             self._kick()
         return new
 
     def context_for(self, record: Record) -> str:
         """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
-        return self._capture.context_for(record, self.search)
+        context = self._capture.context_for(record, self.search)
+        if record.kind is RecordKind.PROMPT:
+            # Not before the search, which would wait behind the prompt's own fingerprint.
+            self._kick()
+        return context
 
     def session_started(self, session_id: str, *, source: str) -> str:
         """Register the session and return the context to inject, '' for none."""
@@ -596,6 +603,16 @@ class Memory:
     def _current_session(self) -> str | None:
         sessions = self.store.sessions.recent(self.project.id, limit=1)
         return sessions[0].id if sessions and sessions[0].status == "active" else None
+
+    def _reinforce(self, keys: Sequence[NodeKey]) -> None:
+        """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""
+        if not keys:
+            return
+        try:
+            with self.store.patience(REINFORCE_PATIENCE_MS), self.store.transaction():
+                self.store.nodes.reinforce(keys, now=self._clock())
+        except StoreError as error:
+            logger.info("a recall was not noted: %s", error)
 
     def _kick(self) -> None:
         """Tell a warm embedder that there is work; without one the queue waits."""

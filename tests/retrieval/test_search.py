@@ -50,6 +50,18 @@ def test_meaning_finds_what_words_do_not(store: Store, encoder: FakeEncoder) -> 
     assert set(explanation["spaces"]) == {"e1", "e6"}
 
 
+@pytest.mark.req("E.06")
+def test_meaning_alone_may_be_asked_for(store: Store, encoder: FakeEncoder) -> None:
+    same_meaning, same_words = add(store, "alpha beta"), add(store, "alpha beta gamma")
+    embed(store, encoder, same_meaning)
+
+    found = Searcher(store, encoder).search("alpha beta", Conditions(where=Where(), strategy="e1_only"), limit=5)
+
+    assert [node.key for node in found.nodes] == [same_meaning.key]
+    assert found.scores[same_meaning.key].total == pytest.approx(1.0, abs=1e-5)
+    assert same_words.key not in found.scores
+
+
 @pytest.mark.req("C.09")
 @pytest.mark.parametrize("error", [NotReadyError("the embedder is starting"), EmbedderError("it went away")])
 def test_without_vectors_the_answer_says_so(store: Store, error: Exception) -> None:

@@ -194,6 +194,8 @@ class Facts:
                 tier=Tier.LONGTERM,
             )
             self._store.log.add("confirm", [node.id], now=now)
+            # What is confirmed is right about the code as it is now.
+            anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
             return self.existing(node_id, "id")
 
     def forget(self, node_id: str, *, reason: str | None) -> Forgotten:

@@ -40,6 +40,10 @@ PROFILES: Final[Mapping[str, float | None]] = {
 """The perspectives of E.14; a number replaces the weight by kind."""
 
 
+MEANING: Final = "meaning"
+"""Not a profile that callers choose: strategy `e1_only`, where nothing but the cosine counts."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
     """One memory's scores in one search.
@@ -82,7 +86,7 @@ def combine(
         ceiling: the BM25 that no document exceeds for this query.
         dense: cosine by node; None without vectors.
         nodes: the candidates.
-        profile: a key of PROFILES.
+        profile: a key of PROFILES, or MEANING.
     """
     weight = 0.0 if dense is None else dense_weight(nodes.values(), profile)
     scores = {}
@@ -96,7 +100,7 @@ def combine(
 
 def dense_weight(nodes: Iterable[Node], profile: str) -> float:
     """Return how much meaning counts against exact words in a search that found these."""
-    fixed = PROFILES[profile]
+    fixed = 1.0 if profile == MEANING else PROFILES[profile]
     if fixed is not None:
         return fixed
     wanted = [_weight_of(node) for node in nodes]

@@ -15,7 +15,7 @@ from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.retrieval.intent import Intent, classify
-from hyperloci.retrieval.scoring import PROFILES, Scores, combine
+from hyperloci.retrieval.scoring import MEANING, PROFILES, Scores, combine
 from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
@@ -33,7 +33,11 @@ POOL: Final = 200
 AROUND_LIMIT: Final = 2_000
 """Nodes a relation filter reaches at most: three unbounded hops are half of a large graph."""
 
-STRATEGIES: Final = ("e1_only", "multi_space", "pipeline", "embedder_first")
+STRATEGIES: Final = ("e1_only", "multi_space")
+"""E.06: meaning alone, or all spaces that see a memory."""
+
+
+NO_WORDS: Final = KeywordHits({}, 1.0)
 
 
 class QueryEncoder(Protocol):
@@ -81,11 +85,18 @@ class Searcher:
         vector, degraded = (None, self._off_reason) if self._encoder is None else self._embed(query)
         with self._store.snapshot():
             allowed = self._allowed(conditions)
-            keyword = self._keyword(query, allowed)
+            meaning_only = conditions.strategy == "e1_only" and vector is not None
+            keyword = NO_WORDS if meaning_only else self._keyword(query, allowed)
             dense = self._dense(vector, allowed)
             nodes = self._store.nodes.by_keys({*keyword.scores, *dense})
             by_key = {NodeKey(key): score for key, score in keyword.scores.items()}
-            scores = combine(by_key, keyword.ceiling, None if vector is None else dense, nodes, profile=profile)
+            scores = combine(
+                by_key,
+                keyword.ceiling,
+                None if vector is None else dense,
+                nodes,
+                profile=MEANING if meaning_only else profile,
+            )
         order = sorted(nodes, key=lambda key: (-scores[key].total, key))[:limit]
         return Found(
             intent=intent,
@@ -115,13 +126,13 @@ class Searcher:
         allowed = self._store.filters.allowed(conditions.where)
         if conditions.around is None:
             return allowed
-        return allowed & self._around(conditions.around, len(allowed))
+        return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
 
-    def _around(self, around: Around, size: int) -> BoolArray:
+    def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
         start = self._store.nodes.get_node(around.node_id)
         if start is None:
             raise NotFoundError(f"where.related_to={around.node_id!r} is no memory.")
-        reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT)
+        reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True
         return bitmap

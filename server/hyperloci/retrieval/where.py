@@ -27,6 +27,7 @@ SCOPE_CHOICES: Final = ("project", "global", "all")
 
 _LISTS: Final = ("types", "subtypes", "tiers", "verification", "domain_tags", "source_types")
 _TEXTS: Final = (
+    "strategy",
     "path",
     "section",
     "module",
@@ -38,7 +39,6 @@ _TEXTS: Final = (
     "confidence_level",
 )
 _GRAPH: Final = ("related_to", "relation", "depth")
-_PIPELINE: Final = ("strategy", "first_space")
 WHERE_KEYS: Final = (
     *_LISTS,
     *_TEXTS,
@@ -48,7 +48,6 @@ WHERE_KEYS: Final = (
     "lines",
     "heading_level_max",
     *_GRAPH,
-    *_PIPELINE,
 )
 """Every key that `where` may have."""
 
@@ -75,7 +74,6 @@ class Conditions:
     where: Where
     around: Around | None = None
     strategy: str | None = None
-    first_space: str | None = None
 
 
 def build_conditions(
@@ -112,7 +110,6 @@ def build_conditions(
         where=narrowed,
         around=_around(given),
         strategy=given.get("strategy"),
-        first_space=given.get("first_space"),
     )
 
 

@@ -134,6 +134,16 @@ class Store:
             yield
 
     @contextlib.contextmanager
+    def patience(self, milliseconds: int) -> Iterator[None]:
+        """Wait at most so long for the write lock inside the block, for what may as well be left undone."""
+        usual = int(self.connection.execute("PRAGMA busy_timeout").fetchone()[0])
+        self.connection.execute(f"PRAGMA busy_timeout = {int(milliseconds)}")
+        try:
+            yield
+        finally:
+            self.connection.execute(f"PRAGMA busy_timeout = {usual}")
+
+    @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """Run the block's reads on one state of the database."""
         with connections.snapshot(self.connection, self.path):
