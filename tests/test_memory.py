@@ -331,6 +331,19 @@ def test_a_fact_about_code_is_flagged_when_that_code_changes(memory: Memory, pro
     assert any(note.startswith("outdated") for note in memory.get(fact.id).notes)
 
 
+def test_a_fact_older_than_its_code_is_anchored_once_that_is_indexed(memory: Memory, project: Path) -> None:
+    fact = memory.remember_fact("`evict()` drops exactly one entry")
+    (project / "cache.py").write_text("def evict(entries):\n    return entries[1:]\n")
+    memory.index_path()
+    assert memory.get(fact.id).notes == ()
+
+    (project / "cache.py").write_text("def evict(entries):\n    return entries[9:]\n")
+    memory.index_path()
+    assert any(note.startswith("outdated") for note in memory.get(fact.id).notes)
+    memory.confirm_fact(fact.id)
+    assert memory.get(fact.id).notes == ()
+
+
 @pytest.mark.req("B.01", "B.02", "E.10")
 def test_turns_of_another_client_are_kept_once_and_found(memory: Memory) -> None:
     turns = [

@@ -17,6 +17,7 @@ from typing import Final
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.graph.anchors import anchor_pending
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import never
 from hyperloci.ingest.ignore import IGNORE_FILES
@@ -151,6 +152,9 @@ class Indexer:
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
         run = IndexRun(self._store, self.root, scope_key, writer, self._clock, self._cancelled)
         run.run(look.present, look.covers, progress or _silent)
+        if writer.tally.added or writer.tally.changed:
+            with self._store.transaction():
+                anchor_pending(self._store, scope_key)
         history = self._history(scope_key) if with_history and not self._cancelled() else CommitReport()
         skipped = [*look.skipped, *run.skipped]
         if history.problem:
