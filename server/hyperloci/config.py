@@ -134,7 +134,7 @@ class Settings:
 
     @property
     def lock_dir(self) -> Path:
-        """Where the locks that elect owners of watchers, upkeep and embedder lie."""
+        """Where the locks that elect owners of watchers and upkeep lie; the embedder's lies beside its socket."""
         return self.state_dir / "locks"
 
     @classmethod
