@@ -6,6 +6,7 @@ memory says can pass for the server's voice.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -18,6 +19,7 @@ from hyperloci_tools.schemas import (
     IndexOut,
     RelatedOut,
     RememberedOut,
+    ReplOut,
     SearchOut,
     SourceOut,
 )
@@ -163,6 +165,20 @@ def index(answer: IndexOut) -> str:
     skipped = [f"skipped {item['path']}: {item['reason']}" for item in answer.get("skipped", ())]
     more = [f"and {answer['skipped_more']} more skipped"] if "skipped_more" in answer else []
     return "\n".join([head, *skipped, *more])
+
+
+def repl(answer: ReplOut) -> str:
+    """Return what came of a program, its words and values quoted: they may be those of memories."""
+    parts = [f"Ran with {_count(answer['calls'], 'call')} of memory functions. {DATA}"]
+    if "output" in answer:
+        parts.append(f"Printed:\n{quote(answer['output'])}")
+    if answer["result"] is not None:
+        parts.append(f"Result:\n{quote(json.dumps(answer['result'], ensure_ascii=False))}")
+    if "error" in answer:
+        error = answer["error"]
+        where = f" in line {error['line']}" if "line" in error else ""
+        parts.append(f"It ended{where} with {error['type']}:\n{quote(error['message'])}")
+    return "\n\n".join(parts)
 
 
 def stats(answer: Mapping[str, Any]) -> str:

@@ -38,7 +38,6 @@ class Where(TypedDict, total=False):
     relation: str
     depth: int
     strategy: str
-    first_space: str
 
 
 class MemberArg(TypedDict):
@@ -235,6 +234,23 @@ class ForgottenOut(TypedDict):
 
     id: str
     restorable_until: str
+
+
+class ReplErrorOut(TypedDict):
+    """Why a program ended early, and in which of its lines."""
+
+    type: str
+    message: str
+    line: NotRequired[int]
+
+
+class ReplOut(TypedDict):
+    """What `memory_repl` answers."""
+
+    output: NotRequired[str]
+    result: Any
+    error: NotRequired[ReplErrorOut]
+    calls: int
 
 
 class SkippedOut(TypedDict):

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final, cast
 
-from hyperloci.model.answers import Contradiction, Explanation, IndexReport, Remembered
+from hyperloci.model.answers import Contradiction, Explanation, IndexReport, Remembered, ReplAnswer
 from hyperloci.model.search import Hit, SearchAnswer, Source
 from hyperloci_tools.schemas import (
     ContradictionOut,
@@ -14,6 +14,7 @@ from hyperloci_tools.schemas import (
     HitOut,
     IndexOut,
     RememberedOut,
+    ReplOut,
     SearchOut,
     SourceOut,
 )
@@ -152,3 +153,10 @@ def index_report(report: IndexReport) -> IndexOut:
     shaped["skipped"] = [asdict(item) for item in report.skipped[:MAX_SKIPPED]]
     more = len(report.skipped) - MAX_SKIPPED
     return cast(IndexOut, lean({**shaped, "skipped_more": max(0, more) or None}))
+
+
+def repl(answer: ReplAnswer) -> ReplOut:
+    """Return what came of a program; an empty result is a result, so it stays."""
+    error = None if answer.error is None else asdict(answer.error)
+    told = lean({"output": answer.output, "error": error})
+    return cast(ReplOut, {**told, "result": answer.result, "calls": answer.calls})

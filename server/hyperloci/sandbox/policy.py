@@ -48,6 +48,9 @@ def compiled(code: str) -> Program:
     try:
         body = _compiled(tree, "exec")
         end = None if last is None else _compiled(ast.Expression(last.value), "eval")  # type: ignore[attr-defined]
+    except SyntaxError as error:
+        # `return` outside a function and its like parse, and are found out later.
+        raise Refused(f"it does not parse: {error.msg}", error.lineno) from None
     except (RecursionError, MemoryError):
         raise Refused("it is nested too deeply: write it in more statements", None) from None
     return Program(body, end)
@@ -70,8 +73,10 @@ def _compiled(tree: ast.Module | ast.Expression, mode: str) -> CodeType:
     policy = Policy()
     tree = policy.visit(tree)
     if policy.refusals:
-        line, reason = policy.refusals[0]
-        raise Refused(reason, line)
+        # In the order of the text, not of the visit: inner parts are visited first.
+        line = min((line for line, _ in policy.refusals if line is not None), default=None)
+        reasons = dict.fromkeys(reason for at, reason in policy.refusals if at == line)
+        raise Refused("; ".join(reasons), line)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         code: CodeType = compile(ast.fix_missing_locations(tree), FILENAME, mode, dont_inherit=True)
