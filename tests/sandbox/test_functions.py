@@ -1,0 +1,200 @@
+"""The memory functions over a real memory, called by real programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci.model.answers import ReplError
+from tests.support import FakeClock
+
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="programs are not run on Windows"),
+    pytest.mark.req("SPEC-02.37"),
+]
+
+SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
+
+
+@pytest.fixture
+def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
+    project = tmp_path / "project"
+    project.mkdir()
+    with Memory.open(settings, project, clock=clock) as opened:
+        yield opened
+
+
+def result_of(memory: Memory, code: str) -> Any:
+    answer = memory.repl(code)
+    assert answer.error is None, answer.error
+    return answer.result
+
+
+def refusal_of(memory: Memory, code: str) -> ReplError:
+    error = memory.repl(code).error
+    assert error is not None
+    return error
+
+
+@pytest.mark.req("SPEC-02.27")
+def test_memory_query_finds_and_says_what_it_found(memory: Memory) -> None:
+    stored = memory.remember_fact("The gateway times out after 30 seconds.")
+    memory.remember_fact("The gateway speaks HTTP/2.")
+    [hit] = result_of(memory, "memory_query('gateway times out', 1)")
+    assert hit["id"] == stored.id
+    assert hit["content"] == "The gateway times out after 30 seconds."
+    assert {"type", "subtype", "score", "confidence", "created_at", "source"} <= set(hit)
+    assert len(result_of(memory, "memory_query('gateway', limit=2)")) == 2
+
+
+def test_a_program_that_reads_reinforces_nothing(memory: Memory) -> None:
+    stored = memory.remember_fact("The gateway times out after 30 seconds.")
+    result_of(memory, "len(memory_query('gateway')) + len(memory_get_context())")
+    node = memory.store.nodes.get_node(stored.id)
+    assert node is not None
+    assert node.access_count == 0
+
+
+@pytest.mark.req("SPEC-02.28")
+def test_memory_add_fact_stores_a_fact(memory: Memory) -> None:
+    id = result_of(memory, "memory_add_fact('The cache is warmed at start.', confidence=0.6)")
+    stored = memory.get(id)
+    assert (stored.type, stored.content, stored.confidence) == ("fact", "The cache is warmed at start.", 0.6)
+    assert result_of(memory, "memory_add_fact('The cache is warmed at start.')") == id
+
+
+@pytest.mark.req("SPEC-02.29")
+@pytest.mark.parametrize(("success", "words"), [(True, "It worked"), (False, "It failed")])
+def test_memory_add_experience_stores_what_was_done_and_what_came_of_it(
+    memory: Memory, success: bool, words: str
+) -> None:
+    id = result_of(memory, f"memory_add_experience('Pinned the driver.', 'The pool stopped leaking.', {success})")
+    node = memory.store.nodes.get_node(id)
+    assert node is not None
+    assert (node.type, node.subtype) == ("experience", "outcome")
+    assert node.content == f"Pinned the driver.\n{words}: The pool stopped leaking."
+    assert node.metadata["success"] is success
+    again = f"memory_add_experience('Pinned the driver.', 'The pool stopped leaking.', {success})"
+    assert result_of(memory, again) == id
+
+
+@pytest.mark.req("SPEC-02.30")
+def test_memory_get_context_gives_what_was_stored_or_used_last(memory: Memory, clock: FakeClock) -> None:
+    stored = []
+    for text in ("The first fact.", "The second fact.", "The third fact."):
+        clock.advance(1_000)
+        stored.append(memory.remember_fact(text).id)
+    memory.remember_fact("The user is called Ada.", category="user_info")
+    clock.advance(1_000)
+    memory.confirm_fact(stored[0])
+    ids = [hit["id"] for hit in result_of(memory, "memory_get_context(limit=2)")]
+    assert ids[0] == stored[0]
+    assert len(ids) == 2
+    assert len(result_of(memory, "memory_get_context()")) == 4
+
+
+@pytest.mark.req("SPEC-02.31")
+@pytest.mark.parametrize(
+    ("label", "roles"),
+    [
+        ("depends_on", {"subject", "object"}),
+        ("causes", {"cause", "effect"}),
+        ("contradicts", {"participant"}),
+        ("smells_like", {"subject", "object"}),
+    ],
+)
+def test_memory_relate_joins_two_memories(memory: Memory, label: str, roles: set[str]) -> None:
+    code = f"a = memory_add_fact('One.')\nb = memory_add_fact('Two.')\n[a, b, memory_relate('{label}', a, b)]"
+    first, second, edge_id = result_of(memory, code)
+    edge = memory.store.edges.get_edge(edge_id)
+    assert edge is not None
+    assert edge.label == label
+    assert {member.role for member in edge.members} == roles
+    keys = [node.key for id in (first, second) if (node := memory.store.nodes.get_node(id))]
+    assert [member.node for member in edge.members] == keys
+
+
+def test_one_program_does_what_many_tool_calls_would(memory: Memory) -> None:
+    code = """
+ids = [memory_add_fact(f'Service {n} listens on port {8000 + n}.') for n in range(20)]
+for one, next_one in zip(ids, ids[1:]):
+    memory_relate('depends_on', one, next_one)
+ports = {}
+for n in range(20):
+    best = memory_query(f'Service {n} port', 1)[0]
+    ports[n] = best['content'].split()[-1].rstrip('.')
+print(len(ids), 'services')
+ports
+"""
+    answer = memory.repl(code)
+    assert answer.error is None
+    assert answer.output == "20 services\n"
+    assert answer.result == {str(n): str(8000 + n) for n in range(20)}
+    assert answer.calls == 20 + 19 + 20
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("memory_query('')", "query=''"),
+        ("memory_query(3)", "query=3"),
+        ("memory_query('x', 0)", "limit=0"),
+        ("memory_query('x', 51)", "1 to 50"),
+        ("memory_query('x', True)", "limit=True"),
+        ("memory_query('x', 2.5)", "limit=2.5"),
+        ("memory_query('x' * 10_001)", "10"),
+        ("memory_get_context(-1)", "limit=-1"),
+        ("memory_add_fact(None)", "content=None"),
+        ("memory_add_fact('x', 7)", "confidence=7"),
+        ("memory_add_fact('x' * 20_001)", "20,001"),
+        ("memory_add_experience('a', 'b', 'yes')", "success='yes'"),
+        ("memory_add_experience('a', ' ', True)", "outcome=' '"),
+        ("memory_relate('causes', 'nope', 'nope')", "'nope'"),
+        ("memory_relate('x' * 65, 'a', 'b')", "label"),
+    ],
+)
+def test_a_bad_argument_is_refused_by_name_and_value(memory: Memory, code: str, words: str) -> None:
+    error = refusal_of(memory, code)
+    assert error.type in {"BadRequestError", "NotFoundError"}
+    assert words in error.message.replace("20001", "20,001")
+    assert error.line == 1
+
+
+def test_a_wrong_number_of_arguments_is_a_type_error_of_the_program(memory: Memory) -> None:
+    assert refusal_of(memory, "memory_relate('causes')").type == "TypeError"
+
+
+@pytest.mark.req("SPEC-02.34")
+@pytest.mark.parametrize(
+    "code",
+    [
+        f"memory_add_fact('The deploy token is {SECRET}.')",
+        f"memory_add_experience('Used {SECRET}.', 'It deployed.', True)",
+        f"memory_add_experience('Deployed.', 'The log showed {SECRET}.', False)",
+        f"a = memory_add_fact('One.')\nmemory_relate('{SECRET}', a, memory_add_fact('Two.'))",
+    ],
+)
+def test_what_programs_write_goes_through_the_write_boundary(memory: Memory, settings: Settings, code: str) -> None:
+    result_of(memory, code)
+    memory.close()
+    stored = b"".join(path.read_bytes() for path in settings.database.parent.glob("memory.db*"))
+    assert SECRET.encode() not in stored
+    assert SECRET.lower().encode() not in stored
+
+
+@pytest.mark.req("SPEC-02.33")
+def test_text_that_looks_like_sql_is_text(memory: Memory) -> None:
+    code = "memory_add_fact(\"x'); DROP TABLE nodes; --\")\nmemory_query(\"nodes') OR 1=1 --\")[0]['content']"
+    assert result_of(memory, code) == "x'); DROP TABLE nodes; --"
+
+
+def test_what_was_written_before_an_error_stays(memory: Memory) -> None:
+    error = refusal_of(memory, "memory_add_fact('Kept.')\n1/0")
+    assert error.line == 2
+    assert [hit.content for hit in memory.latest()] == ["Kept."]
