@@ -27,7 +27,7 @@ CORE = {
     "correct_fact",
     "forget",
 }
-MORE = {"confirm_fact", "explain_fact", "relate", "restore", "index_path"}
+MORE = {"confirm_fact", "explain_fact", "relate", "restore", "index_path", "memory_repl"}
 READING = {"search_memory", "get_context", "find_contradictions", "find_related", "recall_user_info", "memory_stats"}
 
 LISTING_TOKENS = 2_500
@@ -125,6 +125,10 @@ def test_slim_writes_definitions_where_they_are_used() -> None:
 def test_slim_keeps_an_argument_that_is_called_title_or_default() -> None:
     schema = {"properties": {"title": {"type": "string"}, "default": {"type": "integer", "default": 3}}}
     assert slim(schema) == schema
+
+
+def test_outline_keeps_a_field_of_any_type() -> None:
+    assert outline({"properties": {"result": {}}}) == {"type": "object", "properties": {"result": {}}}
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=8), st.sampled_from(["string", "integer", "array"])))

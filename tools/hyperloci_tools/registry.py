@@ -77,7 +77,10 @@ def outline(schema: Mapping[str, Any]) -> dict[str, Any]:
     Answers are checked against the whole schema before they leave. It is not listed whole because no client shows it
     to a model, and it would cost more of the listing's budget than names, descriptions and arguments together.
     """
-    shown = {name: {"type": member["type"]} for name, member in schema.get("properties", {}).items()}
+    shown = {
+        name: {key: member[key] for key in ("type",) if key in member}
+        for name, member in schema.get("properties", {}).items()
+    }
     return {"type": "object", **({"properties": shown} if shown else {})}
 
 
