@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import resource
 import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,8 @@ from hyperloci.errors import (
 )
 from hyperloci.store import Store, connection, health
 from tests.support import NOW, add, vector_of
+
+resource = pytest.importorskip("resource", reason="limits and mounts are POSIX's")
 
 LARGE = "some words that fill the disk " * 2_000
 
@@ -40,7 +41,7 @@ def mounted(folder: Path, options: str) -> Iterator[Path]:
         subprocess.run(["umount", str(folder)], check=True)
 
 
-def fill(store: Store, write: Callable[[int], object] | None = None) -> list[str]:
+def fill(store: Store) -> list[str]:
     """Write until the disk is full; return what was acknowledged."""
     acknowledged: list[str] = []
     with pytest.raises(StoreFullError, match="No room left"):
@@ -143,7 +144,6 @@ with Store.open(Path(sys.argv[1])) as store:
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="limits are POSIX's")
 def test_a_file_that_may_not_grow_loses_nothing_either(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     done = subprocess.run(
@@ -170,14 +170,26 @@ def test_a_folder_that_can_not_be_written_is_named(tmp_path: Path) -> None:
             Store.open(folder / "new folder" / "memory.db")
 
 
-def test_a_database_whose_disk_turns_read_only_says_so_and_still_reads(tmp_path: Path) -> None:
+def test_a_database_on_a_disk_that_can_not_be_written_is_still_read(tmp_path: Path) -> None:
     with mounted(tmp_path / "fixed", "size=4m") as folder:
         with Store.open(folder / "memory.db") as store:
             add(store, "kept")
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
         with Store.open(folder / "memory.db", read_only=True) as store:
             assert [node.content for node in store.nodes.query_nodes()] == ["kept"]
             with pytest.raises(StoreReadOnlyError):
                 add(store)
+
+
+def test_a_log_that_can_not_be_read_on_such_a_disk_is_not_left_out_silently(tmp_path: Path) -> None:
+    with mounted(tmp_path / "fixed", "size=4m") as folder:
+        with Store.open(folder / "memory.db") as store:
+            add(store, "in the log")
+            for suffix in ("", "-wal"):
+                shutil.copy(f"{folder / 'memory.db'}{suffix}", f"{folder / 'copy.db'}{suffix}")
+        subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
+        with pytest.raises(StoreReadOnlyError):
+            Store.open(folder / "copy.db", read_only=True)
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may write everywhere")
@@ -301,8 +313,3 @@ def test_a_fingerprint_is_stored_whole_or_not_at_all_when_the_disk_is_full(store
     assert all(row == (spaces["e1"], spaces["e12"]) for row in stored.values())
     assert store.vectors.pending_count() == len(nodes) - len(stored)
     assert_whole(store)
-
-
-def test_the_limits_of_this_process_are_as_they_were() -> None:
-    # The tests above that limit files do so in processes of their own.
-    assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY

@@ -93,7 +93,7 @@ def open_connection(
         if not read_only:
             _make(path)
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?mode={'ro' if read_only else 'rwc'}",
+            f"{path.absolute().as_uri()}?{_mode(path) if read_only else 'mode=rwc'}",
             uri=True,
             timeout=timeout_ms / 1_000,
             isolation_level=None,
@@ -110,6 +110,13 @@ def open_connection(
             connection.close()
             raise
         return connection
+
+
+def _mode(path: Path) -> str:
+    # Where nothing can be written SQLite can't make the index of the log; without a log, all there is is in the file.
+    real = os.path.realpath(path)
+    fixed = not os.access(os.path.dirname(real), os.W_OK) and not os.path.exists(f"{real}-wal")
+    return "mode=ro&immutable=1" if fixed else "mode=ro"
 
 
 def _make(path: Path) -> None:
