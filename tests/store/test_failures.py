@@ -291,6 +291,18 @@ def test_a_caller_in_a_hurry_sets_how_long_it_waits(tmp_path: Path) -> None:
             add(store)
 
 
+def test_what_may_be_left_undone_waits_only_as_long_as_it_is_told(store: Store) -> None:
+    with locked(store.path):
+        with pytest.raises(StoreBusyError), store.patience(1):
+            add(store, "left undone")
+        with pytest.raises(ZeroDivisionError), store.patience(1):
+            raise ZeroDivisionError
+        assert store.connection.execute("PRAGMA busy_timeout").fetchone()[0] == connection.BUSY_TIMEOUT_MS
+    with store.patience(1):
+        add(store, "done")
+    assert [node.content for node in store.nodes.query_nodes()] == ["done"]
+
+
 def test_a_busy_database_can_still_be_opened_and_read(tmp_path: Path) -> None:
     path = made(tmp_path / "memory.db", 1)
     with locked(path), Store.open(path, busy_timeout_ms=1) as store:
