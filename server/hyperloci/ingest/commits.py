@@ -23,6 +23,7 @@ from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository, read_head
 from hyperloci.ingest.reading import hash_of, read_raw
+from hyperloci.ingest.turns import Turns
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.store import Store
@@ -39,14 +40,8 @@ MAX_NAMED_FILES: Final = 20
 SHORT_SHA: Final = 12
 """Digits that are unique in any repository there is."""
 
-WRITE_SECONDS: Final = 0.005
-"""How long one transaction goes on (see `writing.WRITE_SECONDS`)."""
-
 NAME_CONFIDENCE: Final = 0.8
 """Of an edge that rests on names in hunk headings: Git sees one function a hunk, and not always the right one."""
-
-MARKED_AT_ONCE: Final = 32
-"""Commits ended or revived in one transaction: about 5 ms."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +83,7 @@ class CommitIndexer:
         self._git = git or Git(project.root)
         self._limit = limit
         self._cancelled = cancelled
+        self._turns = Turns(store)
 
     def run(self) -> CommitReport:
         """Store the commits of HEAD that are new; end those that no branch leads to any more, revive those back.
@@ -115,8 +111,7 @@ class CommitIndexer:
         effects = _Effects(self._store, self._project, self._scope_key).of(commits) if commits else {}
         waiting, added = deque(commits), 0
         while waiting and not self._cancelled():
-            with self._store.transaction():
-                deadline = time.perf_counter() + WRITE_SECONDS
+            with self._turns.turn() as deadline:
                 while waiting and time.perf_counter() < deadline:
                     commit = waiting.popleft()
                     if not self._store.files.has_commit(self._scope_key, commit.sha):
@@ -162,19 +157,20 @@ class CommitIndexer:
 
     def _mark(self, node_ids: Sequence[str], ended_at: int | None) -> None:
         """End commits that no branch leads to any more, or take that back."""
-        for start in range(0, len(node_ids), MARKED_AT_ONCE):
-            with self._store.transaction():
-                for node_id in node_ids[start : start + MARKED_AT_ONCE]:
-                    node = self._store.nodes.get_node(node_id)
-                    if node is None or (ended_at is None and "unreachable" not in node.metadata):
-                        continue
-                    kept = {name: value for name, value in node.metadata.items() if name != "unreachable"}
-                    self._store.nodes.update_node(
-                        node_id,
-                        now=self._clock(),
-                        valid_until=ended_at,
-                        metadata=kept if ended_at is None else {**kept, "unreachable": True},
-                    )
+        waiting = deque(node_ids)
+        while waiting:
+            with self._turns.turn() as deadline:
+                while waiting and time.perf_counter() < deadline:
+                    self._mark_one(waiting.popleft(), ended_at)
+
+    def _mark_one(self, node_id: str, ended_at: int | None) -> None:
+        node = self._store.nodes.get_node(node_id)
+        if node is None or (ended_at is None and "unreachable" not in node.metadata):
+            return
+        metadata = {name: value for name, value in node.metadata.items() if name != "unreachable"}
+        if ended_at is not None:
+            metadata["unreachable"] = True
+        self._store.nodes.update_node(node_id, now=self._clock(), valid_until=ended_at, metadata=metadata)
 
 
 def commit_text(commit: Commit) -> str:

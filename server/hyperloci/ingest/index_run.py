@@ -231,7 +231,7 @@ class IndexRun:
         for written in self._unsettled:
             self._writer.settle(written, by_home.get(written.file_key, ()))
         for row in gone:
-            self._writer.remove(row, by_home.get(row.key, ()))
+            self._writer.remove(row)
 
 
 def _is_same(row: IndexedFile | None, seen: Seen) -> bool:

@@ -8,6 +8,7 @@ every two seconds. What fails is logged, shown by `status`, and tried again with
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
@@ -28,6 +29,10 @@ from hyperloci.store import Store
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0
 """After a failure the worker waits, each time twice as long: a full disk is not mended in a second."""
+
+SWITCH_SECONDS: Final = 0.0005
+"""How long one thread may keep others from running Python. Indexing is such a thread: with the default of 5 ms a tool's
+answer takes twice as long while it runs (p95 of a write: 17 ms, with this 9 ms)."""
 
 STOP_SECONDS: Final = 10.0
 """How long `stop` waits: the worker ends between two files, or between two transactions of one."""
@@ -107,6 +112,7 @@ class Watchers:
         elif self._project.broad:
             self._tell(last_error=f"{self._project.root} is too broad to be watched")
         elif self._thread is None:
+            sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
             self._thread = threading.Thread(target=self._run, name="hyperloci-watch", daemon=True)
             self._tell(running=True)
             self._thread.start()
