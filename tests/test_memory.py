@@ -246,7 +246,7 @@ def test_related_memories_are_walked_from_words_or_id(memory: Memory) -> None:
         (lambda m: m.find_related("x", depth=9), "depth=9"),
         (lambda m: m.find_related("x", direction="up"), "direction='up'"),
         (lambda m: m.relate("likes", []), "members has 0 entries"),
-        (lambda m: m.relate("", [{"id": "a"}]), "label=''"),
+        (lambda m: m.relate("", [{"id": "a"}]), "label is empty"),
         (lambda m: m.index_path("/etc"), "outside the project"),
     ],
 )

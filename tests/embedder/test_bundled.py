@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hyperloci.config import Settings
 from hyperloci.embedder import bundled, forward_torch
 from hyperloci.embedder.bundled import BundledEncoder, checked_weights, model_folder, read_tokenizer
-from hyperloci.embedder.device import has_bfloat16
+from hyperloci.embedder.device import choose, has_bfloat16
 from hyperloci.embedder.forward_numpy import NumpyForward
 from hyperloci.embedder.forward_torch import TorchForward
 from hyperloci.embedder.load import bundled_stages, model_name, stages
@@ -139,7 +139,7 @@ def test_the_stages_are_the_same_model_ever_faster() -> None:
     first, second = bundled_stages("cpu")
     assert (first.backend, first.interim, second.backend, second.interim) == ("numpy", True, "torch", False)
     assert first.encoder.model_id == second.encoder.model_id
-    assert (second.device, second.dtype) == ("cpu", "float32")
+    assert (second.device, second.dtype) == ("cpu", choose("cpu").dtype_name)
 
 
 def test_changed_weights_are_refused_before_anything_reads_them(tmp_path: Path) -> None:

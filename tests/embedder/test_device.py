@@ -13,8 +13,13 @@ from hyperloci.errors import ConfigurationError
 WITHOUT_GPU = pytest.mark.skipif(torch.cuda.is_available(), reason="this machine has the device that must be missing")
 
 
-def test_a_cpu_computes_in_float32_unless_asked_otherwise() -> None:
-    assert device.choose("cpu") == device.Place(torch.device("cpu"), torch.float32)
+@pytest.mark.parametrize(("has", "dtype"), [(True, torch.bfloat16), (False, torch.float32)])
+def test_a_cpu_computes_in_half_precision_where_it_has_instructions_for_it(
+    has: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "has_bfloat16", lambda name="cpu": has)
+    assert device.choose("cpu") == device.Place(torch.device("cpu"), dtype)
+    assert device.choose("cpu", "float32").dtype_name == "float32"
     assert device.choose("cpu", "bfloat16").dtype_name == "bfloat16"
 
 

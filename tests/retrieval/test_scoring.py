@@ -21,12 +21,13 @@ def test_meaning_and_words_both_count_and_the_whole_stays_within_one(store: Stor
     both, words, meaning = (add(store, text) for text in ("a b", "c d", "e f"))
     nodes = {node.key: node for node in (both, words, meaning)}
 
-    scores = combine({both.key: 4.0, words.key: 4.0}, 4.0, {both.key: 0.9, meaning.key: 0.9}, nodes, profile="auto")
+    cosines = {both.key: 0.9, words.key: 0.1, meaning.key: 0.9}
+    scores = combine({both.key: 4.0, words.key: 4.0}, 4.0, cosines, nodes, profile="auto")
 
     assert scores[both.key].total > scores[meaning.key].total
     assert scores[both.key].total > scores[words.key].total
     assert all(0.0 <= score.total <= 1.0 for score in scores.values())
-    assert scores[words.key].by_space() == {"e6": 1.0}
+    assert scores[words.key].by_space() == {"e1": 0.1, "e6": 1.0}
     assert scores[meaning.key].dominant() == "e1"
 
 
@@ -36,6 +37,16 @@ def test_without_vectors_words_decide_alone(store: Store) -> None:
     score = combine({node.key: 1.0}, 4.0, None, {node.key: node}, profile="auto")[node.key]
 
     assert (score.total, score.weight, score.cosine) == (0.25, 0.0, None)
+
+
+def test_what_has_no_vector_yet_is_ranked_by_its_words_alone(store: Store) -> None:
+    fresh, old = add(store, "a b"), add(store, "c d")
+    nodes = {node.key: node for node in (fresh, old)}
+
+    scores = combine({fresh.key: 3.0, old.key: 3.0}, 4.0, {old.key: 0.5}, nodes, profile="auto")
+
+    assert scores[fresh.key].total == 0.75
+    assert scores[fresh.key].total > scores[old.key].total
 
 
 def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> None:

@@ -49,8 +49,8 @@ class Scores:
     """One memory's scores in one search.
 
     Attributes:
-        cosine: of the meanings, -1..1; None where E1 didn't find it.
-        keyword: share of a perfect answer's BM25, 0..1; None where E6 didn't find it.
+        cosine: of the meanings, -1..1; None without a vector (yet).
+        keyword: share of a perfect answer's BM25, 0..1; None where no word of the query stands.
         weight: how much the cosine counted.
         total: what the memory is ranked by, 0..1.
     """
@@ -89,13 +89,16 @@ def combine(
         profile: a key of PROFILES, or MEANING.
     """
     weight = 0.0 if dense is None else dense_weight(nodes.values(), profile)
-    scores = {}
-    for key in nodes:
-        cosine = None if dense is None else dense.get(key)
-        share = keyword[key] / ceiling if key in keyword else None
-        total = weight * max(0.0, cosine or 0.0) + (1 - weight) * (share or 0.0)
-        scores[key] = Scores(cosine=cosine, keyword=share, weight=weight, total=min(1.0, total))
-    return scores
+    return {
+        key: _score(None if dense is None else dense.get(key), keyword.get(key, 0.0) / ceiling, weight) for key in nodes
+    }
+
+
+def _score(cosine: float | None, share: float, weight: float) -> Scores:
+    # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come last.
+    own = 0.0 if cosine is None else weight
+    total = own * max(0.0, cosine or 0.0) + (1 - own) * share
+    return Scores(cosine=cosine, keyword=share or None, weight=own, total=min(1.0, total))
 
 
 def dense_weight(nodes: Iterable[Node], profile: str) -> float:

@@ -40,10 +40,14 @@ STRATEGIES: Final = ("e1_only", "multi_space")
 NO_WORDS: Final = KeywordHits({}, 1.0)
 
 
+Encoded = tuple[str, NDArray[np.float32]]
+"""A model's id and the query's unit vector."""
+
+
 class QueryEncoder(Protocol):
     """What turns a query into a vector; the embedder's client, or a stand-in."""
 
-    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+    def embed_query(self, text: str) -> Encoded:
         """Return the model's id and the query's unit vector.
 
         Raises:
@@ -86,10 +90,11 @@ class Searcher:
         with self._store.snapshot():
             allowed = self._allowed(conditions)
             meaning_only = conditions.strategy == "e1_only" and vector is not None
-            keyword = NO_WORDS if meaning_only else self._keyword(query, allowed)
             dense = self._dense(vector, allowed)
-            nodes = self._store.nodes.by_keys({*keyword.scores, *dense})
+            keyword = NO_WORDS if meaning_only else self._keyword(query, allowed, dense)
+            dense.update(self._cosines(vector, [key for key in keyword.scores if key not in dense]))
             by_key = {NodeKey(key): score for key, score in keyword.scores.items()}
+            nodes = self._store.nodes.by_keys({*by_key, *dense})
             scores = combine(
                 by_key,
                 keyword.ceiling,
@@ -112,7 +117,7 @@ class Searcher:
         vector, _ = (None, None) if self._encoder is None else self._embed(text)
         return dict(list(self._dense(vector, allowed).items())[:limit])
 
-    def _embed(self, query: str) -> tuple[tuple[str, NDArray[np.float32]] | None, str | None]:
+    def _embed(self, query: str) -> tuple[Encoded | None, str | None]:
         assert self._encoder is not None
         try:
             return self._encoder.embed_query(query), None
@@ -137,18 +142,25 @@ class Searcher:
         bitmap[[int(item.node_key) for item in reached]] = True
         return bitmap
 
-    def _keyword(self, query: str, allowed: BoolArray) -> KeywordHits:
-        return self._store.keyword_search.search(query_terms(query), allowed, POOL)
+    def _keyword(self, query: str, allowed: BoolArray, dense: Mapping[NodeKey, float]) -> KeywordHits:
+        return self._store.keyword_search.search(query_terms(query), allowed, POOL, also=dense)
 
-    def _dense(self, encoded: tuple[str, NDArray[np.float32]] | None, allowed: BoolArray) -> dict[NodeKey, float]:
-        if encoded is None:
+    def _dense(self, encoded: Encoded | None, allowed: BoolArray) -> dict[NodeKey, float]:
+        model = None if encoded is None else self._store.vectors.find_model(encoded[0])
+        if encoded is None or model is None:
             return {}
-        model_id, vector = encoded
-        model = self._store.vectors.find_model(model_id)
-        if model is None:
+        return _by_key(*self._store.vectors.nearest(encoded[1], allowed, model, POOL))
+
+    def _cosines(self, encoded: Encoded | None, keys: Sequence[int]) -> dict[NodeKey, float]:
+        """Return the cosines of memories that only their words found; those without a vector yet are left out."""
+        model = None if encoded is None else self._store.vectors.find_model(encoded[0])
+        if encoded is None or model is None:
             return {}
-        keys, cosines = self._store.vectors.nearest(vector, allowed, model, POOL)
-        return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
+        return _by_key(*self._store.vectors.exact(encoded[1], np.array(keys, np.int64), model, len(keys)))
+
+
+def _by_key(keys: NDArray[np.int64], cosines: NDArray[np.float32]) -> dict[NodeKey, float]:
+    return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
 
 def check_query(query: str, limit: int, profile: str, conditions: Conditions) -> None:

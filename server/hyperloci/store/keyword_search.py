@@ -10,7 +10,7 @@ import json
 import math
 import sqlite3
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -59,13 +59,14 @@ class KeywordSearch:
         )
         return {row[0]: row[1] for row in rows}
 
-    def search(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> KeywordHits:
+    def search(self, terms: Sequence[str], allowed: BoolArray, limit: int, *, also: Iterable[int] = ()) -> KeywordHits:
         """Return the best nodes among the allowed ones, ties by key.
 
         Args:
             terms: analysed query terms (`analysis.query_terms`).
             allowed: bitmap over node keys.
             limit: how many at most.
+            also: nodes to score whether or not they are among the best; what they lack scores 0.
         """
         frequencies = self.frequencies(terms)
         if not frequencies:
@@ -73,9 +74,12 @@ class KeywordSearch:
         total, average = self._collection()
         weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in frequencies.items()}
         keys = self._candidates(frequencies, weights, allowed, max(RESCORED, limit))
-        scored = self._scores(keys, weights, average)
-        best = sorted(scored, key=lambda item: (-item[1], item[0]))[:limit]
-        return KeywordHits(dict(best), (K1 + 1) * sum(weights.values()))
+        wanted = np.array(sorted({int(key) for key in also}), np.int64)
+        scored = self._scores(np.union1d(keys, wanted), weights, average)
+        best = sorted(scored, key=lambda item: (-item[1], item[0]))
+        among = set(wanted.tolist())
+        kept = {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
+        return KeywordHits(kept, (K1 + 1) * sum(weights.values()))
 
     def _collection(self) -> tuple[int, float]:
         # The vocabulary's statistics count living and forgotten nodes alike, and so do these.
