@@ -22,6 +22,7 @@ from hyperloci.model.answers import (
     Forgotten,
     IndexReport,
     LogLine,
+    Purged,
     RelatedAnswer,
     RelatedHit,
     Remembered,
@@ -261,6 +262,16 @@ class Memory:
         found.sort(key=lambda node: (-max(node.last_accessed, node.created_at), -node.key))
         return tuple(self._present(found[:limit]))
 
+    def lookup(self, ids: Sequence[str]) -> tuple[Hit, ...]:
+        """Return the memories among ids that are here, forgotten ones too; ids of purged ones are passed over.
+
+        Raises:
+            NotFoundError: an id was never one of a memory.
+        """
+        from hyperloci.store.purge import was_purged
+
+        return tuple(self._present([self._facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]))
+
     def get(self, id: str) -> Hit:
         """Return one memory by its id.
 
@@ -384,6 +395,19 @@ class Memory:
     def restore(self, id: str, *, reason: str | None = None) -> Hit:
         """Bring a forgotten memory back (E.16)."""
         return self._present([self._facts.restore(id, reason=reason)])[0]
+
+    def purge(self, ids: Sequence[str]) -> Purged:
+        """Remove memories for good: from the database, its log, its backups and the hooks' spool.
+
+        Every other session should be closed: one that reads keeps the write-ahead log from being emptied.
+
+        Raises:
+            NotFoundError: an id is no memory; nothing was purged.
+            StoreBusyError: the memories are gone, but traces may lie in the log; purge the same ids again.
+        """
+        from hyperloci.lifecycle.purging import Purge
+
+        return Purge(self.store, self.settings, self._facts, self._clock)(ids)
 
     def repl(self, code: str) -> ReplAnswer:
         """Run a program over this memory, in a sandbox, and return what came of it (SPEC-02.27 to .32).

@@ -1,4 +1,4 @@
-"""Commands that take care of the data: backup, restore-backup, export, import, migrate, demo."""
+"""Commands that take care of the data: backup, restore-backup, purge, export, import, migrate, demo."""
 
 from __future__ import annotations
 
@@ -7,7 +7,18 @@ from typing import Annotated
 
 import typer
 
-from hyperloci.cli.common import ProjectOption, console, errors, explained, load_settings, opened
+from hyperloci.cli.common import (
+    Exit,
+    JsonOption,
+    ProjectOption,
+    console,
+    errors,
+    explained,
+    load_settings,
+    opened,
+    print_json,
+)
+from hyperloci.model.answers import Purged
 from hyperloci.store import Store
 from hyperloci.store.transfer import export_all, import_all, restore_backup
 
@@ -16,6 +27,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(backup)
     app.command("restore-backup")(restore)
+    app.command()(purge)
     app.command("export")(export)
     app.command("import")(import_)
     app.command()(migrate)
@@ -42,6 +54,50 @@ def restore(
             typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
         kept = restore_backup(file, settings.database)
     console.print(f"restored {settings.database}" + (f"; the one before is {kept}" if kept else ""), highlight=False)
+
+
+def purge(
+    ids: Annotated[list[str], typer.Argument(metavar="ID...", help="Ids of memories.")],
+    project: ProjectOption = Path("."),
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Remove memories for good: from the database, its log, the waiting records and the backups kept by Hyperloci.
+
+    It can't be undone (`forget` can). Close other sessions first. Copies you made yourself are not touched.
+    """
+    with opened(project) as memory:
+        if not yes:
+            for hit in memory.lookup(ids):
+                errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}", markup=False, highlight=False)
+            typer.confirm("Remove for good, with no way back?", abort=True, err=True)
+        purged = memory.purge(ids)
+    if json:
+        print_json(purged)
+    else:
+        _print_purged(purged)
+    if purged.backups_unreadable:
+        raise typer.Exit(Exit.DEGRADED)
+
+
+def _print_purged(purged: Purged) -> None:
+    console.print(f"{len(purged.ids)} purged: {', '.join(purged.ids)}", markup=False, highlight=False)
+    facts = (
+        ("with them went what only they spoke of", purged.entities),
+        ("taken out of the backup", purged.backups_rewritten),
+        ("deleted, since its schema is too old to be changed", purged.backups_deleted),
+    )
+    warnings = (
+        ("may still hold it and can't be changed; delete it yourself", purged.backups_unreadable),
+        ("holds the same text or was made from it; purge it too if it should go", purged.alike),
+        ("it was indexed from this file; take it out of there, or it comes back when the file changes", purged.sources),
+    )
+    for what, items in facts:
+        for item in items:
+            console.print(f"{what}: {item}", markup=False, highlight=False)
+    for what, items in warnings:
+        for item in items:
+            errors.print(f"{what}: {item}", style="yellow", markup=False, highlight=False)
 
 
 def export(

@@ -152,6 +152,29 @@ class Forgotten:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Purged:
+    """What was purged, and what a caller should know of it.
+
+    Attributes:
+        ids: the memories that are gone for good.
+        entities: names of things that only they spoke of; gone too.
+        alike: memories that hold the same text or were made from it; they stay, unless purged too.
+        sources: files they were indexed from; when those change, they are indexed again.
+        records: how many waiting records of hooks held them.
+        backups_rewritten, backups_deleted, backups_unreadable: what became of the backups we manage.
+    """
+
+    ids: tuple[str, ...]
+    entities: tuple[str, ...]
+    alike: tuple[str, ...]
+    sources: tuple[str, ...]
+    records: int
+    backups_rewritten: tuple[str, ...]
+    backups_deleted: tuple[str, ...]
+    backups_unreadable: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReplError:
     """Why a program ended early; `line` is where, if one of its lines was running."""
 

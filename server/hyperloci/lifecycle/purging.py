@@ -1,0 +1,120 @@
+"""Purging memories: out of the database, its log, its backups and the hooks' spool."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.config import Settings
+from hyperloci.lifecycle.facts import Facts
+from hyperloci.model.answers import Purged
+from hyperloci.model.kinds import NodeId
+from hyperloci.store import Store
+from hyperloci.store.purge import (
+    PROBE_CHARS,
+    Erased,
+    erase,
+    managed_backups,
+    purge_backups,
+    sweep,
+    was_purged,
+)
+
+TORN_CHARS: Final = 40
+"""A torn line may break off anywhere in the text: its beginning tells enough."""
+
+SPOOLED: Final = ("*.jsonl", "*.tmp", "*.bad")
+"""Records that wait, that a process died over, and that could not be stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Purge:
+    """Purges memories of one store."""
+
+    store: Store
+    settings: Settings
+    facts: Facts
+    clock: Clock
+
+    def __call__(self, ids: Sequence[str]) -> Purged:
+        """Make memories as if they had never been; ids that were purged before are swept for once more.
+
+        Raises:
+            NotFoundError: an id is no memory; nothing was purged.
+            StoreBusyError: other sessions keep the log in use; the memories are gone, their traces not all.
+        """
+        nodes = [self.facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]
+        spooled = _unspool(self.settings.spool_dir, [node.content for node in nodes])
+        now = self.clock()
+        erased = [gone for node in nodes if (gone := erase(self.store, node.id, now=now)) is not None]
+        sweep(self.store)
+        known = [NodeId(id) for id in ids if was_purged(self.store, id)]
+        backups = purge_backups(
+            managed_backups(self.store.path, self.settings.backup_dir),
+            list(dict.fromkeys((*known, *(gone.id for gone in erased)))),
+            now=now,
+        )
+        return Purged(
+            ids=tuple(dict.fromkeys((*(gone.id for gone in erased), *known))),
+            entities=tuple(name for gone in erased for name in gone.entities),
+            alike=_still_there(erased),
+            sources=tuple(dict.fromkeys(gone.source for gone in erased if gone.source)),
+            records=spooled,
+            backups_rewritten=tuple(map(str, backups.rewritten)),
+            backups_deleted=tuple(map(str, backups.deleted)),
+            backups_unreadable=tuple(map(str, backups.unreadable)),
+        )
+
+
+def _still_there(erased: Sequence[Erased]) -> tuple[str, ...]:
+    gone = {item.id for item in erased}
+    return tuple(dict.fromkeys(id for item in erased for id in item.alike if id not in gone))
+
+
+def _unspool(folder: Path, texts: Sequence[str]) -> int:
+    """Take the records that hold one of the texts out of the spool; return how many."""
+    files = [path for pattern in SPOOLED for path in folder.glob(pattern)] if folder.is_dir() else []
+    return sum(_unspool_file(path, texts) for path in files)
+
+
+def _unspool_file(path: Path, texts: Sequence[str]) -> int:
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return 0  # Another process has just stored it.
+    kept = [line for line in lines if not any(_tells_of(line, text) for text in texts)]
+    if len(kept) < len(lines):
+        _replace(path, b"".join(kept))
+    return len(lines) - len(kept)
+
+
+def _tells_of(line: bytes, text: str) -> bool:
+    try:
+        said = json.loads(line)["text"]
+    except (ValueError, KeyError, TypeError, RecursionError):
+        # No record: torn, or of another version. The text begins in it as JSON writes it, or as it is.
+        begins = text[:TORN_CHARS]
+        written = (json.dumps(begins)[1:-1].encode(), begins.encode("utf-8", "replace"))
+        return len(text) >= PROBE_CHARS and any(form in line for form in written)
+    if not isinstance(said, str):
+        return False
+    return said == text or (len(text) >= PROBE_CHARS and text in said) or (len(said) >= PROBE_CHARS and said in text)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    if not data:
+        path.unlink(missing_ok=True)
+        return
+    # Not `.tmp`: another session takes those for records.
+    partial = path.with_suffix(".purging")
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)

@@ -1,0 +1,250 @@
+"""Taking memories out of a database file so that no byte of their text stays in it: not deleted, gone."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hyperloci.errors import StoreBusyError, StoreError
+from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.node import Node
+from hyperloci.store.codes import BLOCK_ROWS
+from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
+from hyperloci.store.migrate import latest_version, schema_version
+from hyperloci.store.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.store import Store
+
+OPERATION: Final = "purge"
+"""What the log says of a memory that is gone; its id, which tells nothing, stays there."""
+
+PROBE_CHARS: Final = 20
+"""A shorter text is compared whole: every other memory holds a word like `ok`."""
+
+_MADE_FROM: Final = ("derived_from", "supersedes", "summarizes", "updates")
+"""Relations whose other end may repeat a memory in its own words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Erased:
+    """What went with a memory, and what it leaves behind.
+
+    Attributes:
+        id: the memory's.
+        entities: names of things that only this memory spoke of; they went with it.
+        alike: ids of memories that hold the same text or were made from it; they stay.
+        source: the path of the file it was indexed from, which may bring it back.
+    """
+
+    id: NodeId
+    entities: tuple[str, ...]
+    alike: tuple[NodeId, ...]
+    source: str | None
+
+
+def was_purged(store: Store, node_id: str) -> bool:
+    """Tell whether a memory of this id was here and is gone for good."""
+    return any(entry.operation == OPERATION for entry in store.log.of(NodeId(node_id)))
+
+
+def erase(store: Store, node_id: NodeId, *, now: int) -> Erased | None:
+    """Delete a memory with all that hangs off it, in one transaction; None if there is none of this id.
+
+    Its log keeps what happened and loses the words. Traces in free pages go when the file is swept.
+    """
+    # Cells that are freed are overwritten with zeros from here on.
+    store.connection.execute("PRAGMA secure_delete = ON")
+    with store.transaction():
+        node = store.nodes.get_node(node_id)
+        if node is None:
+            return None
+        position = store.positions.of([node.key]).get(node.key)
+        alike = _alike(store, node)
+        spoken_of = store.entities.of(node.key)
+        _forget_context(store, node)
+        _drop(store, node, now)
+        lonely = [entity for entity in spoken_of if _is_lonely(store.connection, entity.node_key)]
+        for entity in lonely:
+            known = store.nodes.by_key(entity.node_key)
+            assert known is not None
+            _drop(store, known, now)
+    return Erased(
+        node.id, tuple(entity.canonical_name for entity in lonely), alike, None if position is None else position.path
+    )
+
+
+def _drop(store: Store, node: Node, now: int) -> None:
+    connection = store.connection
+    connection.execute(
+        "UPDATE entities SET mention_count = mention_count - 1, summary = NULL, last_updated = ?"
+        " WHERE node_key IN (SELECT entity_key FROM mentions WHERE node_key = ?)",
+        (now, node.key),
+    )
+    edges = json.dumps([edge.key for edge in store.edges.of(node.key)])
+    connection.execute(
+        "DELETE FROM hyperedges WHERE key IN (SELECT value FROM json_each(?1)) AND"
+        " (SELECT count(*) FROM membership m WHERE m.hyperedge_key = hyperedges.key AND m.node_key <> ?2) < 2",
+        (edges, node.key),
+    )
+    connection.execute("UPDATE hyperedges SET evidence = NULL WHERE key IN (SELECT value FROM json_each(?))", (edges,))
+    connection.execute(
+        "UPDATE evolution_log SET reasoning = NULL WHERE id IN (SELECT log_id FROM evolution_nodes WHERE node_id = ?)",
+        (node.id,),
+    )
+    _zero_codes(connection, node.key)
+    connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
+    store.log.add(OPERATION, [node.id], now=now)
+
+
+def _zero_codes(connection: sqlite3.Connection, key: NodeKey) -> None:
+    """Overwrite a memory's sign bits; readers load its blocks anew."""
+    block, slot = divmod(int(key), BLOCK_ROWS)
+    rows = connection.execute(
+        "UPDATE code_blocks SET version = random() WHERE block = ? RETURNING key, length(codes)", (block,)
+    ).fetchall()
+    for row in rows:
+        width = row[1] // BLOCK_ROWS
+        with connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
+            blob.seek(slot * width)
+            blob.write(bytes(width))
+
+
+def _forget_context(store: Store, node: Node) -> None:
+    """Take a turn's words out of what helps find the turns right after it."""
+    rows = store.connection.execute(
+        "SELECT n.key, n.title, n.content FROM nodes n JOIN nodes purged ON purged.key = ?1"
+        " WHERE n.session_key = purged.session_key AND n.seq > purged.seq AND n.seq <= coalesce("
+        " (SELECT min(e.seq) FROM nodes e WHERE e.session_key = purged.session_key AND e.seq > purged.seq"
+        " AND e.subtype = 'episode'), n.seq)",
+        (node.key,),
+    ).fetchall()
+    for row in rows:
+        store.keywords.put(row["key"], title=row["title"], body=row["content"], extra="")
+
+
+def _alike(store: Store, node: Node) -> tuple[NodeId, ...]:
+    """Return the memories that repeat this one: its copies, its versions, and what was concluded from it."""
+    long_enough = len(node.content) >= PROBE_CHARS
+    rows = store.connection.execute(
+        f"{SELECT_NODE} WHERE n.key <> ?1 AND (CASE WHEN ?3 THEN instr(n.content, ?2) > 0 ELSE n.content = ?2 END"
+        " OR n.key IN (SELECT b.node_key FROM membership a JOIN membership b ON b.hyperedge_key = a.hyperedge_key"
+        " JOIN hyperedges h ON h.key = a.hyperedge_key"
+        " WHERE a.node_key = ?1 AND h.label IN (SELECT value FROM json_each(?4)))) ORDER BY n.key",
+        (node.key, node.content, long_enough, json.dumps(_MADE_FROM)),
+    )
+    return tuple(node_from_row(row).id for row in rows)
+
+
+def _is_lonely(connection: sqlite3.Connection, entity: NodeKey) -> bool:
+    row = connection.execute(
+        "SELECT NOT EXISTS (SELECT 1 FROM mentions WHERE entity_key = ?1)"
+        " AND NOT EXISTS (SELECT 1 FROM membership WHERE node_key = ?1)",
+        (entity,),
+    ).fetchone()
+    return bool(row[0])
+
+
+def sweep(store: Store) -> None:
+    """Rewrite the database file from what is in it, and empty its write-ahead log.
+
+    It needs as much free room as the database has, twice, while it runs.
+
+    Raises:
+        StoreBusyError: another session reads or writes for too long; what was erased may still lie in the log.
+        StoreError: the disk is full, or the like.
+    """
+    connection = store.connection
+    with translated(store.path):
+        # In a file, and not in memory as usual: it is as large as the database.
+        connection.execute("PRAGMA temp_store = FILE")
+        try:
+            _rewrite(connection)
+        finally:
+            connection.execute("PRAGMA temp_store = MEMORY")
+        blocked = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+    if blocked:
+        raise StoreBusyError(
+            "The memory is gone, but another session still reads the database's log, where its text may lie: "
+            "close the other sessions and purge the same id again."
+        )
+
+
+def _rewrite(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA secure_delete = ON")
+    # Deleting marks terms as deleted; merging all segments into one drops them.
+    connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('optimize')")
+    connection.execute("VACUUM")
+
+
+@dataclass(frozen=True, slots=True)
+class Backups:
+    """What became of the copies of a database that lie in its managed places.
+
+    Attributes:
+        rewritten: held the memory and hold it no more.
+        deleted: held it and have a schema that is no longer known how to take it out of.
+        unreadable: could not be read or written; they may still hold it.
+    """
+
+    rewritten: tuple[Path, ...] = ()
+    deleted: tuple[Path, ...] = ()
+    unreadable: tuple[Path, ...] = ()
+
+
+def managed_backups(database: Path, backup_dir: Path) -> list[Path]:
+    """Return the copies that Hyperloci makes by itself: before migrations, restores and repairs."""
+    folders = {backup_dir: "*.db", database.parent: f"{database.stem}-before-re*.db"}
+    return sorted(path for folder, pattern in folders.items() for path in folder.glob(pattern) if path.is_file())
+
+
+def purge_backups(paths: Sequence[Path], node_ids: Sequence[NodeId], *, now: int) -> Backups:
+    """Take memories out of backups."""
+    done: dict[str, list[Path]] = {"rewritten": [], "deleted": [], "unreadable": []}
+    for path in paths:
+        try:
+            state = _purge_backup(path, node_ids, now)
+        except (sqlite3.Error, StoreError, OSError):
+            state = "unreadable"
+        if state is not None:
+            done[state].append(path)
+    return Backups(**{state: tuple(found) for state, found in done.items()})
+
+
+def _purge_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str | None:
+    with _backup(path) as connection:
+        if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
+            return None
+        wanted = json.dumps(list(node_ids))
+        found = connection.execute(
+            "SELECT id FROM nodes WHERE id IN (SELECT value FROM json_each(?))", (wanted,)
+        ).fetchall()
+        if not found:
+            return None
+        if schema_version(connection) == latest_version():
+            store = Store(connection, path)
+            for row in found:
+                erase(store, NodeId(row[0]), now=now)
+            _rewrite(connection)
+            return "rewritten"
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+    return "deleted"
+
+
+@contextlib.contextmanager
+def _backup(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a backup as the file by itself that it is: without a log left beside it."""
+    connection = sqlite3.connect(
+        f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_TIMEOUT_MS / 1_000, isolation_level=None
+    )
+    with contextlib.closing(connection):
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA journal_mode = DELETE")
+        yield connection
+    os.chmod(path, 0o600)
