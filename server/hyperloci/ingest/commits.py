@@ -121,6 +121,7 @@ class CommitIndexer:
 
     def _add(self, commit: Commit, branch: str | None, touched: Touched) -> None:
         now = self._clock()
+        date = min(max(commit.date_ms, 0), now)  # Anyone may write any date into a commit.
         text = prepare(commit_text(commit))
         metadata = {"sha": commit.sha, "author": prepare(commit.author).text, "branch": branch, "flags": text.flags}
         node = self._store.nodes.create_node(
@@ -135,8 +136,8 @@ class CommitIndexer:
                 provenance=f"git {commit.sha[:SHORT_SHA]}",
                 origin=Origin.COMMIT,
                 scope=self._project.id,
-                event_time=commit.date_ms,
-                valid_from=commit.date_ms,
+                event_time=date,
+                valid_from=date,
                 extra_terms=f"{commit.sha} {commit.sha[:SHORT_SHA]} {commit.sha[:7]} {metadata['author']}",
                 metadata={name: value for name, value in metadata.items() if value},
             ),

@@ -50,7 +50,15 @@ class FreshChunk:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshFile:
-    """A file as it is now. `content_hash` is of its raw bytes, `mtime_ns` may be `UNSETTLED`."""
+    """A file as it is now.
+
+    Attributes:
+        path, size: POSIX path relative to the root; bytes.
+        mtime_ns: its time, or `UNSETTLED`.
+        changed_ms: when it was changed, between 1970 and now whatever its time says.
+        content_hash: SHA-256 of its raw bytes.
+        chunks: what it was cut into.
+    """
 
     path: str
     size: int
@@ -108,7 +116,7 @@ def make_fresh(path: str, raw: RawFile, clock: Clock) -> FreshFile:
         path=path,
         size=raw.size,
         mtime_ns=settled_time(raw.mtime_ns, clock),
-        changed_ms=raw.mtime_ns // _NS_PER_MS,
+        changed_ms=min(max(raw.mtime_ns // _NS_PER_MS, 0), clock()),
         content_hash=hash_of(raw.data),
         chunks=tuple(_fresh_chunk(chunk, prepared) for chunk in chunks),
     )
@@ -133,9 +141,9 @@ def _placement(original: str, prepared: str) -> Callable[[Position], Position]:
     before_starts, after_starts = _starts(before), _starts(after)
 
     def at(line: int, offset: int) -> int:
-        target = line_of[line]
-        column = min(offset - after_starts[line], len(before[target]) + 1)
-        return min(before_starts[target] + column, len(original))
+        target, column = line_of[line], offset - after_starts[line]
+        end = len(before[target]) + 1
+        return min(before_starts[target] + (end if column > len(after[line]) else min(column, end)), len(original))
 
     def place(position: Position) -> Position:
         if position.line_start is None or position.line_end is None:
