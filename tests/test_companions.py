@@ -29,10 +29,10 @@ def settings(tmp_path: Path) -> Settings:
 @pytest.mark.parametrize(
     ("embedder", "watch", "names"),
     [
-        (True, True, ["embedder_process", "watchers"]),
-        (True, False, ["embedder_process"]),
-        (False, True, ["watchers"]),
-        (False, False, []),
+        (True, True, ["hooks", "embedder_process", "watchers"]),
+        (True, False, ["hooks", "embedder_process"]),
+        (False, True, ["hooks", "watchers"]),
+        (False, False, ["hooks"]),
     ],
 )
 def test_settings_decide_what_runs(
@@ -84,3 +84,27 @@ def test_watchers_index_the_project_and_tell_when_something_changed(settings: Se
     with Memory.open(replace(settings, embedder=False), project) as memory:
         [hit] = memory.search("how warm is water for green tea").results
         assert hit.source.path == "guide.md"
+
+
+@pytest.mark.req("B.16")
+def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
+    settings: Settings, tmp_path: Path
+) -> None:
+    from hyperloci.ingest.project import identify
+    from hyperloci.lifecycle.records import Records
+    from hyperloci_hooks.spool import save
+
+    settings = replace(settings, embedder=False, watch=False)
+    records = Records(identify(tmp_path), "session-1", now=1_800_000_000_000)
+    first, second = records.prompt("Which queue carries the mails?"), records.prompt("And who restarts it?")
+    assert first is not None and second is not None
+    (companion,) = make_companions(settings, tmp_path)
+    save(settings.spool_dir, first)
+    companion.start()
+    save(settings.spool_dir, second)
+    companion.nudge()
+
+    assert companion.status() == {"stored": 2, "error": None}
+    with Memory.open(settings, tmp_path) as memory:
+        assert memory.search("queue mails", content_type="conversation").results
+        assert memory.search("restarts", content_type="conversation").results

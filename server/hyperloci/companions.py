@@ -1,4 +1,4 @@
-"""What runs beside the tools in a server's process: the embedder's owner, and the watchers of files and Git.
+"""What runs beside the tools in a server's process: the hooks' leftovers, the embedder's owner, the watchers.
 
 They are started after the client has been answered, in a thread, and import what they need only then. None is needed
 for the tools to work: what cannot start says so in `memory_stats`.
@@ -6,8 +6,9 @@ for the tools to work: what cannot start says so in `memory_stats`.
 
 from __future__ import annotations
 
+import contextlib
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -17,6 +18,7 @@ from hyperloci.errors import HyperlociError
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
     from hyperloci.ingest.watch import Watchers
+    from hyperloci.memory import Memory
 
 _log = logging.getLogger(__name__)
 
@@ -124,13 +126,64 @@ class WatchCompanion:
         return {"running": False} if self._watchers is None else self._watchers.status()
 
 
+class HookCompanion:
+    """Stores what hooks left for later: their spool, and the turns of transcripts that no hook told of."""
+
+    name = "hooks"
+
+    def __init__(self, settings: Settings, project_path: Path) -> None:
+        self._settings = settings
+        self._project_path = project_path
+        self._stored = 0
+        self._fault: str | None = None
+
+    def start(self) -> None:
+        """Store what waits."""
+        from hyperloci.memory import Memory
+
+        with self._noted(), Memory.open(self._settings, self._project_path) as memory:
+            self._stored += self._drain(memory)
+            self._stored += memory.catch_up()
+
+    def nudge(self) -> None:
+        """Store what hooks have left since; cheap where nothing waits."""
+        from hyperloci_hooks.spool import waiting
+
+        if waiting(self._settings.spool_dir):
+            from hyperloci.memory import Memory
+
+            with self._noted(), Memory.open(self._settings, self._project_path) as memory:
+                self._stored += self._drain(memory)
+
+    def _drain(self, memory: Memory) -> int:
+        from hyperloci_hooks.spool import drain_spool
+
+        return drain_spool(memory)
+
+    @contextlib.contextmanager
+    def _noted(self) -> Iterator[None]:
+        try:
+            yield
+            self._fault = None
+        except (HyperlociError, OSError) as error:
+            _log.warning("what hooks left is not stored yet: %s", error)
+            self._fault = str(error)
+
+    def stop(self) -> None:
+        """Do nothing: what is not stored yet waits for the next session."""
+
+    def status(self) -> Mapping[str, Any]:
+        """Tell how much was stored, and what keeps the rest from it."""
+        return {"stored": self._stored, "error": self._fault}
+
+
 def _without_report(changed: Callable[[], None]) -> Callable[[object], None]:
     return lambda _: changed()
 
 
 def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
     """Return what runs beside the tools under these settings."""
-    companions: list[Companion] = []
+    companions: list[Companion] = [HookCompanion(settings, project_path)]
     changed = None
     if settings.embedder:
         embedder = EmbedderCompanion(settings)

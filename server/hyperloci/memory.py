@@ -545,8 +545,13 @@ class Memory:
         self.keep(self._records(session_id).ended(reason))
 
     def catch_up(self) -> int:
-        """Store the turns of ended sessions that no hook has told of yet; return how many (upkeep)."""
-        return self._capture.catch_up(self.project.id)
+        """Store turns that no hook has told of, and end the sessions that were left; return how many turns were new."""
+        from hyperloci.lifecycle.sessions import abandon_idle
+
+        new = self._capture.catch_up(self.project.id)
+        with self.store.transaction():
+            abandon_idle(self.store, self.project.id, now=self._clock())
+        return new
 
     # -- inner -------------------------------------------------------------------------------------------------------
 

@@ -158,7 +158,10 @@ def memory_opener(settings: Settings, project_path: Path) -> OpenMemory:
 
     def open_memory() -> Memory:
         from hyperloci.memory import Memory
+        from hyperloci.store import vec
 
+        # Before the first connection: sqlite-vec can be registered only for those that are still to come.
+        vec.prepare()
         return Memory.open(settings, project_path)
 
     return open_memory

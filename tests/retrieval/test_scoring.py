@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, combine, dense_weight
 from hyperloci.store import Store
@@ -32,7 +32,7 @@ def test_meaning_and_words_both_count_and_the_whole_stays_within_one(store: Stor
 
 
 def test_without_vectors_words_decide_alone(store: Store) -> None:
-    node = add(store)
+    node = add(store, origin=Origin.MARKDOWN)
 
     score = combine({node.key: 1.0}, 4.0, None, {node.key: node}, profile="auto")[node.key]
 
@@ -40,7 +40,7 @@ def test_without_vectors_words_decide_alone(store: Store) -> None:
 
 
 def test_what_has_no_vector_yet_is_ranked_by_its_words_alone(store: Store) -> None:
-    fresh, old = add(store, "a b"), add(store, "c d")
+    fresh, old = add(store, "a b", origin=Origin.MARKDOWN), add(store, "c d", origin=Origin.MARKDOWN)
     nodes = {node.key: node for node in (fresh, old)}
 
     scores = combine({fresh.key: 3.0, old.key: 3.0}, 4.0, {old.key: 0.5}, nodes, profile="auto")
@@ -49,8 +49,19 @@ def test_what_has_no_vector_yet_is_ranked_by_its_words_alone(store: Store) -> No
     assert scores[fresh.key].total > scores[old.key].total
 
 
+def test_what_was_remembered_on_purpose_comes_before_what_was_said_or_done(store: Store) -> None:
+    said = {"type": NodeType.EXPERIENCE, "subtype": "episode", "origin": Origin.USER_PROMPT}
+    done = {"type": NodeType.EXPERIENCE, "subtype": "action", "origin": Origin.HOOK}
+    kept, turn, action = add(store, "same", subtype="insight"), add(store, "same", **said), add(store, "same", **done)
+    nodes = {node.key: node for node in (action, turn, kept)}
+
+    scores = combine(dict.fromkeys(nodes, 2.0), 4.0, None, nodes, profile="auto")
+
+    assert sorted(nodes, key=lambda key: -scores[key].total) == [kept.key, turn.key, action.key]
+
+
 def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> None:
-    node = add(store)
+    node = add(store, origin=Origin.MARKDOWN)
 
     score = combine({node.key: 2.0}, 2.0, {node.key: -0.8}, {node.key: node}, profile="semantic")[node.key]
 
