@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest import languages
+from hyperloci.ingest import languages, outline
 from hyperloci.ingest.code import chunk_code, is_minified, module_name, symbol_text, symbols_at
 from hyperloci.ingest.code_facts import callee_name, clean_name, comment_text, docstring_text
 from hyperloci.ingest.languages import LANGUAGES, is_test_path, language_of
@@ -698,6 +698,25 @@ def test_a_missing_grammar_leaves_lines(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_grammar_that_cannot_be_imported_is_no_error() -> None:
     assert languages._load("tree_sitter_klingon", "language") is None
     assert languages._load("json", "language") is None
+
+
+# tree-sitter-kotlin 1.1.0 never comes back from this.
+KOTLIN_LOOP = (
+    "{o()\n]\n\n   # */\n@Ann\n\n        foo(a)\n        return x.bar()\n   \n"
+    "data class A(val x: Int) : B(1), C<D> {\n    ov`eonent({a: 1})\nexprride suspend fun r\x00un(a: Int): Int {\n"
+    "        foo(a)\n       x: Int) : B(1), C<D> {\n    override suspend fun run(a     foo(a)\n        return x0]\n\n"
+    "    # .bar()\n    }\n}\n\nfun String.ext(): Int"
+)
+
+
+@pytest.mark.req("D.06")
+def test_a_parser_that_runs_in_circles_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert_partition(KOTLIN_LOOP, chunk_code("a.kt", KOTLIN_LOOP))
+    monkeypatch.setattr(outline, "_FREE_REPORTS", -1_000_000)
+    text = PYTHON * 20
+    chunks = chunk_code("a.py", text)
+    assert_partition(text, chunks)
+    assert {facts(chunk).kind for chunk in chunks} == {"block"}
 
 
 def test_a_minified_file_is_cut_at_lines() -> None:

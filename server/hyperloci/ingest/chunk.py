@@ -42,6 +42,8 @@ def chunk_file(path: str, text: str) -> list[Chunk]:
         path: POSIX path relative to the project's root.
         text: the decoded file.
     """
+    if is_blank(text):
+        return []
     match kind_of(path, text):
         case FileKind.MARKDOWN:
             return chunk_markdown(path, text)

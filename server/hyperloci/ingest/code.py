@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -43,30 +44,24 @@ def chunk_code(path: str, text: str) -> list[Chunk]:
         text: the decoded file.
     """
     language = language_of(path, text)
-    if is_blank(text):
-        return []
     outline = parse_outline(language, text) if language and not is_minified(text) else None
-    if outline is None:
+    if outline is None or language is None:
         return chunk_lines(path, text, language.name if language else None)
-    name = language.name if language else None
-    return [
-        _chunk(path, name, outline, piece)
-        for piece in partition(outline)
-        if not is_blank(text[piece.start : piece.end])
-    ]
+    file = _File(path, module_name(path), language.name, outline.source.lines)
+    pieces = (piece for piece in partition(outline) if not is_blank(text[piece.start : piece.end]))
+    return [_chunk(file, outline, piece) for piece in pieces]
 
 
 def chunk_lines(path: str, text: str, language: str | None) -> list[Chunk]:
     """Cut code that no grammar can read into windows of whole lines."""
-    lines = LineIndex.of(text)
-    module = module_name(path)
+    file = _File(path, module_name(path), language, LineIndex.of(text))
     return [
         Chunk(
             text=text[start:end],
             kind=ChunkKind.CODE,
-            breadcrumb=(module,),
+            breadcrumb=(file.module,),
             code=CodeFacts(kind="block"),
-            position=_position(path, lines, (start, end), module=module, language=language),
+            position=_position(file, (start, end), []),
         )
         for start, end in line_windows(text, 0, len(text))
         if not is_blank(text[start:end])
@@ -133,52 +128,43 @@ def _line_span(outline: Outline, item: Definition) -> Span:
     return first, last + 1
 
 
-def _chunk(path: str, language: str | None, outline: Outline, piece: Piece) -> Chunk:
-    item = outline.definitions[piece.owner] if piece.owner is not None else None
-    module = module_name(path)
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What all chunks of a file share."""
+
+    path: str
+    module: str
+    language: str | None
+    lines: LineIndex
+
+
+def _chunk(file: _File, outline: Outline, piece: Piece) -> Chunk:
+    above = _enclosing(outline, piece.owner)
     return Chunk(
         text=outline.source.text[piece.start : piece.end],
         kind=ChunkKind.CODE,
-        breadcrumb=(module, *(item.qualname.split(".") if item else ())),
-        code=_code_facts(outline, piece, item),
-        position=_position(
-            path,
-            outline.source.lines,
-            (piece.start, piece.end),
-            module=module,
-            language=language,
-            outline=outline,
-            item=item,
-        ),
+        breadcrumb=(file.module, *(above[0].qualname.split(".") if above else ())),
+        code=_code_facts(outline, piece, above[0] if above else None),
+        position=_position(file, (piece.start, piece.end), above),
     )
 
 
-def _position(
-    path: str,
-    lines: LineIndex,
-    span: Span,
-    *,
-    module: str,
-    language: str | None,
-    outline: Outline | None = None,
-    item: Definition | None = None,
-) -> Position:
-    first, last = lines.lines_of(*span)
-    above = _enclosing(outline, item) if outline and item else []
+def _position(file: _File, span: Span, above: Sequence[Definition]) -> Position:
+    """Place a chunk; `above` is its definition and those around it, innermost first."""
+    first, last = file.lines.lines_of(*span)
+    classes = (item.name if item.is_class else item.owner for item in above if _in_class(item))
     return Position(
-        path=path,
+        path=file.path,
         line_start=first,
         line_end=last,
         char_start=span[0],
         char_end=span[1],
-        module=module,
-        class_name=next(
-            (holder.name if holder.is_class else holder.owner for holder in above if _in_class(holder)), None
-        ),
-        function_name=next((holder.name for holder in above if holder.kind in {"function", "method"}), None),
-        symbol=item.qualname if item else None,
-        scope_depth=item.qualname.count(".") if item else 0,
-        language=language,
+        module=file.module,
+        class_name=next(classes, None),
+        function_name=next((item.name for item in above if item.kind in {"function", "method"}), None),
+        symbol=above[0].qualname if above else None,
+        scope_depth=above[0].qualname.count(".") if above else 0,
+        language=file.language,
     )
 
 
@@ -186,11 +172,12 @@ def _in_class(item: Definition) -> bool:
     return item.is_class or item.kind == "method"
 
 
-def _enclosing(outline: Outline, item: Definition) -> list[Definition]:
-    """Return a definition and those around it, innermost first."""
-    chain = [item]
-    while chain[-1].parent is not None:
-        chain.append(outline.definitions[chain[-1].parent])
+def _enclosing(outline: Outline, number: int | None) -> list[Definition]:
+    """Return a definition and those around it, innermost first; none for the module."""
+    chain: list[Definition] = []
+    while number is not None:
+        chain.append(outline.definitions[number])
+        number = chain[-1].parent
     return chain
 
 

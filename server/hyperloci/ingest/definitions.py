@@ -14,6 +14,9 @@ from hyperloci.ingest.languages import INLINE_LINES, Language
 from hyperloci.ingest.lines import Span
 from hyperloci.ingest.source import Nesting, Source
 
+_MAX_WRAPPED: Final = 64
+"""A wrapper of one definition has that, its decorators and a word or two; what has more children is a list."""
+
 _KINDS: Final = ("class", "function", "other", "namespace")
 
 
@@ -157,7 +160,7 @@ def _outer(node: Node, language: Language) -> Node:
         return node
     outer = node
     while (parent := outer.parent) is not None and parent.type in language.wrappers:
-        if sum(child.type == outer.type for child in parent.children) > 1:
+        if parent.child_count > _MAX_WRAPPED or sum(child.type == outer.type for child in parent.children) > 1:
             break
         outer = parent
     return outer

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+import tree_sitter
 from tree_sitter import Node, Parser, Query, QueryCursor
 
 from hyperloci.ingest.code_facts import base_name, callee_name, comment_text, docstring_text, import_name
@@ -16,6 +18,17 @@ from hyperloci.ingest.source import Nesting, Source
 
 MIN_PARSED_SHARE = 0.5
 """A file of which less was understood is cut at lines: its tree says more of the grammar than of the file."""
+
+MAX_PARSE_SECONDS = 5.0
+"""A file is given up after so long: thirty times what the largest one takes."""
+
+_BYTES_PER_REPORT: Final = 10
+_FREE_REPORTS: Final = 100
+"""The parser reports its progress every hundred steps: once in 25 to 250 bytes, measured on 100 MB of sources and on
+broken ones. So a file that takes more than this is one on which the parser runs in circles."""
+
+_READ_BYTES: Final = 65_536
+"""What the parser is handed at a time."""
 
 Fact = tuple[int, str]
 """Something said at a character offset."""
@@ -44,12 +57,14 @@ class Outline:
 
 
 def parse_outline(language: Language, text: str) -> Outline | None:
-    """Parse a source file. None if its grammar is missing or less than half of the file parses; never raises."""
+    """Parse a source file. None if its grammar is missing, gives up, or understands less than half; never raises."""
     grammar = language.load()
     if grammar is None:
         return None
     source = Source.of(text)
-    root = Parser(grammar).parse(source.data).root_node
+    root = _parse(grammar, source.data)
+    if root is None:
+        return None
     found = QueryCursor(_query(language, "facts")).captures(root)
     leads = sorted(
         (
@@ -73,6 +88,26 @@ def parse_outline(language: Language, text: str) -> Outline | None:
         bases=_by_definition(nesting, _facts(source, found, {"base": _base})),
         docs=_docs(source, nesting, definitions, leads, found.get("doc", ())),
     )
+
+
+def _parse(grammar: tree_sitter.Language, data: bytes) -> Node | None:
+    """Return the tree's root, or None when the parser does not come to an end on broken code, as Kotlin's may."""
+    allowed = _FREE_REPORTS + len(data) // _BYTES_PER_REPORT
+    deadline = time.monotonic() + MAX_PARSE_SECONDS
+    reports = 0
+
+    def stop(offset: int, has_error: bool) -> bool:
+        nonlocal reports
+        reports += 1
+        return reports > allowed or time.monotonic() > deadline
+
+    def read(offset: int, point: object) -> bytes:
+        return data[offset : offset + _READ_BYTES]
+
+    try:
+        return Parser(grammar).parse(read, progress_callback=stop).root_node
+    except ValueError:
+        return None
 
 
 @cache
@@ -162,6 +197,8 @@ def _head_comment(text: str, definitions: Sequence[Definition], leads: Sequence[
             break
         if gap.count("\n") > 1 and comment_text(run):
             break
-        run = [*run, text[lead.start : lead.end]] if gap.count("\n") <= 1 else [text[lead.start : lead.end]]
+        if gap.count("\n") > 1:
+            run.clear()
+        run.append(text[lead.start : lead.end])
         behind = lead.end
     return comment_text(run)

@@ -159,7 +159,8 @@ def _statement_spans(outline: Outline, node: Node, start: int, end: int, depth: 
             inner = _split_child(outline, child, cursor, high, depth)
             spans += inner[:-1]
             cursor = inner[-1][0]
-    return [*spans, (cursor, end)]
+    # What is left is too long only where the node has no child: white space that the grammar passes over.
+    return spans + line_windows(outline.source.text, cursor, end, SPLIT_CHARS)
 
 
 def _split_child(outline: Outline, child: Node, start: int, end: int, depth: int) -> list[Span]:
