@@ -236,6 +236,23 @@ def test_the_oldest_commit_of_a_shallow_clone_touches_nothing(
     assert history.changed(cut) == set() and history.changed(last) == {("a.py", "second")}
 
 
+def test_a_partial_clone_gives_messages_and_names_and_fetches_nothing(
+    store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree, tmp_path: Path
+) -> None:
+    tree.commit("one", a_py=CODE)
+    last = tree.commit("two", a_py=CODE.replace("-total", "0"))
+    tree.git("config", "uploadpack.allowFilter", "true")
+    clone = tmp_path / "clone"
+    tree.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{tree.root}", str(clone))
+    before = sorted((clone / ".git" / "objects").rglob("*"))
+
+    report = History(store, settings, clock, WorkingTree(clone)).index()
+
+    assert report.commits == 2 and not [entry for entry in report.skipped if entry.path == ".git"]
+    assert History(store, settings, clock, WorkingTree(clone)).node(last).content == "two\n\nChanged: a.py"
+    assert sorted((clone / ".git" / "objects").rglob("*")) == before
+
+
 def test_a_folder_without_git_has_no_history_and_no_complaint(history: History, tree: WorkingTree) -> None:
     tree.write("a.py", CODE)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -94,7 +94,7 @@ class CommitIndexer:
             return CommitReport()
         try:
             known = self._store.files.commits(self._scope_key)
-            commits = list(self._git.log(known, limit=self._limit, cancelled=self._cancelled))
+            commits = self._new_commits(known)
             lost = self._git.unreachable(known)
             back = self._git.existing(sha for sha, commit in known.items() if commit.ended and sha not in lost)
             branch = _branch(self._project.root)
@@ -106,6 +106,14 @@ class CommitIndexer:
         self._mark(ended, self._clock())
         self._mark(revived, None)
         return CommitReport(added=added, ended=len(ended), revived=len(revived))
+
+    def _new_commits(self, known: Iterable[str]) -> list[Commit]:
+        shas = list(known)
+        try:
+            return list(self._git.log(shas, limit=self._limit, cancelled=self._cancelled))
+        except GitError:
+            # Contents of files may be missing (a partial clone); messages and names are worth having all the same.
+            return list(self._git.log(shas, limit=self._limit, patches=False, cancelled=self._cancelled))
 
     def _add_all(self, commits: Sequence[Commit], branch: str | None) -> int:
         effects = _Effects(self._store, self._project, self._scope_key).of(commits) if commits else {}

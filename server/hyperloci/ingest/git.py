@@ -45,10 +45,13 @@ _NEUTRAL_SETTINGS: Final = (
 """Over anything that the repository's configuration says. The attributes make Git name functions in hunk headings."""
 
 _LOG_OPTIONS: Final = """
-    --reverse --topo-order --raw --patch --unified=0 --inter-hunk-context=0 --find-renames --no-diff-merges --no-color
-    --no-ext-diff --no-textconv --no-relative --no-decorate --no-notes --no-abbrev --full-index --submodule=short
-    --src-prefix=a/ --dst-prefix=b/ --encoding=UTF-8
+    --reverse --topo-order --raw --no-diff-merges --no-color --no-ext-diff --no-textconv --no-relative --no-decorate
+    --no-notes --no-abbrev --encoding=UTF-8
 """.split()  # noqa: SIM905 - a list of twenty literals reads worse
+_PATCH_OPTIONS: Final = """
+    --patch --unified=0 --inter-hunk-context=0 --find-renames --full-index --submodule=short --src-prefix=a/
+    --dst-prefix=b/
+""".split()  # noqa: SIM905
 
 
 class GitError(Exception):
@@ -77,7 +80,12 @@ class Git:
         return None
 
     def log(
-        self, known: Iterable[str] = (), *, limit: int = COMMIT_LIMIT, cancelled: Callable[[], bool] = never
+        self,
+        known: Iterable[str] = (),
+        *,
+        limit: int = COMMIT_LIMIT,
+        patches: bool = True,
+        cancelled: Callable[[], bool] = never,
     ) -> Iterator[Commit]:
         """Yield the newest commits of HEAD that are neither known nor before a known one, parents first.
 
@@ -87,11 +95,14 @@ class Git:
         Args:
             known: hashes of stored commits; hashes that the repository doesn't have are fine.
             limit: how many, newest of all.
+            patches: whether with the places that were changed; without, the contents of files are not needed, which a
+                partial clone leaves on the server.
             cancelled: asked before each commit; True ends the log.
         """
         if self.head() is None:
             return
-        options = [*_LOG_OPTIONS, f"--format={HEADER_FORMAT}", f"--max-count={limit}"]
+        details = _PATCH_OPTIONS if patches else ["--no-renames"]
+        options = [*_LOG_OPTIONS, *details, f"--format={HEADER_FORMAT}", f"--max-count={limit}"]
         excluded = "".join(f"^{sha}\n" for sha in known)
         with self._stream(["log", *options, "--ignore-missing", "--stdin"], f"HEAD\n{excluded}") as lines:
             for commit in read_log(lines):
