@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import os
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +13,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import GLOBAL_SCOPE
@@ -413,3 +417,72 @@ def test_a_project_that_gains_a_remote_keeps_its_memories(settings: Settings, tm
     with Memory.open(settings, folder, clock=clock) as memory:
         assert memory.project.id != before
         assert [hit.id for hit in memory.search("ansible").results] == [fact.id]
+
+
+@pytest.mark.req("SPEC-02.02")
+def test_whatever_is_asked_of_a_damaged_database_is_answered_by_our_error(
+    settings: Settings, project: Path, clock: FakeClock
+) -> None:
+    with Memory.open(settings, project, clock=clock) as memory:
+        fact = memory.remember_fact("The CI runs on Python 3.11 only").id
+    damage(settings.database)
+
+    with Memory.open(settings, project, clock=clock) as memory:
+        for ask in (memory.stats, memory.latest, memory.recall_user_info, memory.recent_sessions):
+            with pytest.raises(StoreCorruptError):
+                ask()
+        for ask_about in (memory.get, memory.explain_fact, memory.search, memory.remember_fact, memory.forget):
+            with pytest.raises(StoreCorruptError):
+                ask_about(fact)
+
+
+def damage(database: Path) -> None:
+    """Overwrite the pages of every table but those that opening needs."""
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
+        roots = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE rootpage > 1 AND tbl_name NOT IN ('scopes', 'sqlite_sequence')"
+        ).fetchall()
+    data = bytearray(database.read_bytes())
+    for (root,) in roots:
+        data[(root - 1) * page_bytes : root * page_bytes] = b"\xa5" * page_bytes
+    database.write_bytes(data)
+
+
+def test_a_text_that_is_no_utf_8_is_refused_wherever_it_is_given(memory: Memory) -> None:
+    half = "\udcff redis"
+
+    for ask in (memory.get, memory.find_related, memory.restore):
+        with pytest.raises(BadRequestError, match="redis"):
+            ask(half)
+    with pytest.raises(BadRequestError, match="redis"):
+        memory.search("redis", where={"section": half})
+
+
+@pytest.mark.parametrize("path", ["a\0b", "x" * 5_000])
+def test_what_no_file_system_takes_as_a_path_is_refused(memory: Memory, path: str) -> None:
+    with pytest.raises(BadRequestError, match="path="):
+        memory.index_path(path)
+
+
+def test_a_database_that_cannot_be_written_is_still_read(
+    settings: Settings, project: Path, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Memory.open(settings, project, clock=clock) as memory:
+        fact = memory.remember_fact("The CI runs on Python 3.11 only").id
+    may = os.access
+    # Root may write whatever the permissions say: what the system answers is replaced, not the permissions.
+    monkeypatch.setattr(os, "access", lambda path, mode, **more: not mode & os.W_OK and may(path, mode, **more))
+
+    with Memory.open(settings, project, clock=clock) as memory:
+        assert memory.search("python ci").results[0].id == fact
+        assert memory.get_context("python ci").sources == (fact,)
+        with pytest.raises(StoreReadOnlyError):
+            memory.remember_fact("Another fact")
+
+
+def test_a_database_that_is_not_there_and_cannot_be_made_is_an_error(tmp_path: Path, settings: Settings) -> None:
+    (tmp_path / "file").write_text("")
+
+    with pytest.raises(StoreReadOnlyError, match="cannot be opened for writing"):
+        Memory.open(dataclasses.replace(settings, database=tmp_path / "file" / "memory.db"), tmp_path)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError, StoreError
+from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreReadOnlyError
 from hyperloci.ingest.project import Project, identify
 from hyperloci.lifecycle.facts import Facts, category_of, checked_text
 from hyperloci.model.answers import (
@@ -35,6 +35,8 @@ from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.search import Hit, SearchAnswer, Where
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
+from hyperloci.store.connection import translated
+from hyperloci.store.faults import use_cases
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -67,10 +69,12 @@ WARM_SECONDS: Final = 30.0
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
 
+@use_cases
 class Memory:
     """The memory of one project, plus what is global, over one open store. Synchronous; used by one thread at a time.
 
     Every method that writes is one transaction: when it returns, what it wrote survives a kill of any process.
+    Every method may raise StoreError: the database could not do it; the kind says why.
     """
 
     def __init__(self, store: Store, settings: Settings, project: Project, clock: Clock = system_clock) -> None:
@@ -84,14 +88,15 @@ class Memory:
     def open(cls, settings: Settings, project_path: Path, *, clock: Clock = system_clock) -> Self:
         """Open (and make, where needed) the database for the project that `project_path` lies in.
 
+        A database that can't be written (a disk mounted for reading, another user's file) is opened for reading.
+
         Raises:
             StoreError: the database can't be opened.
         """
-        store = Store.open(
-            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock
-        )
+        store = _open_store(settings, clock)
         try:
-            project = _known_project(store, settings, project_path, clock())
+            with translated(store.path):
+                project = _known_project(store, settings, project_path, clock())
         except BaseException:
             store.close()
             raise
@@ -478,10 +483,14 @@ class Memory:
 
     def _inside(self, path: Path) -> Path:
         root = Path(self.project.root)
-        target = (root / path).resolve()
+        try:
+            target = (root / path).resolve()
+            exists = target.exists()
+        except (OSError, ValueError) as error:
+            raise BadRequestError(f"path={str(path)!r:.80} is no path: {error.__class__.__name__}.") from error
         if not target.is_relative_to(root.resolve()):
             raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {root}.")
-        if not target.exists():
+        if not exists:
             raise NotFoundError(f"path={str(path)!r} does not exist in {root}.")
         return target
 
@@ -665,10 +674,24 @@ class Memory:
         self.close()
 
 
+def _open_store(settings: Settings, clock: Clock) -> Store:
+    try:
+        return Store.open(
+            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock
+        )
+    except StoreReadOnlyError as error:
+        try:
+            return Store.open(settings.database, read_only=True)
+        except StoreError:
+            raise error from None
+
+
 def _known_project(store: Store, settings: Settings, path: Path, now: int) -> Project:
     """Return the project that a folder belongs to, known to the store with all that was kept under weaker ids."""
     project = identify(path, override=settings.project)
     is_new = store.scopes.find(project.id) is None
+    if store.read_only:
+        return project
     if is_new:
         # A repository that has just got a remote was known by its first commit; only Git can tell that.
         project = identify(path, override=settings.project, thorough=True)

@@ -47,9 +47,10 @@ class Store:
     (`filters`, `keyword_search`, `vectors`) are loaded on first use, so that a hook that only writes stays quick.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+    def __init__(self, connection: sqlite3.Connection, path: Path, *, read_only: bool = False) -> None:
         self.connection = connection
         self.path = path
+        self.read_only = read_only
         self.scopes = Scopes(connection)
         self.log = EvolutionLog(connection)
         self.keywords = Keywords(connection)
@@ -90,15 +91,15 @@ class Store:
             path, synchronous=synchronous, read_only=read_only, busy_timeout_ms=busy_timeout_ms
         )
         try:
-            if read_only:
-                with connections.translated(path):
+            with connections.translated(path):
+                if read_only:
                     check_version(connection, path)
-            else:
-                migrate(connection, path, backup_dir or path.parent / "backups", clock)
-            store = cls(connection, path)
-            if not read_only and store.scopes.find(GLOBAL_SCOPE) is None:
-                with store.transaction():
-                    store.scopes.ensure(GLOBAL_SCOPE, now=clock())
+                else:
+                    migrate(connection, path, backup_dir or path.parent / "backups", clock)
+                store = cls(connection, path, read_only=read_only)
+                if not read_only and store.scopes.find(GLOBAL_SCOPE) is None:
+                    with store.transaction():
+                        store.scopes.ensure(GLOBAL_SCOPE, now=clock())
         except BaseException:
             connection.close()
             raise
