@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -11,7 +12,7 @@ import anyio
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError
+from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.worker import Desk, MemoryWorker, Workers, memory_opener
 
@@ -234,3 +235,20 @@ async def test_closing_finishes_what_is_queued(open_memory: Callable[[], Memory]
         group.start_soon(desk.close)
     with open_memory() as other:
         assert count(other) == 10
+
+
+async def test_a_database_that_could_only_be_read_is_written_when_it_can_be(
+    settings: Settings, open_memory: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_memory().close()
+    desk = Desk(open_memory)
+    with monkeypatch.context() as locked:
+        may = os.access
+        locked.setattr(os, "access", lambda path, mode, **more: not mode & os.W_OK and may(path, mode, **more))
+        assert await desk.call(count) == 0
+        with pytest.raises(StoreReadOnlyError):
+            await desk.call(mark, "too early")
+
+    await desk.call(mark, "in time")
+    assert await desk.call(count) == 1
+    await desk.close()

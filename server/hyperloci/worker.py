@@ -77,8 +77,13 @@ class MemoryWorker(aiosqlite.Connection):
         return cast(T, await self._execute(use_case, memory, *args, **kwargs))  # type: ignore[no-untyped-call]
 
     def is_stale(self) -> bool:
-        """Tell whether the database file was replaced since it was opened (a restored backup, a deleted file)."""
-        return self._memory is not None and self._file != _identity(self._memory.store.path)
+        """Tell whether to open the database anew.
+
+        Its file was replaced since (a restored backup, a deleted file), or it could only be opened for reading, and
+        may be written by now.
+        """
+        memory = self._memory
+        return memory is not None and (memory.store.read_only or self._file != _identity(memory.store.path))
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
