@@ -1,0 +1,163 @@
+"""Start-up, memory and tokens: `python -m bench startup [--runs 10] [--json]`.
+
+Spawns `hyperloci serve` and an empty server of the same SDK in turns, speaks the handshake over stdio, and prints the
+time from spawn to the answered `initialize`, the resident memory then, and what `tools/list` costs in characters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from bench._shared import Table, save_result
+
+EMPTY = "from mcp.server.mcpserver import MCPServer\nMCPServer('empty').run('stdio')\n"
+
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "bench", "version": "1"},
+    },
+}
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return an environment whose files all lie in `folder`."""
+    return {
+        **os.environ,
+        "HOME": str(folder),
+        "CLAUDE_CONFIG_DIR": str(folder / "claude"),
+        "RLM_MEMORY_DB": str(folder / "memory.db"),
+        "HYPERLOCI_RUNTIME_DIR": str(folder / "run"),
+    }
+
+
+class Server:
+    """A server process, spoken to line by line."""
+
+    def __init__(self, command: list[str], folder: Path) -> None:
+        self._begun = time.perf_counter()
+        self.process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(folder),
+            cwd=folder,
+            text=True,
+        )
+
+    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Send a request and return its answer."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+        while True:
+            answer: dict[str, Any] = json.loads(self.process.stdout.readline())
+            if answer.get("id") == message.get("id"):
+                return answer
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Send a notification."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(json.dumps(message) + "\n")
+        self.process.stdin.flush()
+
+    @property
+    def age_ms(self) -> float:
+        """Milliseconds since it was spawned."""
+        return 1_000 * (time.perf_counter() - self._begun)
+
+    @property
+    def megabytes(self) -> float:
+        """Resident memory."""
+        return psutil.Process(self.process.pid).memory_info().rss / 1e6
+
+    def close(self) -> None:
+        """End it by closing its stdin."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait(20)
+
+
+def start(command: list[str], folder: Path) -> tuple[float, float]:
+    """Return milliseconds from spawn to `initialize` answered, and the megabytes held a moment later."""
+    server = Server(command, folder)
+    server.ask(INITIALIZE)
+    elapsed = server.age_ms
+    held = server.megabytes
+    server.close()
+    return elapsed, held
+
+
+def listing(command: list[str], folder: Path) -> dict[str, Any]:
+    """Return the cost of `tools/list`, and the memory held after a fact was remembered and one search made."""
+    server = Server(command, folder)
+    server.ask(INITIALIZE)
+    server.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    tools = server.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})["result"]["tools"]
+    text = json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
+    for number, (name, arguments) in enumerate(
+        [("remember_fact", {"fact": "Deploys run on Fridays"}), ("search_memory", {"query": "when do deploys run"})], 3
+    ):
+        call = {"jsonrpc": "2.0", "id": number, "method": "tools/call"}
+        server.ask({**call, "params": {"name": name, "arguments": arguments}})
+    held = server.megabytes
+    server.close()
+    return {"tools": len(tools), "characters": len(text), "tokens_by_4": len(text) // 4, "megabytes_in_use": held}
+
+
+def main() -> None:
+    """Run both servers in turns and print the table or JSON."""
+    parser = argparse.ArgumentParser(prog="python -m bench startup", description=__doc__)
+    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
+    options = parser.parse_args()
+    commands = {
+        "empty SDK server": [sys.executable, "-c", EMPTY],
+        "hyperloci serve": [sys.executable, "-m", "hyperloci", "serve"],
+    }
+    found: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+    with tempfile.TemporaryDirectory(prefix="hl-") as folder:
+        for _ in range(options.runs + 1):
+            for name, command in commands.items():
+                found[name].append(start(command, Path(folder)))
+        tools = listing(commands["hyperloci serve"], Path(folder))
+    medians = {
+        name: {
+            "initialize_ms": round(statistics.median(ms for ms, _ in runs[1:]), 1),
+            "megabytes": round(statistics.median(mb for _, mb in runs[1:]), 1),
+        }
+        for name, runs in found.items()
+    }
+    ratio = medians["hyperloci serve"]["initialize_ms"] / medians["empty SDK server"]["initialize_ms"]
+    answer = {"runs": options.runs, "servers": medians, "ratio": round(ratio, 3), "core_listing": tools}
+    if options.save:
+        save_result("startup", answer)
+    if options.json:
+        print(json.dumps(answer, indent=2))
+        return
+    table = Table("server", "initialize, ms (median)", "MB then")
+    for name, values in medians.items():
+        table.add(name, values["initialize_ms"], values["megabytes"])
+    table.print()
+    print(f"\nratio {ratio:.2f}; tools/list of the core set: {tools}")
+
+
+if __name__ == "__main__":
+    main()
