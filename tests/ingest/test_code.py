@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hyperloci.ingest import languages, outline
 from hyperloci.ingest.code import chunk_code, is_minified, module_name, symbol_text, symbols_at
 from hyperloci.ingest.code_facts import callee_name, clean_name, comment_text, docstring_text
+from hyperloci.ingest.definitions import Definition, parsed_share
 from hyperloci.ingest.languages import LANGUAGES, is_test_path, language_of
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS
 from hyperloci.ingest.outline import parse_outline
@@ -698,6 +699,30 @@ def test_a_missing_grammar_leaves_lines(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_grammar_that_cannot_be_imported_is_no_error() -> None:
     assert languages._load("tree_sitter_klingon", "language") is None
     assert languages._load("json", "language") is None
+
+
+def test_the_share_that_parses_counts_what_stands_in_errors() -> None:
+    good = "int good{0}() {{\n    return make({0});\n}}\n\n"
+    broken = "A::A(int a)\n#if X\n    : B(a),\n#endif\n      c_(a) {\n  go();\n}\n\n"
+    text = "namespace n {\n" + broken + "".join(good.format(n) for n in range(20)) + "}\n"
+    assert {f"good{n}" for n in range(20)} <= {facts(chunk).name for chunk in chunk_code("a.cpp", text)}
+    item = Definition(
+        name="f",
+        qualname="f",
+        owner="",
+        kind="function",
+        is_class=False,
+        start=20,
+        end=60,
+        lead=20,
+        parent=None,
+        chunked=True,
+        part=False,
+        signature="",
+        comment="",
+    )
+    assert parsed_share([item], [(10, 90), (30, 40)], 100) == pytest.approx(0.6)
+    assert parsed_share([], [(0, 50), (10, 20), (40, 60)], 100) == pytest.approx(0.4)
 
 
 # tree-sitter-kotlin 1.1.0 never comes back from this.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from tree_sitter import Node, Query, QueryCursor
@@ -231,17 +232,15 @@ def _body_child(node: Node) -> Node | None:
 
 def parsed_share(definitions: Sequence[Definition], errors: Sequence[Span], length: int) -> float:
     """Return which share of a file the parser understood: all but what it skipped outside of every definition."""
-    starts = [item.start for item in definitions]
+    whole = [item for item in definitions if not item.part]
+    starts = [item.start for item in whole]
     skipped, behind = 0, 0
     for start, end in sorted(errors):
-        start = max(start, behind)
-        if start >= end:
-            continue
-        skipped += end - start
-        behind = end
-        for item in definitions[bisect_left(starts, start) :]:
-            if item.start >= end:
-                break
-            if not item.part and item.parent is None:
-                skipped -= max(0, min(item.end, end) - item.start)
+        cursor = max(start, behind)
+        for item in islice(whole, bisect_left(starts, cursor), bisect_left(starts, end)):
+            if item.start >= cursor:
+                skipped += item.start - cursor
+                cursor = min(item.end, end)
+        skipped += max(0, end - cursor)
+        behind = max(behind, end)
     return 1.0 - skipped / max(1, length)
