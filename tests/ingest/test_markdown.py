@@ -147,6 +147,9 @@ def test_titles_lose_their_markup() -> None:
         ("Установка", SectionType.INSTALLATION),
         ("Capital of France", SectionType.UNKNOWN),
         ("Classical music", SectionType.UNKNOWN),
+        ("Functions", SectionType.API),
+        ("Use cases are synchronous functions of one connection", SectionType.UNKNOWN),
+        ("Installing it on a machine without any network", SectionType.INSTALLATION),
     ],
 )
 def test_a_sections_type_is_inferred_from_its_title(title: str, expected: SectionType) -> None:

@@ -29,6 +29,9 @@ class SectionType(StrEnum):
     UNKNOWN = "unknown"
 
 
+MAX_LABEL_WORDS = 5
+"""A title of more words is a sentence: a telling word inside it ("one history of all changes") is its subject."""
+
 _TYPE_RULES: Final[tuple[tuple[SectionType, str], ...]] = (
     (SectionType.FAQ, r"faq|frequently asked|вопрос\w* и ответ|частые вопросы"),
     (
@@ -46,7 +49,7 @@ _TYPE_RULES: Final[tuple[tuple[SectionType, str], ...]] = (
     (SectionType.TUTORIAL, r"tutorials?|walk-?through|step by step|учебник|пошагов\w+"),
     (SectionType.EXAMPLES, r"examples?|usage|demos?|sample(?:s| code)?|recipes?|пример\w*|использование"),
     (SectionType.HOWTO, r"how[ -]to\b.*|how do i\b.*|guides?|cookbook|как\b.*|руководств\w+"),
-    (SectionType.API, r"apis?|endpoints?|methods|functions|classes"),
+    (SectionType.API, r"apis?|endpoints?|^(?:methods|functions|classes)\W*$"),
     (SectionType.REFERENCE, r"reference|specifications?|schema|glossary|commands|flags|справ\w+|спецификаци\w+"),
     (SectionType.INTRODUCTION, r"introduction|intro|введение"),
     (SectionType.OVERVIEW, r"overview|about|summary|abstract|features|what is\b.*|обзор|о проекте|возможности"),
@@ -60,9 +63,10 @@ _TYPE_RULES: Final[tuple[tuple[SectionType, str], ...]] = (
 
 
 def infer_section_type(title: str, inherited: SectionType = SectionType.UNKNOWN) -> SectionType:
-    """Return what a title says its section is for, else `inherited`."""
+    """Return what a title says its section is for, else `inherited`. A long title must begin with the telling word."""
+    is_label = len(title.split()) <= MAX_LABEL_WORDS
     for kind, pattern in _type_patterns():
-        if pattern.search(title):
+        if pattern.search(title) if is_label else pattern.match(title):
             return kind
     return inherited
 
