@@ -31,6 +31,9 @@ MAX_FILE_BYTES = 1_000_000
 IGNORED: Final = "ignored by "
 """How a reason begins that comes from an ignore file or a setting."""
 
+UNREADABLE: Final = "cannot be read"
+"""How a reason begins that says nothing of what the file is: it may be indexed the next time."""
+
 EXCLUDE_SETTING: Final = "the setting exclude"
 
 
@@ -189,7 +192,7 @@ class _Tree:
                 return self._judge_folder(folder, path)
             return self._judge_file(folder.chain, path, path, status)
         except OSError as error:
-            return _skip(path, f"cannot be read: {error.strerror or error}")
+            return _skip(path, f"{UNREADABLE}: {error.strerror or error}")
 
     def _judge_folder(self, folder: _Folder, path: str) -> Skipped | _Folder:
         absolute = self.root / path
@@ -280,7 +283,7 @@ class _Tree:
         try:
             return sorted(os.listdir(self.root / folder.prefix))
         except OSError as error:
-            return _skip(folder.prefix or "./", f"cannot be read: {error.strerror or error}")
+            return _skip(folder.prefix or "./", f"{UNREADABLE}: {error.strerror or error}")
 
     def _walk_links(self, links: Sequence[str]) -> Iterator[Found | Skipped]:
         seen: set[str] = set()
