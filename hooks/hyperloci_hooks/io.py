@@ -40,9 +40,12 @@ def parse(data: bytes) -> dict[str, Any]:
 
 
 def text_of(payload: Mapping[str, Any], name: str) -> str:
-    """Return a field that should be a text; '' where it is missing or something else."""
+    """Return a field that should be a text; '' where it is missing or something else.
+
+    Half of a surrogate pair, which JSON can hold and no file can, becomes a question mark.
+    """
     value = payload.get(name)
-    return value if isinstance(value, str) else ""
+    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def object_of(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:

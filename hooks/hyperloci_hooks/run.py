@@ -31,15 +31,15 @@ UNKNOWN_SECONDS: Final = 0.5
 MAX_NOTICE_CHARS: Final = 300
 
 
-def main() -> NoReturn:
-    """Answer the event named on the command line."""
+def main(event: str | None = None) -> NoReturn:
+    """Answer an event; by default the one named on the command line."""
     # Nothing that a hook makes is garbage before the process ends.
     gc.disable()
     sys.stderr = caught = io.StringIO()
     environ = os.environ  # noqa: TID251 - a process's entry point
     # A hook multiplies one vector at most; to start a thread for each processor is a quarter of what numpy costs it.
     environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    hook = Hook(sys.argv[1] if len(sys.argv) > 1 else "", environ)
+    hook = Hook(event or "".join(sys.argv[1:2]), environ)
     try:
         hook.run()
     except BaseException as error:

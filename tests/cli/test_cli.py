@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -206,3 +208,95 @@ def test_the_installed_command_prints_its_version() -> None:
     )
 
     assert done.stdout.startswith("hyperloci ")
+
+
+def test_brackets_and_colons_in_what_is_said_are_printed_as_they_are(tmp_path: Path) -> None:
+    fact = remember("Use [/bold] and :smile: in [red]messages[/red]")
+
+    assert "Use [/bold] and :smile: in [red]messages[/red]" in run("query", "messages")
+    assert "[/bold]" in runner.invoke(app, ["forget", "[/bold]"]).stderr
+    assert str(tmp_path / "[x].db") in run("backup", str(tmp_path / "[x].db"))
+    assert fact in run("forget", fact, "--reason", "[/x]")
+
+
+def test_a_folder_that_is_not_there_is_no_project(tmp_path: Path) -> None:
+    result = runner.invoke(app, ["remember", "x", "--project", str(tmp_path / "typo")])
+
+    assert result.exit_code == 2
+    assert "does not exist" in result.stderr
+    assert not (tmp_path / "typo").exists()
+
+
+def test_an_empty_path_is_refused_rather_than_left_out() -> None:
+    result = runner.invoke(app, ["query", "x", "--path", ""])
+
+    assert result.exit_code == 2
+    assert "path" in result.stderr
+
+
+def test_a_damaged_database_ends_every_command_with_one_line(tmp_path: Path) -> None:
+    fact = remember("The CI runs on Python 3.11")
+    database = tmp_path / "home" / "memory.db"
+    data = bytearray(database.read_bytes())
+    data[8_192:] = b"\xa5" * len(data[8_192:])
+    database.write_bytes(data)
+
+    for command in (["stats"], ["query", "ci"], ["forget", fact], ["export", str(tmp_path / "all.jsonl")], ["migrate"]):
+        result = runner.invoke(app, command)
+        assert (result.exit_code, result.stderr.count("\n")) == (1, 1), result.output
+        assert "hyperloci doctor" in result.stderr
+    assert runner.invoke(app, ["doctor"]).exit_code == 1
+
+
+def as_a_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hyperloci", *arguments], capture_output=True, text=True, timeout=60, **options
+    )
+
+
+def test_a_terminal_of_an_old_encoding_shows_what_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
+    remember("Стрелка → вправо")
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+
+    done = as_a_process("query", "Стрелка")
+
+    assert done.returncode == 0, done.stderr
+    assert "\\u2192" in done.stdout
+
+
+def test_what_nobody_planned_for_is_one_line_and_its_traceback_is_in_the_log(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import hyperloci.memory\n"
+        "def broken(self):\n    raise KeyError('a defect')\n"
+        "hyperloci.memory.Memory.stats = broken\n"
+    )
+
+    done = as_a_process("stats", env={**os.environ, "PYTHONPATH": str(tmp_path)})
+
+    assert done.returncode == 1
+    assert "a defect" in done.stderr and "Traceback" not in done.stderr and done.stderr.count("\n") == 1
+    logged = (tmp_path / "home" / ".claude" / "hyperloci" / "hyperloci.log").read_text()
+    assert "Traceback" in logged and "a defect" in logged
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows keeps the folder a process is in")
+def test_a_current_folder_that_was_deleted_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.delenv("CLAUDE_PROJECT_DIR")
+    command = f"cd {gone} && rmdir {gone} && exec {sys.executable} -m hyperloci stats"
+
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 1
+    assert "deleted" in done.stderr and "Traceback" not in done.stderr
+
+
+@pytest.mark.req("D.11")
+def test_the_hook_command_answers_like_the_hook_program() -> None:
+    event = json.dumps({"session_id": "s1", "source": "startup", "hook_event_name": "SessionStart"})
+
+    done = as_a_process("hook", "SessionStart", input=event)
+
+    assert (done.returncode, json.loads(done.stdout)) == (0, {})
+    assert json.loads(run("sessions", "--json"))[0]["id"] == "s1"

@@ -102,3 +102,7 @@ def test_a_log_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     log(tmp_path / "file" / "hyperloci.log", "unheard")
     assert (tmp_path / "file").read_text() == ""
+
+
+def test_half_of_a_surrogate_pair_becomes_a_question_mark() -> None:
+    assert text_of(parse(b'{"prompt": "a \\ud800 b \\ud83d\\ude00"}'), "prompt") == "a ? b \U0001f600"

@@ -11,11 +11,16 @@ import sys
 
 def main() -> None:
     """Run the command line."""
-    command = sys.argv[1] if len(sys.argv) > 1 else ""
-    if command == "serve" and len(sys.argv) == 2:
-        from hyperloci.app import main as serve
+    match sys.argv[1:]:
+        case ["serve"]:
+            from hyperloci.app import main as serve
 
-        sys.exit(serve())
-    from hyperloci.cli.main import app
+            serve()
+        case ["hook", event] if not event.startswith("-"):
+            from hyperloci_hooks.run import main as answer
 
-    app()
+            answer(event)
+        case _:
+            from hyperloci.cli.main import run
+
+            run()

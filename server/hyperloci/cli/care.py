@@ -37,10 +37,13 @@ def register(app: typer.Typer) -> None:
 def backup(
     file: Annotated[Path, typer.Argument(help="Where to write the copy.")], project: ProjectOption = Path(".")
 ) -> None:
-    """Copy the whole database to a file, also while it is in use."""
+    """Copy the whole database to a file, also while it is in use; `hyperloci restore-backup` puts it back.
+
+    Example: hyperloci backup ~/memory-backup.db
+    """
     with opened(project) as memory:
         memory.store.back_up(file.absolute())
-    console.print(f"wrote {file}", highlight=False)
+    console.print(f"wrote {file}")
 
 
 def restore(
@@ -53,7 +56,7 @@ def restore(
         if not yes:
             typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
         kept = restore_backup(file, settings.database)
-    console.print(f"restored {settings.database}" + (f"; the one before is {kept}" if kept else ""), highlight=False)
+    console.print(f"restored {settings.database}" + (f"; the one before is {kept}" if kept else ""))
 
 
 def purge(
@@ -69,7 +72,7 @@ def purge(
     with opened(project) as memory:
         if not yes:
             for hit in memory.lookup(ids):
-                errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}", markup=False, highlight=False)
+                errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}")
             typer.confirm("Remove for good, with no way back?", abort=True, err=True)
         purged = memory.purge(ids)
     if json:
@@ -81,7 +84,7 @@ def purge(
 
 
 def _print_purged(purged: Purged) -> None:
-    console.print(f"{len(purged.ids)} purged: {', '.join(purged.ids)}", markup=False, highlight=False)
+    console.print(f"{len(purged.ids)} purged: {', '.join(purged.ids)}")
     facts = (
         ("with them went what only they spoke of", purged.entities),
         ("taken out of the backup", purged.backups_rewritten),
@@ -94,19 +97,22 @@ def _print_purged(purged: Purged) -> None:
     )
     for what, items in facts:
         for item in items:
-            console.print(f"{what}: {item}", markup=False, highlight=False)
+            console.print(f"{what}: {item}")
     for what, items in warnings:
         for item in items:
-            errors.print(f"{what}: {item}", style="yellow", markup=False, highlight=False)
+            errors.print(f"{what}: {item}", style="yellow")
 
 
 def export(
     file: Annotated[Path, typer.Argument(help="Where to write JSON lines.")], project: ProjectOption = Path(".")
 ) -> None:
-    """Write everything but derived data (vectors, indexes) as JSON lines."""
+    """Write everything but derived data (vectors, indexes) as JSON lines, which `hyperloci import` reads.
+
+    Example: hyperloci export memory.jsonl
+    """
     with opened(project) as memory:
         count = export_all(memory.store, file)
-    console.print(f"wrote {count} lines to {file}", highlight=False)
+    console.print(f"wrote {count} lines to {file}")
 
 
 def import_(
@@ -116,9 +122,7 @@ def import_(
     """Read what `export` wrote into this database; what is there already stays as it is."""
     with opened(project) as memory:
         counts = import_all(memory.store, file)
-    console.print(
-        ", ".join(f"{table}: {count}" for table, count in counts.items() if count) or "nothing new", highlight=False
-    )
+    console.print(", ".join(f"{table}: {count}" for table, count in counts.items() if count) or "nothing new")
 
 
 def migrate() -> None:
@@ -126,7 +130,7 @@ def migrate() -> None:
     with explained():
         settings = load_settings()
         with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
-            console.print(f"{settings.database}: schema {store.stats()['schema_version']}", highlight=False)
+            console.print(f"{settings.database}: schema {store.stats()['schema_version']}")
 
 
 def demo(project: ProjectOption = Path(".")) -> None:

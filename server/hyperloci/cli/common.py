@@ -9,17 +9,22 @@ from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, HyperlociError
 from hyperloci.memory import Memory
+from hyperloci.store.connection import translated
 
-console = Console()
-errors = Console(stderr=True)
+_PLAIN: Final[dict[str, Any]] = {"markup": False, "emoji": False, "highlight": False, "soft_wrap": True}
+"""What is printed was written by others: brackets and `:words:` in it mean nothing, and no path is cut in two."""
+
+console = Console(**_PLAIN)
+errors = Console(stderr=True, **_PLAIN)
 
 
 class Exit(IntEnum):
@@ -34,7 +39,11 @@ class Exit(IntEnum):
 ProjectOption = Annotated[
     Path,
     typer.Option(
-        "--project", "-p", help="A folder of the project; its repository decides.", envvar="CLAUDE_PROJECT_DIR"
+        "--project",
+        "-p",
+        help="A folder of the project; its repository decides.",
+        envvar="CLAUDE_PROJECT_DIR",
+        exists=True,
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -54,12 +63,18 @@ def opened(project: Path) -> Iterator[Memory]:
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
-    """Turn our errors into one line on stderr and the right exit code."""
+    """Turn our errors, and SQLite's, into one line on stderr and the right exit code."""
     try:
-        yield
+        with translated():
+            yield
     except HyperlociError as error:
-        errors.print(f"[red]error:[/red] {error}", highlight=False, markup=True, soft_wrap=True)
+        complain(str(error))
         raise typer.Exit(Exit.USAGE if isinstance(error, BadRequestError) else Exit.FAILED) from error
+
+
+def complain(message: str) -> None:
+    """Say on stderr what went wrong."""
+    errors.print(Text.assemble(("error:", "red"), " ", message))
 
 
 def print_json(value: Any) -> None:

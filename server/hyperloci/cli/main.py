@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import traceback
 from typing import Annotated
 
 import typer
 
 from hyperloci import __version__
 from hyperloci.cli import care, read, setup, write
-from hyperloci.cli.common import Exit
+from hyperloci.cli.common import Exit, complain, load_settings
+from hyperloci.errors import HyperlociError
 
 app = typer.Typer(
     name="hyperloci",
@@ -40,16 +43,17 @@ def root(
 @app.command()
 def serve() -> None:
     """Run the MCP server on stdin and stdout (what Claude Code starts)."""
-    from hyperloci.app import main as run
+    from hyperloci.app import main as run_server
 
-    raise typer.Exit(run())
+    run_server()
 
 
 @app.command()
 def hook(event: Annotated[str, typer.Argument(help="The event, such as SessionStart.")]) -> None:
     """Answer one Claude Code hook: JSON on stdin, JSON on stdout (the same as `hyperloci-hook EVENT`)."""
-    # The hook's package stands above this one, so it is started as the program it is.
-    os.execv(sys.executable, [sys.executable, "-m", "hyperloci_hooks.run", event])
+    from hyperloci_hooks.run import main as answer
+
+    answer(event)
 
 
 read.register(app)
@@ -57,4 +61,39 @@ write.register(app)
 setup.register(app)
 care.register(app)
 
-__all__ = ["Exit", "app"]
+
+def run() -> None:
+    """Run one command as this process: whatever goes wrong in it, a person reads one line of it."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal or pipe of an old encoding shows a code in place of a sign that it lacks.
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app()
+    except Exception as error:
+        complain(_unplanned(error))
+        sys.exit(Exit.FAILED)
+
+
+def _unplanned(error: Exception) -> str:
+    if isinstance(error, FileNotFoundError) and not _has_folder():
+        return "the current folder has been deleted; change to another."
+    from hyperloci_hooks.log import log
+
+    message = f"an error that nobody planned for: {type(error).__name__}: {error}"
+    try:
+        file = load_settings().log_file
+    except HyperlociError:
+        return message
+    log(file, "".join(traceback.format_exception(error)), level="ERROR", who="hyperloci.cli")
+    return f"{message} (its traceback is in {file}; please report it)"
+
+
+def _has_folder() -> bool:
+    try:
+        return bool(os.getcwd())
+    except FileNotFoundError:
+        return False
+
+
+__all__ = ["Exit", "app", "run"]

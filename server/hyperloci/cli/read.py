@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
 from hyperloci.model.answers import RelatedAnswer
 from hyperloci.model.search import Hit, SearchAnswer
 
@@ -53,21 +53,19 @@ def query(
             limit=limit,
             after=after,
             before=before,
-            where={"path": path} if path else None,
+            where=None if path is None else {"path": path},
             explain=explain,
         )
     if json:
         print_json(answer)
     else:
         _print_answer(answer, full=full, explain=explain)
-    if not answer.results:
-        raise typer.Exit(Exit.DONE)
 
 
 def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     for rank, hit in enumerate(answer.results, start=1):
         console.print(Text(f"{rank}. {_heading(hit)}", style="bold"))
-        console.print(Text(_preview(hit.content, full)), soft_wrap=True)
+        console.print(Text(_preview(hit.content, full)))
         for note in hit.notes:
             console.print(Text(f"! {note}", style="yellow"))
         if explain and hit.explain:
@@ -112,8 +110,11 @@ def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
         return
     table = Table(box=None, show_header=False, padding=(0, 2))
     for name, value in answer.items():
-        shown = ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else str(value)
-        table.add_row(Text(name, style="bold"), Text(shown))
+        shown = ", ".join(f"{k}: {v}" for k, v in value.items()) if isinstance(value, dict) else value
+        table.add_row(
+            Text(name.replace("_", " "), style="bold"),
+            Text("-" if shown in ("", None) else str(shown), overflow="fold"),
+        )
     console.print(table)
 
 
@@ -121,12 +122,17 @@ def graph(
     topic: Annotated[str, typer.Argument(help="A memory's id, or words that find it.")],
     project: ProjectOption = Path("."),
     depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to cross.")] = 2,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50)] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many memories.")] = 20,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
     dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz DOT.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Draw what a memory is related to."""
+    """Draw what a memory is related to.
+
+    Examples:
+      hyperloci graph "retry policy" --depth 3
+      hyperloci graph 976bdca7 --mermaid > graph.mmd
+    """
     with opened(project) as memory:
         answer = memory.find_related(topic, depth=depth, limit=limit)
     if json:
@@ -168,7 +174,7 @@ def _quoted(content: str) -> str:
 
 def sessions(
     project: ProjectOption = Path("."),
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200)] = 20,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many sessions.")] = 20,
     json: JsonOption = False,
 ) -> None:
     """List the sessions of the project, latest first."""

@@ -71,8 +71,8 @@ def _carry_out(plan: installation.Plan, dry_run: bool, done: str) -> None:
         typer.echo(plan.diff())
     else:
         for path in installation.apply(plan):
-            console.print(f"wrote {path}", highlight=False)
-        console.print(done, highlight=False)
+            console.print(f"wrote {path}")
+        console.print(done)
 
 
 def doctor(
@@ -114,6 +114,6 @@ def embedder(
             if json:
                 print_json(status)
             else:
-                console.print(str(status) if status else "not running", highlight=False)
+                console.print(str(status) if status else "not running")
         else:
             raise typer.BadParameter(f"{action!r} is unknown: use status or stop.")

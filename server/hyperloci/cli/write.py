@@ -51,7 +51,10 @@ def dead_end(
     project: ProjectOption = Path("."),
     json: JsonOption = False,
 ) -> None:
-    """Remember that an approach failed, so that nobody tries it again."""
+    """Remember that an approach failed, so that nobody tries it again.
+
+    Example: hyperloci dead-end "Caching sessions in Redis" "evictions logged users out"
+    """
     with opened(project) as memory:
         remembered = memory.mark_dead_end(approach, reason)
     _print_remembered(remembered, json)
@@ -62,9 +65,9 @@ def _print_remembered(remembered: Remembered, json: bool) -> None:
         print_json(remembered)
         return
     known = " (known already)" if remembered.duplicate_of else ""
-    console.print(f"{remembered.id}{known}", highlight=False)
+    console.print(f"{remembered.id}{known}")
     for item in remembered.contradictions:
-        errors.print(f"contradicts {item.id}: {item.reason}", style="yellow", highlight=False, markup=False)
+        errors.print(f"contradicts {item.id}: {item.reason}", style="yellow")
     if remembered.redactions:
         errors.print(f"{remembered.redactions} secret(s) were redacted before storing.", style="yellow")
 
@@ -73,7 +76,7 @@ def confirm(id: Annotated[str, typer.Argument(help="A memory's id.")], project: 
     """Confirm that a memory is right: it never fades."""
     with opened(project) as memory:
         hit = memory.confirm_fact(id)
-    console.print(f"{hit.id} confirmed", highlight=False)
+    console.print(f"{hit.id} confirmed")
 
 
 def forget(
@@ -84,9 +87,7 @@ def forget(
     """Forget a memory; it can be restored for 30 days."""
     with opened(project) as memory:
         forgotten = memory.forget(id, reason=reason)
-    console.print(
-        f"{forgotten.id} forgotten; `hyperloci restore` works until {forgotten.restorable_until}", highlight=False
-    )
+    console.print(f"{forgotten.id} forgotten; `hyperloci restore` works until {forgotten.restorable_until}")
 
 
 def restore(
@@ -95,7 +96,7 @@ def restore(
     """Bring a forgotten memory back."""
     with opened(project) as memory:
         hit = memory.restore(id)
-    console.print(f"{hit.id} restored", highlight=False)
+    console.print(f"{hit.id} restored")
 
 
 def index(
@@ -127,7 +128,7 @@ def index(
 
 def _bar(quiet: bool) -> Progress:
     return Progress(
-        TextColumn("{task.description:<24.24}"),
+        TextColumn("{task.description:<24.24}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -145,6 +146,6 @@ def _print_report(report: IndexReport, pending: int) -> None:
     table.add_row("without vectors", str(pending))
     console.print(table)
     for skipped in report.skipped[:SKIPPED_SHOWN]:
-        console.print(f"skipped {skipped.path}: {skipped.reason}", style="dim", highlight=False, markup=False)
+        console.print(f"skipped {skipped.path}: {skipped.reason}", style="dim")
     if len(report.skipped) > SKIPPED_SHOWN:
         console.print(f"... and {len(report.skipped) - SKIPPED_SHOWN} more skipped (--json lists them)", style="dim")
