@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from hyperloci.doctor import Level, examine, file_system_of
 from hyperloci.store import Store
-from tests.support import NOW
+from tests.support import NOW, add
 
 
 @pytest.fixture
@@ -30,7 +31,6 @@ def test_a_database_others_can_read_is_a_warning(database: Path, tmp_path: Path)
 
 
 def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_path: Path) -> None:
-    from tests.support import add
 
     with Store.open(database) as store:
         node = add(store, "alpha beta", now=NOW)
@@ -68,3 +68,56 @@ def test_the_file_system_is_that_of_the_nearest_mount(tmp_path: Path) -> None:
     assert file_system_of(Path("/home/me/x.db"), mounts) == "ext4"
     assert file_system_of(Path("/x.db"), mounts) == "ext4"
     assert file_system_of(Path("/x.db"), tmp_path / "none") is None
+
+
+def test_a_database_with_damaged_pages_is_an_error_with_the_newest_backup_as_its_mend(
+    database: Path, tmp_path: Path
+) -> None:
+    backups = tmp_path / ".claude" / "hyperloci" / "backups"
+    with Store.open(database) as store:
+        add(store, "alpha beta", now=NOW)
+        for name in ("old.db", "new.db"):
+            backups.mkdir(parents=True, exist_ok=True)
+            store.back_up(backups / name)
+        root = store.connection.execute("SELECT rootpage FROM sqlite_master WHERE name = 'nodes'").fetchone()[0]
+        page = store.connection.execute("PRAGMA page_size").fetchone()[0]
+    os.utime(backups / "old.db", (1, 1))
+    data = bytearray(database.read_bytes())
+    data[(root - 1) * page : root * page] = b"\xa5" * page
+    database.write_bytes(data)
+
+    for repair in (False, True):
+        errors = [item for item in examine(tmp_path, repair=repair) if item.level is Level.ERROR]
+        assert errors and all(item.subject == "database" for item in errors)
+        assert any("new.db" in item.mend for item in errors)
+
+
+def test_a_place_where_no_database_can_be_made_is_an_error(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "file" / "memory.db"))
+
+    assert [item.mend for item in examine(tmp_path) if item.level is Level.ERROR] == [
+        "set RLM_MEMORY_DB to a file you may write"
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_not_answered_with_a_backup(database: Path, tmp_path: Path) -> None:
+    database.mkdir()
+
+    (error,) = [item for item in examine(tmp_path) if item.level is Level.ERROR]
+
+    assert "Is a directory" in error.message
+    assert "restore-backup" not in error.mend
+
+
+def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:
+    spool = tmp_path / ".claude" / "hyperloci" / "spool"
+    spool.mkdir(parents=True)
+    (spool / "1.jsonl").touch()
+    (spool / "2.bad").touch()
+
+    said = [item.message for item in examine(tmp_path) if item.subject == "spool"]
+
+    assert len(said) == 2 and "wait to be stored" in said[0] and "could not be stored" in said[1]

@@ -14,9 +14,10 @@ from typing import Any, Final
 
 from hyperloci import __version__, install
 from hyperloci.config import Settings
-from hyperloci.errors import HyperlociError
+from hyperloci.errors import HyperlociError, StoreCorruptError
 from hyperloci.ingest.project import identify
 from hyperloci.store import Store, health, vec
+from hyperloci.store.connection import translated
 
 MIN_FREE_BYTES: Final = 200_000_000
 """With less room left, a busy day of indexing may fill the disk."""
@@ -70,7 +71,7 @@ def _sqlite(settings: Settings, project: Path, repair: bool) -> Iterator[Finding
 def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
     path = settings.database
     if not path.exists():
-        yield Finding(Level.NOTE, "database", f"{path} is not there yet; it is made on first use")
+        yield _place(path)
         return
     yield from _permissions(path)
     kind = file_system_of(path)
@@ -82,15 +83,33 @@ def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
             "set RLM_MEMORY_DB to a file on a local disk",
         )
     try:
-        with Store.open(path, backup_dir=settings.backup_dir) as store:
+        with translated(path), Store.open(path, backup_dir=settings.backup_dir) as store:
             yield from _health(store, repair)
+    except StoreCorruptError as error:
+        yield Finding(Level.ERROR, "database", str(error), _restoring(settings))
     except HyperlociError as error:
-        yield Finding(
-            Level.ERROR,
-            "database",
-            str(error),
-            f"a backup may lie in {settings.backup_dir}: hyperloci restore-backup FILE",
-        )
+        yield Finding(Level.ERROR, "database", str(error))
+
+
+def _place(path: Path) -> Finding:
+    """Judge the place of a database that is not there yet."""
+    folder = _existing(path)
+    if folder.is_dir() and os.access(folder, os.W_OK):
+        return Finding(Level.NOTE, "database", f"{path} is not there yet; it is made on first use")
+    message = f"{path} is not there, and can't be made: {folder} can't be written"
+    return Finding(Level.ERROR, "database", message, "set RLM_MEMORY_DB to a file you may write")
+
+
+def _existing(path: Path) -> Path:
+    return next((parent for parent in path.parents if parent.exists()), Path("/"))
+
+
+def _restoring(settings: Settings) -> str:
+    """Return how to get out of a damaged database: with the newest backup, if there is one."""
+    backups = [(file.stat().st_mtime_ns, file) for file in settings.backup_dir.glob("*.db")]
+    if backups:
+        return f"hyperloci restore-backup {max(backups)[1]}"
+    return "hyperloci restore-backup FILE with a backup of your own; or move the file away, to begin anew"
 
 
 def _permissions(path: Path) -> Iterator[Finding]:
@@ -121,7 +140,7 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
 
 
 def _disk(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
-    folder = next((parent for parent in settings.database.parents if parent.exists()), Path("/"))
+    folder = _existing(settings.database)
     free = shutil.disk_usage(folder).free
     if free < MIN_FREE_BYTES:
         yield Finding(Level.WARNING, "disk", f"only {free / 1e6:.0f} MB free in {folder}", "make room")
@@ -175,9 +194,12 @@ def _embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
 
 
 def _spool(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
-    waiting = len(list(settings.spool_dir.glob("*.jsonl"))) if settings.spool_dir.exists() else 0
+    waiting, refused = (len(list(settings.spool_dir.glob(pattern))) for pattern in ("*.jsonl", "*.bad"))
     if waiting:
         yield Finding(Level.NOTE, "spool", f"{waiting} file(s) of hooks wait to be stored; the next session does it")
+    if refused:
+        message = f"{refused} file(s) of hooks could not be stored (*.bad in {settings.spool_dir})"
+        yield Finding(Level.NOTE, "spool", message, f"see {settings.log_file}, then delete them")
 
 
 def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str | None:
