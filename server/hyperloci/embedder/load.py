@@ -97,6 +97,9 @@ def _sentence_stage(name: str, device: str) -> Stage:
 
     use_sensible_threads()
     place = choose(device)
+    if place.device.type == "cpu":
+        # What half precision costs is known of the bundled model only.
+        place = choose("cpu", "float32")
     return Stage(
         encoder=load(name, place),
         backend="sentence-transformers",
