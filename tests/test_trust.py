@@ -79,3 +79,24 @@ print("done")
 def test_no_use_of_the_memory_asks_for_the_network(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", USES, str(tmp_path)], capture_output=True, text=True, timeout=100)
     assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr
+
+
+MODEL = """
+from pathlib import Path
+from hyperloci.config import Settings
+from hyperloci.embedder.load import stages
+root = Path(sys.argv[1])
+settings = Settings(database=root / "memory.db", state_dir=root, runtime_dir=root, device="cpu")
+for stage in stages(settings):
+    assert stage.encoder.encode(["a text"]).shape == (1, 384)
+print("done")
+"""
+
+
+@pytest.mark.model
+def test_the_models_that_ship_are_loaded_and_used_without_the_network(tmp_path: Path) -> None:
+    guard, _, _ = USES.partition("from pathlib import Path")
+    done = subprocess.run(
+        [sys.executable, "-c", guard + MODEL, str(tmp_path)], capture_output=True, text=True, timeout=100
+    )
+    assert (done.stdout, done.returncode) == ("done\n", 0), done.stderr
