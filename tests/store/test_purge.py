@@ -285,3 +285,15 @@ def test_a_short_text_takes_no_record_that_only_contains_it(memory: Memory, sett
     (settings.spool_dir / "1.jsonl").write_bytes(line)
     assert memory.purge([memory.remember_fact("okay").id]).records == 0
     assert (settings.spool_dir / "1.jsonl").read_bytes() == line
+
+
+def test_sessions_that_are_open_but_idle_do_not_hold_it_up_and_go_on(memory: Memory, tmp_path: Path) -> None:
+    id = memory.remember_fact(TEXT).id
+    with Memory.open(memory.settings, tmp_path / "project", clock=FakeClock()) as other:
+        assert other.search(UNIQUE, limit=1).results[0].id == id
+        memory.purge([id])
+        assert other.search(UNIQUE).results == ()
+        other.remember_fact("Written by the other session afterwards.")
+        assert integrity(other.store.connection) == []
+    memory.close()
+    assert places_with(tmp_path, UNIQUE) == []
