@@ -486,3 +486,16 @@ def test_a_database_that_is_not_there_and_cannot_be_made_is_an_error(tmp_path: P
 
     with pytest.raises(StoreReadOnlyError, match="cannot be opened for writing"):
         Memory.open(dataclasses.replace(settings, database=tmp_path / "file" / "memory.db"), tmp_path)
+
+
+def test_a_secret_in_either_part_of_a_dead_end_is_counted_with_it(memory: Memory) -> None:
+    told = memory.mark_dead_end("Calling the billing API", "password = 'hunter2-XkQ9v7Lm2pRt'")
+
+    node = memory.store.nodes.get_node(told.id)
+    assert told.redactions == 1
+    assert node is not None and node.metadata["redactions"] == 1
+
+
+def test_a_walk_from_nothing_is_refused_by_its_own_name(memory: Memory) -> None:
+    with pytest.raises(BadRequestError, match="topic"):
+        memory.find_related("  ")

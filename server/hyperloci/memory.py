@@ -601,6 +601,8 @@ class Memory:
         return present(self.store, nodes, now=self._clock(), scores=scores, explanations=explanations)
 
     def _node_about(self, topic: str) -> Node:
+        if not topic.strip():
+            raise BadRequestError("topic is empty: give a memory's id, or words that find it.")
         if self.store.nodes.get_node(topic) is not None:
             return self._facts.existing(topic, "topic")
         answer = self.search(topic, limit=1, reinforce=False)

@@ -63,3 +63,18 @@ def test_any_object_is_understood_or_refused_with_words(where: dict[str, object]
         build_conditions(project=PROJECT, now=NOW, where=where)
     except BadRequestError as error:
         assert "where" in str(error)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [
+        {"lines": [1, 10**30]},
+        {"lines": [0, 3]},
+        {"lines": [3, 2]},
+        {"domain_tags": ["a"] * 51},
+        {"types": ["fact"] * 51},
+    ],
+)
+def test_what_the_database_could_not_take_is_refused_before(where: dict[str, object]) -> None:
+    with pytest.raises(BadRequestError, match=f"where.{next(iter(where))}"):
+        build_conditions(project=PROJECT, now=NOW, where=where)

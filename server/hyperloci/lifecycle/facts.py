@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
@@ -95,55 +95,60 @@ class Facts:
         self, approach: Prepared, reason: Prepared, *, scope: str, session_id: str | None = None
     ) -> Remembered:
         """Store that an approach was tried and failed, and why."""
-        metadata = {**_metadata(approach), "approach": approach.text, "reason": reason.text}
-        flags = tuple(dict.fromkeys((*approach.flags, *reason.flags)))
-        if flags:
-            metadata["flags"] = list(flags)
-        new = NewNode(
-            type=NodeType.EXPERIENCE,
-            subtype="dead_end",
-            content=f"Dead end: {approach.text}\nWhy it failed: {reason.text}",
-            confidence=1.0,
-            origin=Origin.TOOL,
+        return self._experience(
+            "dead_end",
+            f"Dead end: {approach.text}\nWhy it failed: {reason.text}",
+            (approach, reason),
+            {"approach": approach.text, "reason": reason.text},
             provenance="mark_dead_end",
             scope=scope,
-            metadata=metadata,
+            session_id=session_id,
         )
-        redactions = len(approach.redactions) + len(reason.redactions)
-        with self._store.transaction():
-            known = self._store.nodes.find_duplicate(new.content, scope)
-            if known is not None:
-                self._store.nodes.count_again(known.key, now=self._clock())
-                return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
-            node = self._create(new, session_id, ())
-        return Remembered(id=node.id, redactions=redactions, flags=flags)
 
     def add_experience(
         self, content: Prepared, outcome: Prepared, *, success: bool, scope: str, session_id: str | None = None
     ) -> Remembered:
         """Store what was done and what came of it (SPEC-02.29)."""
-        flags = tuple(dict.fromkeys((*content.flags, *outcome.flags)))
-        metadata = {**_metadata(content), "outcome": outcome.text, "success": success}
-        if flags:
-            metadata["flags"] = list(flags)
-        new = NewNode(
-            type=NodeType.EXPERIENCE,
-            subtype="outcome",
-            content=f"{content.text}\n{'It worked' if success else 'It failed'}: {outcome.text}",
-            confidence=1.0,
-            origin=Origin.TOOL,
+        return self._experience(
+            "outcome",
+            f"{content.text}\n{'It worked' if success else 'It failed'}: {outcome.text}",
+            (content, outcome),
+            {"outcome": outcome.text, "success": success},
             provenance="memory_add_experience",
             scope=scope,
-            metadata=metadata,
+            session_id=session_id,
         )
-        redactions = len(content.redactions) + len(outcome.redactions)
+
+    def _experience(
+        self,
+        subtype: str,
+        content: str,
+        parts: Sequence[Prepared],
+        told: Mapping[str, Any],
+        *,
+        provenance: str,
+        scope: str,
+        session_id: str | None,
+    ) -> Remembered:
+        """Store an experience made of several texts, or count it again if it is known."""
+        new = NewNode(
+            type=NodeType.EXPERIENCE,
+            subtype=subtype,
+            content=content,
+            confidence=1.0,
+            origin=Origin.TOOL,
+            provenance=provenance,
+            scope=scope,
+            metadata={**_metadata(*parts), **told},
+        )
+        redactions = sum(len(part.redactions) for part in parts)
         with self._store.transaction():
-            known = self._store.nodes.find_duplicate(new.content, scope)
+            known = self._store.nodes.find_duplicate(content, scope)
             if known is not None:
                 self._store.nodes.count_again(known.key, now=self._clock())
                 return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
             node = self._create(new, session_id, ())
-        return Remembered(id=node.id, redactions=redactions, flags=flags)
+        return Remembered(id=node.id, redactions=redactions, flags=_flags(*parts))
 
     def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
@@ -306,14 +311,15 @@ def checked_text(argument: str, text: str) -> Prepared:
         )
     prepared = prepare(text)
     if not prepared.text.strip() or prepared.text.strip() == "[private]":
-        raise BadRequestError(f"{argument} is empty (or all of it is private): give the text to remember.")
+        raise BadRequestError(f"{argument} is empty (or all of it is private): give a text.")
     return prepared
 
 
-def _metadata(text: Prepared) -> dict[str, Any]:
-    metadata: dict[str, Any] = {}
-    if text.flags:
-        metadata["flags"] = list(text.flags)
-    if text.redactions:
-        metadata["redactions"] = len(text.redactions)
-    return metadata
+def _flags(*texts: Prepared) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(flag for text in texts for flag in text.flags))
+
+
+def _metadata(*texts: Prepared) -> dict[str, Any]:
+    redactions = sum(len(text.redactions) for text in texts)
+    found = {"flags": list(_flags(*texts)), "redactions": redactions}
+    return {name: value for name, value in found.items() if value}

@@ -25,6 +25,12 @@ CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
 
 SCOPE_CHOICES: Final = ("project", "global", "all")
 
+MAX_WORDS: Final = 50
+"""Words of one list: a condition of more than a few is a mistake, and SQLite takes no thousand of them."""
+
+MAX_LINE: Final = 2**31
+"""No file has so many lines, and no larger number fits into SQLite's."""
+
 _LISTS: Final = ("types", "subtypes", "tiers", "verification", "domain_tags", "source_types")
 _TEXTS: Final = (
     "strategy",
@@ -165,6 +171,8 @@ def _list(key: str, value: Any) -> tuple[str, ...]:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         raise BadRequestError(f"where.{key}={value!r:.80} must be a list of words.")
+    if len(items) > MAX_WORDS:
+        raise BadRequestError(f"where.{key} has {len(items)} words; at most {MAX_WORDS} are looked at.")
     allowed = _MEMBERS.get(key)
     for item in items:
         if allowed is not None and item not in allowed:
@@ -181,6 +189,8 @@ def _text(name: str, value: Any) -> str:
 def _lines(value: Any) -> tuple[int, int]:
     if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(type(item) is int for item in value):
         raise BadRequestError(f"where.lines={value!r:.80} must be two line numbers, [first, last].")
+    if not 1 <= value[0] <= value[1] <= MAX_LINE:
+        raise BadRequestError(f"where.lines={value!r:.80} is not a range: give [first, last], from 1, in order.")
     return (value[0], value[1])
 
 
