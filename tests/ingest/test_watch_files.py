@@ -134,6 +134,20 @@ def test_a_folder_that_another_took_the_place_of_is_watched(
     assert seen.has(path)
 
 
+def test_a_watch_whose_reader_died_is_made_anew(tree: WorkingTree, watch: FileWatch, seen: Seen, canary: Path) -> None:
+    watch.watch([(tree.root, True)], canary)
+    reader = getattr(watch._observer, "_inotify_fd", None)
+    if reader is None:
+        pytest.skip("this system has no such reader")
+    reader.stop()
+    reader.join()
+
+    watch.watch([(tree.root, True)], canary)
+    path = tree.write("one.py", "x = 1\n")
+
+    assert seen.has(path)
+
+
 def test_stopping_leaves_no_thread(tree: WorkingTree, seen: Seen, canary: Path) -> None:
     before = set(threading.enumerate())
     watch = FileWatch(seen)

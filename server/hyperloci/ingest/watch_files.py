@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -75,14 +76,23 @@ class FileWatch:
         Raises:
             OSError: the system's limit is reached or a folder is gone; nothing is watched then.
         """
+        if not self._is_alive():
+            self.stop()
         try:
             if self._observer is None:
+                # Of folders made in quick succession watchdog may watch one twice, says so, and nothing is wrong.
+                warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
                 self._observer = self._make_observer()
                 self._observer.start()
             self._schedule({*wanted, (canary, False)})
         except BaseException:
             self.stop()
             raise
+
+    def _is_alive(self) -> bool:
+        """Whether events still come: an error in one of watchdog's threads ends it, and nobody is told."""
+        reader = getattr(self._observer, "_inotify_fd", None)
+        return self._observer is not None and self._observer.is_alive() and (reader is None or reader.is_alive())
 
     def _schedule(self, wanted: set[Watch]) -> None:
         # A watch ends when its folder is deleted and goes with it when it is moved; another folder may be there now.
