@@ -21,8 +21,9 @@ from hyperloci.store import Store
 from hyperloci.store.episodes import Episodes, Twin
 from hyperloci.store.sessions import Session
 
-CONTEXT_CHARS: Final = 2_000
-"""How much of the turn before helps to find a turn (8 points of recall on LoCoMo: docs/benchmarks.md)."""
+CONTEXT_CHARS: Final = 300
+"""How much of the turn before helps to find a turn: 8 points of recall on LoCoMo; all of a long one costs BEAM two
+points of MRR (docs/benchmarks.md, "Fusion")."""
 
 SAME_TURN_MS: Final = 10 * 60_000
 """A hook and the transcript date one turn seconds apart; the same words an hour later are said anew."""
@@ -65,21 +66,6 @@ def start_session(
     facts = {"source": source, "transcript": transcript}
     store.sessions.set_metadata(session_id, **{name: value for name, value in facts.items() if value})
     return session
-
-
-def add_episode(
-    store: Store, session_id: str, scope: str, *, role: Speaker, text: str, now: int, uuid: str | None = None
-) -> Node | None:
-    """Store what was said; None where it was known already, or nothing of it may be stored. Runs in a transaction."""
-    return add_saying(store, session_id, scope, Saying(role=role, text=text, at=now, uuid=uuid), now=now)
-
-
-def add_action(
-    store: Store, session_id: str, scope: str, *, line: str, now: int, uuid: str | None = None, path: str | None = None
-) -> Node | None:
-    """Store what a tool did, in one line; None where it was known already. Runs in a transaction."""
-    saying = Saying(role=Speaker.ASSISTANT, text=line, at=now, kind=TurnKind.ACTION, uuid=uuid, path=path)
-    return add_saying(store, session_id, scope, saying, now=now)
 
 
 def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], *, now: int) -> int:
