@@ -59,6 +59,7 @@ sys.addaudithook(refuse)
 
 from pathlib import Path
 from hyperloci.config import Settings
+from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 root = Path(sys.argv[1])
 settings = Settings(database=root / "memory.db", state_dir=root / "state", runtime_dir=root / "run", watch=False)
@@ -69,7 +70,9 @@ with Memory.open(settings, root) as memory:
     memory.search("mirror", explain=True)
     memory.get_context("where is the mirror?")
     memory.find_contradictions("The mirror is at https://example.com/mirror.")
-    memory.prompt_submitted("s1", "Fetch https://example.org/mirror, please.")
+    record = Records(memory.project, "s1", now=1).prompt("Fetch https://example.org/mirror, please.")
+    memory.keep(record)
+    memory.context_for(record)
     memory.stats()
     memory.purge([id])
 print("done")

@@ -12,7 +12,6 @@ from hyperloci.errors import BadRequestError
 Clock = Callable[[], int]
 """A function that returns now, in milliseconds since 1970-01-01 UTC."""
 
-MS_PER_SECOND = 1_000
 MS_PER_DAY = 86_400_000
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)

@@ -1,4 +1,9 @@
-"""Memory: the façade that tools, hooks, the command line and the watchers call; one method a use case."""
+"""Memory: the façade that tools, hooks, the command line and the watchers call; one method a use case.
+
+Longer than any other module, and meant to be: it is the list of everything the product does, each entry a few lines
+that check, call the module that knows, and present. Split by family it would be several façades over one store, and a
+reader would have to know which before finding what. What grows beyond those few lines moves into the module it calls.
+"""
 
 from __future__ import annotations
 
@@ -12,16 +17,16 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreReadOnlyError
-from hyperloci.ingest.project import Project, identify
+from hyperloci.errors import BadRequestError, NotFoundError, StoreError
+from hyperloci.ingest.project import Project
 from hyperloci.lifecycle.facts import Facts, category_of, checked_text
+from hyperloci.lifecycle.opening import known_project, open_store
 from hyperloci.model.answers import (
     AssembledContext,
     ContradictionReport,
     Explanation,
     Forgotten,
     IndexReport,
-    LogLine,
     Purged,
     RelatedAnswer,
     RelatedHit,
@@ -41,7 +46,6 @@ from hyperloci.store.faults import use_cases
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.lifecycle.capture import Capture
-    from hyperloci.lifecycle.records import Records
     from hyperloci.retrieval.search import Found, Searcher
 
 logger = logging.getLogger(__name__)
@@ -93,10 +97,10 @@ class Memory:
         Raises:
             StoreError: the database can't be opened.
         """
-        store = _open_store(settings, clock)
+        store = open_store(settings, clock)
         try:
             with translated(store.path):
-                project = _known_project(store, settings, project_path, clock())
+                project = known_project(store, settings, project_path, clock())
         except BaseException:
             store.close()
             raise
@@ -235,24 +239,9 @@ class Memory:
 
     def explain_fact(self, id: str) -> Explanation:
         """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
-        node = self._facts.any_node(id, "id")
-        return Explanation(
-            node=self._present([node])[0],
-            sources=tuple(self._linked(node, "derived_from", Role.SUBJECT)),
-            supersedes=tuple(self._chain(node)),
-            superseded_by=next(iter(self._linked(node, "supersedes", Role.OBJECT)), None),
-            entities=tuple(entity.canonical_name for entity in self.store.entities.of(node.key)),
-            log=tuple(
-                LogLine(
-                    time=to_iso(entry.timestamp),
-                    operation=entry.operation,
-                    from_tier=entry.from_tier,
-                    to_tier=entry.to_tier,
-                    reason=entry.reasoning,
-                )
-                for entry in self.store.log.of(node.id)
-            ),
-        )
+        from hyperloci.lifecycle.history import explanation
+
+        return explanation(self.store, self._facts.any_node(id, "id"), self._present)
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """Return the facts, decisions and experiences stored or used last, of this project and global, latest first."""
@@ -511,32 +500,6 @@ class Memory:
             self._kick()
         return context
 
-    def session_started(self, session_id: str, *, source: str) -> str:
-        """Register the session and return the context to inject, '' for none."""
-        record = self._records(session_id).started(source)
-        self.keep(record)
-        return self.context_for(record)
-
-    def prompt_submitted(self, session_id: str, prompt: str) -> str:
-        """Store the prompt as an episode and return the context to inject, '' for none."""
-        record = self._records(session_id).prompt(prompt)
-        if record is None:
-            return ""
-        self.keep(record)
-        return self.context_for(record)
-
-    def tool_used(self, session_id: str, tool_name: str, tool_input: Mapping[str, Any], tool_response: Any) -> None:
-        """Store what was done in one redacted line."""
-        record = self._records(session_id).action(tool_name, tool_input, tool_response)
-        if record is not None:
-            self.keep(record)
-
-    def turns_written(
-        self, session_id: str, transcript_path: Path | None, *, last_assistant_message: str | None = None
-    ) -> int:
-        """Store the turns that the transcript has gained since it was last read; return how many."""
-        return self.keep(self._records(session_id).turns(transcript_path, last_assistant_message))
-
     def add_turns(self, session_id: str, turns: Sequence[Turn]) -> int:
         """Store turns of a conversation that another client tells of; return how many were new (B.01).
 
@@ -548,10 +511,6 @@ class Memory:
             new = add_turns(self.store, session_id, self.project.id, turns, now=self._clock())
         self._kick()
         return new
-
-    def session_ended(self, session_id: str, *, reason: str) -> None:
-        """Note durably that the session ended."""
-        self.keep(self._records(session_id).ended(reason))
 
     def catch_up(self) -> int:
         """Store turns that no hook has told of, and end the sessions that were left; return how many turns were new."""
@@ -569,11 +528,6 @@ class Memory:
         from hyperloci.lifecycle.capture import Capture
 
         return Capture(self.store, self.settings, self._clock)
-
-    def _records(self, session_id: str) -> Records:
-        from hyperloci.lifecycle.records import Records
-
-        return Records(self.project, session_id, now=self._clock())
 
     @functools.cached_property
     def _searcher(self) -> Searcher:
@@ -609,29 +563,6 @@ class Memory:
         if not answer.results:
             raise NotFoundError(f"topic={topic!r:.80}: no memory is about it.")
         return self._facts.existing(answer.results[0].id, "topic")
-
-    def _linked(self, node: Node, label: str, role: Role) -> list[Hit]:
-        keys = [
-            member.node
-            for edge in self.store.edges.of(node.key, label)
-            if any(member.node == node.key and member.role == role for member in edge.members)
-            for member in edge.members
-            if member.node != node.key
-        ]
-        nodes = self.store.nodes.by_keys(keys)
-        return self._present([nodes[key] for key in keys if key in nodes])
-
-    def _chain(self, node: Node) -> list[Hit]:
-        """Return what a fact superseded, and what that superseded, newest first; ends at a circle."""
-        chain: list[Hit] = []
-        seen: set[str] = {node.id}
-        current: Node | None = node
-        while current is not None:
-            older = [hit for hit in self._linked(current, "supersedes", Role.SUBJECT) if hit.id not in seen]
-            chain.extend(older[:1])
-            seen.update(hit.id for hit in older)
-            current = self.store.nodes.get_node(older[0].id) if older else None
-        return chain
 
     def _member(self, index: int, member: Mapping[str, str]) -> Member:
         role = member.get("role", "participant")
@@ -674,47 +605,6 @@ class Memory:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _open_store(settings: Settings, clock: Clock) -> Store:
-    try:
-        return Store.open(
-            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock
-        )
-    except StoreReadOnlyError as error:
-        try:
-            return Store.open(settings.database, read_only=True)
-        except StoreError:
-            raise error from None
-
-
-def _known_project(store: Store, settings: Settings, path: Path, now: int) -> Project:
-    """Return the project that a folder belongs to, known to the store with all that was kept under weaker ids."""
-    project = identify(path, override=settings.project)
-    is_new = store.scopes.find(project.id) is None
-    if store.read_only:
-        return project
-    if is_new:
-        # A repository that has just got a remote was known by its first commit; only Git can tell that.
-        project = identify(path, override=settings.project, thorough=True)
-    old_ids = [alias for alias in project.aliases if store.scopes.find(alias) is not None]
-    if is_new or old_ids:
-        with store.transaction():
-            for old_id in old_ids:
-                store.scopes.adopt(old_id, project.id)
-            _register(store, project, now)
-    return project
-
-
-def _register(store: Store, project: Project, now: int) -> None:
-    store.scopes.ensure(
-        project.id,
-        now=now,
-        name=project.name,
-        root=str(project.root),
-        remote=project.remote,
-        root_commit=project.root_commit,
-    )
 
 
 def _hints(found: Found, where: Where) -> tuple[str, ...]:

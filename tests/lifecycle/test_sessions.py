@@ -15,9 +15,9 @@ from hyperloci.ingest.spoken import MAX_EPISODE_CHARS, storable
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.sessions import (
     SAME_TURN_MS,
+    Saying,
     abandon_idle,
-    add_action,
-    add_episode,
+    add_saying,
     add_turns,
     end_session,
     start_session,
@@ -69,7 +69,11 @@ def storable_text(text: str) -> str:
 
 def said(store: Store, role: Speaker, text: str, *, uuid: str | None = None, now: int = NOW) -> Node | None:
     with store.transaction():
-        return add_episode(store, SESSION, PROJECT, role=role, text=text, now=now, uuid=uuid)
+        return add_saying(store, SESSION, PROJECT, Saying(role=role, text=text, at=now, uuid=uuid), now=now)
+
+
+def action(line: str) -> Saying:
+    return Saying(role=Speaker.ASSISTANT, text=line, at=NOW, kind=TurnKind.ACTION, uuid="toolu_1", path="src/a.py")
 
 
 def turn(uuid: str, text: str, role: Speaker = Speaker.USER, at: int = NOW, kind: TurnKind = TurnKind.TEXT) -> Turn:
@@ -214,10 +218,8 @@ def test_a_stored_text_told_again_is_known(store: Store, capture: Capture) -> No
 def test_an_action_is_one_line_at_its_place_in_the_session(store: Store) -> None:
     said(store, Speaker.USER, "Fix it")
     with store.transaction():
-        node = add_action(
-            store, SESSION, PROJECT, line="Edit src/a.py: +3 -1 lines", now=NOW, uuid="toolu_1", path="src/a.py"
-        )
-        again = add_action(store, SESSION, PROJECT, line="Edit src/a.py: 3 lines", now=NOW, uuid="toolu_1")
+        node = add_saying(store, SESSION, PROJECT, action("Edit src/a.py: +3 -1 lines"), now=NOW)
+        again = add_saying(store, SESSION, PROJECT, action("Edit src/a.py: 3 lines"), now=NOW)
     assert node is not None and again is None
     assert (node.subtype, node.seq, node.origin) == ("action", 1, Origin.HOOK)
     assert store.positions.of([node.key])[node.key].path == "src/a.py"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -191,7 +190,3 @@ class ReplAnswer:
     result: Any
     error: ReplError | None
     calls: int
-
-
-Stats = Mapping[str, Any]
-"""Counts by name, as `memory_stats` answers them."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any
 
 from hyperloci.clock import to_iso
 from hyperloci.graph.anchors import outdated
-from hyperloci.model.kinds import TRUST, NodeKey, Origin
+from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import source_of
 from hyperloci.store import Store, decay_factor
-
-LOW_TRUST: Final = 0.5
-"""At or below it a hit carries the note that anyone who can write the file could have written it."""
 
 
 def present(
@@ -54,13 +51,6 @@ def present(
 def confidence_now(node: Node, now: int) -> float:
     """Return a node's confidence as it stands after its decay since the last access (B.11)."""
     return node.confidence * decay_factor(node.decay_rate, now - node.last_accessed)
-
-
-def trust_of(node: Node) -> float:
-    """Return how far a node's text may be believed; a derived one no further than its weakest source."""
-    own = TRUST[Origin(node.origin)]
-    weakest = node.metadata.get("trust")
-    return min(own, float(weakest)) if isinstance(weakest, (int, float)) else own
 
 
 def _notes(node: Node, stale: str | None) -> tuple[str, ...]:
