@@ -300,3 +300,11 @@ def test_the_hook_command_answers_like_the_hook_program() -> None:
 
     assert (done.returncode, json.loads(done.stdout)) == (0, {})
     assert json.loads(run("sessions", "--json"))[0]["id"] == "s1"
+
+
+def test_help_loads_neither_numpy_nor_a_model() -> None:
+    code = "import sys; from hyperloci.cli.main import app; print([m for m in ('numpy', 'torch') if m in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+
+    assert done.stdout.strip() == "[]"

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from hyperloci import install as installation
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, explained, load_settings, print_json
-from hyperloci.doctor import Level, examine
 
 ScopeOption = Annotated[
     installation.Scope, typer.Option("--scope", "-s", help="For this user everywhere, or for this project's folder.")
@@ -81,6 +80,9 @@ def doctor(
     json: JsonOption = False,
 ) -> None:
     """Check everything that may be wrong and say how to mend it."""
+    # Looks at numpy and sqlite-vec, which no other command has to load.
+    from hyperloci.doctor import Level, examine
+
     findings = examine(project.absolute(), repair=repair)
     if json:
         print_json([finding.as_dict() for finding in findings])
