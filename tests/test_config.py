@@ -238,3 +238,17 @@ def test_any_value_is_taken_or_refused_by_name(name: str, value: Any) -> None:
         config._apply(base, {name: value}, "file")
     except ConfigurationError as error:
         assert name in str(error)
+
+
+def test_from_a_folder_of_a_repository_the_file_at_its_root_counts(home: Path, project: Path) -> None:
+    folder = project / "src" / "deep"
+    folder.mkdir(parents=True)
+    write(project.parent / ".hyperloci.toml", "max_file_bytes = 1\n")
+    write(project / ".hyperloci.toml", "max_file_bytes = 2\n")
+    environ = {"HOME": str(home)}
+
+    assert Settings.from_env(environ, folder).max_file_bytes == 1_000_000, "no repository: only the folder's own file"
+    (project / ".git").mkdir()
+    assert Settings.from_env(environ, folder).max_file_bytes == 2, "never a file above the repository"
+    write(project / "src" / ".hyperloci.toml", "max_file_bytes = 3\n")
+    assert Settings.from_env(environ, folder).max_file_bytes == 3, "the nearest"

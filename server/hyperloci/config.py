@@ -141,6 +141,10 @@ class Settings:
     def from_env(cls, environ: Mapping[str, str], project_root: Path | None = None) -> Settings:
         """Build the settings in force from files and environment.
 
+        Args:
+            environ: the environment's variables.
+            project_root: the project's root, or a folder in it; None leaves its file out.
+
         Raises:
             ConfigurationError: a file does not parse, a key is unknown, or a value is of the wrong kind.
         """
@@ -154,11 +158,19 @@ class Settings:
         user_file = _absolute(environ.get("HYPERLOCI_CONFIG") or claude_dir / "hyperloci.toml")
         settings = _apply(settings, _read_toml(user_file), str(user_file))
         if project_root is not None:
-            project_file = project_root / ".hyperloci.toml"
+            project_file = _project_file(project_root.absolute())
             values = _read_toml(project_file)
             _refuse_foreign_keys(values, project_file)
             settings = _apply(settings, values, str(project_file))
         return _apply(settings, _environment_values(environ), "environment")
+
+
+def _project_file(folder: Path) -> Path:
+    """Return the settings file nearest to a folder, from there up to its repository's root and no further."""
+    folders = [folder, *folder.parents]
+    root = next((number for number, place in enumerate(folders) if os.path.exists(place / ".git")), 0)
+    files = [place / ".hyperloci.toml" for place in folders[: root + 1]]
+    return next((file for file in files if os.path.exists(file)), files[0])
 
 
 def _runtime_dir(environ: Mapping[str, str]) -> Path:

@@ -70,7 +70,7 @@ def _sqlite(settings: Settings, project: Path, repair: bool) -> Iterator[Finding
 
 def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
     path = settings.database
-    if not path.exists():
+    if not os.path.exists(path):
         yield _place(path)
         return
     yield from _permissions(path)
@@ -101,7 +101,7 @@ def _place(path: Path) -> Finding:
 
 
 def _existing(path: Path) -> Path:
-    return next((parent for parent in path.parents if parent.exists()), Path("/"))
+    return next((parent for parent in path.parents if os.path.exists(parent)), Path("/"))
 
 
 def _restoring(settings: Settings) -> str:

@@ -239,8 +239,8 @@ class Facts:
             found = self._store.nodes.get_node(similar[0])
             assert found is not None
             return found
-        hint = f"; these begin so: {', '.join(similar)}" if similar else "; search_memory gives ids"
-        raise NotFoundError(f"{argument}={node_id!r:.80} is no memory{hint}.")
+        hint = f"these begin so: {', '.join(similar)}" if similar else "search_memory (`hyperloci query`) gives ids"
+        raise NotFoundError(f"{argument}={node_id!r:.80} is no memory; {hint}.")
 
     def existing(self, node_id: str, argument: str) -> Node:
         """Return a memory that is not forgotten.
