@@ -7,11 +7,13 @@ and finds again.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,7 +24,7 @@ from rich.console import Console
 from rich.text import Text
 
 from hyperloci.config import Settings
-from hyperloci.memory import Memory
+from hyperloci.memory import Memory, Progress
 
 DECISION: Final = "We decided to keep everything in one SQLite file, because two stores drift apart."
 CONTRARY: Final = "We decided not to keep everything in one SQLite file."
@@ -31,7 +33,8 @@ REASON: Final = "its import takes five seconds, and clients give up on slow star
 
 QUESTION: Final = "why one sqlite file"
 FAILED_QUESTION: Final = "import sentence-transformers in the server"
-PROJECT_QUESTION: Final = "how are secrets redacted before they are stored"
+NAME_WORDS: Final = 5
+"""A name of so many words says enough to be asked for."""
 
 PREVIEW_CHARS: Final = 90
 
@@ -52,6 +55,12 @@ class _Report:
         self.ok = self.ok and ok
         self._last = now
 
+    @contextlib.contextmanager
+    def working(self) -> Iterator[Progress]:
+        """Show, on a terminal, how far what goes on in the block has come."""
+        with self.console.status("") as status:
+            yield lambda done, total, what: status.update(Text(f"{done} of {total}  {what}"))
+
     def detail(self, text: str) -> None:
         self.console.print(Text(f"                  {text}", style="dim"), soft_wrap=True)
 
@@ -69,9 +78,11 @@ def run(project: Path) -> bool:
         environment = _environment(Path(folder))
         settings = Settings.from_env(environment, project)
         report.console.print(Text(f"Hyperloci demo on {project.name}, in a throw-away database\n", style="bold"))
-        _index(report, settings, project)
-        anyio.run(_first_session, report, environment, project)
-        anyio.run(_second_session, report, environment, project)
+        with Memory.open(settings, project) as memory, memory.embedder_running():
+            report.step("started the embedder")
+            question = _index(report, memory)
+            anyio.run(_first_session, report, environment, project, question)
+            anyio.run(_second_session, report, environment, project)
     report.end()
     return report.ok
 
@@ -91,24 +102,32 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**kept, **own, "HYPERLOCI_CONFIG": str(folder / "none.toml")}
 
 
-def _index(report: _Report, settings: Settings, project: Path) -> None:
-    with Memory.open(settings, project) as memory:
-        index = memory.index_path()
-        report.step(
-            f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words",
-            ok=index.chunks > 0,
-        )
-        total = memory.stats()["fingerprints_pending"]
-        left = memory.embed_pending()
-        report.step(f"embedded {total - left} of {total} memories", ok=left == 0)
-        again = memory.index_path()
-        report.step(
-            f"indexed again: {again.added + again.changed + again.removed} chunks touched",
-            ok=again.added + again.changed + again.removed == 0,
-        )
+def _index(report: _Report, memory: Memory) -> str | None:
+    """Index the project and return a question about it, None if there is nothing in it to index."""
+    with report.working() as progress:
+        index = memory.index_path(progress=progress)
+    report.step(f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words")
+    total = memory.stats()["fingerprints_pending"]
+    with report.working() as progress:
+        left = memory.embed_pending(progress)
+    report.step(f"embedded {total - left} of {total} memories", ok=left == 0)
+    again = memory.index_path()
+    report.step(
+        f"indexed again: {again.added + again.changed + again.removed} chunks touched",
+        ok=again.added + again.changed + again.removed == 0,
+    )
+    return _question(memory)
 
 
-async def _first_session(report: _Report, environment: dict[str, str], project: Path) -> None:
+def _question(memory: Memory) -> str | None:
+    """Return a question that something in the project answers: the name of a symbol or section, in words."""
+    snippets = memory.store.nodes.query_nodes("snippet", subtypes=("code", "markdown"), scopes=(memory.project.id,))
+    names = [snippet.title.rpartition(" > ")[2] for snippet in snippets]
+    words = [" ".join(re.findall(r"[^\W\d_]+", name)).lower() for name in names]
+    return max(words, key=lambda text: min(len(text.split()), NAME_WORDS), default=None) or None
+
+
+async def _first_session(report: _Report, environment: dict[str, str], project: Path, question: str | None) -> None:
     async with _Client(environment, project) as client:
         report.step("started `hyperloci serve`, shook hands over stdio")
         decision = await client.call("remember_fact", fact=DECISION, category="decision")
@@ -116,7 +135,8 @@ async def _first_session(report: _Report, environment: dict[str, str], project: 
         dead_end = await client.call("mark_dead_end", approach=APPROACH, reason=REASON)
         report.step(f"marked a dead end: {APPROACH}", ok="id" in dead_end)
         await _find(report, client, QUESTION, lambda hit: hit["id"] == decision["id"])
-        await _find(report, client, PROJECT_QUESTION, lambda hit: bool(hit.get("source", {}).get("path")))
+        if question is not None:
+            await _find(report, client, question, lambda hit: bool(hit.get("source", {}).get("path")))
         found = (await client.call("find_contradictions", statement=CONTRARY))["contradictions"]
         report.step(f"asked what contradicts: {CONTRARY}", ok=any(item["id"] == decision["id"] for item in found))
         for item in found[:2]:
