@@ -173,13 +173,18 @@ class Memory:
         )
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
-        """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives."""
+        """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
+
+        Where nothing bears on the query it is empty (`retrieval.bearing`).
+        """
+        from hyperloci.retrieval.bearing import bearing
         from hyperloci.retrieval.context import assemble
         from hyperloci.retrieval.intent import effort
 
         level = effort(query)
-        answer = self.search(query, limit=max(20, level.limit), reinforce=False)
-        context = assemble(query, answer.results, level.tokens if max_tokens is None else max_tokens)
+        answer = self.search(query, limit=max(20, level.limit), explain=True, reinforce=False)
+        hits = bearing(query, answer.results)
+        context = assemble(query, hits, level.tokens if max_tokens is None else max_tokens)
         self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
         return context
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.model.search import Hit, Source
-from hyperloci.retrieval.context import FLOOR, assemble
+from hyperloci.retrieval.context import assemble
 from hyperloci.tokens import count_tokens
 
 KINDS = ("fact", "decision", "entity", "experience", "snippet")
@@ -53,10 +53,6 @@ def test_what_one_share_leaves_another_may_use() -> None:
     context = assemble("q", hits, 1_000)
 
     assert context.tokens > 800
-
-
-def test_what_does_not_bear_on_the_query_is_left_out() -> None:
-    assert assemble("q", [hit(1, score=FLOOR - 0.01)], 1_000).markdown == ""
 
 
 def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:

@@ -17,6 +17,7 @@ from itertools import pairwise
 from typing import Final
 
 from hyperloci.model.search import Hit, SearchAnswer
+from hyperloci.retrieval.bearing import score_of, shared_terms
 from hyperloci.store.analysis import query_terms, terms
 
 MIN_QUERY_TERMS: Final = 3
@@ -65,8 +66,9 @@ def relevant(answer: SearchAnswer) -> list[Hit]:
     """Return the hits of a search (one that explains its hits) that bear on its query, in their order."""
     if answer.mode == "keyword":
         wanted = set(query_terms(answer.query))
-        return [hit for hit in answer.results if _shares_terms(hit, wanted)]
-    return [hit for hit in answer.results if (_cosine(hit) or 0.0) >= MIN_COSINE]
+        least = max(MIN_SHARED_TERMS, MIN_SHARED_PART * len(wanted))
+        return [hit for hit in answer.results if shared_terms(hit, wanted) >= least]
+    return [hit for hit in answer.results if (score_of(hit, "e1") or 0.0) >= MIN_COSINE]
 
 
 def excerpt(text: str, query: str, limit: int) -> str:
@@ -85,14 +87,3 @@ def excerpt(text: str, query: str, limit: int) -> str:
             best, most = start, count
     passage = text[best : best + room].strip()
     return f"{'…' if best else ''}{passage}{'…' if best + room < len(text) else ''}"
-
-
-def _shares_terms(hit: Hit, wanted: set[str]) -> bool:
-    shared = len(wanted.intersection(terms(hit.content)))
-    return shared >= MIN_SHARED_TERMS and shared >= MIN_SHARED_PART * len(wanted)
-
-
-def _cosine(hit: Hit) -> float | None:
-    spaces = (hit.explain or {}).get("spaces", {})
-    value = spaces.get("e1") if isinstance(spaces, dict) else None
-    return float(value) if isinstance(value, (int, float)) else None
