@@ -9,7 +9,9 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
@@ -18,8 +20,10 @@ from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.turn import Speaker, Turn
+from hyperloci.retrieval.search import Searcher
+from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.store import Store
-from tests.support import FakeClock
+from tests.support import NOW, FakeClock, FakeEncoder, vector_of
 
 
 @pytest.fixture
@@ -499,3 +503,38 @@ def test_a_secret_in_either_part_of_a_dead_end_is_counted_with_it(memory: Memory
 def test_a_walk_from_nothing_is_refused_by_its_own_name(memory: Memory) -> None:
     with pytest.raises(BadRequestError, match="topic"):
         memory.find_related("  ")
+
+
+class Paraphrasing(FakeEncoder):
+    """Takes its query to mean what a text says, as far as a cosine."""
+
+    def __init__(self, text: str, cosine: float) -> None:
+        super().__init__()
+        self._text, self._cosine = text, cosine
+
+    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+        meant, own = vector_of(self._text), vector_of(text)
+        own -= float(own @ meant) * meant
+        sine = (1 - self._cosine**2) ** 0.5
+        return self.model_id, (self._cosine * meant + sine * own / np.linalg.norm(own)).astype(np.float32)
+
+
+@pytest.mark.req("B.09")
+@pytest.mark.parametrize(("cosine", "is_given"), [(0.4, True), (0.2, False)])
+def test_a_context_holds_what_is_known_by_meaning_and_nothing_unrelated(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, cosine: float, is_given: bool
+) -> None:
+    fact = "TLS traffic enters at number 8443"
+    encoder = Paraphrasing(fact, cosine)
+    id = memory.remember_fact(fact).id
+    with memory.store.transaction():
+        model = memory.store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
+        node = memory.store.nodes.get_node(id)
+        assert node is not None
+        memory.store.vectors.put(node.key, model, fingerprints([node], encoder)[0], now=NOW)
+    monkeypatch.setattr(memory, "_searcher", Searcher(memory.store, encoder))
+
+    context = memory.get_context("which port does the gateway listen on")
+
+    assert context.sources == ((id,) if is_given else ())
+    assert bool(context.markdown) is is_given
