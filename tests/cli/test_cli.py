@@ -308,3 +308,21 @@ def test_help_loads_neither_numpy_nor_a_model() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
 
     assert done.stdout.strip() == "[]"
+
+
+def test_a_file_that_cannot_be_read_is_named_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import builtins, errno, os\n"
+        "real = builtins.open\n"
+        "def refusing(file, *rest, **named):\n"
+        "    if str(file).endswith('all.jsonl'):\n"
+        "        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(file))\n"
+        "    return real(file, *rest, **named)\n"
+        "builtins.open = refusing\n"
+    )
+    (tmp_path / "all.jsonl").touch()
+
+    done = as_a_process("import", str(tmp_path / "all.jsonl"), env={**os.environ, "PYTHONPATH": str(tmp_path)})
+
+    assert done.returncode == 1
+    assert done.stderr == f"error: {tmp_path / 'all.jsonl'}: Permission denied.\n"

@@ -70,14 +70,21 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         app()
+    except OSError as error:
+        complain(_of_the_system(error))
+        sys.exit(Exit.FAILED)
     except Exception as error:
         complain(_unplanned(error))
         sys.exit(Exit.FAILED)
 
 
-def _unplanned(error: Exception) -> str:
+def _of_the_system(error: OSError) -> str:
     if isinstance(error, FileNotFoundError) and not _has_folder():
         return "the current folder has been deleted; change to another."
+    return f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
+
+
+def _unplanned(error: Exception) -> str:
     from hyperloci_hooks.log import log
 
     message = f"an error that nobody planned for: {type(error).__name__}: {error}"
