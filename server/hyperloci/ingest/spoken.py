@@ -42,7 +42,8 @@ def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> Prepared | None:
     if not prepared.text.replace(PRIVATE_MARK, "").strip():
         return None
     if kind is TurnKind.ACTION:
-        return replace(prepared, text=clip(prepared.text))
+        # A placeholder may be longer than its secret: cut here too, or a second look would cut elsewhere.
+        return replace(prepared, text=clip(prepared.text[:MAX_EPISODE_CHARS]))
     if len(prepared.text) > MAX_EPISODE_CHARS + MARK_CHARS:
         kept = prepared.text[:MAX_EPISODE_CHARS]
         return replace(prepared, text=f"{kept}\n[the rest of {len(text)} characters was not stored]")
