@@ -13,6 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hyperloci.cli.main import app
+from hyperloci.errors import EmbedderError
+from hyperloci.memory import Memory
 
 runner = CliRunner()
 
@@ -326,3 +328,22 @@ def test_a_file_that_cannot_be_read_is_named_in_one_line(tmp_path: Path) -> None
 
     assert done.returncode == 1
     assert done.stderr == f"error: {tmp_path / 'all.jsonl'}: Permission denied.\n"
+
+
+def test_what_was_indexed_is_told_when_no_vectors_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(memory: Memory, progress: object = None) -> int:
+        raise EmbedderError("the model can't be loaded")
+
+    monkeypatch.setattr(Memory, "embed_pending", broken)
+    (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
+
+    result = runner.invoke(app, ["index"])
+
+    assert result.exit_code == 3
+    assert "files" in result.stdout and "the model can't be loaded" in result.stderr
+
+
+def test_without_embedding_an_index_says_how_much_has_no_vector(tmp_path: Path) -> None:
+    (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
+
+    assert json.loads(run("index", "--no-embed", "--json"))["pending"] == 1

@@ -9,7 +9,9 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, errors, opened, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, opened, print_json
+from hyperloci.errors import EmbedderError
+from hyperloci.memory import Memory
 from hyperloci.model.answers import IndexReport, Remembered
 
 SKIPPED_SHOWN = 10
@@ -116,14 +118,25 @@ def index(
         report = memory.index_path(
             path, progress=lambda done, total, what: bar.update(files, completed=done, total=total, description=what)
         )
-        pending = 0
-        if embed:
-            vectors = bar.add_task("embedding", total=None)
-            pending = memory.embed_pending(lambda done, total, what: bar.update(vectors, completed=done, total=total))
+        fault = _embed(memory, bar) if embed else None
+        pending = memory.stats()["fingerprints_pending"]
     if json:
         print_json({"report": report, "pending": pending})
     else:
         _print_report(report, pending)
+    if fault is not None:
+        errors.print(f"indexed, but searches use words only for now: {fault}", style="yellow")
+        raise typer.Exit(Exit.DEGRADED)
+
+
+def _embed(memory: Memory, bar: Progress) -> str | None:
+    """Wait for the vectors, and return what keeps them from being made."""
+    vectors = bar.add_task("embedding", total=None)
+    try:
+        memory.embed_pending(lambda done, total, what: bar.update(vectors, completed=done, total=total))
+    except EmbedderError as error:
+        return str(error)
+    return None
 
 
 def _bar(quiet: bool) -> Progress:
@@ -133,7 +146,7 @@ def _bar(quiet: bool) -> Progress:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         console=errors,
-        disable=quiet,
+        disable=quiet or not errors.is_terminal,
         transient=True,
     )
 
