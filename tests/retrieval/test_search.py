@@ -131,3 +131,15 @@ def test_no_query_is_a_syntax_error(store: Store, text: str) -> None:
     add(store, "a fact about x and 日本語")
 
     assert Searcher(store, None).search(text, EVERYTHING, limit=5).mode == "keyword"
+
+
+def test_what_was_said_again_in_the_same_words_is_found_once(store: Store) -> None:
+    again = [
+        add(store, "Which port is it?", type=NodeType.EXPERIENCE, subtype="episode", place=f"s{n}:1") for n in "12"
+    ]
+    code = [add(store, "port = 8443", type=NodeType.SNIPPET, subtype="code", place=f"{n}.py:1") for n in "ab"]
+
+    found = [node.key for node in Searcher(store, None).search("port", EVERYTHING, limit=3).nodes]
+
+    assert found.count(again[0].key) + found.count(again[1].key) == 1
+    assert {node.key for node in code} <= set(found), "equal code in two places is two places"

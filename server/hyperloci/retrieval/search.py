@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
@@ -102,7 +103,8 @@ class Searcher:
                 nodes,
                 profile=MEANING if meaning_only else profile,
             )
-        order = sorted(nodes, key=lambda key: (-scores[key].total, key))[:limit]
+        ranked = sorted(nodes, key=lambda key: (-scores[key].total, key))
+        order = list(itertools.islice(_said_once(ranked, nodes), limit))
         return Found(
             intent=intent,
             strategy=conditions.strategy or "multi_space",
@@ -161,6 +163,18 @@ class Searcher:
 
 def _by_key(keys: NDArray[np.int64], cosines: NDArray[np.float32]) -> dict[NodeKey, float]:
     return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
+
+
+def _said_once(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, Node]) -> Iterator[NodeKey]:
+    """Leave out what was said again in the same words ("continue", a question asked in three sessions)."""
+    said: set[str] = set()
+    for key in ranked:
+        node = nodes[key]
+        if node.subtype == "episode":
+            if node.content in said:
+                continue
+            said.add(node.content)
+        yield key
 
 
 def check_query(query: str, limit: int, profile: str, conditions: Conditions) -> None:
