@@ -142,9 +142,10 @@ def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
     Raises:
         StoreCorruptError: it belongs to another program.
     """
-    owner, version, tables = (
+    # The owner is read last: another process may be making the database, and writes tables and owner in one transaction.
+    version, tables, owner = (
         connection.execute(sql).fetchone()[0]
-        for sql in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+        for sql in ("PRAGMA user_version", "SELECT count(*) FROM sqlite_master", "PRAGMA application_id")
     )
     if owner != APPLICATION_ID and (owner or version or tables):
         raise StoreCorruptError(
