@@ -142,7 +142,7 @@ def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
     Raises:
         StoreCorruptError: it belongs to another program.
     """
-    # The owner is read last: another process may be making the database, and writes tables and owner in one transaction.
+    # The owner is read last: another process may be making the database, and writes tables and owner at once.
     version, tables, owner = (
         connection.execute(sql).fetchone()[0]
         for sql in ("PRAGMA user_version", "SELECT count(*) FROM sqlite_master", "PRAGMA application_id")
