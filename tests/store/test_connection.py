@@ -379,7 +379,7 @@ def _write_nested(memory: sqlite3.Connection, number: int, depth: int, fails: bo
 
 def test_a_database_made_by_another_process_at_that_moment_is_not_taken_for_foreign(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
-    with contextlib.closing(sqlite3.connect(path)) as connection:
+    with contextlib.closing(sqlite3.connect(path)) as opened:
         made = []
 
         def make(sql: str) -> None:
@@ -387,7 +387,7 @@ def test_a_database_made_by_another_process_at_that_moment_is_not_taken_for_fore
                 made.append(sql)
                 Store.open(path).close()
 
-        connection.set_trace_callback(make)
-        refuse_foreign(connection, path)
+        opened.set_trace_callback(make)
+        connection.refuse_foreign(opened, path)
 
     assert made
