@@ -1,0 +1,82 @@
+"""What a step of upkeep is, and what it is given to work with (`lifecycle.upkeep` lists the steps)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from hyperloci.clock import MS_PER_DAY, Clock
+from hyperloci.config import Settings
+from hyperloci.errors import NotReadyError
+from hyperloci.store import Store
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.client import EmbedderClient
+
+ALWAYS: Final = 0
+"""`every_ms` of a step that looks for work each time: its look must cost next to nothing where there is none."""
+
+HOURLY: Final = 3_600_000
+DAILY: Final = MS_PER_DAY
+WEEKLY: Final = 7 * MS_PER_DAY
+
+
+class UpkeepStoppedError(NotReadyError):
+    """Upkeep was stopped between two pieces of work; what was done is kept, the rest is done the next time."""
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpkeepContext:
+    """What a step works with. Steps look after the whole database, every project in it.
+
+    Attributes:
+        store: an open store of this thread's own; write inside `store.transaction()`, one bounded piece of work each.
+        settings: those in force.
+        clock: the time.
+        client: asks the embedder for vectors; None where embeddings are switched off. It may be cold: skip then.
+        stop: waits while the assistant is being served, then tells whether to end.
+        dry_run: the store is a throw-away copy, so writing to it is fine; leave everything outside it alone (files,
+            the network).
+    """
+
+    store: Store
+    settings: Settings
+    clock: Clock
+    client: EmbedderClient | None = None
+    stop: Callable[[], bool] = _never
+    dry_run: bool = False
+
+    def breathe(self) -> None:
+        """Let others go first; call it between two transactions, never inside one.
+
+        Raises:
+            UpkeepStoppedError: the process ends; let it pass through.
+        """
+        if self.stop():
+            raise UpkeepStoppedError()
+
+    def scopes(self) -> list[str]:
+        """Return the ids of every project of the database, and `global`."""
+        return [scope.id for scope in self.store.scopes.all()]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kind of background work.
+
+    Attributes:
+        name: a word for reports and for the note of when it ran last.
+        every_ms: how long after a run it is due again, in milliseconds; `ALWAYS` for each time.
+        run: does all there is to do (or a bounded part of it) and returns how many things it changed. It must be
+            resumable (killed anywhere, the next run goes on) and idempotent (run again at once, it changes nothing
+            and returns 0). It may raise `HyperlociError` or `OSError`: the other steps run all the same.
+    """
+
+    name: str
+    every_ms: int
+    run: Callable[[UpkeepContext], int]
