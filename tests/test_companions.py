@@ -23,6 +23,7 @@ def settings(tmp_path: Path) -> Settings:
         database=tmp_path / "memory.db",
         state_dir=tmp_path / "state",
         runtime_dir=tmp_path / "run",
+        upkeep=False,
     )
 
 
@@ -38,12 +39,14 @@ def settings(tmp_path: Path) -> Settings:
 def test_settings_decide_what_runs(
     settings: Settings, tmp_path: Path, embedder: bool, watch: bool, names: list[str]
 ) -> None:
-    companions = make_companions(replace(settings, embedder=embedder, watch=watch), tmp_path)
-    assert [companion.name for companion in companions] == names
+    chosen = replace(settings, embedder=embedder, watch=watch)
+    assert [companion.name for companion in make_companions(chosen, tmp_path)] == names
+    with_upkeep = make_companions(replace(chosen, upkeep=True), tmp_path)
+    assert [companion.name for companion in with_upkeep] == [*names, "upkeep"]
 
 
 def test_what_was_not_started_can_be_asked_nudged_and_stopped(settings: Settings, tmp_path: Path) -> None:
-    for companion in make_companions(settings, tmp_path):
+    for companion in make_companions(replace(settings, upkeep=True), tmp_path):
         companion.nudge()
         assert not companion.status().get("pid")
         assert not companion.status().get("running")

@@ -1,4 +1,4 @@
-"""What runs beside the tools in a server's process: the hooks' leftovers, the embedder's owner, the watchers.
+"""What runs beside the tools in a server's process: the hooks' leftovers, the embedder's owner, watchers, upkeep.
 
 They are started after the client has been answered, in a thread, and import what they need only then. None is needed
 for the tools to work: what cannot start says so in `memory_stats`.
@@ -18,6 +18,7 @@ from hyperloci.errors import HyperlociError
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
     from hyperloci.ingest.watch import Watchers
+    from hyperloci.lifecycle.keeper import Keeper
     from hyperloci.memory import Memory
 
 _log = logging.getLogger(__name__)
@@ -177,6 +178,38 @@ class HookCompanion:
         return {"stored": self._stored, "error": self._fault}
 
 
+class UpkeepCompanion:
+    """Looks after the memory while nobody asks for anything: sessions, decay, and what else is due."""
+
+    name = "upkeep"
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._keeper: Keeper | None = None
+
+    def start(self) -> None:
+        """Start looking for work, in a thread of its own."""
+        from hyperloci.lifecycle.keeper import Keeper
+
+        self._keeper = Keeper(self._settings)
+        self._keeper.requested()
+        self._keeper.start()
+
+    def nudge(self) -> None:
+        """Let the assistant go first."""
+        if self._keeper is not None:
+            self._keeper.requested()
+
+    def stop(self) -> None:
+        """End: what is not done yet is done by the next session."""
+        if self._keeper is not None:
+            self._keeper.stop(STOP_SECONDS)
+
+    def status(self) -> Mapping[str, Any]:
+        """Return the keeper's own account."""
+        return {"running": False} if self._keeper is None else self._keeper.status()
+
+
 def _without_report(changed: Callable[[], None]) -> Callable[[object], None]:
     return lambda _: changed()
 
@@ -191,4 +224,6 @@ def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
         changed = embedder.kick
     if settings.watch:
         companions.append(WatchCompanion(settings, project_path, changed))
+    if settings.upkeep:
+        companions.append(UpkeepCompanion(settings))
     return companions

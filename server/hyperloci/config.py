@@ -21,6 +21,7 @@ from hyperloci.errors import ConfigurationError
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")
 TOOL_SETS: Final = ("core", "all")
+CONSOLIDATION: Final = ("heuristic", "llm", "host", "off")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes."""
@@ -44,6 +45,8 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "entity_enrichment_min_mentions": (1, math.inf),
     "causal_inference_batch_size": (1, math.inf),
     "embedding_dimensions": (0, math.inf),
+    "prune_cap": (0, math.inf),
+    "llm_timeout_seconds": (1, 3_600),
 }
 """Lowest and highest value of the numbers; NaN is in no range."""
 
@@ -76,6 +79,12 @@ class Settings:
         entity_enrichment_min_mentions, causal_inference_batch_size: upkeep (B.18, B.20).
         embedding_dimensions: 0 follows the profile (B.20).
         log_level: of the file log.
+        upkeep: whether servers look after the memory while idle (sessions, decay and the like).
+        prune_cap: memories that decay may forget in 24 hours, at most.
+        consolidation: what makes facts of sessions (B.17): `heuristic`, `llm`, `host` (the assistant, asked by the
+            prompt `consolidate`) or `off`.
+        llm_url, llm_model, llm_api_key: an OpenAI-compatible endpoint (`http://localhost:11434/v1`), for `llm`.
+        llm_timeout_seconds: how long one answer of it may take.
     """
 
     database: Path
@@ -106,11 +115,19 @@ class Settings:
     causal_inference_batch_size: int = 50
     embedding_dimensions: int = 0
     log_level: str = "INFO"
+    upkeep: bool = True
+    prune_cap: int = 200
+    consolidation: str = "heuristic"
+    llm_url: str | None = None
+    llm_model: str | None = None
+    llm_api_key: str | None = None
+    llm_timeout_seconds: int = 120
 
     def __post_init__(self) -> None:
         _one_of("device", self.device, DEVICES)
         _one_of("synchronous", self.synchronous, SYNCHRONOUS)
         _one_of("tools", self.tools, TOOL_SETS)
+        _one_of("consolidation", self.consolidation, CONSOLIDATION)
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:

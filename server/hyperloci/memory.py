@@ -46,6 +46,7 @@ from hyperloci.store.faults import use_cases
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.lifecycle.capture import Capture
+    from hyperloci.lifecycle.upkeep import UpkeepReport
     from hyperloci.retrieval.search import Found, Searcher
 
 logger = logging.getLogger(__name__)
@@ -525,6 +526,22 @@ class Memory:
         with self.store.transaction():
             abandon_idle(self.store, self.project.id, now=self._clock())
         return new
+
+    # -- upkeep ------------------------------------------------------------------------------------------------------
+
+    def upkeep(self, *, dry_run: bool = False, force: bool = True) -> UpkeepReport | None:
+        """Look after the memory now (B.16, B.18); on a copy of it for a dry run. None: another process is at it.
+
+        Args:
+            dry_run: change nothing, and report what would change.
+            force: do all of it, due or not.
+        """
+        from hyperloci.lifecycle.keeper import upkeep_by_hand
+
+        report = upkeep_by_hand(self.store, self.settings, self._clock, dry_run=dry_run, force=force)
+        if report is not None and report.changed and not dry_run:
+            self._kick()
+        return report
 
     # -- inner -------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,219 @@
+"""Running upkeep in a server's background: while nobody asks for anything, and in one process at a time.
+
+The lock is taken for a round, not for the life of a process: any server that is idle while something is due may do it,
+`hyperloci upkeep` may do it by hand, and a server that is busy all day keeps nobody from it.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.clock import Clock, system_clock, to_iso
+from hyperloci.config import Settings
+from hyperloci.errors import HyperlociError
+from hyperloci.ingest.election import Election, lock_path
+from hyperloci.ingest.watch import SWITCH_SECONDS
+from hyperloci.lifecycle.step import Step, UpkeepContext
+from hyperloci.lifecycle.upkeep import STEPS, UpkeepReport, due_steps, rehearse, run_upkeep
+from hyperloci.store import Store
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.client import EmbedderClient
+
+_log = logging.getLogger(__name__)
+
+ROLE: Final = "upkeep"
+"""In the name of the lock file."""
+
+HAND_WAIT_SECONDS: Final = 10.0
+"""How long `hyperloci upkeep` waits for a server's round to end: that has nothing to do for most of a day."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeeperPace:
+    """How patient the background is, in seconds.
+
+    Attributes:
+        first: from the start to the first look; a session begins with a burst of requests.
+        look: between looks at what is due; a look is one read of a few rows.
+        idle: without a request before a round begins.
+        quiet: without a request before a round that was interrupted by one goes on.
+    """
+
+    first: float = 15.0
+    look: float = 60.0
+    idle: float = 10.0
+    quiet: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeeperStatus:
+    """How upkeep is doing in this process. Times are ISO 8601; `last_changed` counts what the last round changed."""
+
+    running: bool = False
+    working: bool = False
+    last_round: str | None = None
+    last_changed: int = 0
+    last_error: str | None = None
+
+
+class Keeper:
+    """Upkeep of one database in one process. Its methods may be called from any thread."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        *,
+        pace: KeeperPace | None = None,
+        steps: Sequence[Step] = STEPS,
+    ) -> None:
+        """Make it; nothing runs before `start`."""
+        self._settings = settings
+        self._clock = clock
+        self._pace = pace or KeeperPace()
+        self._steps = steps
+        self._stop = threading.Event()
+        self._lock = threading.Lock()
+        self._status = KeeperStatus()
+        self._last_request = -self._pace.idle
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Start looking for work."""
+        if self._thread is None:
+            sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
+            self._thread = threading.Thread(target=self._run, name="hyperloci-upkeep", daemon=True)
+            self._tell(running=True)
+            self._thread.start()
+
+    def requested(self) -> None:
+        """Note that the assistant is being served: upkeep waits."""
+        self._last_request = time.monotonic()
+
+    def stop(self, timeout: float) -> bool:
+        """End between two transactions; return whether that was within `timeout` seconds."""
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join(timeout)
+        return self._thread is None or not self._thread.is_alive()
+
+    def status(self) -> dict[str, Any]:
+        """Return how things are (`KeeperStatus`), as plain values."""
+        with self._lock:
+            return asdict(self._status)
+
+    def _tell(self, **changes: Any) -> None:
+        with self._lock:
+            self._status = replace(self._status, **changes)
+
+    def _run(self) -> None:
+        wait = self._pace.first
+        try:
+            while not self._stop.wait(wait):
+                wait = self._pace.look
+                if self._is_quiet(self._pace.idle):
+                    self._round()
+                else:
+                    wait = min(wait, self._pace.idle)
+        finally:
+            self._tell(running=False, working=False)
+
+    def _round(self) -> None:
+        try:
+            report = self._work()
+        except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
+            known = isinstance(error, HyperlociError | OSError)
+            if str(error) != self.status()["last_error"]:
+                _log.warning("upkeep failed: %s", error, exc_info=not known)
+            self._tell(last_error=str(error) or type(error).__name__, working=False)
+            return
+        if report is None:
+            return
+        errors = [f"{step.name}: {step.error}" for step in report.steps if step.error]
+        self._tell(
+            last_error="; ".join(errors) or None,
+            last_round=to_iso(self._clock()),
+            last_changed=report.changed,
+            working=False,
+        )
+
+    def _work(self) -> UpkeepReport | None:
+        """Do what is due; None where nothing is, or where another process is at it."""
+        election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
+        with open_for_upkeep(self._settings, self._clock) as store:
+            if not due_steps(store, self._clock(), self._steps) or not election.try_to_win():
+                return None
+            try:
+                self._tell(working=True)
+                context = make_context(store, self._settings, self._clock, stop=self._yield)
+                report = run_upkeep(context, self._steps)
+            finally:
+                election.resign()
+        if report.changed and context.client is not None:
+            context.client.kick(self._settings.database)
+        return report
+
+    def _yield(self) -> bool:
+        """Wait while requests come in; tell whether to end."""
+        while not self._is_quiet(self._pace.quiet):
+            if self._stop.wait(self._pace.quiet / 2):
+                break
+        return self._stop.is_set()
+
+    def _is_quiet(self, seconds: float) -> bool:
+        return time.monotonic() - self._last_request >= seconds
+
+
+def upkeep_by_hand(
+    store: Store,
+    settings: Settings,
+    clock: Clock,
+    *,
+    dry_run: bool = False,
+    force: bool = True,
+    steps: Sequence[Step] = STEPS,
+) -> UpkeepReport | None:
+    """Run upkeep now, due or not; on a copy of the database for a dry run. None: another process is at it.
+
+    Raises:
+        StoreError: the database can't be written.
+    """
+    context = make_context(store, settings, clock)
+    if dry_run:
+        return rehearse(context, steps, force=force)
+    election = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
+    patience = threading.Timer(HAND_WAIT_SECONDS, (given_up := threading.Event()).set)
+    patience.daemon = True
+    patience.start()
+    try:
+        if not election.wait_to_win(given_up, retry_seconds=0.2):
+            return None
+        return run_upkeep(context, steps, force=force)
+    finally:
+        patience.cancel()
+        election.resign()
+
+
+def open_for_upkeep(settings: Settings, clock: Clock) -> Store:
+    """Open the database for a round; it is opened anew each time, so that a restored backup is noticed."""
+    return Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock)
+
+
+def make_context(store: Store, settings: Settings, clock: Clock, **fields: Any) -> UpkeepContext:
+    """Return what steps work with."""
+    return UpkeepContext(store=store, settings=settings, clock=clock, client=_client(settings), **fields)
+
+
+def _client(settings: Settings) -> EmbedderClient | None:
+    if not settings.embedder:
+        return None
+    from hyperloci.embedder.client import EmbedderClient
+
+    return EmbedderClient(settings)
