@@ -6,13 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from hyperloci.model.node import MAX_CONTENT_CHARS
+from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_REASON_CHARS
 
 MAX_QUERY_CHARS = 10_000
 """As `Memory.search` has it: longer than any question, shorter than a pasted file."""
-
-MAX_REASON_CHARS = 2_000
-"""A reason is a sentence or two."""
 
 Id = Annotated[str, Field(description="id of a memory", min_length=1, max_length=100)]
 Query = Annotated[str, Field(description="question or words", min_length=1, max_length=MAX_QUERY_CHARS)]

@@ -7,7 +7,7 @@ from typing import Annotated, Final, Literal, cast
 from mcp_types import CallToolResult
 from pydantic import Field
 
-from hyperloci.model.node import MAX_CONTENT_CHARS
+from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.arguments import Confidence, Fact, Id, Reason, Scope
@@ -17,7 +17,7 @@ from hyperloci_tools.state import Call, state_of
 
 Category = Literal["user_info", "decision", "preference", "constraint", "insight"]
 Entities = Annotated[
-    list[Annotated[str, Field(min_length=1, max_length=200)]],
+    list[Annotated[str, Field(min_length=1, max_length=MAX_NAME_CHARS)]],
     Field(description="names it is about", max_length=50),
 ]
 

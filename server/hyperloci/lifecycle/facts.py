@@ -11,7 +11,7 @@ from hyperloci.graph.anchors import anchor_fact
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.model.answers import Contradiction, Forgotten, Remembered
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
-from hyperloci.model.node import MAX_CONTENT_CHARS, NewNode, Node
+from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.nodes import RESTORE_DAYS
 
@@ -28,6 +28,9 @@ GLOBAL_CATEGORIES: Final = frozenset({"user_info", "preference"})
 """What is about the user holds in every project unless said otherwise."""
 
 SCOPES: Final = ("project", "global")
+
+MAX_ENTITIES: Final = 50
+"""Things that one fact may name."""
 
 
 class Facts:
@@ -64,6 +67,7 @@ class Facts:
     ) -> Remembered:
         """Store a fact, or count it again if it is known; `replaces` invalidates an older one."""
         node_type, subtype = category_of(category)
+        names = checked_names(entities)
         new = NewNode(
             type=node_type,
             subtype=subtype,
@@ -80,7 +84,7 @@ class Facts:
             if known is not None and (old is None or known.key != old.key):
                 self._store.nodes.count_again(known.key, now=self._clock())
                 return Remembered(id=known.id, duplicate_of=known.id, redactions=len(fact.redactions))
-            node = self._create(new, session_id, entities)
+            node = self._create(new, session_id, names)
             if old is not None:
                 self.supersede(old, node, "replaced by a newer fact")
         return Remembered(
@@ -152,6 +156,7 @@ class Facts:
 
     def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
+        reason = checked_reason(reason)
         with self._store.transaction():
             old = self.existing(node_id, "id")
             if old.valid_until is not None:
@@ -205,7 +210,7 @@ class Facts:
 
     def forget(self, node_id: str, *, reason: str | None) -> Forgotten:
         """Forget a memory; it can be restored for 30 days."""
-        now = self._clock()
+        now, reason = self._clock(), checked_reason(reason)
         with self._store.transaction():
             node = self.existing(node_id, "id")
             self._store.nodes.delete_node(node.id, now=now, reason=reason)
@@ -218,6 +223,7 @@ class Facts:
             NotFoundError: no such memory.
             BadRequestError: it is not forgotten, or its 30 days are over.
         """
+        reason = checked_reason(reason)
         with self._store.transaction():
             node = self.any_node(node_id, "id")
             if not self._store.nodes.restore_node(node.id, now=self._clock(), reason=reason):
@@ -265,10 +271,7 @@ class Facts:
             self._mention(node, name, now)
         return node
 
-    def _mention(self, node: Node, name: str, now: int) -> None:
-        label = prepare(name).text.strip()
-        if not label:
-            raise BadRequestError(f"entities has {name!r}: give names that are not empty.")
+    def _mention(self, node: Node, label: str, now: int) -> None:
         found = self._store.entities.find(label)
         if found:
             key = found[0].node_key
@@ -313,6 +316,44 @@ def checked_text(argument: str, text: str) -> Prepared:
     if not prepared.text.strip() or prepared.text.strip() == "[private]":
         raise BadRequestError(f"{argument} is empty (or all of it is private): give a text.")
     return prepared
+
+
+def checked_reason(reason: str | None) -> str | None:
+    """Return why something is done as it may be logged: cleaned, secrets redacted; None if nothing is left of it.
+
+    Raises:
+        BadRequestError: it is too long.
+    """
+    if reason is None:
+        return None
+    if len(reason) > MAX_REASON_CHARS:
+        raise BadRequestError(
+            f"reason has {len(reason)} characters; at most {MAX_REASON_CHARS} are kept. "
+            "Say why in a sentence or two, and remember the rest as a fact."
+        )
+    return prepare(reason).text.strip() or None
+
+
+def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return names of things as they may be stored: cleaned, secrets redacted, each once.
+
+    Raises:
+        BadRequestError: an empty or overlong name, or too many of them.
+    """
+    if len(names) > MAX_ENTITIES:
+        raise BadRequestError(f"entities has {len(names)} names; at most {MAX_ENTITIES} are kept.")
+    labels: dict[str, None] = {}
+    for name in names:
+        if len(name) > MAX_NAME_CHARS:
+            raise BadRequestError(
+                f"entities has a name of {len(name)} characters ({name[:40]!r}...); "
+                f"at most {MAX_NAME_CHARS} are kept. Give the name, and say the rest in the fact."
+            )
+        label = prepare(name).text.strip()
+        if not label:
+            raise BadRequestError(f"entities has {name!r}: give names that are not empty.")
+        labels[label] = None
+    return tuple(labels)
 
 
 def _flags(*texts: Prepared) -> tuple[str, ...]:

@@ -13,6 +13,12 @@ from hyperloci.model.position import Position
 MAX_CONTENT_CHARS = 20_000
 """Longest text that one remembered fact may have (tools contract)."""
 
+MAX_REASON_CHARS = 2_000
+"""A reason is a sentence or two; what is longer is a memory of its own."""
+
+MAX_NAME_CHARS = 200
+"""The longest name of a thing: a person, a path, a qualified symbol. What is longer is a statement about one."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
