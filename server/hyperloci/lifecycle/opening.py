@@ -19,7 +19,11 @@ def open_store(settings: Settings, clock: Clock) -> Store:
     """
     try:
         return Store.open(
-            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock
+            settings.database,
+            backup_dir=settings.backup_dir,
+            synchronous=settings.synchronous,
+            clock=clock,
+            decay_rate=settings.decay_rate_default,
         )
     except StoreReadOnlyError as error:
         try:

@@ -23,7 +23,8 @@ from typing import Final
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle.step import ALWAYS, HOURLY, Step, UpkeepContext, UpkeepStoppedError
+from hyperloci.lifecycle import decay
+from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, Step, UpkeepContext, UpkeepStoppedError
 from hyperloci.store import Store
 from hyperloci.store.stats import get_meta, set_meta
 
@@ -44,7 +45,12 @@ def _abandon_sessions(context: UpkeepContext) -> int:
     return ended
 
 
-STEPS: Final[tuple[Step, ...]] = (Step("abandon_sessions", ALWAYS, _abandon_sessions),)
+STEPS: Final[tuple[Step, ...]] = (
+    Step("abandon_sessions", ALWAYS, _abandon_sessions),
+    Step("tiers", DAILY, decay.tiers_step),
+    Step("prune", DAILY, decay.prune_step),
+    Step("expire", DAILY, decay.expire_step),
+)
 """Every step, in the order in which they run. The names are kept in databases: never rename one."""
 
 

@@ -19,6 +19,9 @@ from hyperloci.store.log import EvolutionLog
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
 
+DECAY_RATE: Final = 0.1
+"""How fast a fact fades unless it, or the settings (`decay_rate_default`), say otherwise (B.20)."""
+
 RESTORE_DAYS: Final = 30
 """How long a forgotten memory can be restored (E.16)."""
 
@@ -90,8 +93,10 @@ class Nodes:
         keywords: Keywords,
         positions: Positions,
         log: EvolutionLog,
+        decay_rate: float = DECAY_RATE,
     ) -> None:
         self._connection = connection
+        self._decay_rate = decay_rate
         self._scopes = scopes
         self._keywords = keywords
         self._positions = positions
@@ -109,7 +114,8 @@ class Nodes:
         Raises:
             BadRequestError: metadata that isn't JSON, or a decay rate below 0.
         """
-        _check_changes({"decay_rate": _decay_rate(new)})
+        rate = self._rate_of(new)
+        _check_changes({"decay_rate": rate})
         cursor = self._connection.execute(
             """
             INSERT INTO nodes(id, type, subtype, title, content, tier, confidence, decay_rate, provenance, origin,
@@ -125,7 +131,7 @@ class Nodes:
                 new.content,
                 new.tier,
                 new.confidence,
-                _decay_rate(new),
+                rate,
                 new.provenance,
                 new.origin,
                 self._scopes.ensure(new.scope, now=now),
@@ -149,6 +155,12 @@ class Nodes:
         node = self.by_key(key)
         assert node is not None
         return node
+
+    def _rate_of(self, new: NewNode) -> float:
+        """Return a node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
+        if new.decay_rate is not None:
+            return new.decay_rate
+        return self._decay_rate if new.type is NodeType.FACT else 0.0
 
     def get_node(self, node_id: str) -> Node | None:
         """Return a node by its id, forgotten ones too, or None (SPEC-02.21)."""
@@ -242,14 +254,17 @@ class Nodes:
         return True
 
     def restore_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
-        """Bring a forgotten node back as it was; False if it is not forgotten or its 30 days are over."""
+        """Bring a forgotten node back as it was; False if it is not forgotten or its 30 days are over.
+
+        It counts as used now: what had faded away would fade away again at once.
+        """
         node = self.get_node(node_id)
         if node is None or node.deleted_at is None or now - node.deleted_at > RESTORE_DAYS * MS_PER_DAY:
             return False
         tier = Tier(node.metadata.get("tier_before", Tier.LONGTERM))
         self._connection.execute(
-            "UPDATE nodes SET deleted_at = NULL, updated_at = ?, tier = ?,"
-            " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?",
+            "UPDATE nodes SET deleted_at = NULL, updated_at = ?1, last_accessed = max(last_accessed, ?1), tier = ?2,"
+            " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?3",
             (now, tier, node.key),
         )
         self._log.add("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
@@ -306,13 +321,6 @@ class Nodes:
             " ON CONFLICT(node_key) DO UPDATE SET queued_at = excluded.queued_at, attempts = 0, error = NULL",
             [(int(key), now) for key in keys],
         )
-
-
-def _decay_rate(new: NewNode) -> float:
-    """Return the node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
-    if new.decay_rate is not None:
-        return new.decay_rate
-    return 0.1 if new.type is NodeType.FACT else 0.0
 
 
 def _check_changes(changes: Mapping[str, Any]) -> None:

@@ -16,6 +16,7 @@ from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store.codes import BLOCK_ROWS
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
+from hyperloci.store.entities import Entity
 from hyperloci.store.migrate import latest_version, schema_version
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.store import Store
@@ -67,15 +68,34 @@ def erase(store: Store, node_id: NodeId, *, now: int) -> Erased | None:
         alike = _alike(store, node)
         spoken_of = store.entities.of(node.key)
         _forget_context(store, node)
-        _drop(store, node, now)
-        lonely = [entity for entity in spoken_of if _is_lonely(store.connection, entity.node_key)]
-        for entity in lonely:
-            known = store.nodes.by_key(entity.node_key)
-            assert known is not None
-            _drop(store, known, now)
+        lonely = _drop_with_entities(store, node, spoken_of, now)
     return Erased(
         node.id, tuple(entity.canonical_name for entity in lonely), alike, None if position is None else position.path
     )
+
+
+def expire(store: Store, node_id: NodeId, *, now: int) -> bool:
+    """Delete a memory that was forgotten for too long to be restored; False if it is not forgotten.
+
+    Unlike `erase` it leaves to SQLite what becomes of the freed pages. Runs in a transaction.
+    """
+    node = store.nodes.get_node(node_id)
+    if node is None or node.deleted_at is None:
+        return False
+    _forget_context(store, node)
+    _drop_with_entities(store, node, store.entities.of(node.key), now)
+    return True
+
+
+def _drop_with_entities(store: Store, node: Node, spoken_of: Sequence[Entity], now: int) -> list[Entity]:
+    """Delete a memory, and the entities that only it spoke of; return those."""
+    _drop(store, node, now)
+    lonely = [entity for entity in spoken_of if _is_lonely(store.connection, entity.node_key)]
+    for entity in lonely:
+        known = store.nodes.by_key(entity.node_key)
+        assert known is not None
+        _drop(store, known, now)
+    return lonely
 
 
 def _drop(store: Store, node: Node, now: int) -> None:

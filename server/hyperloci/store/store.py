@@ -18,9 +18,10 @@ from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
 from hyperloci.store.files import Files
 from hyperloci.store.keywords import Keywords
+from hyperloci.store.links import Links
 from hyperloci.store.log import EvolutionLog
 from hyperloci.store.migrate import back_up, check_version, migrate
-from hyperloci.store.nodes import Nodes
+from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
 from hyperloci.store.sessions import Sessions
@@ -47,7 +48,9 @@ class Store:
     (`filters`, `keyword_search`, `vectors`) are loaded on first use, so that a hook that only writes stays quick.
     """
 
-    def __init__(self, connection: sqlite3.Connection, path: Path, *, read_only: bool = False) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path, *, read_only: bool = False, decay_rate: float = DECAY_RATE
+    ) -> None:
         self.connection = connection
         self.path = path
         self.read_only = read_only
@@ -55,8 +58,9 @@ class Store:
         self.log = EvolutionLog(connection)
         self.keywords = Keywords(connection)
         self.positions = Positions(connection)
-        self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log)
+        self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log, decay_rate)
         self.edges = Edges(connection)
+        self.links = Links(connection)
         self.entities = Entities(connection)
         self.sessions = Sessions(connection)
         self.files = Files(connection)
@@ -73,6 +77,7 @@ class Store:
         clock: Clock = system_clock,
         read_only: bool = False,
         busy_timeout_ms: int | None = None,
+        decay_rate: float = DECAY_RATE,
     ) -> Self:
         """Open the database, making or migrating it where needed.
 
@@ -83,6 +88,7 @@ class Store:
             clock: the time, for what is written now.
             read_only: neither make, migrate nor write.
             busy_timeout_ms: how long a write waits for another process's; None is the usual time.
+            decay_rate: of new facts that give none (settings: `decay_rate_default`).
 
         Raises:
             StoreError: it cannot be opened; the kind says why.
@@ -96,7 +102,7 @@ class Store:
                     check_version(connection, path)
                 else:
                     migrate(connection, path, backup_dir or path.parent / "backups", clock)
-                store = cls(connection, path, read_only=read_only)
+                store = cls(connection, path, read_only=read_only, decay_rate=decay_rate)
                 if not read_only and store.scopes.find(GLOBAL_SCOPE) is None:
                     with store.transaction():
                         store.scopes.ensure(GLOBAL_SCOPE, now=clock())
