@@ -17,6 +17,7 @@ from hyperloci.errors import HyperlociError
 
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
+    from hyperloci.embedder.takeover import Takeover
     from hyperloci.ingest.watch import Watchers
     from hyperloci.lifecycle.keeper import Keeper
     from hyperloci.memory import Memory
@@ -53,14 +54,18 @@ class EmbedderCompanion:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._owner: EmbedderOwner | None = None
+        self._takeover: Takeover | None = None
         self._fault: str | None = None
 
     def start(self) -> None:
-        """Start an embedder, unless another session has one."""
+        """Start an embedder, unless another session has one; take over from that when it dies."""
         from hyperloci.embedder.owner import EmbedderOwner
+        from hyperloci.embedder.takeover import Takeover
 
         self._owner = EmbedderOwner(self._settings)
         self.nudge()
+        self._takeover = Takeover(self._settings, self.nudge)
+        self._takeover.start()
 
     def nudge(self) -> None:
         """Start it again if it went idle, or if the session that owned it has gone."""
@@ -76,6 +81,8 @@ class EmbedderCompanion:
 
     def stop(self) -> None:
         """End this session's embedder."""
+        if self._takeover is not None:
+            self._takeover.close()
         if self._owner is not None:
             self._owner.close()
 

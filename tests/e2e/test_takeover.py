@@ -74,9 +74,9 @@ def test_when_the_session_that_embeds_and_watches_is_killed_another_goes_on(hous
         gone = kill(first)
         assert owned["embedder_process"]["pid"] in {process.pid for process in gone}
 
-        # One call to the survivor has to do; the rest is seen in the database, not asked of it.
-        acknowledged |= remember(second, "Refunds are approved by the finance team.")
+        # The survivor is asked nothing: it has to find out by itself. What it does is seen in the database.
         with house.memory() as memory:
+            acknowledged["Refunds are approved."] = memory.remember_fact("Refunds are approved.").id
             wait_for(lambda: memory.stats()["fingerprints_pending"] == 0, "no embedder has taken over")
         taken_over = second.until(works)
         assert taken_over["embedder_process"]["pid"] not in {process.pid for process in gone}

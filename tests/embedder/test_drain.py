@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hyperloci.config import Settings
 from hyperloci.embedder.drain import BATCH, drain
 from hyperloci.store import Store
-from hyperloci.store.vectors import MAX_ATTEMPTS
+from hyperloci.store.stats import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 

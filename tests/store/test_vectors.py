@@ -22,7 +22,8 @@ from hyperloci.errors import StoreError
 from hyperloci.model.search import Where
 from hyperloci.store import Store, codes, health, vec, vectors
 from hyperloci.store.codes import BLOCK_ROWS, Codes, sign_code, words_of
-from hyperloci.store.vectors import COLUMNS, MAX_ATTEMPTS, Vectors
+from hyperloci.store.stats import MAX_ATTEMPTS
+from hyperloci.store.vectors import COLUMNS, Vectors
 from tests.support import NOW, add
 
 Matrix = NDArray[np.float32]

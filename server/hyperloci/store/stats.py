@@ -5,6 +5,9 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
+MAX_ATTEMPTS: Final = 3
+"""A text that failed so often is given up, with the reason beside it; a change of the text tries anew."""
+
 _COUNTS: Final = {
     "nodes_by_type": "SELECT type, count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY type",
     "nodes_by_subtype": "SELECT coalesce(subtype, type), count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY 1",
@@ -32,6 +35,16 @@ _NUMBERS: Final = {
     "schema_version": "SELECT user_version FROM pragma_user_version",
     "database_bytes": "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
 }
+
+
+def anything_waits(connection: sqlite3.Connection) -> bool:
+    """Tell whether a living node waits for a fingerprint, those given up aside; without numpy, for who looks often."""
+    row = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM pending p JOIN nodes n ON n.key = p.node_key"
+        " WHERE n.deleted_at IS NULL AND p.attempts < ?)",
+        (MAX_ATTEMPTS,),
+    ).fetchone()
+    return bool(row[0])
 
 
 def collect(connection: sqlite3.Connection) -> dict[str, Any]:

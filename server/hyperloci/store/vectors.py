@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.codes import BLOCK_ROWS, WORD_BITS, BoolArray, Codes, FloatArray, dot, sign_code, words_of
-from hyperloci.store.stats import get_meta, set_meta
+from hyperloci.store.stats import MAX_ATTEMPTS, get_meta, set_meta
 
 FINE: Final = 300
 """Candidates scored from float rows."""
@@ -28,9 +28,6 @@ FINE_OF_FEW: Final = 1_000
 
 EXACT_BELOW: Final = 1_500
 """So few allowed vectors are scored exactly at once: cheaper than a scan."""
-
-MAX_ATTEMPTS: Final = 3
-"""A text that failed so often is given up, with the reason beside it; a change of the text tries anew."""
 
 _MODEL_IN_USE: Final = "model_in_use"
 

@@ -1,0 +1,74 @@
+"""Noticing that nobody embeds what waits, without being told: the session that owned the embedder may be dead.
+
+A killed process says goodbye to nobody, and a survivor that is asked nothing would never find out.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from typing import Final
+
+from hyperloci.config import Settings
+from hyperloci.embedder.rendezvous import connect, rendezvous
+from hyperloci.errors import HyperlociError
+from hyperloci.store import Store
+from hyperloci.store.connection import translated
+from hyperloci.store.stats import anything_waits
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS: Final = 2.0
+"""How often a session looks. A look at an embedder that is at home is one connection, 0.1 ms; where none is, one read
+of the queue beside it, 2 ms. Within seconds of a death the next one takes over."""
+
+_ANSWER_SECONDS: Final = 0.5
+
+
+class Takeover:
+    """A thread that has an embedder started where memories wait and none runs.
+
+    One that ended because it was idle is left alone until something waits.
+    """
+
+    def __init__(self, settings: Settings, start: Callable[[], object], every: float = LOOK_SECONDS) -> None:
+        """Make it; `start` is called where an embedder is missing, as often as it is."""
+        self._settings = settings
+        self._start = start
+        self._every = every
+        self._ending = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def start(self) -> None:
+        """Begin to look."""
+        self._thread = threading.Thread(target=self._look, name="embedder-takeover", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """End; a look that is under way is not waited for."""
+        self._ending.set()
+
+    def _look(self) -> None:
+        while not self._ending.wait(self._every):
+            try:
+                if not self._at_home() and self._something_waits() and not self._ending.is_set():
+                    self._start()
+            except (HyperlociError, OSError) as error:
+                # A database that is being restored, or a disk that is full: the next look may find it better.
+                logger.info("it can't be told whether memories wait for vectors: %s", error)
+
+    def _at_home(self) -> bool:
+        try:
+            connect(rendezvous(self._settings), deadline=time.monotonic() + _ANSWER_SECONDS).close()
+        except HyperlociError:
+            return False
+        return True
+
+    def _something_waits(self) -> bool:
+        if not self._settings.database.is_file():
+            return False
+        path = self._settings.database
+        with translated(path), Store.open(path, read_only=True, busy_timeout_ms=0) as store:
+            return anything_waits(store.connection)
