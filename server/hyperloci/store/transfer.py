@@ -29,6 +29,7 @@ from hyperloci.errors import (
 )
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
 from hyperloci.store.migrate import back_up, copy_database, latest_version, schema_version
+from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
 
 FORMAT: Final = 1
@@ -50,7 +51,7 @@ _PYTHON_TYPES: Final[dict[str, tuple[type, ...]]] = {
 class _Table:
     """How one table travels: its own key and unique columns, and which columns are keys of other tables.
 
-    `repeats`: equal rows may stand in it more than once.
+    `repeats`: equal rows may stand in it more than once. `select`: what is written of it, if not all as it is.
     """
 
     name: str
@@ -58,13 +59,24 @@ class _Table:
     identity: tuple[str, ...] = ()
     references: Mapping[str, str] = field(default_factory=dict)
     repeats: bool = False
+    select: str = ""
 
+
+_WHOLE_NODES: Final = f"SELECT n.*, {WHOLE} AS whole FROM nodes n{JOIN}"
+_UNPACKED_CHUNKS: Final = (
+    "SELECT key, id, session_key, level, CASE WHEN level = 'micro' AND (ctf IS NOT NULL OR archive_day IS NOT NULL)"
+    " THEN 'hot' ELSE stage END AS stage, first_seq, last_seq, turns, tokens, started_at, ended_at, node_key,"
+    " summarised_at, key_facts, themes, created_at FROM chunks"
+)
+_UNPACKED_TURNS: Final = "SELECT node_key, chunk_key, place, tokens, 0 AS packed FROM chunk_turns"
+"""Texts travel in their nodes, whole; the memory that takes them in packs them again."""
 
 _TABLES: Final = (
     _Table("scopes", "key", ("id",)),
     _Table("sessions", "key", ("id",), {"scope_key": "scopes"}),
+    _Table("consolidations", None, ("session_key",), {"session_key": "sessions"}),
     _Table("transcripts", None, ("path",)),
-    _Table("nodes", "key", ("id",), {"scope_key": "scopes", "session_key": "sessions"}),
+    _Table("nodes", "key", ("id",), {"scope_key": "scopes", "session_key": "sessions"}, select=_WHOLE_NODES),
     _Table("hyperedges", "key", ("id",)),
     _Table(
         "membership", None, ("hyperedge_key", "node_key", "role"), {"hyperedge_key": "hyperedges", "node_key": "nodes"}
@@ -78,6 +90,15 @@ _TABLES: Final = (
     _Table("entities", None, ("node_key",), {"node_key": "nodes"}),
     _Table("aliases", None, ("alias", "entity_key"), {"entity_key": "nodes"}),
     _Table("mentions", None, ("node_key", "entity_key"), {"node_key": "nodes", "entity_key": "nodes"}),
+    _Table(
+        "chunks",
+        "key",
+        ("session_key", "level", "first_seq"),
+        {"session_key": "sessions", "node_key": "nodes"},
+        select=_UNPACKED_CHUNKS,
+    ),
+    _Table("chunk_turns", None, ("node_key",), {"node_key": "nodes", "chunk_key": "chunks"}, select=_UNPACKED_TURNS),
+    _Table("spoken_times", None, ("node_key", "since", "until", "phrase"), {"node_key": "nodes"}),
     _Table("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}),
     _Table("keywords", None, ("node_key",), {"node_key": "nodes"}),
     _Table(
@@ -119,8 +140,16 @@ def _records(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     yield {"hyperloci": FORMAT, "schema": version}
     for table in _TABLES:
-        for row in connection.execute(f"SELECT * FROM {table.name}"):
-            yield {"table": table.name, "row": {name: _outward(row[name]) for name in row.keys()}}  # noqa: SIM118
+        for row in connection.execute(table.select or f"SELECT * FROM {table.name}"):
+            yield {"table": table.name, "row": {name: _outward(value) for name, value in _whole(row).items()}}
+
+
+def _whole(row: sqlite3.Row) -> dict[str, Any]:
+    """Return a row's values; a packed turn's content is what was said, not what its node keeps of it."""
+    values = dict(zip(row.keys(), row, strict=True))
+    if "whole" in values:
+        values["content"] = values.pop("whole")
+    return values
 
 
 def _outward(value: Any) -> Any:
