@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
 
 
@@ -56,6 +57,15 @@ CHECKS: Final = (
         ),
     ),
     Check(
+        name="packed turns whose text is in no chunk",
+        count="SELECT count(*) FROM chunk_turns q JOIN chunks c ON c.key = q.chunk_key"
+        " WHERE q.packed = 1 AND c.ctf IS NULL AND c.archive_day IS NULL",
+        mend=(
+            "UPDATE chunk_turns SET packed = 0 WHERE packed = 1 AND chunk_key IN"
+            " (SELECT key FROM chunks WHERE ctf IS NULL AND archive_day IS NULL)",
+        ),
+    ),
+    Check(
         name="rows that refer to nothing",
         count="SELECT count(*) FROM pragma_foreign_key_check",
     ),
@@ -64,7 +74,7 @@ CHECKS: Final = (
 
 WRONG_CODES: Final = "blocks of vector codes that differ from the vectors"
 
-EMPTIED: Final = frozenset({("nodes", "session_key"), ("positions", "file_key")})
+EMPTIED: Final = frozenset({("nodes", "session_key"), ("positions", "file_key"), ("chunks", "node_key")})
 """References that a row can do without."""
 
 
@@ -98,7 +108,8 @@ def repair(store: Store) -> None:
             for statement in check.mend:
                 store.connection.execute(statement)
         rows = store.connection.execute(
-            "SELECT key, title, content FROM nodes WHERE key NOT IN (SELECT node_key FROM keywords)"
+            f"SELECT n.key, n.title, {WHOLE} AS content FROM nodes n{JOIN}"
+            " WHERE n.key NOT IN (SELECT node_key FROM keywords)"
         ).fetchall()
         for row in rows:
             store.keywords.put(row["key"], title=row["title"], body=row["content"])

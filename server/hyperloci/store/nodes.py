@@ -14,6 +14,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
+from hyperloci.store import packed
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.log import EvolutionLog
 from hyperloci.store.positions import Positions
@@ -26,8 +27,8 @@ RESTORE_DAYS: Final = 30
 """How long a forgotten memory can be restored (E.16)."""
 
 SELECT_NODE: Final = (
-    "SELECT n.*, s.id AS scope, t.id AS session_id FROM nodes n"
-    " JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key"
+    f"SELECT n.*, {packed.WHOLE} AS whole, s.id AS scope, t.id AS session_id FROM nodes n"
+    f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{packed.JOIN}"
 )
 
 _UPDATABLE: Final = frozenset(
@@ -61,7 +62,7 @@ def node_from_row(row: sqlite3.Row) -> Node:
         type=NodeType(row["type"]),
         subtype=row["subtype"],
         title=row["title"],
-        content=row["content"],
+        content=row["whole"],
         tier=Tier(row["tier"]),
         confidence=row["confidence"],
         decay_rate=row["decay_rate"],
@@ -229,8 +230,9 @@ class Nodes:
 
     def _write(self, node: Node, changes: dict[str, Any], now: int) -> None:
         if "content" in changes or "title" in changes:
-            title, content = changes.get("title", node.title), changes.get("content", node.content)
+            title, content = changes.get("title", node.title), changes.setdefault("content", node.content)
             changes["content_hash"] = content_hash(content)
+            self._connection.execute("UPDATE chunk_turns SET packed = 0 WHERE node_key = ?", (node.key,))
             self._keywords.put(node.key, title=title, body=content)
             self.queue([node.key], now=now)
         if "metadata" in changes:

@@ -14,11 +14,13 @@ from typing import Final
 from hyperloci.errors import StoreBusyError, StoreError
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
+from hyperloci.model.pyramid import Digest
 from hyperloci.store.codes import BLOCK_ROWS
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
 from hyperloci.store.entities import Entity
 from hyperloci.store.migrate import latest_version, schema_version
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.packed import JOIN, WHOLE, forget_unpacked
 from hyperloci.store.store import Store
 
 OPERATION: Final = "purge"
@@ -65,6 +67,7 @@ def erase(store: Store, node_id: NodeId, *, now: int) -> Erased | None:
         if node is None:
             return None
         position = store.positions.of([node.key]).get(node.key)
+        _unchunk(store, node, now)
         alike = _alike(store, node)
         spoken_of = store.entities.of(node.key)
         _forget_context(store, node)
@@ -96,6 +99,20 @@ def _drop_with_entities(store: Store, node: Node, spoken_of: Sequence[Entity], n
         assert known is not None
         _drop(store, known, now)
     return lonely
+
+
+def _unchunk(store: Store, node: Node, now: int) -> None:
+    """Take a turn's text out of its chunk, and drop the summaries that may quote it; upkeep makes them anew."""
+    found = store.chunks.place_of(node.key)
+    if found is None or node.seq is None:
+        return
+    store.chunks.blank(node.key)
+    forget_unpacked()
+    for chunk in store.chunks.covering(found[0].session_key, node.seq):
+        store.chunks.note_digest(chunk, Digest(""), now=now)
+        summary = None if chunk.node_key is None else store.nodes.by_key(chunk.node_key)
+        if summary is not None:
+            _drop(store, summary, now)
 
 
 def _drop(store: Store, node: Node, now: int) -> None:
@@ -137,7 +154,7 @@ def _zero_codes(connection: sqlite3.Connection, key: NodeKey) -> None:
 def _forget_context(store: Store, node: Node) -> None:
     """Take a turn's words out of what helps find the turns right after it."""
     rows = store.connection.execute(
-        "SELECT n.key, n.title, n.content FROM nodes n JOIN nodes purged ON purged.key = ?1"
+        f"SELECT n.key, n.title, {WHOLE} AS content FROM nodes n{JOIN} JOIN nodes purged ON purged.key = ?1"
         " WHERE n.session_key = purged.session_key AND n.seq > purged.seq AND n.seq <= coalesce("
         " (SELECT min(e.seq) FROM nodes e WHERE e.session_key = purged.session_key AND e.seq > purged.seq"
         " AND e.subtype = 'episode'), n.seq)",
@@ -151,7 +168,7 @@ def _alike(store: Store, node: Node) -> tuple[NodeId, ...]:
     """Return the memories that repeat this one: its copies, its versions, and what was concluded from it."""
     long_enough = len(node.content) >= PROBE_CHARS
     rows = store.connection.execute(
-        f"{SELECT_NODE} WHERE n.key <> ?1 AND (CASE WHEN ?3 THEN instr(n.content, ?2) > 0 ELSE n.content = ?2 END"
+        f"{SELECT_NODE} WHERE n.key <> ?1 AND (CASE WHEN ?3 THEN instr({WHOLE}, ?2) > 0 ELSE {WHOLE} = ?2 END"
         " OR n.key IN (SELECT b.node_key FROM membership a JOIN membership b ON b.hyperedge_key = a.hyperedge_key"
         " JOIN hyperedges h ON h.key = a.hyperedge_key"
         " WHERE a.node_key = ?1 AND h.label IN (SELECT value FROM json_each(?4)))) ORDER BY n.key",

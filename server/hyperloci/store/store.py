@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 from hyperloci.clock import MS_PER_DAY, Clock, system_clock
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import connection as connections
-from hyperloci.store import stats
+from hyperloci.store import packed, stats
+from hyperloci.store.chunks import Chunks
 from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
 from hyperloci.store.files import Files
@@ -63,7 +64,9 @@ class Store:
         self.links = Links(connection)
         self.entities = Entities(connection)
         self.sessions = Sessions(connection)
+        self.chunks = Chunks(connection)
         self.files = Files(connection)
+        packed.register(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
 

@@ -1,0 +1,229 @@
+"""The archive of cold chunks: one file a day of JSON lines under zstd, beside the database (C.01, C.07).
+
+A file is a row of zstd frames, one a chunk, so that one chunk is read without the others, and `zstd -dc` still prints
+the day. What is appended is synced and read back before anybody is told where it lies; a piece that a dying process
+left at the end is cut off by the next append. Text that must go is blanked: the file is written anew, and every other
+chunk stays where it was.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci.errors import NotFoundError, StoreBusyError, StoreCorruptError, StoreError, StoreFullError
+from hyperloci.model.pyramid import ArchivePlace
+
+LEVEL: Final = 12
+"""Of zstd: on chunks of ten turns 19 saves 1 % more and takes three times as long."""
+
+LOCK_SECONDS: Final = 30.0
+"""An append takes milliseconds; past this, something holds the lock and hangs."""
+
+_SKIPPABLE: Final = b"\x50\x2a\x4d\x18"
+_SKIPPABLE_HEADER: Final = 8
+_DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\.zst")
+
+Line = Mapping[str, Any]
+"""What is archived of one chunk, JSON."""
+
+
+class Archive:
+    """The archive files of one database."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @classmethod
+    def beside(cls, database: Path) -> Archive:
+        """Return the archive that belongs to a database."""
+        return cls(database.with_name(f"{database.stem}-archive"))
+
+    def append(self, day: str, lines: Sequence[Line], *, known_end: int = 0) -> list[ArchivePlace]:
+        """Add chunks to a day's file; when this returns they are on the disk, read back and found right.
+
+        Args:
+            day: `YYYY-MM-DD`.
+            lines: one a chunk.
+            known_end: where the last chunk that the database knows of ends.
+
+        Raises:
+            StoreError: it could not be written, or what was read back differs; nothing is to be dropped then.
+        """
+        frames = [_packed(line) for line in lines]
+        with self._locked(), _told(self._path(day)):
+            offset = self._cut_torn(day, known_end)
+            with open(self._opened(day), "r+b") as file:
+                file.seek(offset)
+                file.write(b"".join(frames))
+                file.truncate()
+                file.flush()
+                os.fsync(file.fileno())
+            _sync_folder(self.folder)
+        places = []
+        for frame in frames:
+            places.append(ArchivePlace(day, offset, len(frame)))
+            offset += len(frame)
+        for place, line in zip(places, lines, strict=True):
+            if self.read(place) != json.loads(json.dumps(line)):
+                raise StoreCorruptError(f"{self._path(day)} does not hold what was written to it; nothing was moved.")
+        return places
+
+    def read(self, place: ArchivePlace) -> dict[str, Any]:
+        """Return one chunk.
+
+        Raises:
+            NotFoundError: the day's file is gone.
+            StoreCorruptError: it holds something else at that place.
+        """
+        try:
+            with open(self._path(place.day), "rb") as file:
+                file.seek(place.offset)
+                line = json.loads(_unpacked(file.read(place.length)))
+        except FileNotFoundError as error:
+            raise NotFoundError(f"The archive of {place.day} is gone: {self._path(place.day)}.") from error
+        except (OSError, ValueError) as error:
+            raise StoreCorruptError(f"{self._path(place.day)} is damaged at byte {place.offset}: {error}.") from error
+        if not isinstance(line, dict):
+            raise StoreCorruptError(f"{self._path(place.day)} is damaged at byte {place.offset}: no object.")
+        return line
+
+    def blank(self, place: ArchivePlace, node_ids: Collection[str]) -> bool:
+        """Take the texts of turns out of an archived chunk; the others, and all other chunks, stay where they are.
+
+        Raises:
+            StoreError: the file can't be written or is damaged.
+        """
+        path = self._path(place.day)
+        with self._locked(), _told(path):
+            try:
+                line = self.read(place)
+            except NotFoundError:
+                return False
+            # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
+            kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
+            if kept == line["turns"]:
+                return False
+            data = path.read_bytes()
+            frame = _padded(_packed(line | {"turns": kept}), place.length)
+            self._replace(path, data[: place.offset] + frame + data[place.offset + place.length :])
+        return True
+
+    def days(self) -> list[str]:
+        """Return the days that have a file, oldest first."""
+        names = [path.name for path in self.folder.glob("*.jsonl.zst")] if self.folder.is_dir() else []
+        return sorted(match[1] for name in names if (match := _DAY.fullmatch(name)))
+
+    def drop(self, day: str) -> None:
+        """Delete a day's file."""
+        with self._locked(), _told(self._path(day)):
+            self._path(day).unlink(missing_ok=True)
+
+    def size(self) -> int:
+        """Return how many bytes the archive takes."""
+        return sum(self._path(day).stat().st_size for day in self.days())
+
+    def _path(self, day: str) -> Path:
+        return self.folder / f"{day}.jsonl.zst"
+
+    def _opened(self, day: str) -> int:
+        """Return a descriptor of a day's file, made where there is none, private to the user."""
+        return os.open(self._path(day), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        # Loaded only here: it is a tenth of what a hook may take.
+        from filelock import FileLock, Timeout
+
+        with _told(self.folder):
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            with FileLock(self.folder / ".lock", timeout=LOCK_SECONDS, mode=0o600):
+                yield
+        except Timeout as error:
+            raise StoreBusyError(f"Another process is writing to {self.folder}; try again in a minute.") from error
+
+    def _cut_torn(self, day: str, known_end: int) -> int:
+        """Return where the file's last whole frame ends."""
+        path = self._path(day)
+        if not path.exists():
+            return 0
+        size = path.stat().st_size
+        return size if size == known_end else _end_of_frames(path.read_bytes(), path)
+
+    def _replace(self, path: Path, data: bytes) -> None:
+        partial = path.with_suffix(".partial")
+        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+        with open(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+        _sync_folder(self.folder)
+
+
+def _packed(line: Line) -> bytes:
+    from hyperloci.store.pack import compress
+
+    return compress(json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n", LEVEL)
+
+
+def _unpacked(frame: bytes) -> bytes:
+    from hyperloci.store.pack import decompress
+
+    return decompress(frame)
+
+
+def _padded(frame: bytes, length: int) -> bytes:
+    """Return a frame with a frame to be skipped behind it, so long together."""
+    rest = length - len(frame)
+    if rest == 0:
+        return frame
+    if rest < _SKIPPABLE_HEADER:
+        raise StoreError(f"A blanked chunk of {len(frame)} bytes does not fit into its {length} bytes.")
+    return frame + _SKIPPABLE + (rest - _SKIPPABLE_HEADER).to_bytes(4, "little") + bytes(rest - _SKIPPABLE_HEADER)
+
+
+def _end_of_frames(data: bytes, path: Path) -> int:
+    """Return how many bytes of a file are whole frames; the rest is what a dying process left."""
+    from hyperloci.store.pack import frame_length
+
+    position = 0
+    while position < len(data):
+        if data.startswith(_SKIPPABLE, position):
+            header = data[position + 4 : position + _SKIPPABLE_HEADER]
+            length = _SKIPPABLE_HEADER + int.from_bytes(header, "little")
+        else:
+            length = frame_length(data[position:])
+        if not length or position + length > len(data):
+            break
+        position += length
+    return position
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the names in a folder durable, where the system can (not on Windows)."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """Turn the system's refusals into ours."""
+    try:
+        yield
+    except OSError as error:
+        import errno
+
+        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
+        raise kind(f"{path} cannot be written: {error.strerror}.") from error

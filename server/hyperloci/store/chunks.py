@@ -1,0 +1,308 @@
+"""The pyramid's rows: chunks of a session's turns, which turn stands in which, and where the texts are."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import uuid
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.node import Node
+from hyperloci.model.pyramid import ArchivePlace, Chunk, Digest, Level, Stage
+from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.store.nodes import SELECT_NODE, node_from_row
+from hyperloci.store.packed import pack, unpack
+
+EXCERPT_CHARS: Final = 240
+"""What a packed turn keeps in its node. LoCoMo's turns are shorter as a rule and stay whole; it is what is left of a
+turn when its archive's time is over."""
+
+_SELECT: Final = "SELECT c.*, t.id AS session_id FROM chunks c JOIN sessions t ON t.key = c.session_key"
+_TURNS: Final = "n.type = 'experience' AND n.subtype IN ('episode', 'action') AND n.seq IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a session's pyramid has come: the first sequence number that no chunk of a level covers, and what waits.
+
+    Attributes:
+        session_key: the session.
+        next_seq: of the session.
+        ended_at: when it ended, None while it goes on.
+        last_seen_at: when it was last heard of.
+        micro, mini, macro: where the next chunk of the level begins.
+        hot: micro-chunks not yet demoted.
+        unfrozen: warm micro-chunks that lie under a macro-chunk.
+        unsummarised: chunks that should have a summary and have none, or one made of turns that were forgotten since.
+    """
+
+    session_key: int
+    next_seq: int
+    ended_at: int | None
+    last_seen_at: int
+    micro: int
+    mini: int
+    macro: int
+    hot: int
+    unfrozen: int
+    unsummarised: int
+
+
+_PROGRESS: Final = """
+SELECT t.key, t.next_seq, t.ended_at, t.last_seen_at, coalesce(c.micro, 0) AS micro, coalesce(c.mini, 0) AS mini,
+    coalesce(c.macro, 0) AS macro, coalesce(c.hot, 0) AS hot,
+    (SELECT count(*) FROM chunks w WHERE w.session_key = t.key AND w.level = 'micro' AND w.stage = 'warm'
+        AND w.last_seq < c.macro) AS unfrozen,
+    (SELECT count(*) FROM chunks u WHERE u.session_key = t.key AND u.stage <> 'hot' AND (u.node_key IS NULL
+        OR EXISTS (SELECT 1 FROM nodes f WHERE f.session_key = t.key AND f.seq BETWEEN u.first_seq AND u.last_seq
+            AND f.deleted_at > u.summarised_at))) AS unsummarised
+FROM sessions t LEFT JOIN (
+    SELECT session_key, max(CASE WHEN level = 'micro' THEN last_seq + 1 END) AS micro,
+        max(CASE WHEN level = 'mini' THEN last_seq + 1 END) AS mini,
+        max(CASE WHEN level = 'macro' THEN last_seq + 1 END) AS macro,
+        sum(level = 'micro' AND stage = 'hot') AS hot
+    FROM chunks GROUP BY session_key) c ON c.session_key = t.key
+WHERE t.next_seq > 0 AND (?1 IS NULL OR t.key = ?1) ORDER BY t.key
+"""
+
+
+class Chunks:
+    """The chunks of one database. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def progress(self, session_key: int | None = None) -> list[Progress]:
+        """Return how far the pyramids have come, of one session or of all that have turns."""
+        return [
+            Progress(
+                session_key=row["key"],
+                next_seq=row["next_seq"],
+                ended_at=row["ended_at"],
+                last_seen_at=row["last_seen_at"],
+                micro=row["micro"],
+                mini=row["mini"],
+                macro=row["macro"],
+                hot=row["hot"],
+                unfrozen=row["unfrozen"],
+                unsummarised=row["unsummarised"],
+            )
+            for row in self._connection.execute(_PROGRESS, (session_key,))
+        ]
+
+    def get(self, chunk_id: str) -> Chunk | None:
+        """Return a chunk by its id, or None."""
+        row = self._connection.execute(f"{_SELECT} WHERE c.id = ?", (chunk_id,)).fetchone()
+        return _chunk(row) if row else None
+
+    def by_keys(self, keys: Iterable[int]) -> list[Chunk]:
+        """Return chunks by their keys."""
+        return self._select("c.key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),))
+
+    def of_session(self, session_key: int, level: Level | None = None) -> list[Chunk]:
+        """Return a session's chunks in their order, of one level or of all."""
+        return self._select("c.session_key = ?1 AND (?2 IS NULL OR c.level = ?2)", (session_key, level))
+
+    def covering(self, session_key: int, seq: int) -> list[Chunk]:
+        """Return the chunks that a turn stands in."""
+        return self._select("c.session_key = ?1 AND ?2 BETWEEN c.first_seq AND c.last_seq", (session_key, seq))
+
+    def _select(self, condition: str, values: Sequence[object]) -> list[Chunk]:
+        rows = self._connection.execute(f"{_SELECT} WHERE {condition} ORDER BY c.session_key, c.first_seq", values)
+        return [_chunk(row) for row in rows]
+
+    def turns(self, session_key: int, first: int, last: int, *, forgotten: bool = True) -> list[Node]:
+        """Return the turns of a session with sequence numbers `first` to `last`, as they were said, in order."""
+        rows = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.seq BETWEEN ?2 AND ?3 AND {_TURNS}"
+            " AND (?4 OR n.deleted_at IS NULL) ORDER BY n.seq",
+            (session_key, first, last, forgotten),
+        )
+        return [node_from_row(row) for row in rows]
+
+    def tokens(self, keys: Iterable[int]) -> dict[NodeKey, int]:
+        """Return the tokens of those turns that stand in a micro-chunk."""
+        rows = self._connection.execute(
+            "SELECT node_key, tokens FROM chunk_turns WHERE node_key IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {NodeKey(row[0]): row[1] for row in rows}
+
+    def paths(self, keys: Iterable[int]) -> dict[NodeKey, str]:
+        """Return the files that actions changed."""
+        rows = self._connection.execute(
+            "SELECT node_key, path FROM positions WHERE path IS NOT NULL"
+            " AND node_key IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {NodeKey(row[0]): row[1] for row in rows}
+
+    def create(self, level: Level, session_key: int, turns: Sequence[Node], tokens: Sequence[int], *, now: int) -> int:
+        """Store a chunk over turns of a session and return its key; the turns of a micro-chunk are noted in it."""
+        cursor = self._connection.execute(
+            "INSERT INTO chunks(id, session_key, level, stage, first_seq, last_seq, turns, tokens, started_at,"
+            " ended_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                str(uuid.uuid4()),
+                session_key,
+                level,
+                Stage.HOT,
+                turns[0].seq,
+                turns[-1].seq,
+                len(turns),
+                sum(tokens),
+                min(turn.event_time for turn in turns),
+                max(turn.event_time for turn in turns),
+                now,
+            ),
+        )
+        key = int(cursor.lastrowid or 0)
+        if level is Level.MICRO:
+            self._connection.executemany(
+                "INSERT INTO chunk_turns(node_key, chunk_key, place, tokens) VALUES (?, ?, ?, ?)",
+                [(turn.key, key, place, count) for place, (turn, count) in enumerate(zip(turns, tokens, strict=True))],
+            )
+        return key
+
+    def give_node(self, chunk: Chunk, node: Node) -> None:
+        """Make a node the chunk's summary, and the chunk's id the node's."""
+        self._connection.execute("UPDATE nodes SET id = ? WHERE key = ?", (chunk.id, node.key))
+        self._connection.execute("UPDATE chunks SET node_key = ? WHERE key = ?", (node.key, chunk.key))
+
+    def note_digest(self, chunk: Chunk, digest: Digest, *, now: int) -> None:
+        """Store what was extracted from a chunk."""
+        self._connection.execute(
+            "UPDATE chunks SET key_facts = ?, themes = ?, summarised_at = ? WHERE key = ?",
+            (_json(digest.key_facts), _json(digest.themes), now, chunk.key),
+        )
+
+    def set_stage(self, chunk: Chunk, stage: Stage) -> None:
+        """Note that a chunk that holds no texts itself has moved."""
+        self._connection.execute("UPDATE chunks SET stage = ? WHERE key = ?", (stage, chunk.key))
+
+    def pack(self, chunk: Chunk, turns: Sequence[Node], paths: Mapping[NodeKey, str]) -> None:
+        """Move the texts of a micro-chunk's turns into its CTF; their nodes keep the beginning (hot to warm)."""
+        self._connection.execute(
+            "UPDATE chunks SET stage = 'warm', ctf = ?, turns = ? WHERE key = ?",
+            (pack([as_turn(turn, paths.get(turn.key)) for turn in turns]), len(turns), chunk.key),
+        )
+        self._connection.executemany(
+            "UPDATE chunk_turns SET place = ?, packed = ? WHERE node_key = ?",
+            [(place, len(turn.content) > EXCERPT_CHARS, turn.key) for place, turn in enumerate(turns)],
+        )
+        self._connection.executemany(
+            "UPDATE nodes SET content = ? WHERE key = ?",
+            [(excerpt(turn.content), turn.key) for turn in turns if len(turn.content) > EXCERPT_CHARS],
+        )
+
+    def packed_turns(self, chunk: Chunk) -> Sequence[Turn] | None:
+        """Return what a warm chunk's CTF holds, None for a chunk that isn't warm.
+
+        Raises:
+            BadRequestError, ValueError: it is damaged.
+        """
+        row = self._connection.execute("SELECT ctf FROM chunks WHERE key = ?", (chunk.key,)).fetchone()
+        return None if row is None or row[0] is None else unpack(row[0])
+
+    def freeze(self, chunk: Chunk, place: ArchivePlace) -> None:
+        """Note that a micro-chunk's turns are in the archive, and drop its CTF (warm to cold)."""
+        self._connection.execute(
+            "UPDATE chunks SET stage = 'cold', ctf = NULL, archive_day = ?, archive_offset = ?, archive_length = ?"
+            " WHERE key = ?",
+            (place.day, place.offset, place.length, chunk.key),
+        )
+
+    def archive_end(self, day: str) -> int:
+        """Return where the last chunk in a day's archive ends, 0 if there is none."""
+        row = self._connection.execute(
+            "SELECT coalesce(max(archive_offset + archive_length), 0) FROM chunks WHERE archive_day = ?", (day,)
+        ).fetchone()
+        return int(row[0])
+
+    def expire(self, day: str) -> int:
+        """Give up what is archived under a day and before; return how many chunks lost their texts.
+
+        Their turns are from then on what their nodes kept of them.
+        """
+        self._connection.execute(
+            "UPDATE chunk_turns SET packed = 0 WHERE chunk_key IN (SELECT key FROM chunks WHERE archive_day <= ?)",
+            (day,),
+        )
+        return self._connection.execute(
+            "UPDATE chunks SET archive_day = NULL, archive_offset = NULL, archive_length = NULL WHERE archive_day <= ?",
+            (day,),
+        ).rowcount
+
+    def place_of(self, node_key: NodeKey) -> tuple[Chunk, int] | None:
+        """Return the micro-chunk a turn stands in and its place there, or None."""
+        row = self._connection.execute(
+            "SELECT chunk_key, place FROM chunk_turns WHERE node_key = ?", (node_key,)
+        ).fetchone()
+        return None if row is None else (self.by_keys([row[0]])[0], row[1])
+
+    def blank(self, node_key: NodeKey) -> None:
+        """Take a turn's text out of its warm chunk; the others keep their places. The archive is the caller's."""
+        found = self.place_of(node_key)
+        turns = None if found is None else self.packed_turns(found[0])
+        if found is None or turns is None:
+            return
+        gone = Turn(uuid="", role=Speaker.USER, text="", timestamp_ms=None)
+        kept = [gone if place == found[1] else turn for place, turn in enumerate(turns)]
+        self._connection.execute("UPDATE chunks SET ctf = ? WHERE key = ?", (pack(kept), found[0].key))
+
+    def statistics(self) -> dict[str, dict[str, int]]:
+        """Return by level and stage how many chunks there are, of how many turns and tokens, and their bytes here."""
+        rows = self._connection.execute(
+            "SELECT level || '_' || stage AS name, count(*) AS chunks, sum(turns) AS turns, sum(tokens) AS tokens,"
+            " sum(coalesce(length(ctf), 0)) AS bytes FROM chunks GROUP BY level, stage ORDER BY level, stage"
+        )
+        return {row["name"]: {key: row[key] for key in ("chunks", "turns", "tokens", "bytes")} for row in rows}
+
+
+def as_turn(node: Node, path: str | None = None) -> Turn:
+    """Return the turn that a node keeps."""
+    return Turn(
+        uuid=str(node.metadata.get("uuid") or ""),
+        role=Speaker(node.metadata.get("role", Speaker.USER)),
+        text=node.content,
+        timestamp_ms=node.event_time,
+        kind=TurnKind.ACTION if node.subtype == "action" else TurnKind.TEXT,
+        path=path,
+    )
+
+
+def excerpt(text: str) -> str:
+    """Return the beginning of a text, cut between words where there are any."""
+    head = text[:EXCERPT_CHARS]
+    cut = head.rsplit(None, 1)[0] if len(head.split()) > 1 else head
+    return f"{cut.rstrip()} [...]"
+
+
+def _json(values: Iterable[str]) -> str:
+    return json.dumps(list(values), ensure_ascii=False)
+
+
+def _chunk(row: sqlite3.Row) -> Chunk:
+    day = row["archive_day"]
+    return Chunk(
+        key=row["key"],
+        id=NodeId(row["id"]),
+        session_key=row["session_key"],
+        session_id=row["session_id"],
+        level=Level(row["level"]),
+        stage=Stage(row["stage"]),
+        first_seq=row["first_seq"],
+        last_seq=row["last_seq"],
+        turns=row["turns"],
+        tokens=row["tokens"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        node_key=None if row["node_key"] is None else NodeKey(row["node_key"]),
+        summarised_at=row["summarised_at"],
+        key_facts=tuple(json.loads(row["key_facts"])),
+        themes=tuple(json.loads(row["themes"])),
+        archive=None if day is None else ArchivePlace(day, row["archive_offset"], row["archive_length"]),
+    )

@@ -1,0 +1,55 @@
+"""zstd, in one place; loaded on first use, because most processes never meet a packed turn."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import zstandard
+
+MAX_BYTES: Final = 256 << 20
+"""What one chunk may come to: far above a micro-chunk of the longest turns, and no bomb."""
+
+
+def compress(data: bytes, level: int) -> bytes:
+    """Return one zstd frame, with its length and a checksum."""
+    import zstandard
+
+    compressor = zstandard.ZstdCompressor(level=level, write_checksum=True, write_content_size=True)
+    return compressor.compress(data)
+
+
+@functools.cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    import zstandard
+
+    return zstandard.ZstdDecompressor()
+
+
+def decompress(data: bytes) -> bytes:
+    """Return what the first frame of `data` holds.
+
+    Raises:
+        ValueError: it is no whole frame.
+    """
+    import zstandard
+
+    try:
+        if zstandard.get_frame_parameters(data).content_size > MAX_BYTES:
+            raise ValueError("more than a chunk can be")
+        return _decompressor().decompress(data)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+
+
+def frame_length(data: bytes) -> int:
+    """Return how many bytes the first frame of `data` takes; 0 where it is torn or none."""
+    import zstandard
+
+    reader = _decompressor().decompressobj()
+    try:
+        reader.decompress(data)
+    except zstandard.ZstdError:
+        return 0
+    return len(data) - len(reader.unused_data) if reader.eof else 0
