@@ -20,9 +20,10 @@ PRUNE: Final = "prune"
 _FADED: Final = "n.confidence * decayed(n.decay_rate, ?1 - n.last_accessed)"
 
 _FADING: Final = (
-    "n.deleted_at IS NULL AND n.valid_until IS NULL AND n.decay_rate > 0.0 AND n.type IN ('fact', 'decision')"
+    "n.deleted_at IS NULL AND n.valid_until IS NULL AND n.decay_rate > 0.0"
+    " AND n.type IN ('fact', 'decision', 'experience')"
 )
-"""Episodes and files don't fade. What was superseded is kept as the history of what replaced it."""
+"""Episodes and files don't fade: their rate is 0. What was superseded is kept as the history of what replaced it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

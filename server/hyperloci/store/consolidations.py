@@ -12,8 +12,8 @@ from hyperloci.store.log import EvolutionLog
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 
 _PENDING: Final = (
-    "SELECT t.key, t.id, s.id AS scope, t.status, t.next_seq, t.last_seen_at, coalesce(c.through_seq, 0) AS through_seq,"
-    " coalesce(c.causes_seq, 0) AS causes_seq, coalesce(c.attempts, 0) AS attempts"
+    "SELECT t.key, t.id, s.id AS scope, t.status, t.next_seq, t.last_seen_at, coalesce(c.through_seq, 0)"
+    " AS through_seq, coalesce(c.causes_seq, 0) AS causes_seq, coalesce(c.attempts, 0) AS attempts"
     " FROM sessions t JOIN scopes s ON s.key = t.scope_key LEFT JOIN consolidations c ON c.session_key = t.key"
 )
 
@@ -143,7 +143,8 @@ class Consolidations:
     def extracted(self, session_key: int) -> list[Node]:
         """Return the living memories that were made of a session's turns, oldest first."""
         rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE n.session_key = ? AND n.origin = 'extraction' AND n.deleted_at IS NULL ORDER BY n.key",
+            f"{SELECT_NODE} WHERE n.session_key = ? AND n.origin = 'extraction' AND n.deleted_at IS NULL"
+            " ORDER BY n.key",
             (session_key,),
         )
         return [node_from_row(row) for row in rows]

@@ -199,6 +199,15 @@ class Nodes:
         ).fetchone()
         return node_from_row(row) if row else None
 
+    def find_forgotten(self, content: str, scope: str) -> Node | None:
+        """Return the node with this content that was forgotten last in a scope, or None."""
+        row = self._connection.execute(
+            f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.deleted_at IS NOT NULL"
+            " ORDER BY n.deleted_at DESC, n.key DESC LIMIT 1",
+            (content_hash(content), self._scopes.find(scope)),
+        ).fetchone()
+        return node_from_row(row) if row else None
+
     def count_again(self, key: NodeKey, *, now: int) -> None:
         """Note that the same content was stored once more."""
         self._connection.execute(

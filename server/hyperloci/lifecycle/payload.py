@@ -1,0 +1,262 @@
+"""The one schema of what consolidation finds in a session, whoever looked: rules, a model, the assistant (B.17).
+
+What comes back is checked item by item: each stands or falls by itself, and what falls is told with its place and the
+reason. The JSON form is that of the tool `save_consolidation`::
+
+    {"facts": [{"content": "...", "kind": "decision", "sources": [3, 4], "confidence": 0.9}],
+     "procedures": [{"content": "...", "sources": [7]}], "opinions": [{"content": "...", "sources": [7]}],
+     "entities": [{"name": "...", "type": "tool", "aliases": ["..."]}],
+     "causes": [{"cause": 3, "effect": 5, "evidence": "..."}],
+     "conflicts": [{"old": "<id of a memory>", "new": "facts[0]", "reason": "..."}]}
+
+`sources`, `cause` and `effect` are the numbers of turns of the session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final, TypeVar
+
+from hyperloci.model.kinds import SUBTYPES, NodeType
+
+MAX_ITEMS: Final = 200
+"""Of each list: a session of a day's work has some fifty."""
+
+MAX_CONTENT_CHARS: Final = 2_000
+"""A fact is a statement or two; more is a document."""
+
+MAX_SOURCES: Final = 20
+MAX_NAME_CHARS: Final = 200
+MAX_EVIDENCE_CHARS: Final = 1_000
+
+DEFAULT_CONFIDENCE: Final = 0.8
+"""Of an item that gives none; the trust in its sources bounds it anyway."""
+
+T = TypeVar("T")
+
+
+class Kind(StrEnum):
+    """What a finding is; the subtypes of section F that a conversation can yield."""
+
+    SEMANTIC = "semantic"
+    USER_INFO = "user_info"
+    PREFERENCE = "preference"
+    CONSTRAINT = "constraint"
+    INSIGHT = "insight"
+    DECISION = "decision"
+    DEAD_END = "dead_end"
+    PROCEDURE = "procedure"
+    OPINION = "opinion"
+
+
+FACT_KINDS: Final = tuple(kind for kind in Kind if kind not in (Kind.PROCEDURE, Kind.OPINION))
+"""What `kind` of a fact may be; procedures and opinions have lists of their own."""
+
+LISTS: Final = ("facts", "procedures", "opinions", "entities", "causes", "conflicts")
+
+_ENTITY_TYPES: Final = tuple(sorted(SUBTYPES[NodeType.ENTITY]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something that a session showed.
+
+    Attributes:
+        kind: what it is.
+        content: the statement, as it should be remembered.
+        sources: the numbers of the turns that say so.
+        confidence: how sure whoever found it is, 0..1.
+        everywhere: about the user in every project, not this one alone.
+        place: where it stood in the payload (`facts[2]`).
+    """
+
+    kind: Kind
+    content: str
+    sources: tuple[int, ...]
+    confidence: float = DEFAULT_CONFIDENCE
+    everywhere: bool = False
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedThing:
+    """An entity that the findings speak of."""
+
+    name: str
+    type: str
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A turn that brought about another, and why it is held so."""
+
+    cause: int
+    effect: int
+    evidence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A known memory (an id) that a finding (its place) replaces, and why."""
+
+    old: str
+    new: str
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """An item that is not stored: its place in the payload, and the reason in words."""
+
+    place: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payload:
+    """What was found in a session, checked as far as it can be without looking at the turns."""
+
+    findings: tuple[Finding, ...] = ()
+    entities: tuple[NamedThing, ...] = ()
+    causes: tuple[Cause, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+
+
+class _ItemError(Exception):
+    """An item can't be used; the message says why."""
+
+
+def read_payload(given: object, turns: Collection[int]) -> Payload:
+    """Check a payload, item by item.
+
+    Args:
+        given: the JSON value, whatever it is.
+        turns: the numbers of the session's turns, which is what sources may name.
+    """
+    if not isinstance(given, Mapping):
+        return Payload(rejected=(Rejected("payload", f"must be an object with the lists {', '.join(LISTS)}"),))
+    rejected = [
+        Rejected(f"{name!s:.60}", f"is unknown: use {', '.join(LISTS)}") for name in given if name not in LISTS
+    ][:MAX_ITEMS]
+    reader = _Reader(given, turns, rejected)
+    findings = (
+        *reader.items("facts", _fact),
+        *reader.items("procedures", _of_kind(Kind.PROCEDURE)),
+        *reader.items("opinions", _of_kind(Kind.OPINION)),
+    )
+    return Payload(
+        findings=findings,
+        entities=tuple(reader.items("entities", _entity)),
+        causes=tuple(reader.items("causes", _cause)),
+        conflicts=tuple(reader.items("conflicts", _conflict)),
+        rejected=tuple(rejected),
+    )
+
+
+class _Reader:
+    def __init__(self, given: Mapping[Any, Any], turns: Collection[int], rejected: list[Rejected]) -> None:
+        self._given = given
+        self._turns = frozenset(turns)
+        self._rejected = rejected
+
+    def items(self, name: str, read: Callable[[Mapping[str, Any], str, frozenset[int]], T]) -> list[T]:
+        listed = self._given.get(name)
+        if listed is None:
+            return []
+        if not isinstance(listed, list):
+            self._rejected.append(Rejected(name, "must be a list"))
+            return []
+        if len(listed) > MAX_ITEMS:
+            rest = f"has {len(listed)} items; the first {MAX_ITEMS} were read"
+            self._rejected.append(Rejected(name, rest))
+        found: list[T] = []
+        for number, item in enumerate(listed[:MAX_ITEMS]):
+            place = f"{name}[{number}]"
+            try:
+                if not isinstance(item, Mapping):
+                    raise _ItemError("must be an object")
+                found.append(read(item, place, self._turns))
+            except _ItemError as error:
+                self._rejected.append(Rejected(place, str(error)))
+        return found
+
+
+def _fact(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> Finding:
+    kind = item.get("kind", Kind.SEMANTIC)
+    if not isinstance(kind, str) or kind not in FACT_KINDS:
+        raise _ItemError(f"kind={kind!r:.60} is unknown: use one of {', '.join(FACT_KINDS)}")
+    return _finding(item, place, turns, Kind(kind))
+
+
+def _of_kind(kind: Kind) -> Callable[[Mapping[str, Any], str, frozenset[int]], Finding]:
+    return lambda item, place, turns: _finding(item, place, turns, kind)
+
+
+def _finding(item: Mapping[str, Any], place: str, turns: frozenset[int], kind: Kind) -> Finding:
+    return Finding(
+        kind=kind,
+        content=_text(item, "content", MAX_CONTENT_CHARS),
+        sources=_sources(item, turns),
+        confidence=_confidence(item),
+        place=place,
+    )
+
+
+def _entity(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> NamedThing:
+    kind = item.get("type", "concept")
+    if not isinstance(kind, str) or kind not in _ENTITY_TYPES:
+        raise _ItemError(f"type={kind!r:.60} is unknown: use one of {', '.join(_ENTITY_TYPES)}")
+    aliases = item.get("aliases", [])
+    if not isinstance(aliases, list) or len(aliases) > MAX_SOURCES:
+        raise _ItemError(f"aliases must be a list of at most {MAX_SOURCES} names")
+    names = tuple(_text({"alias": alias}, "alias", MAX_NAME_CHARS) for alias in aliases)
+    return NamedThing(_text(item, "name", MAX_NAME_CHARS), kind, names)
+
+
+def _cause(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> Cause:
+    cause, effect = (_turn(item.get(name), name, turns) for name in ("cause", "effect"))
+    if cause >= effect:
+        raise _ItemError(f"cause={cause} does not come before effect={effect}: only what came first can be a cause")
+    evidence = _text(item, "evidence", MAX_EVIDENCE_CHARS) if item.get("evidence") else ""
+    return Cause(cause, effect, evidence)
+
+
+def _conflict(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> Conflict:
+    reason = _text(item, "reason", MAX_EVIDENCE_CHARS) if item.get("reason") else ""
+    return Conflict(_text(item, "old", MAX_NAME_CHARS), _text(item, "new", MAX_NAME_CHARS), reason)
+
+
+def _text(item: Mapping[str, Any], name: str, limit: int) -> str:
+    value = item.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise _ItemError(f"{name} must be a text that is not empty")
+    if len(value) > limit:
+        raise _ItemError(f"{name} has {len(value)} characters; at most {limit} are kept")
+    return value.strip()
+
+
+def _confidence(item: Mapping[str, Any]) -> float:
+    value = item.get("confidence", DEFAULT_CONFIDENCE)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+        raise _ItemError(f"confidence={value!r:.60} must be a number from 0 to 1")
+    return float(value)
+
+
+def _sources(item: Mapping[str, Any], turns: frozenset[int]) -> tuple[int, ...]:
+    given = item.get("sources")
+    if not isinstance(given, list) or not given:
+        raise _ItemError("sources must be a list with the number of at least one turn that says so")
+    if len(given) > MAX_SOURCES:
+        raise _ItemError(f"sources has {len(given)} turns; at most {MAX_SOURCES} are kept")
+    return tuple(dict.fromkeys(_turn(value, "sources", turns) for value in given))
+
+
+def _turn(value: object, name: str, turns: frozenset[int]) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value not in turns:
+        known = f"the turns shown are {min(turns)} to {max(turns)}" if turns else "the session has no turns"
+        raise _ItemError(f"{name}={value!r:.60} is no turn of the session; {known}")
+    return value

@@ -1,0 +1,61 @@
+"""Whether two texts say the same, and whether a text is borne out by others: by their words, without a model."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from hyperloci.store.analysis import query_terms
+
+SAME_SHARE: Final = 0.8
+"""Share of the words of both that two texts have in common from which on they say the same."""
+
+WITHIN_SHARE: Final = 0.95
+"""Share of a text's words that another one holds from which on that one says it, and more."""
+
+GROUNDED_SHARE: Final = 0.5
+"""Half of what a finding says must stand in its sources: a summary uses words of its own, an invention no others."""
+
+STEM_CHARS: Final = 5
+"""Words are compared by their first characters: endings differ, in Russian most of all."""
+
+_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+_NEGATION: Final = re.compile(
+    r"\b(?:not|no|never|none|without|cannot|\w+n't|don’t|не|нет|никогда|без|нельзя)\b", re.IGNORECASE
+)
+
+
+def words(text: str) -> frozenset[str]:
+    """Return the words that carry a text's meaning, by their beginnings."""
+    return frozenset(term[:STEM_CHARS] for term in query_terms(text))
+
+
+def numbers(text: str) -> frozenset[str]:
+    """Return the numbers of a text, however their thousands are set apart."""
+    return frozenset(number.replace(",", "").strip(".:") for number in _NUMBER.findall(text))
+
+
+def says_same(text: str, other: str) -> bool:
+    """Tell whether `other` says what `text` says: the same words, the same numbers, denied or not as it is."""
+    mine, theirs = words(text), words(other)
+    if not mine or not theirs or bool(_NEGATION.search(text)) != bool(_NEGATION.search(other)):
+        return False
+    shared = len(mine & theirs)
+    if shared / len(mine | theirs) >= SAME_SHARE:
+        return numbers(text) == numbers(other)
+    return shared / len(mine) >= WITHIN_SHARE and numbers(text) <= numbers(other)
+
+
+def ungrounded(text: str, sources: Iterable[str]) -> str | None:
+    """Return why a text is not borne out by its sources; None where it is."""
+    together: Sequence[str] = list(sources)
+    said = frozenset().union(*(words(source) for source in together))
+    figures = frozenset().union(*(numbers(source) for source in together))
+    if invented := sorted(numbers(text) - figures):
+        return f"says {', '.join(invented[:3])}, which its sources don't"
+    mine = words(text)
+    share = len(mine & said) / len(mine) if mine else 0.0
+    if share < GROUNDED_SHARE:
+        return f"only {share:.0%} of its words stand in its sources; at least {GROUNDED_SHARE:.0%} must"
+    return None

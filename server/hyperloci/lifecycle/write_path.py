@@ -1,0 +1,450 @@
+"""The road by which what was found in a session gets into the memory, for every strategy the same (B.17, B.19).
+
+What is found stays data: it is cleaned and redacted like any text, is refused where it reads like an order to the
+assistant or isn't borne out by the turns it names, and is believed no more than the least trusted of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.config import Settings
+from hyperloci.graph.anchors import anchor_fact
+from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.suspicion import REASONS
+from hyperloci.lifecycle.payload import Cause, Conflict, Finding, Kind, NamedThing, Payload, Rejected
+from hyperloci.lifecycle.sameness import says_same, ungrounded
+from hyperloci.model.answers import Contradiction, ContradictionKind
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node
+from hyperloci.model.search import Where
+from hyperloci.store import Store
+from hyperloci.store.ageing import PRUNE
+from hyperloci.store.analysis import query_terms
+from hyperloci.store.consolidations import Consolidations, Progress
+
+CANDIDATES: Final = 30
+"""Known memories a finding is compared with: those nearest in words."""
+
+CAUSAL_CONFIDENCE: Final = 0.7
+"""B.18: that one thing brought about another is inferred, not said."""
+
+REPLACING: Final = frozenset({ContradictionKind.VALUE})
+"""The later of two values for the same thing is the one that holds; a denial may be about another case."""
+
+REPLACING_SCORE: Final = 0.5
+"""As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
+
+_TYPE_OF: Final[Mapping[Kind, NodeType]] = {Kind.DECISION: NodeType.DECISION, Kind.DEAD_END: NodeType.EXPERIENCE}
+"""Every other kind is a fact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """What became of a payload.
+
+    Attributes:
+        new: ids of the memories that were made.
+        known: ids of memories that said so already; they were counted again.
+        superseded: ids of memories that newer ones replaced.
+        contradicted: pairs that disagree; both stand.
+        entities, causes: how many names and causal edges were stored.
+        rejected: what was not stored, and why.
+    """
+
+    new: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+    contradicted: int = 0
+    entities: int = 0
+    causes: int = 0
+    rejected: tuple[Rejected, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """A finding that will be stored, with all that reading could tell beforehand."""
+
+    finding: Finding
+    text: Prepared
+    scope: str
+    confidence: float
+    flags: tuple[str, ...]
+    sources: tuple[Node, ...]
+    known: Node | None
+    disputes: tuple[Contradiction, ...]
+
+
+class WritePath:
+    """Writes what consolidation finds, over one store."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._progress = Consolidations(store.connection, store.log)
+
+    # -- sessions ----------------------------------------------------------------------------------------------------
+
+    def is_session_consolidated(self, session_id: str) -> bool:
+        """Tell whether all of a session's turns were made into facts."""
+        progress = self._progress.progress(session_id)
+        return progress is not None and progress.through_seq >= progress.next_seq
+
+    def get_session_episodes(self, session_id: str, first_seq: int = 0, limit: int = 100) -> list[Node]:
+        """Return a session's turns from a place on, in order."""
+        progress = self._progress.progress(session_id)
+        return [] if progress is None else self._progress.turns(progress.session_key, first_seq, limit)
+
+    def mark_session_consolidated(
+        self, progress: Progress, through_seq: int, *, strategy: str, saved: Saved | None = None
+    ) -> bool:
+        """Note that the turns below a place are done; False if that was done meanwhile. Runs in a transaction."""
+        saved = saved or Saved()
+        return self._progress.advance(
+            progress,
+            through_seq,
+            now=self._clock(),
+            strategy=strategy,
+            kept=len(saved.new),
+            rejected=len(saved.rejected),
+        )
+
+    # -- findings ----------------------------------------------------------------------------------------------------
+
+    def plan(
+        self, progress: Progress, payload: Payload, turns: Mapping[int, Node]
+    ) -> tuple[list[_Plan], list[Rejected]]:
+        """Decide what of a payload is stored, reading only: outside of any transaction."""
+        rejected = list(payload.rejected)
+        plans: list[_Plan] = []
+        for finding in payload.findings:
+            text = prepare(finding.content)
+            sources = tuple(turns[seq] for seq in finding.sources)
+            reason = _refusal(text, sources)
+            if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
+                reason = "another item of this payload says the same"
+            if reason is not None:
+                rejected.append(Rejected(finding.place or finding.kind, reason))
+                continue
+            plans.append(self._planned(progress, finding, text, sources))
+        return plans, rejected
+
+    def _planned(self, progress: Progress, finding: Finding, text: Prepared, sources: tuple[Node, ...]) -> _Plan:
+        scope = _scope_of(progress.scope, finding, sources)
+        near = self._near(text.text, (progress.scope, GLOBAL_SCOPE))
+        known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
+        disputes: tuple[Contradiction, ...] = ()
+        if known is None:
+            disputes = self._disputes(text.text, near, (progress.scope, GLOBAL_SCOPE))
+        flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
+        return _Plan(
+            finding=finding,
+            text=text,
+            scope=scope,
+            confidence=min(finding.confidence, *(node.confidence for node in sources)),
+            flags=tuple(flags),
+            sources=sources,
+            known=known,
+            disputes=disputes,
+        )
+
+    def save_nodes_batch(
+        self, progress: Progress, plans: Sequence[_Plan], *, strategy: str
+    ) -> tuple[Saved, dict[str, Node]]:
+        """Store what was planned, with its provenance; runs in a transaction.
+
+        Returns:
+            What became of it, and the node of each finding's place.
+        """
+        new: list[str] = []
+        known: list[str] = []
+        superseded: list[str] = []
+        rejected: list[Rejected] = []
+        nodes: dict[str, Node] = {}
+        contradicted = 0
+        for plan in plans:
+            node, is_new = self._store_plan(progress, plan, strategy)
+            if node is None:
+                place = plan.finding.place or plan.finding.kind
+                rejected.append(Rejected(place, "was forgotten on purpose, and is not brought back"))
+                continue
+            nodes[plan.finding.place] = node
+            (new if is_new else known).append(node.id)
+            for dispute in plan.disputes if is_new else ():
+                if self.resolve_conflict(node, dispute):
+                    superseded.append(dispute.id)
+                else:
+                    contradicted += 1
+        saved = Saved(
+            new=tuple(new),
+            known=tuple(known),
+            superseded=tuple(superseded),
+            contradicted=contradicted,
+            rejected=tuple(rejected),
+        )
+        return saved, nodes
+
+    def _store_plan(self, progress: Progress, plan: _Plan, strategy: str) -> tuple[Node | None, bool]:
+        now = self._clock()
+        node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope)
+        if node is None:
+            node = self._tombstone(plan)
+            if node is not None and node.deleted_at is not None:
+                return None, False
+        if node is None:
+            node = self._create(progress, plan, strategy, now)
+            self._link_sources(node, plan.sources, strategy, now)
+            return node, True
+        self._store.nodes.count_again(node.key, now=now)
+        self._settle(node, progress, now)
+        self._link_sources(node, plan.sources, strategy, now)
+        return node, False
+
+    def _create(self, progress: Progress, plan: _Plan, strategy: str, now: int) -> Node:
+        said = max(node.event_time for node in plan.sources)
+        kind = plan.finding.kind
+        turns = ", ".join(str(node.seq) for node in plan.sources)
+        metadata = {"strategy": strategy, "flags": list(plan.flags), "redactions": len(plan.text.redactions)}
+        if kind is Kind.DEAD_END:
+            metadata["approach"] = plan.text.text
+        node = self._store.nodes.create_node(
+            NewNode(
+                type=_TYPE_OF.get(kind, NodeType.FACT),
+                subtype=kind.value,
+                content=plan.text.text,
+                tier=Tier.SESSION,
+                confidence=plan.confidence,
+                decay_rate=self._settings.decay_rate_default,
+                provenance=f"session {progress.session_id}, turn {turns}",
+                origin=Origin.EXTRACTION,
+                scope=plan.scope,
+                event_time=said,
+                valid_from=said,
+                metadata={name: value for name, value in metadata.items() if value},
+            ),
+            now=now,
+            session_key=progress.session_key,
+        )
+        who = " and ".join(sorted({_speaker(source) for source in plan.sources}))
+        why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
+        self._store.log.add("extract", [node.id], now=now, to_tier=Tier.SESSION, reasoning=why)
+        anchor_fact(self._store, node, self._store.scopes.ensure(progress.scope, now=now))
+        return node
+
+    def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:
+        known = {
+            member.node
+            for edge in self._store.edges.of(node.key, "derived_from")
+            for member in edge.members
+            if edge.members[0].node == node.key
+        }
+        fresh = [source.key for source in sources if source.key not in known and source.key != node.key]
+        if fresh:
+            self._store.edges.link("derived_from", node.key, fresh, now=now, automatic=True, evidence=strategy)
+
+    def _settle(self, node: Node, progress: Progress, now: int) -> None:
+        """Move what a later session says again to the long term (requirements, F)."""
+        if node.tier in (Tier.TASK, Tier.SESSION) and node.session_id != progress.session_id:
+            why = f"said again in session {progress.session_id}"
+            self._store.nodes.update_node(node.id, now=now, reason=why, tier=Tier.LONGTERM)
+
+    def _tombstone(self, plan: _Plan) -> Node | None:
+        """Return the forgotten node with this content: brought back if it faded, as it is if somebody forgot it."""
+        node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
+        if node is None:
+            return None
+        last = self._store.log.of(node.id, limit=1)
+        if last and last[-1].operation == PRUNE:
+            if not self._store.nodes.restore_node(node.id, now=self._clock(), reason="said again"):
+                return None
+            return self._store.nodes.by_key(node.key)
+        return node
+
+    # -- conflicts ---------------------------------------------------------------------------------------------------
+
+    def detect_conflicts(self, statement: str, scope: str) -> tuple[Contradiction, ...]:
+        """Return the memories of a project, and the global ones, that disagree with a statement."""
+        scopes = (scope, GLOBAL_SCOPE)
+        return self._disputes(statement, self._near(statement, scopes), scopes)
+
+    def _near(self, statement: str, scopes: Sequence[str]) -> list[Candidate]:
+        said = Where(scopes=tuple(scopes), types=("fact", "decision", "experience"))
+        allowed = self._store.filters.allowed(said)
+        found = self._store.keyword_search.search(query_terms(statement), allowed, CANDIDATES)
+        keys = [NodeKey(key) for key in found.scores]
+        nodes = self._store.nodes.by_keys(keys)
+        concluded = [nodes[key] for key in keys if key in nodes]
+        return [Candidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]
+
+    def _disputes(self, statement: str, near: Sequence[Candidate], scopes: Sequence[str]) -> tuple[Contradiction, ...]:
+        found = ContradictionFinder(self._store).find(statement, near, scopes=scopes, limit=5).contradictions
+        return tuple(item for item in found if item.kind is not ContradictionKind.SUPERSEDED)
+
+    def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
+        """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
+
+        Replaced is only what was extracted too, by a later value for the same thing. What somebody remembered or
+        confirmed stands, whatever a transcript says: a person decides. Runs in a transaction.
+        """
+        old = self._store.nodes.get_node(dispute.id)
+        if old is None or old.deleted_at is not None or old.valid_until is not None or old.key == new.key:
+            return False
+        replaceable = (
+            old.origin is Origin.EXTRACTION
+            and old.decay_rate > 0.0
+            and dispute.kind in REPLACING
+            and dispute.score >= REPLACING_SCORE
+            and old.confidence <= new.confidence
+            and old.event_time <= new.event_time
+        )
+        if replaceable:
+            self.supersede(old, new, dispute.reason)
+        elif not self._are_joined(old, new):
+            self._store.edges.link(
+                "contradicts",
+                new.key,
+                [old.key],
+                now=self._clock(),
+                confidence=dispute.score,
+                automatic=True,
+                evidence=dispute.reason,
+            )
+        return replaceable
+
+    def supersede(self, old: Node, new: Node, reason: str) -> None:
+        """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
+        now = self._clock()
+        self._store.nodes.update_node(old.id, now=now, valid_until=max(old.valid_from, new.valid_from))
+        self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=True, evidence=reason)
+        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+    def _are_joined(self, old: Node, new: Node) -> bool:
+        return any(
+            member.node == old.key for edge in self._store.edges.of(new.key, "contradicts") for member in edge.members
+        )
+
+    def resolve_declared(
+        self, conflicts: Sequence[Conflict], nodes: Mapping[str, Node], scope: str
+    ) -> tuple[list[str], list[Rejected]]:
+        """Resolve the conflicts that whoever consolidated has declared; the same limits hold. Runs in a transaction."""
+        superseded: list[str] = []
+        rejected: list[Rejected] = []
+        for number, conflict in enumerate(conflicts):
+            place = f"conflicts[{number}]"
+            old, new = self._store.nodes.get_node(conflict.old), nodes.get(conflict.new)
+            if old is None or old.scope not in (scope, GLOBAL_SCOPE) or old.deleted_at is not None:
+                rejected.append(Rejected(place, f"old={conflict.old!r:.60} is no memory of this project"))
+            elif new is None:
+                rejected.append(Rejected(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
+            elif old.key == new.key or old.valid_until is not None:
+                rejected.append(Rejected(place, "old is replaced already"))
+            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or old.confidence > new.confidence:
+                reason = prepare(conflict.reason).text or "declared so"
+                score = min(old.confidence, new.confidence)
+                self._store.edges.link(
+                    "contradicts",
+                    new.key,
+                    [old.key],
+                    now=self._clock(),
+                    confidence=score,
+                    automatic=True,
+                    evidence=reason,
+                )
+                why = "old was remembered on purpose, confirmed, or is surer: both stand, joined as contradicting"
+                rejected.append(Rejected(place, why))
+            else:
+                self.supersede(old, new, prepare(conflict.reason).text or "replaced by what a later session said")
+                superseded.append(old.id)
+        return superseded, rejected
+
+    # -- names and causes --------------------------------------------------------------------------------------------
+
+    def extract_and_link_entities(self, things: Sequence[NamedThing], nodes: Sequence[Node]) -> int:
+        """Register named things, and join them to the memories that speak of them; runs in a transaction.
+
+        A thing that no stored memory names is not registered. Returns how many were joined.
+        """
+        joined = 0
+        for thing in things:
+            names = [prepare(name).text.strip() for name in (thing.name, *thing.aliases)]
+            speaking = [
+                node for node in nodes if any(name and name.casefold() in node.content.casefold() for name in names)
+            ]
+            if not speaking or not names[0]:
+                continue
+            key = self._entity(thing, names, speaking[0].scope)
+            for node in speaking:
+                self._store.entities.mention(node.key, key, now=self._clock())
+            joined += 1
+        return joined
+
+    def _entity(self, thing: NamedThing, names: Sequence[str], scope: str) -> NodeKey:
+        now = self._clock()
+        found = next((match[0] for name in names if name and (match := self._store.entities.find(name))), None)
+        if found is None:
+            new = NewNode(
+                type=NodeType.ENTITY,
+                subtype=thing.type,
+                content=names[0],
+                confidence=1.0,
+                origin=Origin.EXTRACTION,
+                scope=scope,
+                tier=Tier.LONGTERM,
+            )
+            key = self._store.nodes.create_node(new, now=now).key
+            self._store.entities.register(key, names[0], now=now)
+        else:
+            key = found.node_key
+        for alias in names[1:]:
+            if alias:
+                self._store.entities.add_alias(key, alias)
+        return key
+
+    def save_causal_edges(self, causes: Sequence[Cause], turns: Mapping[int, Node], *, strategy: str) -> int:
+        """Join turns that brought about others (B.18); each pair once. Returns how many; runs in a transaction."""
+        added = 0
+        for item in causes:
+            cause, effect = turns.get(item.cause), turns.get(item.effect)
+            if cause is None or effect is None or self._progress.linked_causes(cause.key, effect.key):
+                continue
+            self._store.edges.link(
+                "causes",
+                cause.key,
+                [effect.key],
+                now=self._clock(),
+                confidence=min(CAUSAL_CONFIDENCE, cause.confidence, effect.confidence),
+                automatic=True,
+                evidence=prepare(item.evidence).text or strategy,
+            )
+            added += 1
+        return added
+
+
+def _refusal(text: Prepared, sources: Sequence[Node]) -> str | None:
+    if not text.text.strip() or text.text.strip() == "[private]":
+        return "content is empty, or all of it is private"
+    if text.flags:
+        meaning = REASONS.get(text.flags[0], text.flags[0])
+        return f"reads like an instruction, not like something learned: it {meaning}"
+    return ungrounded(text.text, (node.content for node in sources))
+
+
+def _scope_of(project: str, finding: Finding, sources: Sequence[Node]) -> str:
+    """Return where a finding belongs: it concerns every project only if the user said so, in words of their own."""
+    about_user = finding.kind is Kind.USER_INFO or (finding.everywhere and finding.kind is Kind.PREFERENCE)
+    own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
+    return GLOBAL_SCOPE if about_user and own_words else project
+
+
+def _is_known_by(node: Node, text: str) -> bool:
+    return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
+
+
+def _speaker(node: Node) -> str:
+    words = {Origin.USER_PROMPT: "the user", Origin.CLAUDE_RESPONSE: "the assistant", Origin.HOOK: "a tool"}
+    return words.get(node.origin, str(node.origin))
