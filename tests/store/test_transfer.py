@@ -33,6 +33,7 @@ from tests.support import NOW, FakeClock, add
 DERIVED = {
     "meta",
     "pending",
+    "unlinked",
     "models",
     "fingerprints",
     "code_blocks",

@@ -108,10 +108,10 @@ def _places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]
     names = names_in(text)
     if not names:
         return
-    known = store.positions.symbols_named(scope_key, {tail for name in names for tail in _tails(name)})
+    known = store.positions.symbols_named(scope_key, {tail for name in names for tail in tails(name)})
     paths = _PATH.findall(text)
     for name in names:
-        meant = [place for place in known if _means(name, *place)]
+        meant = [place for place in known if means(name, *place)]
         if len(meant) > 1:
             meant = [place for place in meant if any(_is_path(place[0], path) for path in paths)] or meant
         if len(meant) > 1:
@@ -120,13 +120,13 @@ def _places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]
             yield meant[0]
 
 
-def _tails(name: str) -> list[str]:
+def tails(name: str) -> list[str]:
     """Return a dotted name and its shorter forms: `package.Client.fetch` is stored as `Client.fetch`."""
     parts = name.split(".")
     return [".".join(parts[start:]) for start in range(len(parts))]
 
 
-def _means(name: str, path: str, symbol: str) -> bool:
+def means(name: str, path: str, symbol: str) -> bool:
     """Return whether a name is the end of a symbol's full dotted name, its file's path included."""
     full = [*PurePosixPath(path).with_suffix("").parts, *symbol.split(".")]
     if len(full) > len(symbol.split(".")) and full[-len(symbol.split(".")) - 1] in ("__init__", "index", "mod"):

@@ -22,6 +22,7 @@ from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import never
 from hyperloci.ingest.ignore import IGNORE_FILES
 from hyperloci.ingest.index_run import IndexRun, Progress, Seen
+from hyperloci.ingest.linking import link_waiting, queue_readers
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
 from hyperloci.ingest.writing import FileWriter
@@ -151,11 +152,15 @@ class Indexer:
         scope_key = self._scope_key()
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
         run = IndexRun(self._store, self.root, scope_key, writer, self._clock, self._cancelled)
+        known_before = bool(self._store.files.all(scope_key))
         run.run(look.present, look.covers, progress or _silent)
         if writer.tally.added or writer.tally.changed:
             with self._store.transaction():
                 anchor_pending(self._store, scope_key)
+        if writer.appeared and known_before:
+            queue_readers(self._store, scope_key, writer.appeared, self._clock)
         history = self._history(scope_key) if with_history and not self._cancelled() else CommitReport()
+        link_waiting(self._store, scope_key, self._clock, cancelled=self._cancelled)
         skipped = [*look.skipped, *run.skipped]
         if history.problem:
             skipped.insert(0, Skipped(path=".git", reason=history.problem))

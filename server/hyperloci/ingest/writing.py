@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.ingest.contains import rebuild_contains
+from hyperloci.ingest.linking import Rewritten, keep_relations
 from hyperloci.ingest.matching import match_file
 from hyperloci.ingest.reading import UNSETTLED, FreshChunk, FreshFile, RawFile, settled_time
 from hyperloci.ingest.turns import Turns
@@ -56,6 +57,7 @@ class Written:
     marker: bytes
     gone: tuple[StoredChunk, ...] = ()
     arrived: frozenset[NodeKey] = frozenset()
+    rewritten: Rewritten = field(default_factory=Rewritten)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,7 +65,9 @@ class _Work:
     file_key: int
     marker: bytes
     gone: tuple[StoredChunk, ...]
+    is_known: bool
     arrived: set[NodeKey] = field(default_factory=set)
+    rewritten: Rewritten = field(default_factory=Rewritten)
     steps: deque[Callable[[], None]] = field(default_factory=deque)
     restructured: bool = False
 
@@ -109,6 +113,8 @@ class FileWriter:
         self._clock = clock
         self._turns = Turns(store)
         self.tally = Tally()
+        self.appeared: set[str] = set()
+        """Paths of files that have symbols now which they had not: others may have named them before."""
 
     def write(
         self,
@@ -142,6 +148,7 @@ class FileWriter:
                     marker=work.marker,
                     gone=work.gone,
                     arrived=frozenset(work.arrived),
+                    rewritten=work.rewritten,
                 )
 
     def touch(self, row: IndexedFile, raw: RawFile) -> None:
@@ -160,6 +167,7 @@ class FileWriter:
             if is_last:
                 self._put_row(written.file)
                 rebuild_contains(self._store, key, now=self._clock())
+                keep_relations(self._store, self._scope_key, path, written.rewritten, now=self._clock())
 
     def remove(self, row: IndexedFile) -> None:
         """Forget a file that is gone, with those of its chunks that are nowhere else by now."""
@@ -194,7 +202,8 @@ class FileWriter:
         key = self._put_row(file, marker)
         old = self._store.files.chunks([key]).get(key, []) if row is not None else []
         matching = match_file(old, file.chunks)
-        work = _Work(file_key=key, marker=marker, gone=tuple(old[i] for i in matching.gone))
+        gone = tuple(old[i] for i in matching.gone)
+        work = _Work(file_key=key, marker=marker, gone=gone, is_known=row is not None)
         work.restructured = bool(matching.gone or matching.fresh)
         self._plan_pairs(work, file, [(old[i], file.chunks[j]) for i, j in matching.pairs])
         fresh = dict.fromkeys(matching.fresh)
@@ -214,6 +223,7 @@ class FileWriter:
         self._put_row(file)
         if work.restructured:
             rebuild_contains(self._store, work.file_key, now=self._clock())
+        keep_relations(self._store, self._scope_key, file.path, work.rewritten, now=self._clock())
 
     # -- chunks that were there --------------------------------------------------------------------------------------
 
@@ -247,6 +257,10 @@ class FileWriter:
             self.tally.moved += 1
         if change.of_text or change.of_title:
             self._store.nodes.update_node(old.node_id, now=now, **self._about(change, file))
+        if change.of_text or old.symbol != new.symbol or arrived_at is not None:
+            work.rewritten.note(old.node_key, new.chunk, is_renamed=old.symbol != new.symbol)
+            if old.symbol != new.symbol or arrived_at is not None:
+                self.appeared.add(file.path)
 
     def _about(self, change: _Change, file: FreshFile) -> dict[str, Any]:
         node = self._store.nodes.by_key(change.old.node_key)
@@ -286,6 +300,9 @@ class FileWriter:
         self._store.positions.put(key, new.chunk.position, work.file_key)
         if new.chunk.code is not None:
             self._store.positions.put_code_facts(key, new.chunk.code)
+            self.appeared.add(file.path)
+        if work.is_known:
+            work.rewritten.note(key, new.chunk)
 
     def _bring_back(self, node_id: str, new: FreshChunk, now: int) -> NodeKey:
         node = self._store.nodes.get_node(node_id)

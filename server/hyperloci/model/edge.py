@@ -36,6 +36,16 @@ class Hyperedge:
     members: tuple[Member, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relation that a rule found in a snippet: to which node, how sure, and by what words (D.03)."""
+
+    label: str
+    target: NodeKey
+    confidence: float
+    evidence: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Related:
     """A node reached over a hyperedge from another one."""

@@ -54,6 +54,17 @@ class Role(StrEnum):
     EFFECT = "effect"
 
 
+class EntityKind(StrEnum):
+    """What an entity is (B.10); its node's subtype."""
+
+    PERSON = "person"
+    PROJECT = "project"
+    ORGANIZATION = "organization"
+    PLACE = "place"
+    CONCEPT = "concept"
+    TOOL = "tool"
+
+
 class Origin(StrEnum):
     """Where a memory's text came from (E.02), most trusted first."""
 
@@ -120,6 +131,8 @@ EDGE_TYPE_OF_LABEL: Final[dict[str, EdgeType]] = {
     "calls": EdgeType.RELATION,
     "links": EdgeType.RELATION,
     "inherits": EdgeType.RELATION,
+    "overrides": EdgeType.RELATION,
     "tests": EdgeType.RELATION,
+    "documents": EdgeType.RELATION,
 }
 """The hyperedge type of every label the program writes; a label of a user's own is a `relation`."""

@@ -1,0 +1,113 @@
+"""Finding the relations of snippets anew: files are read once, rules say what they state, edges are replaced (D.03)."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from hyperloci.graph import code_relations, prose_relations
+from hyperloci.graph.code_relations import CodeRules
+from hyperloci.graph.file_view import FileView, view_of
+from hyperloci.graph.modules import Modules
+from hyperloci.graph.prose_relations import ProseRules
+from hyperloci.model.edge import Link
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store import Store
+from hyperloci.store.links import SnippetRow
+
+LABELS: Final = (*code_relations.LABELS, *prose_relations.LABELS)
+"""The labels of the edges that this module keeps; snippets' automatic edges of other labels are left alone."""
+
+KEPT_FILES: Final = 2_000
+"""Files whose symbols are kept in memory at once: about 5 KB each."""
+
+_ISSUE_IN_COMMIT: Final = re.compile(r"(?<![\w&/])(?:#|GH-)(\d{1,6})\b")
+
+
+class Linker:
+    """Finds relations in one project. It remembers what it read: make a new one for what was written since.
+
+    Args:
+        store: the open store.
+        scope_key: the project's scope.
+        is_test: whether a path is a test file's.
+    """
+
+    def __init__(self, store: Store, scope_key: int, is_test: Callable[[str], bool]) -> None:
+        self._store = store
+        self._scope_key = scope_key
+        self.is_test = functools.lru_cache(maxsize=None)(is_test)
+        self._views: dict[str, FileView | None] = {}
+        self._last: tuple[str, Sequence[SnippetRow]] = ("", ())
+
+    @functools.cached_property
+    def modules(self) -> Modules:
+        """The project's files."""
+        return Modules(self._store.links.paths(self._scope_key))
+
+    def view(self, path: str) -> FileView | None:
+        """Return what is known of a file, None if it has no snippets."""
+        if path not in self._views:
+            if len(self._views) >= KEPT_FILES:
+                self._views.clear()
+            rows = self.rows(path) if path in self.modules else ()
+            self._views[path] = view_of(path, rows, self.modules) if rows else None
+        return self._views[path]
+
+    def rows(self, path: str) -> Sequence[SnippetRow]:
+        """Return a file's snippets; those of the last one asked for are at hand."""
+        if self._last[0] != path:
+            self._last = (path, self._store.links.snippets(self._scope_key, path))
+        return self._last[1]
+
+    def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return the (path, symbol) of the project's symbols that are, or end in, each of these names."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        wanted = frozenset(names)
+        for path, symbol in self._store.positions.symbols_named(self._scope_key, names):
+            for tail in {symbol, symbol.rpartition(".")[2]} & wanted:
+                found.setdefault(tail, []).append((path, symbol))
+        return found
+
+    def commits_like(self, prefix: str) -> Sequence[NodeKey]:
+        """Return at most two commits of the project whose hash begins so."""
+        return self._store.links.commits_like(self._scope_key, prefix)
+
+    def commits_of_issue(self, number: str) -> Sequence[NodeKey]:
+        """Return the commits of the project whose message names an issue."""
+        return self._by_issue.get(number, ())
+
+    @functools.cached_property
+    def _by_issue(self) -> dict[str, list[NodeKey]]:
+        found: dict[str, list[NodeKey]] = {}
+        for key, message in self._store.links.commit_messages(self._scope_key):
+            for number in dict.fromkeys(_ISSUE_IN_COMMIT.findall(message)):
+                found.setdefault(number, []).append(key)
+        return found
+
+    def find(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[Link]]:
+        """Return the relations that some snippets of a file state; those that are gone state none."""
+        rows = list(self.rows(path))
+        wanted: dict[NodeKey, Sequence[Link]] = dict.fromkeys(keys, ())
+        chosen = [row for row in rows if row.key in wanted]
+        view = self.view(path)
+        if view is None:
+            return wanted
+        code = [row for row in chosen if row.kind == "code"]
+        if code:
+            rules = CodeRules(self, view, rows)
+            wanted.update((row.key, rules.links(row)) for row in code)
+        prose = [row for row in chosen if row.kind != "code"]
+        if prose:
+            documents = ProseRules(self, path, rows)
+            wanted.update((row.key, documents.links(row)) for row in prose)
+        return wanted
+
+    def relink(self, path: str, keys: Iterable[NodeKey], *, now: int) -> tuple[int, int]:
+        """Replace the edges of some snippets of a file, inside the caller's transaction; return how many came and went.
+
+        The snippets stay in the queue: `ingest.linking` takes them out once all files of a run are written.
+        """
+        return self._store.links.replace_all(self.find(path, keys), LABELS, now=now)

@@ -1,0 +1,293 @@
+"""Relations that documents state: links, mentions of files, documents, commits and issues, and symbols of code (D.03).
+
+Only what is said outright counts: a link, a path, a number (`RFC-013`, `#12`), a hash, a heading by its name after
+"see", a symbol in backticks that the project has exactly once. A word that tells what the reference is for ("depends
+on", "supersedes", "contradicts") right before it, in the same sentence and not denied, gives a second, typed relation.
+"However" and "unlike" are no contradiction: what they set apart is mostly both true.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Final, Protocol
+from urllib.parse import unquote, urlsplit
+
+from hyperloci.graph.anchors import means, tails
+from hyperloci.graph.code_relations import MAX_OUT, World
+from hyperloci.graph.file_view import CLASS_LIKE
+from hyperloci.model.edge import Link
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store.links import SnippetRow
+
+LABELS: Final = (
+    "links",
+    "documents",
+    "relates_to",
+    "depends_on",
+    "supersedes",
+    "contradicts",
+    "elaborates",
+    "summarizes",
+    "exemplifies",
+)
+"""The labels that prose is given."""
+
+LINKED: Final = 0.98
+NAMED_FILE: Final = 0.9
+NAMED_DOCUMENT: Final = 0.85
+NAMED_SECTION: Final = 0.8
+NAMED_COMMIT: Final = 0.9
+SAME_ISSUE: Final = 0.6
+DOTTED: Final = 0.9
+NAMED: Final = 0.85
+CUE: Final = 0.7
+"""A cue is read from a few words before a reference: right four times in five, hence kept apart from the reference."""
+
+MAX_COMMITS_OF_ISSUE: Final = 3
+"""An issue that more commits name is a release or a long discussion."""
+
+CUE_CHARS: Final = 80
+"""How far before a reference a cue may stand."""
+
+_FENCE: Final = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
+_QUOTED: Final = re.compile(r"`([A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(\([^`\n]{0,80}\))?`")
+_CODE_LIKE: Final = re.compile(r"[.]|[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
+_PATH: Final = re.compile(
+    r"(?<![\w@./:#~-])(?:\./|(?:\.\./)+)?(?:[\w@.-]+/)*[\w@-][\w@.-]*\.[A-Za-z]\w{0,4}\b(?![/@-])"
+)
+_DOCUMENT: Final = re.compile(r"\b(RFC|ADR|PEP|SPEC|DEP|KEP|TEP)[-_ ]?0*(\d{1,5})\b")
+_HASH: Final = re.compile(r"(?<![\w/#.-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")
+_ISSUE: Final = re.compile(r"(?<![\w&/#])(?:#|GH-)(\d{1,6})\b")
+_SEE: Final = re.compile(
+    r"\b[Ss]ee\s+(?:also\s+)?(?:the\s+)?(?:section\s+)?[\"“'*_`]*([A-Z][^.,;:()\n\"”*`\]\[]{2,60}?)[\"”'*_`]*"
+    r"(?:\s+(?:section|chapter)|\s+(?:above|below))?(?=[.,;:)\n]|$)"
+)
+_HEADING: Final = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+_PROSE_ENDINGS: Final = frozenset({".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc"})
+
+_CUES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
+    (label, re.compile(rf"\b(?:{words})\b[^.!?]{{0,40}}$", re.IGNORECASE))
+    for label, words in (
+        ("supersedes", r"supersedes|obsoletes|replaces"),
+        ("contradicts", r"contradicts|conflicts with|is at odds with|contrary to|disagrees with"),
+        (
+            "depends_on",
+            r"depends (?:up)?on|depend (?:up)?on|requires|builds (?:up)?on|relies on|prerequisites? (?:is|are)",
+        ),
+        ("elaborates", r"extends|expands on|elaborates on|details"),
+        ("summarizes", r"summari[sz]es|(?:is )?a summary of"),
+        ("exemplifies", r"(?:is )?an example of|exemplifies|illustrates"),
+    )
+)
+_DENIED: Final = re.compile(r"\b(?:not|never|no longer|neither|nor|without)\b|n't\b", re.IGNORECASE)
+_SENTENCE: Final = re.compile(r"[.!?](?:\s|$)|\n\s*\n|^\s*[-*+]\s", re.MULTILINE)
+
+
+class DocumentWorld(World, Protocol):
+    """What the rules for prose ask of the project besides."""
+
+    def rows(self, path: str) -> Sequence[SnippetRow]:
+        """Return a file's snippets."""
+        ...
+
+    def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
+        """Return the (path, symbol) of the symbols that end in each of these names."""
+        ...
+
+    def commits_like(self, prefix: str) -> Sequence[NodeKey]:
+        """Return at most two commits whose hash begins so."""
+        ...
+
+    def commits_of_issue(self, number: str) -> Sequence[NodeKey]:
+        """Return the commits whose message names an issue."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Reference:
+    """Something a text refers to: where in the text, and how sure it is what is meant."""
+
+    offset: int
+    target: NodeKey
+    label: str
+    confidence: float
+    evidence: str
+
+
+class ProseRules:
+    """The rules, over one document of a project."""
+
+    def __init__(self, world: DocumentWorld, path: str, rows: Sequence[SnippetRow]) -> None:
+        self._world = world
+        self._path = path
+        self._rows = rows
+        self._text = {row.key: _FENCE.sub(_blank, row.content) for row in rows}
+        names = {name for text in self._text.values() for name, _ in _quoted(text)}
+        self._named = world.symbols_named(sorted({tail for name in names for tail in tails(name)})) if names else {}
+
+    def links(self, row: SnippetRow) -> list[Link]:
+        """Return the relations that one snippet states, each once."""
+        found: dict[tuple[str, NodeKey], Link] = {}
+        text = self._text[row.key]
+        for rule in (
+            self._links,
+            self._paths,
+            self._documents,
+            self._commits,
+            self._issues,
+            self._sections,
+            self._code,
+        ):
+            for reference in rule(row, text):
+                if reference.target == row.key:
+                    continue
+                link = Link(reference.label, reference.target, reference.confidence, reference.evidence)
+                found.setdefault((link.label, link.target), link)
+                if reference.label == "links" and (label := cue_before(text, reference.offset)):
+                    evidence = f"{reference.evidence}, which it {label.replace('_', ' ')}"
+                    found.setdefault((label, link.target), Link(label, link.target, CUE, evidence))
+        return list(found.values())[:MAX_OUT]
+
+    # -- rules -------------------------------------------------------------------------------------------------------
+
+    def _links(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+        for said in row.links:
+            parts = urlsplit(said) if len(said) < 1_000 else None
+            if parts is None or parts.scheme or parts.netloc:
+                continue
+            path, anchor = unquote(parts.path), unquote(parts.fragment)
+            target = self._target(path, anchor)
+            if target is not None:
+                offset = max(0, text.find(f"]({said}"))
+                yield _Reference(offset, target, "links", LINKED, f"links to {said}")
+
+    def _target(self, path: str, anchor: str) -> NodeKey | None:
+        file = self._path if not path else self._relative(path)
+        if file is None:
+            return None
+        rows = self._rows if file == self._path else self._world.rows(file)
+        return _at_anchor(rows, anchor) if anchor else (rows[0].key if rows else None)
+
+    def _relative(self, path: str) -> str | None:
+        base = "" if path.startswith("/") else posixpath.dirname(self._path)
+        file = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
+        candidates = (file, f"{file}.md", f"{file}/README.md", f"{file}/index.md")
+        return next((candidate for candidate in candidates if candidate in self._world.modules), None)
+
+    def _paths(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+        for match in _PATH.finditer(text):
+            said = match[0]
+            file = self._relative(said) or (said.removeprefix("./") if said in self._world.modules else None)
+            if file is None:
+                found = self._world.modules.ending(said) if "../" not in said else []
+                file = found[0] if len(found) == 1 else None
+            head = self._head(file) if file is not None and file != self._path else None
+            if head is not None and file is not None:
+                label = "links" if PurePosixPath(file).suffix.lower() in _PROSE_ENDINGS else "documents"
+                yield _Reference(match.start(), head, label, NAMED_FILE, f"names the file {said}")
+
+    def _head(self, path: str) -> NodeKey | None:
+        view = self._world.view(path)
+        return None if view is None else view.head
+
+    def _documents(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+        for match in _DOCUMENT.finditer(text):
+            kind, number = match[1].lower(), match[2]
+            pattern = re.compile(rf"{kind}[-_ ]?0*{number}(?!\d)")
+            found = [path for path in self._world.modules.paths if pattern.match(PurePosixPath(path).name.lower())]
+            head = self._head(found[0]) if len(found) == 1 and found[0] != self._path else None
+            if head is not None:
+                yield _Reference(match.start(), head, "links", NAMED_DOCUMENT, f"names {match[0]}")
+
+    def _commits(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+        for match in _HASH.finditer(text):
+            found = self._world.commits_like(match[0])
+            if len(found) == 1:
+                yield _Reference(match.start(), found[0], "links", NAMED_COMMIT, f"names the commit {match[0]}")
+
+    def _issues(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+        for match in _ISSUE.finditer(text):
+            found = self._world.commits_of_issue(match[1])
+            if 0 < len(found) <= MAX_COMMITS_OF_ISSUE:
+                for key in found:
+                    yield _Reference(match.start(), key, "relates_to", SAME_ISSUE, f"both name issue #{match[1]}")
+
+    def _sections(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+        for match in _SEE.finditer(text):
+            title = " ".join(match[1].split()).casefold()
+            found = [other.key for other in self._rows if _is_titled(other, title)]
+            if found and found[0] != row.key:
+                yield _Reference(match.start(1), found[0], "links", NAMED_SECTION, f"says: see {match[1]}")
+
+    def _code(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+        for name, called in _quoted(text):
+            target = self._symbol(name, called=called)
+            if target is not None:
+                sure = DOTTED if "." in name else NAMED
+                yield _Reference(text.find(f"`{name}"), target, "documents", sure, f"names `{name}`")
+
+    def _symbol(self, name: str, *, called: bool) -> NodeKey | None:
+        """Return the only symbol that a name in backticks may mean; an everyday word is none unless it is called."""
+        meant = [place for tail in tails(name) for place in self._named.get(tail, ()) if means(name, *place)]
+        meant = list(dict.fromkeys(meant))
+        if len(meant) > 1:
+            meant = [place for place in meant if not self._world.is_test(place[0])]
+        if len(meant) != 1:
+            return None
+        path, symbol = meant[0]
+        view = self._world.view(path)
+        if view is None or not (called or _CODE_LIKE.search(name) or self._is_class(view.kinds.get(symbol), name)):
+            return None
+        return view.symbols.get(symbol)
+
+    def _is_class(self, kind: str | None, name: str) -> bool:
+        return kind in CLASS_LIKE and name[:1].isupper() and len(name) > 2
+
+
+def cue_before(text: str, offset: int) -> str | None:
+    """Return the relation that the words right before a reference name, if they name one and don't deny it."""
+    before = text[max(0, offset - CUE_CHARS) : offset]
+    # The link's own text stands between the cue and its target.
+    before = before[: before.rindex("[")] if "[" in before and "]" not in before[before.rindex("[") :] else before
+    sentence = _SENTENCE.split(before)[-1]
+    if _DENIED.search(sentence):
+        return None
+    return next((label for label, pattern in _CUES if pattern.search(sentence)), None)
+
+
+def slug(title: str) -> str:
+    """Return the anchor that GitHub gives a heading, without the suffix for repetitions."""
+    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", title).strip().lower()
+    return "".join(char for char in plain if char.isalnum() or char in " -_").replace(" ", "-")
+
+
+def _at_anchor(rows: Sequence[SnippetRow], anchor: str) -> NodeKey | None:
+    """Return the snippet that begins at an anchor or has its heading; lines (`L10`) count too."""
+    if match := re.fullmatch(r"L(\d+)(?:-L?\d+)?", anchor):
+        line = int(match[1])
+        return next((row.key for row in rows if row.line_start <= line <= row.line_end), None)
+    exact = next((row.key for row in rows if row.anchor == anchor), None)
+    if exact is not None:
+        return exact
+    wanted = anchor.lower()
+    return next(
+        (row.key for row in rows if any(slug(title) == wanted for title in _HEADING.findall(row.content))), None
+    )
+
+
+def _is_titled(row: SnippetRow, title: str) -> bool:
+    if row.section_path and row.section_path[-1].casefold() == title:
+        return True
+    return any(heading.casefold() == title for heading in _HEADING.findall(row.content))
+
+
+def _quoted(text: str) -> list[tuple[str, bool]]:
+    return [(re.sub("::|#", ".", match[1]), match[2] is not None) for match in _QUOTED.finditer(text)]
+
+
+def _blank(match: re.Match[str]) -> str:
+    return re.sub(r"[^\n]", " ", match[0])

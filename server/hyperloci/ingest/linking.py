@@ -1,0 +1,121 @@
+"""Working off the queue of snippets whose relations are still to be found, in short turns at the write lock (D.03)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.graph.linking import LABELS, Linker
+from hyperloci.ingest.code import module_name
+from hyperloci.ingest.git import never
+from hyperloci.ingest.languages import is_test_path
+from hyperloci.ingest.turns import Turns
+from hyperloci.model.chunk import Chunk
+from hyperloci.model.edge import Link
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store import Store
+from hyperloci.store.stats import set_meta
+
+AT_ONCE: Final = 32
+"""Snippets whose edges are replaced in one turn: about 2 ms."""
+
+MANY_FILES: Final = 50
+"""Files with new symbols above which all code is looked at again rather than searched for those names."""
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """What writing a known file did to its snippets: those whose text, place or name is another, and how."""
+
+    keys: list[NodeKey] = field(default_factory=list)
+    renamed: list[NodeKey] = field(default_factory=list)
+    names_changed: bool = False
+
+    def note(self, key: NodeKey, chunk: Chunk, *, is_renamed: bool = False) -> None:
+        """Note one snippet."""
+        self.keys.append(key)
+        if is_renamed:
+            self.renamed.append(key)
+        if chunk.code is not None and chunk.position.symbol is None and chunk.code.imports:
+            self.names_changed = True
+
+
+def keep_relations(store: Store, scope_key: int, path: str, rewritten: Rewritten, *, now: int) -> None:
+    """Replace the edges of a known file's rewritten snippets, in the transaction that ends the file.
+
+    What they name in files that are written later, and what others make of their new names, is found at the end of the
+    run: all of them wait in the queue.
+    """
+    if not rewritten.keys:
+        return
+    store.links.queue(rewritten.keys)
+    if rewritten.renamed:
+        store.links.queue_speakers(rewritten.renamed, LABELS)
+    if rewritten.names_changed:
+        store.links.queue(row.key for row in store.links.snippets(scope_key, path))
+    if len(rewritten.keys) <= AT_ONCE:
+        linker(store, scope_key).relink(path, rewritten.keys, now=now)
+
+
+def queue_readers(store: Store, scope_key: int, paths: Collection[str], clock: Clock) -> None:
+    """Have the relations found anew of what may name symbols that appeared in files: importers now, documents later.
+
+    Which documents name a new symbol, only a look at all of them can tell: upkeep does that.
+    """
+    stems = {module_name(path).rpartition(".")[2] for path in paths}
+    with store.transaction():
+        set_meta(store.connection, due_name(scope_key), str(clock()))
+        if len(stems) > MANY_FILES:
+            store.links.queue_kind(scope_key, "code")
+        else:
+            store.links.queue(store.links.importers(scope_key, stems))
+
+
+def due_name(scope_key: int) -> str:
+    """Return the name under which it is noted that a project's documents are to be looked at again."""
+    return f"relations.due.{scope_key}"
+
+
+def linker(store: Store, scope_key: int) -> Linker:
+    """Return a fresh linker that knows which files are tests."""
+    return Linker(store, scope_key, is_test_path)
+
+
+def link_waiting(
+    store: Store, scope_key: int, clock: Clock, *, cancelled: Callable[[], bool] = never, turns: Turns | None = None
+) -> int:
+    """Find the relations of every snippet that waits for it; return how many edges came or went.
+
+    What is found is worked out before the write lock is taken. Cut off anywhere, the rest waits for the next time.
+    """
+    waiting = store.links.waiting(scope_key)
+    if not waiting:
+        return 0
+    finder = linker(store, scope_key)
+    turns = turns or Turns(store)
+    changed = 0
+    batch: dict[NodeKey, list[Link]] = {}
+    for path, keys in waiting.items():
+        if cancelled():
+            break
+        batch.update((key, list(links)) for key, links in finder.find(path, keys).items())
+        if len(batch) >= AT_ONCE:
+            changed += _write(store, turns, batch, clock)
+            batch = {}
+    if batch:
+        changed += _write(store, turns, batch, clock)
+    return changed
+
+
+def _write(store: Store, turns: Turns, batch: dict[NodeKey, list[Link]], clock: Clock) -> int:
+    changed = 0
+    keys = list(batch)
+    for start in range(0, len(keys), AT_ONCE):
+        some = keys[start : start + AT_ONCE]
+        with turns.turn():
+            came, went = store.links.replace_all({key: batch[key] for key in some}, LABELS, now=clock())
+            store.links.unqueue(some)
+        changed += came + went
+    return changed
