@@ -80,7 +80,7 @@ class Scopes:
                 "DELETE FROM commits WHERE scope_key = ?1 AND sha IN (SELECT sha FROM commits WHERE scope_key = ?2)",
                 (old, new),
             )
-            for table in ("nodes", "sessions", "files", "commits", "anchors"):
+            for table in ("nodes", "sessions", "files", "commits", "anchors", "topics"):
                 self._connection.execute(f"UPDATE {table} SET scope_key = ? WHERE scope_key = ?", (new, old))
             self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))
         return True

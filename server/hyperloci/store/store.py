@@ -26,6 +26,7 @@ from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
 from hyperloci.store.sessions import Sessions
+from hyperloci.store.topics import Topics
 
 if TYPE_CHECKING:
     from hyperloci.store.filters import Filters
@@ -66,6 +67,7 @@ class Store:
         self.sessions = Sessions(connection)
         self.chunks = Chunks(connection)
         self.files = Files(connection)
+        self.topics = Topics(connection)
         packed.register(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)

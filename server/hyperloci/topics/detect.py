@@ -1,0 +1,182 @@
+"""A run: looks for the topics of one scope and stores them. It takes seconds; only the embedder process does it."""
+
+from __future__ import annotations
+
+import logging
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.topic import Phase, Topic
+from hyperloci.store.topics import FoundTopic
+from hyperloci.topics import identity
+from hyperloci.topics.clusters import clusters_of, smallest
+from hyperloci.topics.join import join
+from hyperloci.topics.naming import name_of, telling_terms
+from hyperloci.topics.phase import RECALLED_MS, SETTLED, next_phase
+from hyperloci.topics.synthesis import Cluster, synthesise
+from hyperloci.topics.views import read_views
+
+if TYPE_CHECKING:
+    from hyperloci.store import Store
+
+logger = logging.getLogger(__name__)
+
+FEWEST: Final = 12
+"""Memories below which a scope has no topics: its owner knows them all by heart."""
+
+MOST: Final = 10_000
+"""Memories clustered in one run, half a minute on one core; of more, the newest half of it and a sample of the rest,
+and all others join the topic whose centre they are near."""
+
+GROWN: Final = 0.1
+"""A new run is due when a tenth of the memories is new or gone..."""
+
+REST_MS: Final = 600_000
+"""...and the last run ten minutes past: indexing a project is not worth a run every minute."""
+
+JOIN_BATCH: Final = 2_000
+
+FLOOR_QUANTILE: Final = 0.1
+"""What a new memory must have as cosine to a topic's centre: more than the tenth of its members that is farthest."""
+
+TEXTS: Final = 300
+"""Members of a topic, the most typical, whose words are weighed for its name."""
+
+
+def due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
+    """Tell whether a scope's topics should be looked for anew."""
+    run = store.topics.run_of(scope_key)
+    if run is not None and not run.wanted and now - run.run_at < REST_MS:
+        return False
+    memories = store.topics.count_candidates(scope_key, model_key)
+    if run is None or not run.run_at:
+        return memories >= FEWEST
+    return run.wanted or abs(memories - run.memories) > GROWN * max(run.memories, FEWEST)
+
+
+def run_due(store: Store, model_key: int, *, now: int) -> int:
+    """Look for topics in every scope where that is due; return in how many."""
+    scopes = [scope.key for scope in store.scopes.all() if due(store, scope.key, model_key, now=now)]
+    for scope in scopes:
+        detect(store, scope, model_key, now=now)
+    return len(scopes)
+
+
+def detect(store: Store, scope_key: int, model_key: int, *, now: int) -> int:
+    """Look for the topics of a scope, store them and return how many there are."""
+    everything = store.topics.candidates(scope_key, model_key)
+    keys = sample(everything, MOST)
+    clusters = find(store, keys) if len(everything) >= FEWEST else []
+    run = _Run(store, scope_key, model_key, now)
+    with store.transaction():
+        run.store_found(keys, clusters)
+        store.topics.note_run(scope_key, len(everything), now=now)
+    rest = sorted(set(everything) - set(keys))
+    for start in range(0, len(rest), JOIN_BATCH):
+        with store.transaction():
+            join(store, rest[start : start + JOIN_BATCH], model_key, now=now)
+    logger.info("%d topics among %d memories", len(clusters), len(everything))
+    return len(clusters)
+
+
+def sample(keys: Sequence[NodeKey], most: int) -> list[NodeKey]:
+    """Return at most so many of the keys, in order: the newest half, and an even choice of the rest."""
+    if len(keys) <= most:
+        return list(keys)
+    newest = most // 2
+    older = keys[: len(keys) - newest]
+    places = np.linspace(0, len(older) - 1, most - newest).astype(int)
+    return [*(older[place] for place in np.unique(places)), *keys[-newest:]]
+
+
+def find(store: Store, keys: Sequence[NodeKey]) -> list[Cluster]:
+    """Return the topics among memories, largest first; members are places in `keys`."""
+    views = read_views(store, keys)
+    labels = {view.space: clusters_of(view) for view in views}
+    found = synthesise(views, labels, fewest=smallest(len(keys)))
+    return sorted(found, key=lambda cluster: -len(cluster.members))
+
+
+@dataclass(frozen=True, slots=True)
+class _Run:
+    store: Store
+    scope_key: int
+    model_key: int
+    now: int
+
+    def store_found(self, keys: Sequence[NodeKey], clusters: Sequence[Cluster]) -> None:
+        topics = self.store.topics
+        members = [{keys[row]: weight for row, weight in cluster.members.items()} for cluster in clusters]
+        before = topics.members_at_run(self.scope_key)
+        scope = next(scope.id for scope in self.store.scopes.all() if scope.key == self.scope_key)
+        known = {topic.key: topic for topic in topics.of_scopes([scope])}
+        matched = identity.match(before, members)
+        names = self._names(members)
+        found = [
+            self._topic(cluster, members[place], names[place], known.get(matched.get(place, -1)), before)
+            for place, cluster in enumerate(clusters)
+        ]
+        merged = identity.absorbed(before, members, matched)
+        topics.replace(self.scope_key, found, {key: found[place].id for key, place in merged.items()}, now=self.now)
+
+    def _names(self, members: Sequence[dict[NodeKey, float]]) -> list[tuple[str, ...]]:
+        typical = [_most_typical(weights) for weights in members]
+        nodes = self.store.nodes.by_keys([key for keys in typical for key in keys])
+        texts = [[f"{nodes[key].title}\n{nodes[key].content}" for key in keys if key in nodes] for keys in typical]
+        return telling_terms(texts)
+
+    def _topic(
+        self,
+        cluster: Cluster,
+        members: dict[NodeKey, float],
+        words: tuple[str, ...],
+        known: Topic | None,
+        before: dict[int, set[NodeKey]],
+    ) -> FoundTopic:
+        churn = identity.churn(before[known.key], members) if known else 0.0
+        settled_at = known.settled_at if known and churn < SETTLED else self.now
+        recalled = len(self.store.topics.recalled_since(members, self.now - RECALLED_MS)) / len(members)
+        recalled_before = known.recalled if known else 0.0
+        centroid, floor = self._centre(list(members))
+        return FoundTopic(
+            key=known.key if known else None,
+            id=known.id if known else str(uuid.uuid4()),
+            name=name_of(words, known.name if known else ""),
+            terms=words,
+            phase=next_phase(
+                known.phase if known else Phase.EMERGING,
+                age_ms=self.now - (known.created_at if known else self.now),
+                settled_ms=self.now - settled_at,
+                churn=churn,
+                fewer_recalls=recalled < recalled_before,
+            ),
+            agreement=round(cluster.agreement, 4),
+            strengths=cluster.strengths,
+            churn=round(churn, 4),
+            recalled=round(recalled, 4),
+            recalled_before=recalled_before,
+            settled_at=settled_at,
+            model_key=self.model_key,
+            centroid=centroid,
+            floor=floor,
+            members=members,
+        )
+
+    def _centre(self, keys: Sequence[NodeKey]) -> tuple[bytes, float]:
+        """Return the mean direction of members in E1, and the cosine to it that a new one must have."""
+        rows = [row[0] for row in self.store.vectors.rows(keys, ["e1"]).values() if row[0]]
+        width = len(rows[0])
+        matrix = np.frombuffer(b"".join(row for row in rows if len(row) == width), np.float32)
+        matrix = matrix.reshape(-1, width // 4)
+        mean = matrix.mean(axis=0)
+        mean = (mean / max(float(np.linalg.norm(mean)), 1e-9)).astype(np.float32)
+        return mean.tobytes(), float(np.quantile(matrix @ mean, FLOOR_QUANTILE))
+
+
+def _most_typical(weights: Mapping[NodeKey, float]) -> list[NodeKey]:
+    return sorted(weights, key=lambda key: (-weights[key], key))[:TEXTS]

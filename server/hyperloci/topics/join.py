@@ -1,0 +1,43 @@
+"""New memories join the nearest topic at once, between two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hyperloci.model.kinds import NodeKey
+
+if TYPE_CHECKING:
+    from hyperloci.store import Store
+
+
+def join(store: Store, keys: Sequence[NodeKey], model_key: int, *, now: int) -> int:
+    """Put memories with a new fingerprint into the topic whose centre in E1 is nearest, if it is near enough.
+
+    Runs inside a transaction; returns how many joined. A memory that is near none leaves the topic it was in.
+    """
+    by_scope: dict[int, list[NodeKey]] = {}
+    for scope, key in store.topics.joinable(keys):
+        by_scope.setdefault(scope, []).append(key)
+    return sum(_join(store, scope, found, model_key, now) for scope, found in by_scope.items())
+
+
+def _join(store: Store, scope: int, keys: Sequence[NodeKey], model_key: int, now: int) -> int:
+    centres = store.topics.centres(scope, model_key)
+    width = len(centres[0].centroid) if centres else 0
+    vectors = {key: row[0] for key, row in store.vectors.rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width}
+    if not vectors:
+        return 0
+    matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
+    means = np.frombuffer(b"".join(centre.centroid for centre in centres), np.float32).reshape(len(centres), -1)
+    cosines = matrix @ means.T
+    store.topics.leave(vectors)
+    joined = 0
+    for key, row in zip(vectors, cosines, strict=True):
+        best = int(row.argmax())
+        if row[best] >= centres[best].floor:
+            store.topics.add_members(centres[best].topic_key, {key: round(float(row[best]), 4)}, now=now)
+            joined += 1
+    return joined

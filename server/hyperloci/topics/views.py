@@ -1,0 +1,188 @@
+"""What each space shows of many memories at once, as matrices to cluster: one unit row a memory.
+
+Dense spaces come from the stored fingerprints. E6 is TF-IDF over the index terms; E13 the same after every term has
+lent weight to those that stand in the same company; both are reduced by latent semantic analysis (Deerwester 1990).
+Temporal spaces have no view: when two things were said does not make them one topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store.analysis import STOP_WORDS, terms
+
+if TYPE_CHECKING:
+    from hyperloci.store import Store
+
+FloatArray = NDArray[np.float32]
+BoolArray = NDArray[np.bool_]
+
+DIMENSIONS: Final = 48
+"""Principal components kept of a dense space: past 50, MiniLM's carry noise to a clustering (NMI moves by 0.01)."""
+
+LATENT: Final = 100
+"""Components of the sparse spaces, as in the baseline they are compared with."""
+
+TERM_COMPONENTS: Final = 50
+NEIGHBOURS: Final = 8
+LENT: Final = 0.5
+SIMILAR: Final = 0.5
+"""E13: a term lends half its weight, by similarity, to at most eight terms with a cosine of 0.5 in the terms' space."""
+
+MOST: Final = 0.4
+"""A term in more of the memories than this tells no topic from another."""
+
+FEWEST: Final = 0.05
+"""A space that sees fewer of the memories than this has no say: its clusters would speak for next to nobody."""
+
+SEED: Final = 0
+"""Of the randomised decompositions: the same memories give the same topics."""
+
+COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
+    "e1": ("e1",),
+    "e5": ("e5_cause", "e5_effect"),
+    "e7": ("e7",),
+    "e8": ("e8_out", "e8_in"),
+    "e9": ("e9",),
+    "e10": ("e10",),
+    "e11": ("e11",),
+}
+"""Stored columns by space; an asymmetric space shows both of its sides, side by side."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """One space's matrix: a unit row a memory (zeros where the space is absent), and which rows are present."""
+
+    space: str
+    matrix: FloatArray
+    present: BoolArray
+
+
+def read_views(store: Store, keys: Sequence[NodeKey]) -> list[View]:
+    """Return the views of every space that sees enough of these memories."""
+    found = dense_views(store.vectors.rows(keys, [column for group in COLUMNS.values() for column in group]), keys)
+    words = store.topics.words(keys)
+    found += sparse_views([words.get(key, "") for key in keys])
+    return [view for view in found if view.present.mean() >= FEWEST and view.present.sum() > 2]
+
+
+def dense_views(rows: Mapping[NodeKey, Sequence[bytes | None]], keys: Sequence[NodeKey]) -> list[View]:
+    """Return the views of the stored spaces; `rows` holds the bytes of all `COLUMNS`, in order."""
+    names = [column for group in COLUMNS.values() for column in group]
+    views = []
+    for space, group in COLUMNS.items():
+        sides = [
+            _decode([row[names.index(column)] if (row := rows.get(key)) else None for key in keys], column)
+            for column in group
+        ]
+        matrix = np.hstack(sides)
+        present = seen(matrix)
+        if present.sum() > 2:
+            views.append(View(space, reduced(matrix, present, DIMENSIONS), present))
+    return views
+
+
+def _decode(blobs: Sequence[bytes | None], column: str) -> FloatArray:
+    """Turn stored bytes into rows; those of another width than most (another model's) count as absent."""
+    widths = [len(blob) for blob in blobs if blob]
+    if not widths:
+        return np.zeros((len(blobs), 1), np.float32)
+    width = max(set(widths), key=widths.count)
+    kept = [index for index, blob in enumerate(blobs) if blob and len(blob) == width]
+    flat = b"".join(blob for index in kept if (blob := blobs[index]))
+    values = _numbers(flat, column).reshape(len(kept), -1)
+    matrix = np.zeros((len(blobs), values.shape[1]), np.float32)
+    matrix[kept] = unit(values)
+    return matrix
+
+
+def _numbers(flat: bytes, column: str) -> FloatArray:
+    if column == "e1":
+        return np.frombuffer(flat, np.float32)
+    if column == "e9":
+        return np.unpackbits(np.frombuffer(flat, np.uint8)).astype(np.float32) * 2 - 1
+    return np.frombuffer(flat, np.int8).astype(np.float32)
+
+
+def sparse_views(texts: Sequence[str]) -> list[View]:
+    """Return the views of E6 and E13 of analysed texts; none where no two share a word."""
+    from scipy import sparse
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    if len(texts) < 3:
+        return []
+    vectorizer = TfidfVectorizer(analyzer=_content_terms, sublinear_tf=True, min_df=2, max_df=MOST, dtype=np.float32)
+    try:
+        counts = vectorizer.fit_transform(texts)
+    except ValueError:
+        # No term stands in two memories and not in most.
+        return []
+    exact, components = _latent(counts)
+    expanded, _ = _latent(sparse.csr_matrix(counts @ _company(components)))
+    return [View(name, matrix, seen(matrix)) for name, matrix in (("e6", exact), ("e13", expanded))]
+
+
+_STOP_TERMS: Final = frozenset(term for word in STOP_WORDS for term in terms(word))
+
+
+def _content_terms(text: str) -> list[str]:
+    return [term for term in text.split() if term not in _STOP_TERMS]
+
+
+def _latent(counts: Any) -> tuple[FloatArray, FloatArray]:
+    """Return documents and terms in the space of the strongest components."""
+    from sklearn.decomposition import TruncatedSVD
+
+    wanted = min(LATENT, min(counts.shape) - 1)
+    if wanted < 1:
+        return unit(counts.toarray()), np.eye(counts.shape[1], dtype=np.float32)
+    svd = TruncatedSVD(wanted, random_state=SEED)
+    documents = svd.fit_transform(counts)
+    return unit(documents), unit((svd.components_.T * svd.singular_values_)[:, :TERM_COMPONENTS])
+
+
+def _company(of_terms: FloatArray) -> Any:
+    """Return the matrix that lends each term's weight to terms of the same company."""
+    from scipy import sparse
+
+    from hyperloci.topics.neighbours import nearest
+
+    size = len(of_terms)
+    count = min(NEIGHBOURS, size - 1)
+    if count < 1:
+        return sparse.identity(size, format="csr", dtype=np.float32)
+    indexes, cosines = nearest(of_terms, count)
+    lent = np.where(cosines > SIMILAR, cosines * LENT, 0).astype(np.float32)
+    rows = np.repeat(np.arange(size), count)
+    matrix = sparse.csr_matrix((lent.ravel(), (rows, indexes.ravel())), shape=(size, size))
+    return matrix + sparse.identity(size, format="csr", dtype=np.float32)
+
+
+def reduced(matrix: FloatArray, present: BoolArray, dimensions: int) -> FloatArray:
+    """Return unit rows of the strongest principal components of the present rows; absent rows are zeros."""
+    from sklearn.decomposition import PCA
+
+    rows = matrix[present]
+    wanted = min(dimensions, rows.shape[1], len(rows) - 1)
+    answer = np.zeros((len(matrix), wanted), np.float32)
+    answer[present] = unit(PCA(wanted, random_state=SEED, svd_solver="auto").fit_transform(rows))
+    return answer
+
+
+def unit(rows: NDArray[Any]) -> FloatArray:
+    """Return rows of length one; rows of zeros stay as they are."""
+    values = np.asarray(rows, np.float32)
+    norms = np.linalg.norm(values, axis=1, keepdims=True)
+    return np.asarray(values / np.where(norms > 0, norms, 1), np.float32)
+
+
+def seen(matrix: FloatArray) -> BoolArray:
+    """Return which rows hold anything."""
+    return np.asarray(matrix.any(axis=1), np.bool_)
