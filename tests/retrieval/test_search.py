@@ -12,7 +12,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Where
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher, explanation_of
 from hyperloci.retrieval.where import Around, Conditions
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import fingerprints, sights_of
 from hyperloci.store import Store
 from tests.support import NOW, FakeEncoder, add
 
@@ -32,8 +32,8 @@ class Failing:
 def embed(store: Store, encoder: FakeEncoder, *nodes: Node) -> None:
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
-        for node, spaces in zip(nodes, fingerprints(nodes, encoder), strict=True):
-            store.vectors.put(node.key, model, spaces, now=NOW)
+        for node, made in zip(nodes, fingerprints(sights_of(nodes), encoder), strict=True):
+            store.vectors.put(node.key, model, made.columns, now=NOW)
 
 
 @pytest.mark.req("D.08", "B.06")

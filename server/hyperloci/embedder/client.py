@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hyperloci.spaces.query import QueryFingerprint
+
 DEFAULT_SECONDS: Final = 5.0
 """A cold embedder answers within half a second, a warm one within a hundredth; past this, something is wrong."""
 

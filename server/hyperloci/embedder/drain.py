@@ -15,7 +15,8 @@ from typing import Final
 from hyperloci.clock import system_clock
 from hyperloci.model.node import Node
 from hyperloci.spaces.encoder import Encoder
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
+from hyperloci.spaces.views import Sight
 from hyperloci.store import Store
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
         if not nodes:
             return 0
         try:
-            made = fingerprints(nodes, encoder)
+            made = fingerprints(sights(store, nodes), encoder)
         except (ValueError, RuntimeError) as error:
             logger.warning("a batch of %d could not be embedded (%s); trying one at a time", len(nodes), error)
             _one_by_one(store, encoder, model, nodes)
@@ -49,21 +50,37 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
         return len(nodes)
 
 
-def _write(store: Store, model: int, nodes: Sequence[Node], made: Sequence[dict[str, bytes]]) -> None:
+def sights(store: Store, nodes: Sequence[Node]) -> list[Sight]:
+    """Return what there is to see of memories: their text, their place, their parse, the entities they mention."""
+    keys = [node.key for node in nodes]
+    positions, facts = store.positions.of(keys), store.positions.code_facts(keys)
+    return [
+        Sight(
+            content=node.content,
+            title=node.title,
+            path=positions[node.key].path if node.key in positions else None,
+            facts=facts.get(node.key),
+            entities=tuple(entity.canonical_name for entity in store.entities.of(node.key)),
+        )
+        for node in nodes
+    ]
+
+
+def _write(store: Store, model: int, nodes: Sequence[Node], made: Sequence[Fingerprint]) -> None:
     now = system_clock()
     with store.transaction():
         present = store.nodes.by_keys([node.key for node in nodes])
-        for node, spaces in zip(nodes, made, strict=True):
+        for node, fingerprint in zip(nodes, made, strict=True):
             current = present.get(node.key)
             # Changed meanwhile: it is in the queue again, and the next batch sees the new text.
             if current is not None and (current.content, current.title) == (node.content, node.title):
-                store.vectors.put(node.key, model, spaces, now=now)
+                store.vectors.put(node.key, model, fingerprint.columns, now=now)
 
 
 def _one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:
     for node in nodes:
         try:
-            _write(store, model, [node], fingerprints([node], encoder))
+            _write(store, model, [node], fingerprints(sights(store, [node]), encoder))
         except (ValueError, RuntimeError) as reason:
             logger.warning("node %s could not be embedded: %s", node.id, reason)
             with store.transaction():

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from hyperloci.embedder.drainer import Drainer
 from hyperloci.embedder.gate import BulkEncoder, Gate, Stage, token_encoder
@@ -26,11 +26,15 @@ from hyperloci.embedder.memory_use import give_back, resident_bytes
 from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import EmbedderError, HyperlociError, NotReadyError
 
+from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
 logger = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 _NICE: Final = 5
 """What bulk work yields to everything a person waits for; low enough that a busy machine still gets it done."""
@@ -43,13 +47,12 @@ _MAX_WAITING: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class Job(Generic[T]):
     """A request for vectors, wanted before `deadline` (monotonic seconds)."""
 
-    texts: Sequence[str]
-    tokens: bool
+    work: Callable[[Stage], T]
     deadline: float
-    answer: Future[Answer] = field(default_factory=Future)
+    answer: Future[T] = field(default_factory=Future)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +76,7 @@ class Engine:
         self._settled = threading.Event()
         self._answered = threading.Event()
         self._stopping = threading.Event()
-        self._jobs: queue.Queue[Job] = queue.Queue(_MAX_WAITING)
+        self._jobs: queue.Queue[Job[Any]] = queue.Queue(_MAX_WAITING)
         self._databases: OrderedDict[Path, int] = OrderedDict()
         self._databases_changed = threading.Condition()
         self._started = self._last_used = time.monotonic()
@@ -100,12 +103,23 @@ class Engine:
             BadRequestError: token states were asked of a model that has none.
             TimeoutError: the model is loaded, but was not done in time.
         """
+        return self._submit(lambda stage: Answer(stage.encoder.model_id, _embed(stage, texts, tokens)), deadline)
+
+    def see(self, text: str, entities: Sequence[str], *, deadline: float) -> QueryFingerprint:
+        """See a question in every space, ahead of all bulk work; waits until `deadline` at most.
+
+        Raises:
+            NotReadyError, EmbedderError, TimeoutError: as `submit`.
+        """
+        return self._submit(lambda stage: query_fingerprint(text, stage.encoder, entities), deadline)
+
+    def _submit(self, work: Callable[[Stage], T], deadline: float) -> T:
         self._last_used = time.monotonic()
         if not self._loaded.wait(max(0.0, deadline - time.monotonic())):
             raise NotReadyError("The embedder is still loading its model; try again in a second.")
         if self._stage is None:
             raise EmbedderError(f"The embedder could not load its model: {self._error}")
-        job = Job(texts, tokens, deadline)
+        job = Job(work, deadline)
         try:
             self._jobs.put_nowait(job)
         except queue.Full:
@@ -189,15 +203,15 @@ class Engine:
             if time.monotonic() < job.deadline and self._stage is not None:
                 self._answer(job, self._stage)
 
-    def _answer(self, job: Job, stage: Stage) -> None:
+    def _answer(self, job: Job[Any], stage: Stage) -> None:
         self._busy_since = time.monotonic()  # Before the gate: a query that cannot get in shows that bulk work hangs.
         with self._gate.query():
             try:
-                job.answer.set_result(Answer(stage.encoder.model_id, _embed(stage, job)))
+                job.answer.set_result(job.work(stage))
             except HyperlociError as error:
                 job.answer.set_exception(error)
             except Exception as error:
-                logger.exception("embedding %d texts failed", len(job.texts))
+                logger.exception("a request of the model failed")
                 job.answer.set_exception(EmbedderError(f"The model failed: {type(error).__name__}: {error}"))
             finally:
                 self._queries += 1
@@ -239,10 +253,10 @@ class Engine:
             give_back()
 
 
-def _embed(stage: Stage, job: Job) -> list[NDArray[np.float32]]:
-    if job.tokens:
-        return token_encoder(stage.encoder).encode_tokens(job.texts)
-    return [stage.encoder.encode(job.texts)]
+def _embed(stage: Stage, texts: Sequence[str], tokens: bool) -> list[NDArray[np.float32]]:
+    if tokens:
+        return token_encoder(stage.encoder).encode_tokens(texts)
+    return [stage.encoder.encode(texts)]
 
 
 def _where(stage: Stage) -> tuple[str, str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Condition
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from hyperloci.embedder.batching import batches, estimate_tokens
 from hyperloci.errors import BadRequestError
-from hyperloci.spaces.encoder import Encoder, TokenEncoder
+from hyperloci.spaces.encoder import Encoder, Look, TokenEncoder, eyes_of
+from hyperloci.spaces.tokens import MAX_WINDOWS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,6 +127,39 @@ class BulkEncoder:
             with self._gate.bulk():
                 matrices.update(zip(batch, encoder.encode_tokens([texts[index] for index in batch]), strict=True))
         return [matrices[index] for index in range(len(texts))]
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether E12 can be seen."""
+        return eyes_of(self._stage.encoder).has_tokens
+
+    @property
+    def weigh_terms(self) -> bool:
+        """Whether `expand` leaves it to the index to weigh terms."""
+        return eyes_of(self._stage.encoder).weigh_terms
+
+    def look(self, looks: Sequence[Look]) -> list[dict[str, NDArray[np.float32]]]:
+        """Return what every space sees (see `Eyes.look`), the model given back between small batches."""
+        eyes = eyes_of(self._stage.encoder)
+        seen: dict[int, dict[str, NDArray[np.float32]]] = {}
+        lengths = [
+            estimate_tokens(look.text, self.max_tokens * (MAX_WINDOWS if "e12" in look.spaces else 1)) for look in looks
+        ]
+        for batch in batches(lengths, self._stage.bulk_tokens):
+            with self._gate.bulk():
+                seen.update(zip(batch, eyes.look([looks[index] for index in batch]), strict=True))
+        return [seen[index] for index in range(len(looks))]
+
+    def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
+        """Return the terms that stand for each text (see `Eyes.expand`)."""
+        eyes = eyes_of(self._stage.encoder)
+        if eyes.weigh_terms:  # By rule: no model is needed.
+            return eyes.expand(texts, query=query)
+        found: dict[int, Mapping[str, float]] = {}
+        for batch in self._batches(texts):
+            with self._gate.bulk():
+                found.update(zip(batch, eyes.expand([texts[index] for index in batch], query=query), strict=True))
+        return [found[index] for index in range(len(texts))]
 
     def _batches(self, texts: Sequence[str]) -> list[list[int]]:
         return batches([estimate_tokens(text, self.max_tokens) for text in texts], self._stage.bulk_tokens)

@@ -15,6 +15,7 @@ from typing import Any, Final
 from hyperloci.embedder import wire
 from hyperloci.embedder.engine import Engine
 from hyperloci.embedder.rendezvous import admit
+from hyperloci.embedder.seen import to_message
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 
 logger = logging.getLogger(__name__)
@@ -111,6 +112,8 @@ class Server:
         operation = request.get("op")
         if operation == "embed":
             return self._embed(request)
+        if operation == "see":
+            return self._see(request)
         if operation == "status":
             return {"ok": True, "status": self._engine.status().to_message()}, b""
         if operation == "drain":
@@ -118,7 +121,7 @@ class Server:
             return {"ok": True}, b""
         if operation == "stop":
             return {"ok": True}, b""
-        raise BadRequestError(f"op={operation!r:.40} is unknown: use embed, status, drain or stop.")
+        raise BadRequestError(f"op={operation!r:.40} is unknown: use embed, see, status, drain or stop.")
 
     def _embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _texts(request), _seconds(request)
@@ -131,6 +134,21 @@ class Server:
             {"ok": True, "model_id": answer.model_id, "shapes": [list(matrix.shape) for matrix in answer.matrices]},
             b"".join(matrix.astype("<f4", copy=False).tobytes() for matrix in answer.matrices),
         )
+
+    def _see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        text, entities, seconds = _texts(request)[0], _names(request), _seconds(request)
+        try:
+            seen = self._engine.see(text, entities, deadline=time.monotonic() + seconds)
+        except TimeoutError:
+            raise EmbedderError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
+        return to_message(seen)
+
+
+def _names(request: Mapping[str, Any]) -> list[str]:
+    names = request.get("entities", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) > MAX_TEXTS:
+        raise BadRequestError(f"entities must be a list of up to {MAX_TEXTS} strings.")
+    return names
 
 
 def _texts(request: Mapping[str, Any]) -> list[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -46,3 +47,53 @@ class TokenEncoder(Encoder, Protocol):
     def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Embed every token: per text `(tokens, hidden)`, special tokens left out, each row of length one."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """One text, and the columns or spaces that want to see it.
+
+    Attributes:
+        text: what is seen.
+        spaces: `e1`, `e5_cause`, `e12`...
+        query: whether it is a question and not a memory; some models tell the two apart.
+    """
+
+    text: str
+    spaces: tuple[str, ...]
+    query: bool = False
+
+
+@runtime_checkable
+class Eyes(Encoder, Protocol):
+    """The models of a profile: one for every space, some of them the same."""
+
+    @property
+    def has_tokens(self) -> bool:
+        """Whether E12 can be seen."""
+        ...
+
+    @property
+    def weigh_terms(self) -> bool:
+        """Whether `expand` leaves it to the index to weigh terms by their rarity."""
+        ...
+
+    def look(self, looks: Sequence[Look]) -> list[dict[str, NDArray[np.float32]]]:
+        """Return per look what each of its spaces sees: a unit vector, or for E12 a matrix of them, a row a token.
+
+        Equal texts go through a model once, and all texts of a model in one call.
+        """
+        ...
+
+    def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
+        """Return per text the weight of each term that stands for it (E13)."""
+        ...
+
+
+def eyes_of(encoder: Encoder) -> Eyes:
+    """Return the models of all spaces; a single model stands for all of them."""
+    if isinstance(encoder, Eyes):
+        return encoder
+    from hyperloci.spaces.eyes import ProfileEyes
+
+    return ProfileEyes(encoder)

@@ -2,30 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from hyperloci.spaces import int8, spelling, tokens
+from hyperloci.spaces.encoder import Look, eyes_of
+from hyperloci.spaces.query import ENTITY_SPACE, TOKEN_SPACE, mean_direction
+from hyperloci.spaces.views import Sight, Views, semantic_view, views_of
+
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from hyperloci.model.node import Node
     from hyperloci.spaces.encoder import Encoder
 
+VERSION: Final = 1
+"""Part of a profile's id: views or formats that change what is stored get another, and every memory is seen anew."""
 
-def semantic_view(title: str, content: str) -> str:
-    """Return what E1 sees of a memory: its place in words, then its text.
+__all__ = ["VERSION", "Fingerprint", "fingerprints", "semantic_view", "sights_of"]
 
-    Headings in front of the body are worth 9 to 14 points of recall (docs/benchmarks.md, "Breadcrumbs").
+
+@dataclass(frozen=True, slots=True)
+class Fingerprint:
+    """What all spaces see of one memory.
+
+    Attributes:
+        columns: bytes by column of the fingerprints table; what is left out is absent.
+        terms: weight by term (E13), for the inverted index.
     """
-    return f"{title}\n{content}" if title else content
+
+    columns: Mapping[str, bytes]
+    terms: Mapping[str, float]
 
 
-def fingerprints(nodes: Sequence[Node], encoder: Encoder) -> list[dict[str, bytes]]:
-    """Return the bytes by space of each memory, in their order; a space that is left out is absent.
+def sights_of(nodes: Sequence[Node]) -> list[Sight]:
+    """Return what can be seen of memories by their rows alone: no parse, no entities."""
+    return [Sight(content=node.content, title=node.title) for node in nodes]
 
-    Equal texts go through the model once.
+
+def fingerprints(sights: Sequence[Sight], encoder: Encoder) -> list[Fingerprint]:
+    """Return the fingerprint of each memory, in their order.
+
+    All views of all of them go through a model in one call, equal texts once; if any fails, none is made.
     """
-    texts = [semantic_view(node.title, node.content) for node in nodes]
-    unique = list(dict.fromkeys(texts))
-    vectors = dict(zip(unique, encoder.encode(unique), strict=True))
-    return [{"e1": np.ascontiguousarray(vectors[text], np.float32).tobytes()} for text in texts]
+    eyes = eyes_of(encoder)
+    views = [views_of(sight) for sight in sights]
+    whole = ("e1", TOKEN_SPACE) if eyes.has_tokens else ("e1",)
+    looks = _Looks()
+    for view in views:
+        looks.want(view.text, whole)
+        for column, text in view.dense.items():
+            looks.want(text, (column,))
+        for name in view.entities:
+            looks.want(name, (ENTITY_SPACE,))
+    wanted = looks.all()
+    seen = dict(zip((look.text for look in wanted), eyes.look(wanted), strict=True))
+    terms = eyes.expand([view.text for view in views])
+    return [Fingerprint(_columns(view, seen), weights) for view, weights in zip(views, terms, strict=True)]
+
+
+class _Looks:
+    """Collects which spaces want to see which text, each text once."""
+
+    def __init__(self) -> None:
+        self._spaces: dict[str, dict[str, None]] = {}
+
+    def want(self, text: str, spaces: Sequence[str]) -> None:
+        self._spaces.setdefault(text, {}).update(dict.fromkeys(spaces))
+
+    def all(self) -> list[Look]:
+        return [Look(text=text, spaces=tuple(spaces)) for text, spaces in self._spaces.items()]
+
+
+def _columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]]) -> dict[str, bytes]:
+    whole = seen[view.text]
+    columns: dict[str, bytes | None] = {
+        "e1": np.ascontiguousarray(whole["e1"], np.float32).tobytes(),
+        "e9": spelling.bits(view.text),
+        TOKEN_SPACE: tokens.of_memory(whole[TOKEN_SPACE]) if TOKEN_SPACE in whole else None,
+    }
+    for column, text in view.dense.items():
+        columns[column] = int8.pack(seen[text][column])
+    if view.entities:
+        columns[ENTITY_SPACE] = int8.pack(mean_direction([seen[name][ENTITY_SPACE] for name in view.entities]))
+    return {column: blob for column, blob in columns.items() if blob is not None}

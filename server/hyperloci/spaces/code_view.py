@@ -1,0 +1,88 @@
+"""E7: what a piece of code does, told in words a model of language understands.
+
+The name split into words, what the docstring says, the signature, what is called: the parse tree's facts and none of
+the syntax. A definition's body says how; these say what.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from hyperloci.model.chunk import CodeFacts
+
+MAX_CALLEES: Final = 12
+MAX_DOC_CHARS: Final = 400
+MAX_VIEW_CHARS: Final = 900
+"""The model reads 256 tokens; what comes last is cut, and callees say least."""
+
+_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_NOISE: Final = frozenset(
+    """append extend items keys values len str int float bool list dict set tuple print range isinstance getattr
+    setattr hasattr super format join split strip map filter zip enumerate sorted min max sum any all open type
+    repr iter next push forEach toString console.log println printf fmt.Println append make new Some Ok Err
+    unwrap clone into to_string vec self this""".split()  # noqa: SIM905 - a list of literals reads worse
+)
+"""Callees that every piece of code has."""
+
+_SIGNATURE: Final = re.compile(
+    r"^\s*(?:export\s+|public\s+|private\s+|protected\s+|static\s+|async\s+|pub(?:\([^)]*\))?\s+)*"
+    r"(?:def|class|function\*?|fn|func|interface|struct|enum|trait|type|impl)\s+(?P<name>[\w.:]+)[^\n]*",
+    re.MULTILINE,
+)
+_FENCED: Final = re.compile(r"^(?:```|~~~)[^\n]*\n(?P<code>.*?)^(?:```|~~~)", re.MULTILINE | re.DOTALL)
+_IDENTIFIER: Final = re.compile(
+    r"\b(?:[a-z][\w]*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z]\w*)+|\w+(?:(?:\.|::|->)\w+)+)\b|\b\w+(?=\(\))"
+)
+
+
+def split_identifier(name: str) -> str:
+    """Return an identifier's parts as lower-case words: `parseConfigFile` and `parse_config_file` are the same."""
+    return " ".join(part.lower() for part in _PART.findall(name))
+
+
+def of_facts(facts: CodeFacts) -> str | None:
+    """Return the code view of a parsed piece of code; None for one that has neither name nor calls."""
+    words = split_identifier(facts.qualname or facts.name)
+    callees = [split_identifier(call.rsplit(".", 1)[-1]) for call in _telling(facts.calls)]
+    if not words and not callees:
+        return None
+    parts = [
+        words,
+        " ".join(facts.docstring[:MAX_DOC_CHARS].split()),
+        split_identifier(_parameters(facts.signature)),
+        f"extends {', '.join(split_identifier(base) for base in facts.bases)}" if facts.bases else "",
+        f"calls {', '.join(dict.fromkeys(callees))}" if callees else "",
+    ]
+    return ". ".join(part for part in parts if part)[:MAX_VIEW_CHARS]
+
+
+def of_text(text: str) -> str | None:
+    """Return the code view of a text that holds code in fences: its definitions; None without any."""
+    code = "\n".join(match["code"] for match in _FENCED.finditer(text))
+    names = [split_identifier(match["name"]) for match in _SIGNATURE.finditer(code)]
+    if not names:
+        return None
+    used = [split_identifier(name) for name in identifiers(code)]
+    return ". ".join([*dict.fromkeys(names), ", ".join(dict.fromkeys(used))])[:MAX_VIEW_CHARS]
+
+
+def of_question(text: str) -> str:
+    """Return what a question says about code: its words, identifiers split, signatures without punctuation."""
+    return _IDENTIFIER.sub(lambda match: split_identifier(match[0]), text)
+
+
+def identifiers(text: str) -> list[str]:
+    """Return what looks like a name of code in a text, in order, once each."""
+    return list(dict.fromkeys(match[0] for match in _IDENTIFIER.finditer(text)))
+
+
+def _parameters(signature: str) -> str:
+    """Return what a signature says after the name: parameters and types."""
+    return signature.partition("(")[2]
+
+
+def _telling(calls: Iterable[str]) -> list[str]:
+    telling = [call for call in calls if call.rsplit(".", 1)[-1] not in _NOISE]
+    return telling[:MAX_CALLEES]

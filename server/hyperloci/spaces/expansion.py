@@ -1,0 +1,82 @@
+"""E13 by rule: a memory's own terms, weighed; a question's terms and others that stand for the same.
+
+SPLADE learns both sides (Formal et al. 2021). Here a memory keeps the stems of its words and of its identifiers' parts,
+weighed as BM25 weighs them, and the question brings the other words: those of a thesaurus of programming, the nearest
+words of the model's own vocabulary, where an encoder offers it, and aliases of names.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Final, Protocol
+
+from hyperloci.spaces.names import ALIASES, fold
+from hyperloci.spaces.thesaurus import SYNONYMS
+from hyperloci.store.analysis import STOP_WORDS
+from hyperloci.store.analysis import query_terms as _analysed
+from hyperloci.store.analysis import terms as _all_terms
+
+MAX_TERMS: Final = 96
+"""Terms a memory keeps, the heaviest: ten bytes each, and of a longer text the rest says little that these don't."""
+
+_SATURATION: Final = 1.2
+_LENGTH_SHARE: Final = 0.5
+_USUAL_LENGTH: Final = 80
+"""BM25's k1 and b; its mean length is fixed, so that a weight does not change as the memory grows."""
+
+SYNONYM_WEIGHT: Final = 0.5
+ALIAS_WEIGHT: Final = 0.8
+NEIGHBOUR_WEIGHT: Final = 0.5
+"""What another word counts beside the question's own; a neighbour's cosine is a factor more."""
+
+MAX_NEIGHBOURS: Final = 4
+_STOP_TERMS: Final = frozenset(term for word in STOP_WORDS for term in _all_terms(word))
+
+
+class Neighbours(Protocol):
+    """A vocabulary that knows which words lie near each other."""
+
+    def near(self, word: str, count: int) -> list[tuple[str, float]]:
+        """Return the nearest words and their cosines, best first; none for a word it does not hold."""
+        ...
+
+
+def terms(text: str) -> dict[str, float]:
+    """Return a memory's heaviest terms with their weights, 0..2.2; no stop words."""
+    counts = Counter(term for term in _all_terms(text) if term not in _STOP_TERMS)
+    length = sum(counts.values())
+    norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / _USUAL_LENGTH)
+    weights = {term: count * (_SATURATION + 1) / (count + norm) for term, count in counts.items()}
+    heaviest = sorted(weights.items(), key=lambda item: -item[1])[:MAX_TERMS]
+    return dict(heaviest)
+
+
+def query_terms(text: str, neighbours: Neighbours | None = None) -> dict[str, float]:
+    """Return a question's terms with their weights: its own count 1, other words for them less."""
+    own = _analysed(text)
+    weights = dict.fromkeys(own, 1.0)
+    words = [word.strip(".,:;?!()[]{}\"'`").lower() for word in text.split()]
+    for word in dict.fromkeys(words):
+        if not word or word in STOP_WORDS:
+            continue
+        for other, weight in _others(word, neighbours):
+            for term in _all_terms(other):
+                if term not in _STOP_TERMS:
+                    weights.setdefault(term, weight)
+    return weights
+
+
+def _others(word: str, neighbours: Neighbours | None) -> Iterable[tuple[str, float]]:
+    """Return what stands for the same as a word, with its weight, the surest first."""
+    if (name := ALIASES.get(fold(word))) is not None:
+        yield name, ALIAS_WEIGHT
+        yield from ((alias, ALIAS_WEIGHT) for alias in _aliases_of(name))
+    for stem in _all_terms(word)[:1]:
+        yield from ((other, SYNONYM_WEIGHT) for other in SYNONYMS.get(stem, ()))
+    if neighbours is not None:
+        yield from ((other, NEIGHBOUR_WEIGHT * cosine) for other, cosine in neighbours.near(word, MAX_NEIGHBOURS))
+
+
+def _aliases_of(name: str) -> list[str]:
+    return [alias for alias, canonical in ALIASES.items() if canonical == name and " " not in alias]

@@ -1,0 +1,167 @@
+"""The models of a profile as one: every space is seen by the model that the profile names for it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+import numpy as np
+
+from hyperloci.spaces import expansion
+from hyperloci.spaces.encoder import Encoder, Look, TokenEncoder
+from hyperloci.spaces.space import SPACE_OF_COLUMN
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[np.float32]
+
+TOKEN_SPACE: Final = "e12"
+
+
+@runtime_checkable
+class WholeTextEncoder(Encoder, Protocol):
+    """An encoder that gives vectors and token states in one pass, and reads a text past its window for the latter."""
+
+    def encode_both(self, texts: Sequence[str], whole: Collection[int]) -> tuple[FloatArray, dict[int, FloatArray]]:
+        """Embed all texts, and show every token of those in `whole`, by their place."""
+        ...
+
+
+@runtime_checkable
+class QueryEncoder(Encoder, Protocol):
+    """An encoder that sees a question otherwise than a text."""
+
+    def encode_queries(self, texts: Sequence[str]) -> FloatArray:
+        """Embed questions: `(len(texts), dimensions)`."""
+        ...
+
+
+class SparseModel(Protocol):
+    """A model that weighs the terms of its vocabulary (SPLADE)."""
+
+    def encode_sparse(self, texts: Sequence[str], *, query: bool) -> list[dict[str, float]]:
+        """Return weight by term of each text."""
+        ...
+
+
+class TokenModel(Protocol):
+    """A model made for late interaction (ColBERT)."""
+
+    def encode_tokens(self, texts: Sequence[str], *, query: bool) -> list[FloatArray]:
+        """Return per text a matrix with a unit row a token."""
+        ...
+
+
+class ProfileEyes:
+    """Any models as the eyes of all spaces. Satisfies `Eyes`.
+
+    Attributes:
+        model_id: of all of them together.
+        dimensions, max_tokens: of E1's model.
+    """
+
+    def __init__(
+        self,
+        foundation: Encoder,
+        *,
+        model_id: str | None = None,
+        others: Mapping[str, Encoder] = MappingProxyType({}),
+        token_model: TokenModel | None = None,
+        sparse_model: SparseModel | None = None,
+        neighbours: expansion.Neighbours | None = None,
+    ) -> None:
+        """Join models.
+
+        Args:
+            foundation: E1's model, which stands for every dense space that has none of its own.
+            model_id: of all together; the foundation's where it stands alone.
+            others: by space, for the dense ones.
+            token_model: for E12; without it the foundation's token states, where it has them.
+            sparse_model: for E13; without it rules.
+            neighbours: a vocabulary that helps the rules.
+        """
+        self._foundation = foundation
+        self._others = others
+        self._token_model = token_model
+        self._sparse_model = sparse_model
+        self._neighbours = neighbours
+        self.model_id = model_id or foundation.model_id
+        self.dimensions = foundation.dimensions
+        self.max_tokens = foundation.max_tokens
+        self.has_tokens = token_model is not None or isinstance(foundation, TokenEncoder)
+        self.weigh_terms = sparse_model is None
+
+    def encode(self, texts: Sequence[str]) -> FloatArray:
+        """Embed texts as E1 does."""
+        return self._foundation.encode(texts)
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[FloatArray]:
+        """Embed every token as E12 does.
+
+        Raises:
+            ValueError: no model here has token states.
+        """
+        looks = [Look(text=text, spaces=(TOKEN_SPACE,)) for text in texts]
+        if not self.has_tokens:
+            raise ValueError(f"{self.model_id} has no token states; late interaction needs a model that has.")
+        return [seen[TOKEN_SPACE] for seen in self.look(looks)]
+
+    def look(self, looks: Sequence[Look]) -> list[dict[str, FloatArray]]:
+        """Return what every space sees, each model called once for all of its texts."""
+        seen: list[dict[str, FloatArray]] = [{} for _ in looks]
+        shares: dict[tuple[int, bool], list[tuple[int, str]]] = {}
+        for place, look in enumerate(looks):
+            for space in look.spaces:
+                shares.setdefault((id(self._model_of(space)), look.query), []).append((place, space))
+        for (_, query), share in shares.items():
+            self._look_with(self._model_of(share[0][1]), share, looks, seen, query=query)
+        return seen
+
+    def _model_of(self, space: str) -> Encoder | TokenModel:
+        if space == TOKEN_SPACE:
+            return self._token_model or self._foundation
+        return self._others.get(SPACE_OF_COLUMN[space], self._foundation)
+
+    def _look_with(
+        self,
+        model: Encoder | TokenModel,
+        share: Sequence[tuple[int, str]],
+        looks: Sequence[Look],
+        seen: list[dict[str, FloatArray]],
+        *,
+        query: bool,
+    ) -> None:
+        """Fill in what one model sees: places of looks and the spaces that want it there."""
+        texts = list(dict.fromkeys(looks[place].text for place, _ in share))
+        shown = list(dict.fromkeys(looks[place].text for place, space in share if space == TOKEN_SPACE))
+        vectors, states = _seen_by(model, texts, shown, query=query)
+        for place, space in share:
+            text = looks[place].text
+            seen[place][space] = states[text] if space == TOKEN_SPACE else vectors[text]
+
+    def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
+        """Return terms by the model, or by rule."""
+        if self._sparse_model is not None:
+            return list(self._sparse_model.encode_sparse(texts, query=query))
+        if query:
+            return [expansion.query_terms(text, self._neighbours) for text in texts]
+        return [expansion.terms(text) for text in texts]
+
+
+def _seen_by(
+    model: Encoder | TokenModel, texts: Sequence[str], shown: Sequence[str], *, query: bool
+) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
+    """Return vectors of `texts` and token states of `shown`, in as few calls as the model allows."""
+    if isinstance(model, WholeTextEncoder) and shown:
+        wanted = {place for place, text in enumerate(texts) if text in set(shown)}
+        vectors, states = model.encode_both(texts, wanted)
+        return dict(zip(texts, vectors, strict=True)), {texts[place]: rows for place, rows in states.items()}
+    if not hasattr(model, "encode"):
+        return {}, dict(zip(shown, model.encode_tokens(shown, query=query), strict=True))
+    encode = model.encode_queries if query and isinstance(model, QueryEncoder) else model.encode
+    found = dict(zip(texts, encode(texts), strict=True))
+    if shown and isinstance(model, TokenEncoder):
+        return found, dict(zip(shown, model.encode_tokens(shown), strict=True))
+    return found, {}

@@ -1,0 +1,84 @@
+"""What a question looks like in every space (E.01): made where the models are, scored where the memory is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.spaces import spelling, tokens
+from hyperloci.spaces.asked import asked_of
+from hyperloci.spaces.encoder import Look, eyes_of
+
+if TYPE_CHECKING:
+    from hyperloci.spaces.encoder import Encoder
+
+FloatArray = NDArray[np.float32]
+
+TOKEN_SPACE: Final = "e12"
+SPARSE_SPACE: Final = "e13"
+ENTITY_SPACE: Final = "e11"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryFingerprint:
+    """A question as every space sees it.
+
+    Attributes:
+        model_id: the models that made it; only fingerprints of the same id can be compared with it.
+        dense: by column of the fingerprints table, the unit vector to compare with that column. A column is left out
+            where the question has nothing to say in it.
+        bits: of E9, 128 bytes; None for a question without letters.
+        tokens: of E12, (tokens, dimensions), rows of length one; None where the model has no token states.
+        terms: of E13, weight by term, the question's own terms and those that stand for the same.
+        weigh_terms: whether a term's rarity in the memory counts too; a learned expansion (SPLADE) has it in its
+            weights already.
+    """
+
+    model_id: str
+    dense: Mapping[str, FloatArray] = field(default_factory=dict)
+    bits: bytes | None = None
+    tokens: FloatArray | None = None
+    terms: Mapping[str, float] = field(default_factory=dict)
+    weigh_terms: bool = True
+
+
+def query_fingerprint(text: str, encoder: Encoder, entities: Sequence[str] = ()) -> QueryFingerprint:
+    """Return a question's fingerprint; all its views go through a model in one call.
+
+    Args:
+        text: the question.
+        encoder: the models, or one of them that stands for all.
+        entities: canonical names of what it asks about, where the caller has resolved them; else a rule finds them.
+    """
+    eyes = eyes_of(encoder)
+    asked = asked_of(text, entities)
+    named = list(asked.entities)
+    looks = [
+        Look(text=text, spaces=(("e1", TOKEN_SPACE) if eyes.has_tokens else ("e1",)), query=True),
+        *(Look(text=view, spaces=(column,), query=True) for column, view in asked.dense.items()),
+        *(Look(text=name, spaces=(ENTITY_SPACE,), query=True) for name in named),
+    ]
+    seen = eyes.look(looks)
+    dense = {"e1": seen[0]["e1"]}
+    for column, found in zip(asked.dense, seen[1:], strict=False):
+        dense[column] = found[column]
+    if named:
+        dense[ENTITY_SPACE] = mean_direction([found[ENTITY_SPACE] for found in seen[1 + len(asked.dense) :]])
+    return QueryFingerprint(
+        model_id=eyes.model_id,
+        dense=dense,
+        bits=spelling.bits(text),
+        tokens=tokens.of_query(seen[0][TOKEN_SPACE]) if eyes.has_tokens else None,
+        terms=eyes.expand([text], query=True)[0],
+        weigh_terms=eyes.weigh_terms,
+    )
+
+
+def mean_direction(vectors: Sequence[FloatArray]) -> FloatArray:
+    """Return the unit vector that points where the mean of unit vectors points."""
+    total = np.sum(vectors, axis=0)
+    return np.asarray(total / max(float(np.linalg.norm(total)), 1e-12), dtype=np.float32)

@@ -1,0 +1,99 @@
+"""The thirteen spaces: what each is called, holds and counts for (E.01, architecture "The thirteen spaces")."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Final
+
+
+class Kind(StrEnum):
+    """How a space keeps what it sees of a memory."""
+
+    DENSE = "dense"
+    SPARSE = "sparse"
+    TOKEN = "token"
+    BINARY = "binary"
+    COMPUTED = "computed"
+
+
+class Category(StrEnum):
+    """What a space sees; decides what its agreement counts for a topic."""
+
+    SEMANTIC = "semantic"
+    TEMPORAL = "temporal"
+    RELATIONAL = "relational"
+    STRUCTURAL = "structural"
+
+
+TOPIC_WEIGHTS: Final[Mapping[Category, float]] = MappingProxyType(
+    {Category.SEMANTIC: 1.0, Category.RELATIONAL: 0.5, Category.STRUCTURAL: 0.5, Category.TEMPORAL: 0.0}
+)
+"""E.09: being close in time never makes a topic."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """One way of seeing a memory.
+
+    Attributes:
+        name: `e1` to `e13`.
+        title: what it sees, in a word or two.
+        kind: how it is kept.
+        category: what it sees.
+        columns: columns of the fingerprints table; none for spaces that are computed or kept in an inverted index.
+        asymmetric: whether it keeps two sides of a memory, which are never compared with each other (E.05).
+    """
+
+    name: str
+    title: str
+    kind: Kind
+    category: Category
+    columns: tuple[str, ...] = ()
+    asymmetric: bool = False
+
+    @property
+    def topic_weight(self) -> float:
+        """What agreement in this space counts for a topic."""
+        return TOPIC_WEIGHTS[self.category]
+
+
+_ALL: Final = (
+    Space(name="e1", title="meaning", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e1",)),
+    Space(name="e2", title="recency", kind=Kind.COMPUTED, category=Category.TEMPORAL),
+    Space(name="e3", title="time of day and week", kind=Kind.COMPUTED, category=Category.TEMPORAL),
+    Space(name="e4", title="sequence", kind=Kind.COMPUTED, category=Category.TEMPORAL),
+    Space(
+        name="e5",
+        title="cause and effect",
+        kind=Kind.DENSE,
+        category=Category.SEMANTIC,
+        columns=("e5_cause", "e5_effect"),
+        asymmetric=True,
+    ),
+    Space(name="e6", title="exact words", kind=Kind.SPARSE, category=Category.SEMANTIC),
+    Space(name="e7", title="code", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e7",)),
+    Space(
+        name="e8",
+        title="references",
+        kind=Kind.DENSE,
+        category=Category.RELATIONAL,
+        columns=("e8_out", "e8_in"),
+        asymmetric=True,
+    ),
+    Space(name="e9", title="spelling", kind=Kind.BINARY, category=Category.STRUCTURAL, columns=("e9",)),
+    Space(name="e10", title="goal", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e10",)),
+    Space(name="e11", title="entities", kind=Kind.DENSE, category=Category.RELATIONAL, columns=("e11",)),
+    Space(name="e12", title="exact phrasing", kind=Kind.TOKEN, category=Category.SEMANTIC, columns=("e12",)),
+    Space(name="e13", title="related words", kind=Kind.SPARSE, category=Category.SEMANTIC),
+)
+
+SPACES: Final[Mapping[str, Space]] = MappingProxyType({space.name: space for space in _ALL})
+"""All thirteen by name, in order."""
+
+SPACE_OF_COLUMN: Final[Mapping[str, str]] = MappingProxyType(
+    {column: space.name for space in _ALL for column in space.columns}
+)
+"""The space that each column of the fingerprints table belongs to."""

@@ -1,0 +1,85 @@
+"""E9: a memory's spelling as 1,024 bits, closed form: what typos, word order and cut words leave of a text.
+
+Hyperdimensional computing (Kanerva 2009; Joshi, Halseth & Kanerva 2016): every character has a random vector of signs.
+A trigram binds three of them, each rotated by its place; a text is the sum of its distinct words' trigrams, and its
+bits are the signs of that sum. A word with one wrong letter keeps all but three of its trigrams, so texts that are
+spelt alike agree in far more than half of their bits. No model, no vocabulary, the same bits on every machine.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.store.analysis import STOP_WORDS
+
+BITS: Final = 1_024
+NGRAM: Final = 3
+
+MAX_WORDS: Final = 256
+"""Distinct words of a text that count, the first ones: more trigrams than that drown each other in 1,024 bits."""
+
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+def words_of(text: str) -> list[str]:
+    """Return a text's distinct words, folded, without stop words unless nothing else is left."""
+    found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    return list(dict.fromkeys([word for word in found if word not in STOP_WORDS] or found))[:MAX_WORDS]
+
+
+def signature(text: str) -> NDArray[np.float32] | None:
+    """Return the sum of a text's trigrams, shape (1024,); None for a text without a letter or digit."""
+    grams = {gram for word in words_of(text) for gram in _grams(word)}
+    if not grams:
+        return None
+    total = np.zeros(BITS, np.int32)
+    for gram in sorted(grams):
+        total += _bound(gram)
+    return total.astype(np.float32)
+
+
+def bits(text: str) -> bytes | None:
+    """Return a text's 1,024 bits, 128 bytes; None for a text without a letter or digit."""
+    total = signature(text)
+    return None if total is None else np.packbits(total > 0, bitorder="little").tobytes()
+
+
+def signs(blobs: Sequence[bytes]) -> NDArray[np.float32]:
+    """Return packed bits as -1 and 1, shape (len(blobs), 1024)."""
+    packed = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), BITS // 8)
+    return np.unpackbits(packed, axis=1, bitorder="little").astype(np.float32) * 2 - 1
+
+
+def agreement(query: NDArray[np.float32], blobs: Sequence[bytes]) -> NDArray[np.float32]:
+    """Return the cosine of a query's signature (or signs) with each text's signs, -1..1."""
+    norm = float(np.linalg.norm(query)) * np.sqrt(BITS)
+    return np.asarray(signs(blobs) @ query.astype(np.float32) / np.float32(norm or 1.0), dtype=np.float32)
+
+
+def _grams(word: str) -> list[str]:
+    padded = f" {word} "
+    return [padded[start : start + NGRAM] for start in range(len(padded) - NGRAM + 1)]
+
+
+@functools.lru_cache(maxsize=16_384)  # A project has some ten thousand distinct trigrams; 1 KB each.
+def _bound(gram: str) -> NDArray[np.int8]:
+    """Return the product of a trigram's letters, each rotated by its place."""
+    vector = np.ones(BITS, np.int8)
+    for place, character in enumerate(gram):
+        vector = vector * np.roll(_letter(character), place)
+    return vector
+
+
+@functools.lru_cache(maxsize=4_096)
+def _letter(character: str) -> NDArray[np.int8]:
+    """Return a character's random signs: the same everywhere, from a hash of it."""
+    seed = hashlib.shake_128(character.encode("utf-8", "surrogatepass")).digest(BITS // 8)
+    return np.unpackbits(np.frombuffer(seed, np.uint8)).astype(np.int8) * 2 - 1

@@ -1,0 +1,177 @@
+"""E2, E3 and E4: recency, rhythm and sequence, computed when asked; nothing of them is stored.
+
+They order what other spaces found and never make a topic (architecture, AP-60).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.clock import MS_PER_DAY
+
+FloatArray = NDArray[np.float32]
+
+MS_PER_HOUR: Final = MS_PER_DAY // 24
+
+RECENCY_SCALES_DAYS: Final = (1 / 24, 1.0, 7.0, 30.0, 365.0)
+"""An hour, a day, a week, a month, a year: one decay alone tells apart only ages near its own scale."""
+
+DAY_HARMONICS: Final = (1, 2, 3)
+"""Waves a day; three tell 9:00 from 11:00 (cosine 0.5) and still know both as morning."""
+
+WEEK_HARMONICS: Final = (1, 2, 3)
+"""Waves a week; with three, two days in a row differ (cosine 0.4) and none is as near as the day itself."""
+
+SEQUENCE_WAVES: Final = 16
+SEQUENCE_SHORTEST: Final = 8.0
+SEQUENCE_LONGEST: Final = 4_000.0
+"""Sinusoids over the places of a session: the fastest parts neighbours, the slowest is as long as twice the
+longest session seen."""
+
+_EPOCH_WEEKDAY: Final = 3
+"""1 January 1970 was a Thursday; Monday is 0."""
+
+
+def recency(times: NDArray[np.int64], now: int) -> FloatArray:
+    """E2: return how fresh moments are, 0..1: the mean of exponential decays from an hour to a year.
+
+    Args:
+        times: milliseconds since the epoch; what lies in the future is as fresh as can be.
+        now: the present, in the same unit.
+    """
+    days = np.maximum(0, now - np.asarray(times, np.int64)).astype(np.float64) / MS_PER_DAY
+    decays = np.exp(-days[:, None] / np.array(RECENCY_SCALES_DAYS))
+    return np.asarray(decays.mean(axis=1), dtype=np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A time of day, a day of the week, or both.
+
+    Attributes:
+        hour: 0..24, local; None for any.
+        weekday: Monday 0 to Sunday 6; None for any.
+    """
+
+    hour: float | None = None
+    weekday: int | None = None
+
+
+_PARTS_OF_DAY: Final = (
+    (r"(?:in the |this )?mornings?|утр\w+", 9.0),
+    (r"(?:at )?(?:noon|midday|lunch(?:time)?)|обед\w*|полдень", 12.5),
+    (r"(?:in the |this )?afternoons?|дн[её]м", 15.0),
+    (r"(?:in the |this )?evenings?|вечер\w*", 19.5),
+    (r"(?:at |to)?nights?|midnight|ноч\w+|полноч\w+", 23.5),
+)
+_WEEKDAYS: Final = (
+    r"mondays?|понедельник\w*",
+    r"tuesdays?|вторник\w*",
+    r"wednesdays?|сред[уаы]\b",
+    r"thursdays?|четверг\w*",
+    r"fridays?|пятниц\w*",
+    r"saturdays?|суббот\w*",
+    r"sundays?|воскресень\w*",
+)
+_CLOCK: Final = re.compile(r"\b(?:at|around|about|в|около)\s+(\d{1,2})(?::(\d{2}))?\s*(am|pm)?\b", re.IGNORECASE)
+
+
+def moment_of(text: str) -> Moment | None:
+    """Return the time of day or day of the week that a question names (`on Friday evening`), or None."""
+    hour = _clock_hour(text)
+    if hour is None:
+        hour = next((value for words, value in _PARTS_OF_DAY if _has(words, text)), None)
+    weekday = next((day for day, words in enumerate(_WEEKDAYS) if _has(words, text)), None)
+    return None if hour is None and weekday is None else Moment(hour, weekday)
+
+
+def _has(words: str, text: str) -> bool:
+    return re.search(rf"\b(?:{words})\b", text, re.IGNORECASE) is not None
+
+
+def _clock_hour(text: str) -> float | None:
+    match = _CLOCK.search(text)
+    # A bare number is as often a count: `at 3 of 5 places`.
+    if match is None or not (match[2] or match[3]) or int(match[1]) > 24:
+        return None
+    hour = int(match[1]) % 12 if match[3] else int(match[1])
+    return hour + (12 if (match[3] or "").lower() == "pm" else 0) + int(match[2] or 0) / 60
+
+
+def periodic(times: NDArray[np.int64], moment: Moment, *, utc_offset_ms: int = 0) -> FloatArray:
+    """E3: return how near moments are to a time of day and a day of the week, 0..1; parts left open don't count.
+
+    Args:
+        times: milliseconds since the epoch.
+        moment: what is asked for.
+        utc_offset_ms: what local time is ahead of UTC.
+    """
+    local = np.asarray(times, np.int64) + utc_offset_ms
+    wanted: list[FloatArray] = []
+    if moment.hour is not None:
+        hours = (local % MS_PER_DAY) / MS_PER_HOUR
+        wanted.append(_nearness((hours - moment.hour).astype(np.float64), 24.0, DAY_HARMONICS))
+    if moment.weekday is not None:
+        days = (local // MS_PER_DAY + _EPOCH_WEEKDAY) % 7
+        wanted.append(_nearness((days - moment.weekday).astype(np.float64), 7.0, WEEK_HARMONICS))
+    if not wanted:
+        return np.full(len(local), np.nan, np.float32)
+    return np.asarray(np.mean(wanted, axis=0), dtype=np.float32)
+
+
+def _nearness(distance: NDArray[np.float64], period: float, harmonics: Sequence[int]) -> FloatArray:
+    """Return the cosine of Fourier features that far apart, negative ones cut off.
+
+    The features of a moment t are (cos kt, sin kt) for each harmonic k; two moments' dot product is cos k(t - u).
+    """
+    angles = 2 * np.pi * distance[:, None] / period * np.array(harmonics)
+    return np.asarray(np.clip(np.cos(angles).mean(axis=1), 0.0, 1.0), dtype=np.float32)
+
+
+class Direction(StrEnum):
+    """Which side of a moment of a session is asked for."""
+
+    BEFORE = "before"
+    AFTER = "after"
+    AROUND = "around"
+
+
+def sequence(places: Sequence[int | None], anchor: int, direction: Direction = Direction.AROUND) -> FloatArray:
+    """E4: return how near places of a session are to one of them, 0..1; the wrong side is 0.
+
+    Args:
+        places: sequence numbers within the anchor's session; None for what is not in it, which is absent (nan).
+        anchor: the place asked about; it counts itself only if what lies around is asked for.
+        direction: which side.
+    """
+    numbers = np.array([np.nan if place is None else place for place in places], np.float64)
+    distance = numbers - anchor
+    scores = _sinusoidal(distance)
+    if direction is Direction.BEFORE:
+        scores[distance >= 0] = 0.0
+    elif direction is Direction.AFTER:
+        scores[distance <= 0] = 0.0
+    return scores
+
+
+def _sinusoidal(distance: NDArray[np.float64]) -> FloatArray:
+    """Return the cosine of two places' sinusoidal encodings (Vaswani et al. 2017), which their distance decides.
+
+    The encodings' ripples are cut: what is farther is never nearer than what lies between. Fractions of no meaning
+    among far places are told apart by a tenth of a plain decay.
+    """
+    steps = np.arange(int(np.nanmax(np.abs(distance), initial=0.0)) + 1)
+    wavelengths = np.geomspace(SEQUENCE_SHORTEST, SEQUENCE_LONGEST, SEQUENCE_WAVES)
+    cosines = np.cos(2 * np.pi * steps[:, None] / wavelengths).mean(axis=1)
+    nearness = 0.9 * np.clip(np.minimum.accumulate(cosines), 0.0, 1.0) + 0.1 / (1 + steps)
+    scores = np.full(len(distance), np.nan, np.float32)
+    known = ~np.isnan(distance)
+    scores[known] = nearness[np.abs(distance[known]).astype(np.int64)]
+    return scores

@@ -1,0 +1,87 @@
+"""E12: a text token by token, small enough to keep: what a reranking by MaxSim needs of it (Khattab & Zaharia 2020).
+
+The token states of the whole text, windows behind the model's first one too, are pooled over up to 96 spans, parted
+where neighbours are least alike, turned by a fixed random rotation, and kept as 192 signs each: 2,304 bytes at most.
+A question keeps its floats. Cosines are estimated from signs as in RaBitQ (Gao & Long 2024). What this costs, and what
+else was tried: docs/why.md, "Token states: signs of spans".
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+FloatArray = NDArray[np.float32]
+
+SPANS: Final = 96
+"""Vectors a memory: recall grows up to here, and 8 KB a memory is the limit for all spaces together (E.12)."""
+
+BITS: Final = 192
+"""Signs a vector; 96 spans of 192 bits rank better than 48 of 384 or 144 of 128 in the same bytes."""
+
+MAX_WINDOWS: Final = 4
+"""Windows of the model that are read of a text: four are a thousand tokens, and each costs as much as a memory."""
+
+_QUERY_TOKENS: Final = 48
+"""A question that is longer is pooled too: each of its tokens is compared with every span of every candidate."""
+
+_SIGN_COSINE: Final = float(np.sqrt(2 / np.pi))
+"""The cosine between a random direction and its signs, by which an estimate is too small."""
+
+_SEED: Final = 12
+
+
+def of_memory(states: FloatArray) -> bytes | None:
+    """Return a text's token states as packed signs, a row a span; None for a text without tokens."""
+    if not len(states):
+        return None
+    turned = pooled(states, SPANS) @ _rotation(states.shape[1])
+    return np.packbits(turned > 0, axis=1, bitorder="little").tobytes()
+
+
+def of_query(states: FloatArray) -> FloatArray | None:
+    """Return a question's tokens in the rotated space, rows of length one; None for one without tokens."""
+    if not len(states):
+        return None
+    return _unit(pooled(states, _QUERY_TOKENS) @ _rotation(states.shape[1]))
+
+
+def max_sim(query: FloatArray, blobs: Sequence[bytes]) -> FloatArray:
+    """Return per memory the mean over the question's tokens of the best estimated cosine with a span, 0..1."""
+    width = query.shape[1]
+    packed = [np.frombuffer(blob, np.uint8).reshape(-1, -(-width // 8)) for blob in blobs]
+    bounds = np.cumsum([0, *(len(rows) for rows in packed)])[:-1]
+    signs = np.unpackbits(np.concatenate(packed), axis=1, count=width, bitorder="little").astype(np.float32)
+    # q . (2b - 1) is 2 q . b - sum(q): half the work of making signs first.
+    products = 2 * (query @ signs.T) - query.sum(axis=1, keepdims=True)
+    best = np.maximum.reduceat(products, bounds, axis=1).mean(axis=0)
+    return np.asarray(np.clip(best / (np.sqrt(width) * _SIGN_COSINE), 0.0, 1.0), dtype=np.float32)
+
+
+def pooled(rows: FloatArray, count: int) -> FloatArray:
+    """Return the unit means of up to `count` runs of unit rows, parted where neighbours are least alike."""
+    if len(rows) <= count:
+        return rows
+    likeness = np.einsum("ij,ij->i", rows[1:], rows[:-1])
+    cuts = np.argsort(likeness, kind="stable")[: count - 1] + 1
+    return _unit(np.add.reduceat(rows, np.concatenate(([0], np.sort(cuts))), axis=0))
+
+
+def _unit(rows: FloatArray) -> FloatArray:
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, np.float32(1e-12)), dtype=np.float32)
+
+
+@functools.cache
+def _rotation(dimensions: int) -> FloatArray:
+    """Return the first columns of a random rotation, (dimensions, 192 at most); the same everywhere.
+
+    RandomState's stream is frozen (NEP 19), and the decomposition is made unique by the diagonal's signs.
+    """
+    square = np.random.RandomState(_SEED).standard_normal((dimensions, dimensions))
+    rotation, triangle = np.linalg.qr(square)
+    return np.ascontiguousarray((rotation * np.sign(np.diag(triangle)))[:, :BITS], dtype=np.float32)

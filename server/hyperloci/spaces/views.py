@@ -1,0 +1,83 @@
+"""What every space that needs a model sees of a memory: texts drawn from it by rules (E.01).
+
+None is a value: the space does not apply (no causal clause, no code, no name), is stored as absent and scores nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from hyperloci.spaces import causal, code_view, goal, names, references
+
+if TYPE_CHECKING:
+    from hyperloci.model.chunk import CodeFacts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sight:
+    """What there is to see of one memory.
+
+    Attributes:
+        content: its text.
+        title: its place in words: headings, or module, class and function.
+        path: the file it stands in.
+        facts: what the parse tree said of it; None for prose.
+        entities: canonical names of the entities it mentions, where the graph knows; empty leaves it to rules.
+    """
+
+    content: str
+    title: str = ""
+    path: str | None = None
+    facts: CodeFacts | None = None
+    entities: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Views:
+    """The texts that go through models for one memory.
+
+    Attributes:
+        text: all of it (E1, E12, and by rule E9 and E13).
+        dense: by column, E1 and E11 left out; what is absent is left out.
+        entities: canonical names (E11).
+    """
+
+    text: str
+    dense: dict[str, str] = field(default_factory=dict)
+    entities: tuple[str, ...] = ()
+
+
+def semantic_view(title: str, content: str) -> str:
+    """Return what E1 sees of a memory: its place in words, then its text.
+
+    Headings in front of the body are worth 9 to 14 points of recall (docs/benchmarks.md, "Breadcrumbs").
+    """
+    return f"{title}\n{content}" if title else content
+
+
+def views_of(sight: Sight) -> Views:
+    """Return the views of a memory."""
+    spoken = sight.content if sight.facts is None else sight.facts.docstring
+    stated = causal.pairs(spoken)
+    found = {
+        "e5_cause": "; ".join(pair.cause for pair in stated),
+        "e5_effect": "; ".join(pair.effect for pair in stated),
+        "e7": code_view.of_text(sight.content) if sight.facts is None else code_view.of_facts(sight.facts),
+        "e8_out": references.outgoing(sight.content, sight.facts),
+        "e8_in": references.defined(sight.content, sight.title, sight.path, sight.facts),
+        "e10": goal.of_text(spoken, sight.title) if sight.facts is None else goal.of_code(spoken),
+    }
+    return Views(
+        text=semantic_view(sight.title, sight.content),
+        dense={column: text for column, text in found.items() if text},
+        entities=tuple(sight.entities or _named(sight)),
+    )
+
+
+def _named(sight: Sight) -> Sequence[str]:
+    if sight.facts is None:
+        return names.in_text(sight.content)
+    # Of code, what it defines and what it takes from outside; every local name would be noise.
+    return names.canonical([*filter(None, [sight.facts.qualname]), *sight.facts.imports, *sight.facts.bases])
