@@ -26,6 +26,7 @@ from hyperloci.model.answers import (
     ContradictionReport,
     Explanation,
     Forgotten,
+    ImportReport,
     IndexReport,
     Purged,
     RelatedAnswer,
@@ -439,6 +440,21 @@ class Memory:
         self._kick()
         return report
 
+    def import_file(self, path: Path, *, scope: str | None = None, dry_run: bool = False) -> ImportReport:
+        """Add what an export, or another program's memory, holds that is not here yet; see `lifecycle.importing`.
+
+        Raises:
+            NotFoundError: there is no such file.
+            BadRequestError: a file of no known kind, or a damaged one; the message names the line.
+        """
+        from hyperloci.lifecycle.importing import import_file
+
+        where = self._facts.scope_of(scope, "import")
+        root = Path(self.project.root)
+        report = import_file(self.store, path, scope=where, project_root=root, clock=self._clock, dry_run=dry_run)
+        self._kick()
+        return report
+
     @contextlib.contextmanager
     def embedder_running(self) -> Iterator[None]:
         """Keep an embedder running for the block: this process's own, unless another session's runs already."""
@@ -577,10 +593,12 @@ class Memory:
         return present(self.store, nodes, now=self._clock(), scores=scores, explanations=explanations)
 
     def _node_about(self, topic: str) -> Node:
+        from hyperloci.retrieval.ids import by_id, may_be_id
+
         if not topic.strip():
             raise BadRequestError("topic is empty: give a memory's id, or words that find it.")
-        if self.store.nodes.get_node(topic) is not None:
-            return self._facts.existing(topic, "topic")
+        if may_be_id(topic) and (self.store.nodes.get_node(topic) or self.store.nodes.ids_like(topic)):
+            return self._facts.existing(by_id(self.store, topic, "topic").id, "topic")
         answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"topic={topic!r:.80}: no memory is about it.")

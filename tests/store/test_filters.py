@@ -248,6 +248,24 @@ def test_a_glob_finds_exactly_its_files_in_any_tree(paths: set[str], patterns: l
             assert found(store, path=pattern) == expected
 
 
+@pytest.mark.req("D.08")
+def test_what_nothing_that_holds_contradicts_can_be_asked_for(store: Store) -> None:
+    decided, denied, gone, replaced, quiet = (add(store, f"memory {number}").key for number in range(5))
+    with store.transaction():
+        store.edges.link("contradicts", decided, [denied], now=NOW)
+        store.edges.link("contradicts", gone, [quiet], now=NOW)
+        store.edges.link("supports", replaced, [quiet], now=NOW)
+    assert found(store, contradicted=True) == {decided, denied, gone, quiet}
+    assert found(store, contradicted=False) == {replaced}
+    forgotten, ended = store.nodes.by_key(gone), store.nodes.by_key(denied)
+    assert forgotten is not None and ended is not None
+    with store.transaction():
+        store.nodes.delete_node(forgotten.id, now=NOW)
+        store.nodes.update_node(ended.id, now=NOW, valid_until=NOW)
+    assert found(store, contradicted=True) == set()
+    assert found(store, contradicted=False) == {decided, replaced, quiet}
+
+
 def test_no_path_matches_nothing() -> None:
     assert path_matches("**", None) is False
 
@@ -286,7 +304,7 @@ _TUPLE_FIELDS = ["scopes", "types", "subtypes", "tiers", "origins", "verificatio
 
 
 def test_every_condition_there_is_stands_in_these_tests() -> None:
-    numbers = {"after", "before", "as_of", "min_confidence", "lines", "heading_level_max"}
+    numbers = {"after", "before", "as_of", "min_confidence", "lines", "heading_level_max", "contradicted"}
     assert {field.name for field in fields(Where)} == {*_TEXT_FIELDS, *_TUPLE_FIELDS, *numbers}
 
 

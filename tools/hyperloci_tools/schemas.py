@@ -34,6 +34,7 @@ class Where(TypedDict, total=False):
     confidence_level: str
     domain_tags: list[str]
     source_types: list[str]
+    contradicted: bool
     related_to: Annotated[str, Field(description="id")]
     relation: str
     depth: int

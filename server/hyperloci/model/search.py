@@ -13,7 +13,7 @@ class Where:
 
     Attributes:
         scopes: ids of the scopes to look in; empty is every scope.
-        types, subtypes, tiers, origins: any of these.
+        types, subtypes, tiers, origins: any of these; without types and subtypes, any but entities.
         after, before: event time at or after, and before.
         as_of: what held at that time, instead of what holds now (B.14).
         min_confidence: stored confidence at least.
@@ -26,6 +26,7 @@ class Where:
         class_name, function_name, url: exactly.
         diataxis, persona, verification, confidence_level, domain_tags, source_types: facets.
         session_id: said in this session.
+        contradicted: whether a memory that holds still contradicts it.
     """
 
     scopes: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class Where:
     domain_tags: tuple[str, ...] = ()
     source_types: tuple[str, ...] = ()
     session_id: str | None = None
+    contradicted: bool | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

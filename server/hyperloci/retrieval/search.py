@@ -11,10 +11,11 @@ from typing import Any, Final, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.errors import BadRequestError, EmbedderError, NotFoundError, NotReadyError
+from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.retrieval.ids import by_id
 from hyperloci.retrieval.intent import Intent, classify
 from hyperloci.retrieval.scoring import MEANING, PROFILES, Scores, combine
 from hyperloci.retrieval.where import Around, Conditions
@@ -136,9 +137,7 @@ class Searcher:
         return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
 
     def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
-        start = self._store.nodes.get_node(around.node_id)
-        if start is None:
-            raise NotFoundError(f"where.related_to={around.node_id!r} is no memory.")
+        start = by_id(self._store, around.node_id, "where.related_to")
         reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True

@@ -53,6 +53,7 @@ WHERE_KEYS: Final = (
     "min_confidence",
     "lines",
     "heading_level_max",
+    "contradicted",
     *_GRAPH,
 )
 """Every key that `where` may have."""
@@ -162,6 +163,8 @@ def _value(key: str, value: Any) -> Any:
         return _lines(value)
     if key == "min_confidence":
         return _number(key, value, 0, 1)
+    if key == "contradicted" and not isinstance(value, bool):
+        raise BadRequestError(f"where.contradicted={value!r:.80} must be true or false.")
     if key == "heading_level_max":
         return int(_number(key, value, 1, 6))
     return value

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hyperloci.errors import BadRequestError
 from hyperloci.model.search import Where
 from hyperloci.store.connection import is_reading
-from hyperloci.store.entities import fold
+from hyperloci.store.entities import fold, squash
 
 BoolArray = NDArray[np.bool_]
 Condition = tuple[str, tuple[Any, ...]]
@@ -26,6 +26,12 @@ MAX_KEPT: Final = 32
 """Bitmaps kept at once: each has a byte a node, and a search that asks for "2 hours ago" never asks the same again."""
 
 _POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
+# From the few edges outwards, once: from each node inwards it would be a look-up a node.
+_CONTRADICTED: Final = (
+    "SELECT m.node_key FROM hyperedges h JOIN membership m ON m.hyperedge_key = h.key WHERE h.label = 'contradicts'"
+    " AND EXISTS (SELECT 1 FROM membership o JOIN nodes x ON x.key = o.node_key WHERE o.hyperedge_key = h.key"
+    " AND o.node_key <> m.node_key AND x.deleted_at IS NULL AND x.valid_until IS NULL)"
+)
 _FACET: Final = "EXISTS (SELECT 1 FROM facets f WHERE f.node_key = n.key AND "
 
 
@@ -65,6 +71,9 @@ def conditions(where: Where) -> Iterator[Condition]:
         BadRequestError: a pattern or range that can't be used.
     """
     yield "n.deleted_at IS NULL", ()
+    if not where.types and not where.subtypes:
+        # An entity is what memories are about; it says nothing of its own, and its name would win every search for it.
+        yield "n.type <> 'entity'", ()
     yield from _life(where)
     for column, wanted in (
         ("n.type", where.types),
@@ -84,9 +93,11 @@ def conditions(where: Where) -> Iterator[Condition]:
     if where.entity is not None:
         yield (
             "EXISTS (SELECT 1 FROM aliases a JOIN mentions m ON m.entity_key = a.entity_key"
-            " WHERE a.alias = ? AND m.node_key = n.key)",
-            (fold(where.entity),),
+            " WHERE a.alias IN (?, ?) AND m.node_key = n.key)",
+            (squash(where.entity), fold(where.entity)),
         )
+    if where.contradicted is not None:
+        yield f"n.key {'' if where.contradicted else 'NOT '}IN ({_CONTRADICTED})", ()
     yield from _place(where)
     yield from _facets(where)
 
