@@ -13,6 +13,12 @@ from tests.support import FakeClock, FakeEncoder
 
 
 @pytest.fixture
+def anyio_backend() -> str:
+    """Run asynchronous tests on asyncio, as the server does."""
+    return "asyncio"
+
+
+@pytest.fixture
 def clock() -> FakeClock:
     """A clock that stands still until it is moved."""
     return FakeClock()

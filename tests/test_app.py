@@ -25,22 +25,6 @@ HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "numpy", "
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(
-        database=tmp_path / "memory.db",
-        state_dir=tmp_path / "state",
-        runtime_dir=tmp_path / "run",
-        embedder=False,
-        watch=False,
-    )
-
-
-@pytest.fixture
 def root_logger() -> Iterator[logging.Logger]:
     root, sdk = logging.getLogger(), logging.getLogger("mcp")
     handlers, level, sdk_level = root.handlers[:], root.level, sdk.level

@@ -23,21 +23,6 @@ SOON = 10
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(
-        database=tmp_path / "memory.db",
-        state_dir=tmp_path / "state",
-        runtime_dir=tmp_path / "run",
-        embedder=False,
-    )
-
-
-@pytest.fixture
 def open_memory(settings: Settings, tmp_path: Path) -> Callable[[], Memory]:
     return memory_opener(settings, tmp_path)
 

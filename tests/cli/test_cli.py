@@ -19,25 +19,6 @@ from hyperloci.memory import Memory
 runner = CliRunner()
 
 
-@pytest.fixture(autouse=True)
-def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep every command of a test inside the test's own folder."""
-    home = tmp_path / "home"
-    home.mkdir()
-    (tmp_path / "project").mkdir()
-    for name, value in {
-        "HOME": home,
-        "CLAUDE_CONFIG_DIR": home / ".claude",
-        "RLM_MEMORY_DB": home / "memory.db",
-        "HYPERLOCI_RUNTIME_DIR": tmp_path / "run",
-        "HYPERLOCI_EMBEDDER": "false",
-        "CLAUDE_PROJECT_DIR": tmp_path / "project",
-        "NO_COLOR": "1",
-        "COLUMNS": "200",
-    }.items():
-        monkeypatch.setenv(name, str(value))
-
-
 def run(*arguments: str, code: int = 0, stdin: str | None = None) -> str:
     result = runner.invoke(app, list(arguments), input=stdin)
     assert result.exit_code == code, result.output
@@ -130,6 +111,25 @@ def test_an_export_can_be_imported_into_an_empty_database(tmp_path: Path, monkey
     assert "nodes: 1" in run("import", str(tmp_path / "all.jsonl"))
     assert "nothing new" in run("import", str(tmp_path / "all.jsonl"))
     assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
+
+
+def test_what_the_reference_server_remembered_can_be_imported_after_a_look(tmp_path: Path) -> None:
+    source = tmp_path / "memory.jsonl"
+    source.write_text(
+        '{"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Prefers trains"]}\n'
+        '{"type": "relation", "from": "Ada", "to": "Nobody", "relationType": "knows"}\n'
+    )
+    looked = runner.invoke(app, ["import", str(source), "--dry-run"])
+    assert looked.stdout == "would add entities: 1, facts: 1\n"
+    assert "left out" in looked.stderr and "memory.jsonl:2: 'Nobody' is no entity" in looked.stderr
+    assert json.loads(run("stats", "--json"))["nodes"] == 0
+
+    assert json.loads(run("import", str(source), "--json"))["added"] == {"entities": 1, "facts": 1}
+    assert run("import", str(source)) == "nothing new; 2 known already\n"
+    assert "Ada: Prefers trains" in run("query", "trains")
+
+    source.write_text('{"type": "entity", "name": "Ada"}\n{torn')
+    assert "line 2: not JSON" in runner.invoke(app, ["import", str(source)]).stderr
 
 
 def test_a_backup_can_be_restored(tmp_path: Path) -> None:

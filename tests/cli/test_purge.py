@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
 from typer.testing import CliRunner, Result
 
 from hyperloci.cli.main import app
@@ -13,26 +12,6 @@ from hyperloci.cli.main import app
 UNIQUE = "zqxunmistakable"
 
 runner = CliRunner()
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Keep every command of a test inside the test's own folder."""
-    folder = tmp_path / "home"
-    folder.mkdir()
-    (tmp_path / "project").mkdir()
-    for name, value in {
-        "HOME": folder,
-        "CLAUDE_CONFIG_DIR": folder / ".claude",
-        "RLM_MEMORY_DB": folder / "memory.db",
-        "HYPERLOCI_RUNTIME_DIR": tmp_path / "run",
-        "HYPERLOCI_EMBEDDER": "false",
-        "CLAUDE_PROJECT_DIR": tmp_path / "project",
-        "NO_COLOR": "1",
-        "COLUMNS": "200",
-    }.items():
-        monkeypatch.setenv(name, str(value))
-    return folder
 
 
 def run(*arguments: str, stdin: str | None = None) -> Result:

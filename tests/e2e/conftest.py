@@ -206,10 +206,5 @@ class Server:
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
 def house(tmp_path: Path) -> House:
     return House(tmp_path)

@@ -17,22 +17,6 @@ Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture
-def anyio_backend() -> str:
-    return "asyncio"
-
-
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(
-        database=tmp_path / "memory.db",
-        state_dir=tmp_path / "state",
-        runtime_dir=tmp_path / "run",
-        embedder=False,
-        watch=False,
-    )
-
-
-@pytest.fixture
 def project(tmp_path: Path) -> Path:
     folder = tmp_path / "project"
     folder.mkdir()

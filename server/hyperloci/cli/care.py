@@ -18,9 +18,9 @@ from hyperloci.cli.common import (
     opened,
     print_json,
 )
-from hyperloci.model.answers import Purged
+from hyperloci.model.answers import ImportReport, Purged
 from hyperloci.store import Store
-from hyperloci.store.transfer import export_all, import_all, restore_backup
+from hyperloci.store.transfer import export_all, restore_backup
 
 
 def register(app: typer.Typer) -> None:
@@ -116,13 +116,39 @@ def export(
 
 
 def import_(
-    file: Annotated[Path, typer.Argument(help="A file that `export` wrote.", exists=True)],
+    file: Annotated[Path, typer.Argument(help="An export, a server-memory file, or notes (.md).", exists=True)],
     project: ProjectOption = Path("."),
+    scope: Annotated[
+        str | None, typer.Option(help="project (default) or global: where another program's facts belong.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only tell what would be added.")] = False,
+    json: JsonOption = False,
 ) -> None:
-    """Read what `export` wrote into this database; what is there already stays as it is."""
+    """Read an export, or what another program remembered; what is there already stays as it is.
+
+    Known are what `hyperloci export` wrote, the JSON lines of MCP's reference memory server, and Markdown notes:
+    MEMORY.md with the notes it lists, CLAUDE.md. What others remembered is trusted less than what is said here.
+
+    Examples:
+      hyperloci import memory.jsonl --dry-run
+      hyperloci import ~/.claude/projects/-home-me-shop/memory/MEMORY.md
+    """
     with opened(project) as memory:
-        counts = import_all(memory.store, file)
-    console.print(", ".join(f"{table}: {count}" for table, count in counts.items() if count) or "nothing new")
+        report = memory.import_file(file, scope=scope, dry_run=dry_run)
+    if json:
+        print_json(report)
+    else:
+        _print_import(report)
+
+
+def _print_import(report: ImportReport) -> None:
+    added = ", ".join(f"{kind}: {count}" for kind, count in report.added.items()) or "nothing new"
+    known = f"; {report.known} known already" if report.known else ""
+    console.print(f"{'would add ' if report.dry_run else ''}{added}{known}")
+    if report.redactions:
+        errors.print(f"{report.redactions} secret(s) were redacted before storing.", style="yellow")
+    for line in report.skipped:
+        errors.print(f"left out {line}", style="yellow")
 
 
 def migrate() -> None:

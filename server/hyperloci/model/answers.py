@@ -43,6 +43,28 @@ class ContradictionReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ImportReport:
+    """What an import added, or would have (`dry_run`).
+
+    Attributes:
+        format: `hyperloci`, `server-memory` or `notes`.
+        files: those that were read.
+        added: how many of each kind were new.
+        known: how many were here already; they stay as they are.
+        redactions: secrets that were replaced.
+        skipped: what was left out, each with its file, line and why.
+    """
+
+    format: str
+    files: tuple[str, ...]
+    added: dict[str, int]
+    known: int = 0
+    redactions: int = 0
+    skipped: tuple[str, ...] = ()
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Remembered:
     """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then."""
 

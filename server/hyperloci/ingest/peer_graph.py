@@ -1,0 +1,127 @@
+"""Reading what the reference memory server of MCP (`@modelcontextprotocol/server-memory`) keeps: a graph as JSON lines.
+
+    {"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Works in Oslo"]}
+    {"type": "relation", "from": "Ada", "to": "Billing", "relationType": "owns"}
+
+Its tool `read_graph` gives the same as one object with `entities` and `relations`; that is read too.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from hyperloci.errors import BadRequestError
+from hyperloci.model.peers import PeerFact, PeerMemory, PeerRelation, PeerThing
+
+FORMAT: Final = "server-memory"
+
+MAX_LINE_CHARS: Final = 16_000_000
+"""A line holds one thing with all that was observed of it."""
+
+_ENTITY: Final = "entity"
+_RELATION: Final = "relation"
+
+
+def is_graph(record: object) -> bool:
+    """Tell whether a file's first JSON value is one that the reference server writes."""
+    return isinstance(record, dict) and (
+        record.get("type") in (_ENTITY, _RELATION) or isinstance(record.get("entities"), list)
+    )
+
+
+def read_graph(text: str) -> PeerMemory:
+    """Return what a file of the reference server holds.
+
+    Raises:
+        BadRequestError: a line is damaged or of another kind; the message names it.
+    """
+    things: list[PeerThing] = []
+    facts: list[PeerFact] = []
+    relations: list[PeerRelation] = []
+    for line, record in _records(text):
+        kind = record.get("type")
+        if kind == _ENTITY:
+            thing = PeerThing(_text(record, "name", line), _text(record, "entityType", line, default=""), line)
+            things.append(thing)
+            facts.extend(_facts(record, thing))
+        elif kind == _RELATION:
+            relations.append(_relation(record, line))
+        else:
+            raise BadRequestError(f"line {line}: type={kind!r:.40} is unknown: entity or relation was expected.")
+    return PeerMemory(FORMAT, tuple(facts), tuple(things), tuple(relations))
+
+
+def _records(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    whole = _whole(text)
+    if whole is not None:
+        for kind, name in ((_ENTITY, "entities"), (_RELATION, "relations")):
+            for record in _list(whole, name, 1):
+                yield 1, {**_object(record, 1), "type": kind}
+        return
+    for line, row in enumerate(text.split("\n"), start=1):
+        if row.strip():
+            yield line, _object(_parsed(row, line), line)
+
+
+def _whole(text: str) -> Mapping[str, Any] | None:
+    """Return the file as one object with `entities`, None if it is not one."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) and "entities" in value else None
+
+
+def _parsed(row: str, line: int) -> object:
+    if len(row) > MAX_LINE_CHARS:
+        raise BadRequestError(f"line {line}: longer than {MAX_LINE_CHARS} characters.")
+    try:
+        return json.loads(row)
+    except (ValueError, RecursionError) as error:
+        raise BadRequestError(f"line {line}: not JSON ({error}).") from error
+
+
+def _object(value: object, line: int) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise BadRequestError(f"line {line}: {value!r:.40} is no object.")
+    return value
+
+
+def _facts(record: Mapping[str, Any], thing: PeerThing) -> Iterable[PeerFact]:
+    for observation in _list(record, "observations", thing.line):
+        if not isinstance(observation, str):
+            raise BadRequestError(f"line {thing.line}: observations has {observation!r:.40}, which is no text.")
+        if observation.strip():
+            yield PeerFact(
+                text=_self_contained(thing.name, observation), line=thing.line, title=thing.name, about=(thing.name,)
+            )
+
+
+def _self_contained(name: str, observation: str) -> str:
+    """An observation says what it says of its thing: read alone, it must name that."""
+    return observation if name.casefold() in observation.casefold() else f"{name}: {observation}"
+
+
+def _relation(record: Mapping[str, Any], line: int) -> PeerRelation:
+    return PeerRelation(
+        source=_text(record, "from", line),
+        target=_text(record, "to", line),
+        label=_text(record, "relationType", line),
+        line=line,
+    )
+
+
+def _text(record: Mapping[str, Any], name: str, line: int, default: str | None = None) -> str:
+    value = record.get(name, default)
+    if not isinstance(value, str) or (default is None and not value.strip()):
+        raise BadRequestError(f"line {line}: {name}={value!r:.40} must be a text.")
+    return value.strip()
+
+
+def _list(record: Mapping[str, Any], name: str, line: int) -> list[Any]:
+    value = record.get(name, [])
+    if not isinstance(value, list):
+        raise BadRequestError(f"line {line}: {name}={value!r:.40} must be a list.")
+    return value

@@ -1,0 +1,55 @@
+"""What another program remembered, as far as it can be taken over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerFact:
+    """One statement.
+
+    Attributes:
+        text: what it says.
+        line: where it stands in its file, 1-based.
+        title: what it stands under, in words.
+        section_path: the headings above it, outermost first.
+        subtype: of a fact (`model.kinds.SUBTYPES`).
+        about: names of the things it is about.
+    """
+
+    text: str
+    line: int
+    title: str = ""
+    section_path: tuple[str, ...] = ()
+    subtype: str = "semantic"
+    about: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PeerThing:
+    """A thing that the other program knew by name; `kind` in its own words."""
+
+    name: str
+    kind: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PeerRelation:
+    """How one thing stands to another, both by name."""
+
+    source: str
+    target: str
+    label: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class PeerMemory:
+    """All of one file, in its order; `format` names the kind of file."""
+
+    format: str
+    facts: tuple[PeerFact, ...]
+    things: tuple[PeerThing, ...] = ()
+    relations: tuple[PeerRelation, ...] = ()
