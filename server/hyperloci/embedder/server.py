@@ -15,7 +15,6 @@ from typing import Any, Final
 from hyperloci.embedder import wire
 from hyperloci.embedder.engine import Engine
 from hyperloci.embedder.rendezvous import admit
-from hyperloci.embedder.seen import to_message
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 
 logger = logging.getLogger(__name__)
@@ -136,6 +135,8 @@ class Server:
         )
 
     def _see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        from hyperloci.embedder.seen import to_message
+
         text, entities, seconds = _texts(request)[0], _names(request), _seconds(request)
         try:
             seen = self._engine.see(text, entities, deadline=time.monotonic() + seconds)

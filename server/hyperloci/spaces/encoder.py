@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+
+MAX_WINDOWS: Final = 4
+"""Windows of a model that E12 reads of a text: four are a thousand tokens, and each costs as much as a memory."""
 
 
 class Encoder(Protocol):

@@ -23,9 +23,6 @@ SPANS: Final = 96
 BITS: Final = 192
 """Signs a vector; 96 spans of 192 bits rank better than 48 of 384 or 144 of 128 in the same bytes."""
 
-MAX_WINDOWS: Final = 4
-"""Windows of the model that are read of a text: four are a thousand tokens, and each costs as much as a memory."""
-
 _QUERY_TOKENS: Final = 48
 """A question that is longer is pooled too: each of its tokens is compared with every span of every candidate."""
 
