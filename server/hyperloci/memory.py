@@ -174,6 +174,44 @@ class Memory:
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
 
+    def query(
+        self, line: str, *, limit: int = 5, explain: bool = False, reinforce: bool = True, **otherwise: Any
+    ) -> SearchAnswer:
+        """Find memories by one line of words and `key:value` conditions (docs/query-language.md).
+
+        A line of conditions alone lists what meets them, by file and line, then the latest first.
+
+        Args:
+            line: what a person wrote.
+            limit: 1..50, unless the line has `limit:`.
+            explain, reinforce: as in `search`.
+            otherwise: `content_type`, `after`, `before` and `path`, where the line doesn't say them.
+
+        Raises:
+            QueryError: the line can't be read; it says at which column.
+        """
+        from hyperloci.retrieval.query_language import arguments, parse_query
+        from hyperloci.retrieval.where import build_conditions
+
+        query = parse_query(line, project=self.project.id, now=self._clock())
+        given = arguments(query, limit=limit, **otherwise)
+        if query.text:
+            return self.search(query.text, explain=explain, reinforce=reinforce, **given)
+        started = time.perf_counter()
+        limit, _ = given.pop("limit"), given.pop("profile", None)
+        conditions = build_conditions(project=self.project.id, now=self._clock(), **given)
+        found = self._searcher.listed(conditions, limit=limit)
+        return SearchAnswer(
+            query=line,
+            intent=found.intent,
+            strategy=found.strategy,
+            mode=found.mode,
+            degraded=None,
+            results=tuple(self._present(found.nodes)),
+            hints=_hints(found, conditions.where),
+            took_ms=round(1_000 * (time.perf_counter() - started), 2),
+        )
+
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
         """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
 
@@ -597,7 +635,8 @@ class Memory:
 
         if not topic.strip():
             raise BadRequestError("topic is empty: give a memory's id, or words that find it.")
-        if may_be_id(topic) and (self.store.nodes.get_node(topic) or self.store.nodes.ids_like(topic)):
+        is_id = self.store.nodes.get_node(topic) is not None
+        if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic)):
             return self._facts.existing(by_id(self.store, topic, "topic").id, "topic")
         answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:

@@ -27,7 +27,7 @@ def register(app: typer.Typer) -> None:
 
 
 def query(
-    text: Annotated[str, typer.Argument(help="A question or words.")],
+    text: Annotated[str, typer.Argument(help="A question or words, and conditions such as section:Design.")],
     project: ProjectOption = Path("."),
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many results.")] = 5,
     kind: Annotated[
@@ -40,21 +40,16 @@ def query(
     full: Annotated[bool, typer.Option("--full", help="Show results whole.")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Search the memory.
+    """Search the memory, by words and by conditions; conditions alone list what meets them.
 
     Examples:
       hyperloci query "why did we drop redis"
+      hyperloci query 'caching in:docs/** section:Design type:decision after:last_week not:contradicted'
       hyperloci query "retry policy" --type code --path 'src/**' --explain
     """
     with opened(project) as memory:
-        answer = memory.search(
-            text,
-            content_type=kind,
-            limit=limit,
-            after=after,
-            before=before,
-            where=None if path is None else {"path": path},
-            explain=explain,
+        answer = memory.query(
+            text, content_type=kind, limit=limit, after=after, before=before, path=path, explain=explain
         )
     if json:
         print_json(answer)

@@ -115,6 +115,27 @@ class Searcher:
             scores={key: scores[key] for key in order},
         )
 
+    def listed(self, conditions: Conditions, *, limit: int) -> Found:
+        """Return what meets conditions, without a query: by file and line, then the latest first.
+
+        Raises:
+            BadRequestError: a limit outside 1..50.
+            NotFoundError: `related_to` names no memory.
+        """
+        if not 1 <= limit <= MAX_LIMIT:
+            raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
+        with self._store.snapshot():
+            keys = self._store.filters.in_order(self._allowed(conditions), limit)
+            nodes = self._store.nodes.by_keys(keys)
+        return Found(
+            intent=classify(""),
+            strategy="conditions",
+            mode="list",
+            degraded=None,
+            nodes=tuple(nodes[NodeKey(key)] for key in keys),
+            scores={},
+        )
+
     def nearest(self, text: str, allowed: BoolArray, limit: int) -> dict[NodeKey, float]:
         """Return the cosine of the memories nearest in meaning; empty without vectors."""
         vector, _ = (None, None) if self._encoder is None else self._embed(text)

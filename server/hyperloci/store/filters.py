@@ -202,6 +202,16 @@ class Filters:
             self._cache[where] = self._select(where)
         return self._cache[where]
 
+    def in_order(self, allowed: BoolArray, limit: int) -> list[int]:
+        """Return the first keys of a bitmap as a reader would list them: by file and line, then the latest first."""
+        rows = self._connection.execute(
+            "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value"
+            " LEFT JOIN positions p ON p.node_key = n.key"
+            " ORDER BY p.path IS NULL, p.path, p.char_start, n.event_time DESC, n.key DESC LIMIT ?",
+            (json.dumps(np.flatnonzero(allowed).tolist()), limit),
+        )
+        return [int(row[0]) for row in rows]
+
     def _database_state(self) -> tuple[int, int]:
         # data_version moves when another connection commits, total_changes when this one writes.
         version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])

@@ -1,0 +1,265 @@
+"""One line for people: words to look for, and `key:value` conditions among them (D.08, D.11).
+
+    caching in:docs/** section:Design type:decision after:last_week not:contradicted
+
+The language is flat - terms beside each other, all of which must hold - so a lexer of one regular expression reads it:
+a grammar and its library would be larger than what they describe, and their errors name tokens, not what to write.
+What the keys mean is said by `retrieval.where`, which the tools use too; here they only get short names.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from hyperloci.errors import BadRequestError
+from hyperloci.model.kinds import SUBTYPES, NodeType
+from hyperloci.retrieval.where import CONTENT_TYPES, build_conditions
+from hyperloci.store.filters import compile_where
+
+MAX_CHARS: Final = 10_000
+"""As long as a query may be."""
+
+_TOKEN: Final = re.compile(
+    r'\s*(?:(?P<key>[A-Za-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*|(?="))|"(?P<phrase>(?:[^"\\]|\\.)*)"|(?P<word>[^\s]+))'
+)
+_NO_KEY: Final = re.compile(r"[A-Za-z]:|[A-Za-z_]*[A-Z]\w*:|[A-Za-z_]+:(?:[:/\\]|$)")
+"""What has a colon and is no condition: `C:`, `TypeError:`, `std::sort`, `https://...`, `note:` before a space."""
+
+_ESCAPE: Final = re.compile(r"\\(.)")
+_RANGE: Final = re.compile(r"(\d+)(?:(?:-|\.\.)(\d+))?")
+_AT_LEAST: Final = re.compile(r">?=?\s*([0-9.]+)")
+_AT_MOST: Final = re.compile(r"<?=?\s*([0-9]+)")
+
+
+class QueryError(BadRequestError):
+    """A query that can't be read; `column` (from 1) is where."""
+
+    def __init__(self, line: str, column: int, message: str) -> None:
+        start = max(0, column - 1 - 60)
+        shown = " ".join(line[start : column + 60].splitlines())
+        super().__init__(f"column {column}: {message}\n  {shown}\n  {' ' * (column - 1 - start)}^")
+        self.column = column
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A query as it was read: the words, and what `Memory.search` is given besides."""
+
+    text: str
+    content_type: str = "any"
+    after: str | None = None
+    before: str | None = None
+    entity_name: str | None = None
+    profile: str | None = None
+    limit: int | None = None
+    where: Mapping[str, Any] = field(default_factory=dict)
+
+
+Reader = Callable[[str], Mapping[str, Any]]
+"""Turns a value into fields of a Query and, under their own names, keys of `where`."""
+
+
+def _plain(name: str) -> Reader:
+    return lambda value: {name: value}
+
+
+def _list(name: str) -> Reader:
+    return lambda value: {name: [part for part in value.split(",") if part]}
+
+
+def _whole(name: str) -> Reader:
+    def read(value: str) -> Mapping[str, Any]:
+        if not value.isdecimal() or len(value) > 9:
+            raise BadRequestError(f"{value!r} is no whole number.")
+        return {name: int(value)}
+
+    return read
+
+
+def _type(value: str) -> Mapping[str, Any]:
+    words = [word for word in value.split(",") if word]
+    if len(words) == 1 and words[0] in CONTENT_TYPES:
+        return {"content_type": words[0]}
+    subtypes = frozenset().union(*SUBTYPES.values())
+    for name, known in (("types", frozenset(NodeType)), ("subtypes", subtypes)):
+        if words and all(word in known for word in words):
+            return {name: words}
+    raise BadRequestError(
+        f"type {value!r} is unknown: use one of {', '.join(CONTENT_TYPES)}; or any of {', '.join(NodeType)};"
+        f" or any of {', '.join(sorted(subtypes))}."
+    )
+
+
+def _confidence(value: str) -> Mapping[str, Any]:
+    match = _AT_LEAST.fullmatch(value)
+    try:
+        return {"min_confidence": float(match[1])} if match else {"confidence_level": value}
+    except ValueError:
+        raise BadRequestError(f"{value!r} is no number.") from None
+
+
+def _level(value: str) -> Mapping[str, Any]:
+    match = _AT_MOST.fullmatch(value)
+    if match is None:
+        raise BadRequestError(f"{value!r} is no heading level: write level:2 for headings of level 1 and 2.")
+    return {"heading_level_max": int(match[1])}
+
+
+def _lines(value: str) -> Mapping[str, Any]:
+    match = _RANGE.fullmatch(value)
+    if match is None:
+        raise BadRequestError(f"{value!r} is no range of lines: write lines:10-20.")
+    return {"lines": [int(match[1]), int(match[2] or match[1])]}
+
+
+def _state(holds: bool) -> Reader:
+    def read(value: str) -> Mapping[str, Any]:
+        if value != "contradicted":
+            raise BadRequestError(f"{value!r} is unknown: contradicted is the one state that can be asked for.")
+        return {"contradicted": holds}
+
+    return read
+
+
+KEYS: Final[Mapping[str, Reader]] = {
+    "in": _plain("path"),
+    "path": _plain("path"),
+    "lines": _lines,
+    "section": _plain("section"),
+    "level": _level,
+    "type": _type,
+    "tier": _list("tiers"),
+    "scope": _plain("scope"),
+    "after": _plain("after"),
+    "before": _plain("before"),
+    "as_of": _plain("as_of"),
+    "about": _plain("entity_name"),
+    "entity": _plain("entity_name"),
+    "module": _plain("module"),
+    "class": _plain("class_name"),
+    "function": _plain("function_name"),
+    "url": _plain("url"),
+    "diataxis": _plain("diataxis"),
+    "persona": _plain("persona"),
+    "verification": _list("verification"),
+    "confidence": _confidence,
+    "tag": _list("domain_tags"),
+    "source": _list("source_types"),
+    "related": _plain("related_to"),
+    "relation": _plain("relation"),
+    "depth": _whole("depth"),
+    "not": _state(False),
+    "is": _state(True),
+    "profile": _plain("profile"),
+    "strategy": _plain("strategy"),
+    "limit": _whole("limit"),
+}
+"""Every key of the language (docs/query-language.md)."""
+
+_OF_SEARCH: Final = ("content_type", "after", "before", "entity_name", "profile", "limit")
+_MANY: Final = ("tiers", "verification", "domain_tags", "source_types", "types", "subtypes")
+
+
+@dataclass(frozen=True, slots=True)
+class _Term:
+    column: int
+    key: str
+    value: str
+
+
+def parse_query(line: str, *, project: str, now: int) -> Query:
+    """Read a line of words and conditions.
+
+    Args:
+        line: what a person wrote.
+        project: the project's scope, against which conditions are checked.
+        now: the time in milliseconds, for `last_week`.
+
+    Raises:
+        QueryError: an unknown key, a value that it can't have, a quote without end; it says at which column.
+    """
+    if len(line) > MAX_CHARS:
+        raise BadRequestError(f"the query has {len(line)} characters; at most {MAX_CHARS} are read.")
+    words: list[str] = []
+    given: dict[str, Any] = {}
+    for token in _tokens(line):
+        if isinstance(token, str):
+            words.append(token)
+            continue
+        for name, value in _checked(line, token, project, now).items():
+            if name in given and name not in _MANY:
+                raise QueryError(line, token.column, f"{token.key}: is given twice; once is enough.")
+            given[name] = [*given[name], *value] if name in given else value
+    _check_together(line, given)
+    search = {name: given.pop(name) for name in _OF_SEARCH if name in given}
+    return Query(text=" ".join(words), where=given, **search)
+
+
+def arguments(query: Query, *, limit: int, path: str | None = None, **otherwise: Any) -> dict[str, Any]:
+    """Return what `Memory.search` is called with: what the query says, and `otherwise` where it doesn't."""
+    said = {name: getattr(query, name) for name in _OF_SEARCH}
+    given = {name: value for name, value in {**otherwise, "limit": limit}.items() if value is not None}
+    given |= {name: value for name, value in said.items() if value not in (None, "any")}
+    where = ({} if path is None else {"path": path}) | dict(query.where)
+    return given | ({"where": where} if where else {})
+
+
+def _tokens(line: str) -> Iterator[str | _Term]:
+    position, end = 0, len(line.rstrip())
+    while position < end:
+        match = _TOKEN.match(line, position)
+        assert match is not None  # any run of what isn't white space is a word
+        position = match.end()
+        if match["phrase"] is not None:
+            yield _ESCAPE.sub(r"\1", match["phrase"])
+        elif match["key"] is not None and not _NO_KEY.match(line, match.start("key"), match.end()):
+            yield _term(line, match)
+        else:
+            start = len(line[: match.end()]) - len(match[0].lstrip())
+            if (match["word"] or "").startswith('"') or match["value"] == "":
+                raise QueryError(line, start + 1, "this quote has no end.")
+            if (match["word"] or "").rstrip(":") in KEYS and match[0].endswith(":"):
+                raise QueryError(line, start + 1, f"{match['word']} has no value; write it right behind the colon.")
+            yield match[0].lstrip()
+
+
+def _term(line: str, match: re.Match[str]) -> _Term:
+    key, value = match["key"], match["value"]
+    column = match.start("key") + 1
+    if key not in KEYS:
+        near = difflib.get_close_matches(key, KEYS, n=1)
+        hint = f"did you mean {near[0]}:? " if near else ""
+        raise QueryError(
+            line, column, f"{key}: is no condition; {hint}There are {', '.join(KEYS)}. Words with a colon go in quotes."
+        )
+    if value == "":
+        raise QueryError(line, match.end() + 1, "this quote has no end.")
+    if value.startswith('"'):
+        value = _ESCAPE.sub(r"\1", value[1:-1])
+    if not value.strip():
+        raise QueryError(line, column, f"{key}: has no value.")
+    return _Term(column, key, value)
+
+
+def _checked(line: str, term: _Term, project: str, now: int) -> Mapping[str, Any]:
+    """Read one condition and try it on its own, so that an error can say where it stands."""
+    try:
+        read = KEYS[term.key](term.value)
+        search = {name: read[name] for name in _OF_SEARCH[:4] if name in read}
+        where = {name: value for name, value in read.items() if name not in _OF_SEARCH}
+        if not set(where) & {"relation", "depth"}:
+            compile_where(build_conditions(project=project, now=now, where=where, **search).where)
+        return read
+    except BadRequestError as error:
+        raise QueryError(line, term.column, str(error)) from None
+
+
+def _check_together(line: str, given: Mapping[str, Any]) -> None:
+    for name in ("relation", "depth"):
+        if name in given and "related_to" not in given:
+            column = line.find(f"{name}:") + 1
+            raise QueryError(line, column, f"{name}: says how to get there from a memory: add related:ID.")
