@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock, system_clock
+from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.boundary import prepare
 from hyperloci.ingest.git import COMMIT_LIMIT, Git, GitError, never
 from hyperloci.ingest.git_log import Commit
@@ -33,6 +34,9 @@ MAX_EFFECTS: Final = 50
 
 MAX_BODY_CHARS: Final = 2_000
 """Of a commit's message; generated ones (dependency bumps with their changelogs) go on for pages."""
+
+CHANGED: Final = "\n\nChanged: "
+"""Between a commit's message and the names of its files."""
 
 MAX_NAMED_FILES: Final = 20
 """Files named in a commit's text."""
@@ -84,6 +88,7 @@ class CommitIndexer:
         self._limit = limit
         self._cancelled = cancelled
         self._turns = Turns(store)
+        self._linker = EntityLinker(store, sparing=True)
 
     def run(self) -> CommitReport:
         """Store the commits of HEAD that are new; end those that no branch leads to any more, revive those back.
@@ -153,6 +158,8 @@ class CommitIndexer:
             place=commit.sha,
         )
         self._store.files.put_commit(self._scope_key, commit.sha, node.key)
+        message = text.text.partition(CHANGED)[0]
+        self._linker.link_text(node.key, node.scope, message, now=now, author=prepare(commit.author).text or None)
         if touched.nodes:
             self._store.edges.link(
                 "changed",

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
+from hyperloci.graph.entities import names_of
+from hyperloci.graph.naming import Named
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode
@@ -35,12 +37,16 @@ _NS_PER_MS: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FreshChunk:
-    """A chunk as it is now, with what it is matched by. `flags` are the warnings of the trust boundary."""
+    """A chunk as it is now, with what it is matched by.
+
+    `flags` are the warnings of the trust boundary, `names` the things that it names.
+    """
 
     chunk: Chunk
     content_hash: bytes
     title: str
     flags: tuple[str, ...] = ()
+    names: tuple[Named, ...] = ()
 
     @property
     def symbol(self) -> str | None:
@@ -128,6 +134,7 @@ def _fresh_chunk(chunk: Chunk, prepared: Prepared) -> FreshChunk:
         content_hash=content_hash(chunk.text),
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
         flags=tuple(prepare(chunk.text).flags) if prepared.flags else (),
+        names=names_of(chunk.text, chunk.code, chunk.position),
     )
 
 

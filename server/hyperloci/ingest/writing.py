@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from hyperloci.clock import Clock
+from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.contains import rebuild_contains
 from hyperloci.ingest.linking import Rewritten, keep_relations
 from hyperloci.ingest.matching import match_file
@@ -112,6 +113,7 @@ class FileWriter:
         self._scope_key = scope_key
         self._clock = clock
         self._turns = Turns(store)
+        self._linker = EntityLinker(store, sparing=True)
         self.tally = Tally()
         self.appeared: set[str] = set()
         """Paths of files that have symbols now which they had not: others may have named them before."""
@@ -255,6 +257,8 @@ class FileWriter:
             self.tally.changed += 1
         else:
             self.tally.moved += 1
+        if change.of_text:
+            self._linker.relink(old.node_key, self._scope_id, new.names, now=now)
         if change.of_text or change.of_title:
             self._store.nodes.update_node(old.node_id, now=now, **self._about(change, file))
         if change.of_text or old.symbol != new.symbol or arrived_at is not None:
@@ -301,6 +305,7 @@ class FileWriter:
         if new.chunk.code is not None:
             self._store.positions.put_code_facts(key, new.chunk.code)
             self.appeared.add(file.path)
+        self._linker.link(key, self._scope_id, new.names, now=now)
         if work.is_known:
             work.rewritten.note(key, new.chunk)
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.graph.anchors import anchor_fact
+from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.model.answers import Contradiction, Forgotten, Remembered
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
@@ -267,27 +268,11 @@ class Facts:
         node = self._store.nodes.create_node(new, now=now, session_key=session.key if session else None)
         self._store.log.add("create", [node.id], now=now, to_tier=node.tier, reasoning=new.provenance)
         anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
-        for name in entities:
-            self._mention(node, name, now)
+        linker = EntityLinker(self._store)
+        declared = [linker.declare(name, node.scope, now=now) for name in entities]
+        linker.link_text(node.key, node.scope, node.content, now=now)
+        self._store.entities.mention_all(node.key, [key for key in declared if key is not None], now=now)
         return node
-
-    def _mention(self, node: Node, label: str, now: int) -> None:
-        found = self._store.entities.find(label)
-        if found:
-            key = found[0].node_key
-        else:
-            entity = NewNode(
-                type=NodeType.ENTITY,
-                subtype="concept",
-                content=label,
-                confidence=1.0,
-                origin=Origin.TOOL,
-                scope=node.scope,
-                tier=Tier.LONGTERM,
-            )
-            key = self._store.nodes.create_node(entity, now=now).key
-            self._store.entities.register(key, label, now=now)
-        self._store.entities.mention(node.key, key, now=now)
 
 
 def category_of(category: str) -> tuple[NodeType, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.boundary import Prepared
 from hyperloci.ingest.spoken import storable
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
@@ -103,6 +104,7 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
     )
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link("follows", node.key, [previous.key], now=now)
+    EntityLinker(store).link_text(node.key, scope, prepared.text, now=now)
     return node
 
 

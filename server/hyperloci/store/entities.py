@@ -1,13 +1,20 @@
-"""The entity registry: canonical names, aliases, mentions (B.10)."""
+"""The entity registry: canonical names, aliases, mentions, merges (B.10)."""
 
 from __future__ import annotations
 
 import json
+import re
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
-from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.kinds import EntityKind, NodeId, NodeKey
+
+_JOINTS: Final = re.compile(r"[\s\-_.]+")
+
+MAX_LOOKED_AT: Final = 2_000
+"""Memories that are looked at for what they mention besides: a name that stands everywhere says nothing more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +37,34 @@ def fold(name: str) -> str:
     return " ".join(name.split()).casefold()
 
 
+def squash(name: str) -> str:
+    """Return the form in which names are one whatever their case and joints: `auth-service`, `AuthService`."""
+    return _JOINTS.sub("", name).casefold() or fold(name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bearer:
+    """An entity that bears a name, as far as telling it from others takes."""
+
+    key: NodeKey
+    kind: EntityKind
+    scope_key: int
+    forgotten: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merge:
+    """Two entities that were found to be one."""
+
+    key: int
+    merged: NodeKey
+    kept: NodeKey
+    merged_at: int
+    reason: str
+    score: float
+    undone_at: int | None
+
+
 class Entities:
     """The entities of one database. Every write expects to run inside a transaction."""
 
@@ -47,34 +82,245 @@ class Entities:
     def add_alias(self, entity: NodeKey, alias: str) -> None:
         """Let an entity be found by one more name."""
         self._connection.execute(
-            "INSERT OR IGNORE INTO aliases(alias, entity_key) VALUES (?, ?)", (fold(alias), entity)
+            "INSERT OR IGNORE INTO aliases(alias, entity_key, written) VALUES (?, ?, ?)",
+            (squash(alias), entity, " ".join(alias.split())),
         )
+
+    def bearers(self, names: Iterable[str], scope_keys: Sequence[int]) -> dict[str, list[Bearer]]:
+        """Return who bears each of some squashed names, those of the first scope first, forgotten ones last."""
+        rows = self._connection.execute(
+            """
+            SELECT a.alias, n.key, n.subtype, n.scope_key, n.deleted_at IS NOT NULL AS forgotten
+            FROM json_each(?1) j CROSS JOIN aliases a ON a.alias = j.value JOIN nodes n ON n.key = a.entity_key
+            WHERE n.scope_key IN (SELECT value FROM json_each(?2))
+            ORDER BY forgotten, n.scope_key <> ?3, n.key
+            """,
+            (json.dumps(list(names)), json.dumps(list(scope_keys)), scope_keys[0]),
+        )
+        return _by_alias(rows)
+
+    def all_bearers(self, scope_keys: Sequence[int]) -> dict[str, list[Bearer]]:
+        """Return who bears each name of some scopes."""
+        rows = self._connection.execute(
+            """
+            SELECT a.alias, n.key, n.subtype, n.scope_key, n.deleted_at IS NOT NULL AS forgotten
+            FROM aliases a JOIN nodes n ON n.key = a.entity_key
+            WHERE n.scope_key IN (SELECT value FROM json_each(?1)) ORDER BY forgotten, n.scope_key <> ?2, n.key
+            """,
+            (json.dumps(list(scope_keys)), scope_keys[0]),
+        )
+        return _by_alias(rows)
 
     def find(self, name: str, scope_keys: Iterable[int] = ()) -> list[Entity]:
         """Return the living entities with this name or alias, most mentioned first, within scopes if any are given."""
         scopes = json.dumps(list(scope_keys))
         rows = self._connection.execute(
             """
-            SELECT e.*, n.id, n.subtype FROM aliases a JOIN entities e ON e.node_key = a.entity_key
+            SELECT DISTINCT e.*, n.id, n.subtype FROM aliases a JOIN entities e ON e.node_key = a.entity_key
             JOIN nodes n ON n.key = e.node_key
-            WHERE a.alias = ?1 AND n.deleted_at IS NULL
+            WHERE a.alias IN (?1, ?3) AND n.deleted_at IS NULL
                 AND (?2 = '[]' OR n.scope_key IN (SELECT value FROM json_each(?2)))
             ORDER BY e.mention_count DESC, e.node_key
             """,
-            (fold(name), scopes),
+            (squash(name), scopes, fold(name)),
         ).fetchall()
         return [self._entity(row) for row in rows]
 
     def mention(self, node: NodeKey, entity: NodeKey, *, now: int) -> None:
         """Note that a memory speaks of an entity; said twice, counted once."""
+        self.mention_all(node, [entity], now=now)
+
+    def mention_all(self, node: NodeKey, entities: Iterable[NodeKey], *, now: int) -> int:
+        """Note that a memory speaks of entities, and return of how many it was not known.
+
+        An entity that another process has just purged is passed over.
+        """
         added = self._connection.execute(
-            "INSERT OR IGNORE INTO mentions(node_key, entity_key) VALUES (?, ?)", (node, entity)
-        )
-        if added.rowcount:
+            "INSERT OR IGNORE INTO mentions(node_key, entity_key) SELECT ?1, e.node_key FROM entities e"
+            " WHERE e.node_key IN (SELECT value FROM json_each(?2)) RETURNING entity_key",
+            (node, json.dumps(list(entities))),
+        ).fetchall()
+        if added:
             self._connection.execute(
-                "UPDATE entities SET mention_count = mention_count + 1, last_updated = ? WHERE node_key = ?",
-                (now, entity),
+                "UPDATE entities SET mention_count = mention_count + 1, last_updated = ?1"
+                " WHERE node_key IN (SELECT value FROM json_each(?2))",
+                (now, json.dumps([row[0] for row in added])),
             )
+        return len(added)
+
+    def forget_mentions(self, node: NodeKey) -> None:
+        """Take back what a memory mentions: its text is another now."""
+        self._connection.execute(
+            "UPDATE entities SET mention_count = mention_count - 1"
+            " WHERE node_key IN (SELECT entity_key FROM mentions WHERE node_key = ?)",
+            (node,),
+        )
+        self._connection.execute("DELETE FROM mentions WHERE node_key = ?", (node,))
+
+    def set_kind(self, entity: NodeKey, kind: EntityKind) -> None:
+        """Note that a thing is known better: what was a concept is a tool, a person..."""
+        self._connection.execute("UPDATE nodes SET subtype = ? WHERE key = ?", (kind, entity))
+
+    def set_summary(self, entity: NodeKey, summary: str | None, *, now: int) -> None:
+        """Store what is known of an entity in a few sentences (B.18)."""
+        self._connection.execute(
+            "UPDATE entities SET summary = ?, last_updated = ? WHERE node_key = ?", (summary, now, entity)
+        )
+
+    def unsummarised(self, min_mentions: int, limit: int) -> list[Entity]:
+        """Return living entities with so many mentions and no summary, most mentioned first."""
+        rows = self._connection.execute(
+            "SELECT e.*, n.id, n.subtype FROM entities e JOIN nodes n ON n.key = e.node_key"
+            " WHERE e.summary IS NULL AND e.mention_count >= ? AND n.deleted_at IS NULL"
+            " ORDER BY e.mention_count DESC, e.node_key LIMIT ?",
+            (min_mentions, limit),
+        ).fetchall()
+        return [self._entity(row) for row in rows]
+
+    def was_declared(self, entity: NodeKey) -> bool:
+        """Return whether somebody called a thing by its name on purpose, and no rule found it in a text."""
+        row = self._connection.execute("SELECT origin = 'tool' FROM nodes WHERE key = ?", (entity,)).fetchone()
+        return bool(row and row[0])
+
+    def get(self, key: NodeKey) -> Entity | None:
+        """Return an entity by its node's key, forgotten ones too."""
+        row = self._connection.execute(
+            "SELECT e.*, n.id, n.subtype FROM entities e JOIN nodes n ON n.key = e.node_key WHERE e.node_key = ?",
+            (key,),
+        ).fetchone()
+        return self._entity(row) if row else None
+
+    def most_mentioned(self, scope_keys: Sequence[int], limit: int) -> list[Entity]:
+        """Return the living entities of some scopes, most mentioned first."""
+        rows = self._connection.execute(
+            "SELECT e.*, n.id, n.subtype FROM entities e JOIN nodes n ON n.key = e.node_key"
+            " WHERE n.deleted_at IS NULL AND n.scope_key IN (SELECT value FROM json_each(?))"
+            " ORDER BY e.mention_count DESC, e.node_key LIMIT ?",
+            (json.dumps(list(scope_keys)), limit),
+        ).fetchall()
+        return [self._entity(row) for row in rows]
+
+    def mentioning(
+        self, entities: Sequence[NodeKey], scope_keys: Sequence[int], *, types: Sequence[str], limit: int
+    ) -> list[NodeKey]:
+        """Return living memories of some types and scopes that mention any of the entities, latest event first."""
+        rows = self._connection.execute(
+            """
+            SELECT DISTINCT n.key FROM mentions m JOIN nodes n ON n.key = m.node_key
+            WHERE m.entity_key IN (SELECT value FROM json_each(?1)) AND n.type IN (SELECT value FROM json_each(?2))
+                AND n.scope_key IN (SELECT value FROM json_each(?3)) AND n.deleted_at IS NULL AND n.valid_until IS NULL
+            ORDER BY n.event_time DESC, n.key DESC LIMIT ?4
+            """,
+            (json.dumps(list(entities)), json.dumps(list(types)), json.dumps(list(scope_keys)), limit),
+        )
+        return [NodeKey(row[0]) for row in rows]
+
+    def mentioned_with(
+        self, entities: Sequence[NodeKey], scope_keys: Sequence[int], limit: int
+    ) -> list[tuple[Entity, int]]:
+        """Return the entities that the same memories mention, with in how many, most often first."""
+        rows = self._connection.execute(
+            """
+            SELECT e.*, n.id, n.subtype, together.times FROM (
+                SELECT other.entity_key AS key, count(*) AS times
+                FROM (SELECT m.node_key FROM mentions m JOIN nodes s ON s.key = m.node_key
+                      WHERE m.entity_key IN (SELECT value FROM json_each(?1)) AND s.deleted_at IS NULL
+                        AND s.scope_key IN (SELECT value FROM json_each(?2)) ORDER BY m.node_key DESC LIMIT ?4) mine
+                JOIN mentions other ON other.node_key = mine.node_key
+                WHERE other.entity_key NOT IN (SELECT value FROM json_each(?1))
+                GROUP BY other.entity_key ORDER BY times DESC, key LIMIT ?3
+            ) together JOIN entities e ON e.node_key = together.key JOIN nodes n ON n.key = e.node_key
+            WHERE n.deleted_at IS NULL ORDER BY together.times DESC, e.node_key
+            """,
+            (json.dumps(list(entities)), json.dumps(list(scope_keys)), limit, MAX_LOOKED_AT),
+        ).fetchall()
+        return [(self._entity(row), int(row["times"])) for row in rows]
+
+    # -- merges ------------------------------------------------------------------------------------------------------
+
+    def merge(self, merged: NodeKey, kept: NodeKey, *, now: int, reason: str, score: float) -> int:
+        """Give an entity's names and mentions to another, and return the merge's key; `unmerge` takes it back."""
+        run = self._connection.execute
+        key = int(
+            run(
+                "INSERT INTO entity_merges(merged_key, kept_key, merged_at, reason, score) VALUES (?, ?, ?, ?, ?)",
+                (merged, kept, now, reason, score),
+            ).lastrowid
+            or 0
+        )
+        run(
+            "INSERT INTO merged_aliases(merge_key, alias, written) SELECT ?1, alias, written FROM aliases"
+            " WHERE entity_key = ?2 AND alias NOT IN (SELECT alias FROM aliases WHERE entity_key = ?3)",
+            (key, merged, kept),
+        )
+        run(
+            "INSERT INTO merged_mentions(merge_key, node_key, added) SELECT ?1, m.node_key, NOT EXISTS"
+            " (SELECT 1 FROM mentions k WHERE k.node_key = m.node_key AND k.entity_key = ?3)"
+            " FROM mentions m WHERE m.entity_key = ?2",
+            (key, merged, kept),
+        )
+        run("UPDATE OR IGNORE aliases SET entity_key = ?2 WHERE entity_key = ?1", (merged, kept))
+        run("DELETE FROM aliases WHERE entity_key = ?", (merged,))
+        run("UPDATE OR IGNORE mentions SET entity_key = ?2 WHERE entity_key = ?1", (merged, kept))
+        run("DELETE FROM mentions WHERE entity_key = ?", (merged,))
+        self._count_again((merged, kept), now)
+        return key
+
+    def unmerge(self, merge: Merge, *, now: int) -> None:
+        """Give back what a merge took, as far as it is still there; what was said since stays where it was noted."""
+        run = self._connection.execute
+        run(
+            "INSERT OR IGNORE INTO mentions(node_key, entity_key) SELECT node_key, ?2 FROM merged_mentions"
+            " WHERE merge_key = ?1",
+            (merge.key, merge.merged),
+        )
+        run(
+            "DELETE FROM mentions WHERE entity_key = ?2 AND node_key IN"
+            " (SELECT node_key FROM merged_mentions WHERE merge_key = ?1 AND added = 1)",
+            (merge.key, merge.kept),
+        )
+        run(
+            "DELETE FROM aliases WHERE entity_key = ?2 AND alias IN"
+            " (SELECT alias FROM merged_aliases WHERE merge_key = ?1)",
+            (merge.key, merge.kept),
+        )
+        run(
+            "INSERT OR IGNORE INTO aliases(alias, entity_key, written) SELECT alias, ?2, written FROM merged_aliases"
+            " WHERE merge_key = ?1",
+            (merge.key, merge.merged),
+        )
+        name = run("SELECT canonical_name FROM entities WHERE node_key = ?", (merge.merged,)).fetchone()
+        self.add_alias(merge.merged, name[0])
+        self._count_again((merge.merged, merge.kept), now)
+        run("UPDATE entity_merges SET undone_at = ? WHERE key = ?", (now, merge.key))
+
+    def merges(self, *, limit: int = 50) -> list[Merge]:
+        """Return the merges, latest first, undone ones too."""
+        rows = self._connection.execute(
+            "SELECT * FROM entity_merges ORDER BY merged_at DESC, key DESC LIMIT ?", (limit,)
+        )
+        return [_merge(row) for row in rows]
+
+    def find_merge(self, key: int) -> Merge | None:
+        """Return a merge by its key."""
+        row = self._connection.execute("SELECT * FROM entity_merges WHERE key = ?", (key,)).fetchone()
+        return _merge(row) if row else None
+
+    def were_parted(self, one: NodeKey, other: NodeKey) -> bool:
+        """Return whether a merge of these two was undone: they are not to be merged again by themselves."""
+        row = self._connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM entity_merges WHERE undone_at IS NOT NULL"
+            " AND ((merged_key = ?1 AND kept_key = ?2) OR (merged_key = ?2 AND kept_key = ?1)))",
+            (one, other),
+        ).fetchone()
+        return bool(row[0])
+
+    def _count_again(self, entities: Sequence[NodeKey], now: int) -> None:
+        self._connection.executemany(
+            "UPDATE entities SET last_updated = ?1, summary = NULL,"
+            " mention_count = (SELECT count(*) FROM mentions m WHERE m.entity_key = ?2) WHERE node_key = ?2",
+            [(now, key) for key in entities],
+        )
 
     def of(self, node: NodeKey) -> list[Entity]:
         """Return the entities a memory mentions."""
@@ -94,16 +340,42 @@ class Entities:
 
     def _entity(self, row: sqlite3.Row) -> Entity:
         aliases = self._connection.execute(
-            "SELECT alias FROM aliases WHERE entity_key = ? ORDER BY alias", (row["node_key"],)
+            "SELECT coalesce(written, alias) AS name FROM aliases WHERE entity_key = ? ORDER BY name",
+            (row["node_key"],),
         )
         return Entity(
             node_key=NodeKey(row["node_key"]),
             id=NodeId(row["id"]),
             kind=row["subtype"],
             canonical_name=row["canonical_name"],
-            aliases=tuple(alias[0] for alias in aliases),
+            aliases=tuple(name for (name,) in aliases if name != row["canonical_name"]),
             summary=row["summary"],
             mention_count=row["mention_count"],
             first_seen=row["first_seen"],
             last_updated=row["last_updated"],
         )
+
+
+def _by_alias(rows: Iterable[sqlite3.Row]) -> dict[str, list[Bearer]]:
+    found: dict[str, list[Bearer]] = {}
+    for row in rows:
+        bearer = Bearer(
+            key=NodeKey(row["key"]),
+            kind=EntityKind(row["subtype"]),
+            scope_key=row["scope_key"],
+            forgotten=bool(row["forgotten"]),
+        )
+        found.setdefault(row["alias"], []).append(bearer)
+    return found
+
+
+def _merge(row: sqlite3.Row) -> Merge:
+    return Merge(
+        key=row["key"],
+        merged=NodeKey(row["merged_key"]),
+        kept=NodeKey(row["kept_key"]),
+        merged_at=row["merged_at"],
+        reason=row["reason"],
+        score=row["score"],
+        undone_at=row["undone_at"],
+    )

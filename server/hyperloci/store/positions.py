@@ -53,6 +53,23 @@ class Positions:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
+    def defining(self, scope: str, name: str, *, limit: int) -> list[NodeKey]:
+        """Return the living snippets of a scope that define a symbol, or begin a file, of this name."""
+        rows = self._connection.execute(
+            """
+            SELECT n.key FROM (
+                SELECT node_key, char_start FROM positions WHERE symbol = ?1
+                UNION SELECT node_key, char_start FROM positions WHERE function_name = ?1
+                UNION SELECT node_key, char_start FROM positions
+                    WHERE class_name = ?1 AND function_name IS NULL
+                UNION SELECT node_key, char_start FROM positions WHERE path = ?1 AND char_start = 0
+            ) p JOIN nodes n ON n.key = p.node_key JOIN scopes s ON s.key = n.scope_key
+            WHERE s.id = ?2 AND n.deleted_at IS NULL ORDER BY p.char_start, n.key LIMIT ?3
+            """,
+            (name, scope, limit),
+        )
+        return [NodeKey(row[0]) for row in rows]
+
     def put(self, key: NodeKey, position: Position, file_key: int | None = None) -> None:
         """Store a node's position, replacing what was there."""
         self._connection.execute(

@@ -1,0 +1,250 @@
+"""Joining memories to the things they name: which entity a name stands for, and making new ones known (B.10).
+
+Resolution is conservative. A name stands for the entity that bears it, in any case and with any joints
+(`auth-service`, `AuthService`), in the memory's own scope before the global one, and of the same type; a `concept` may
+turn out to be any type. What is alike only in meaning is left to `merging`, which logs and can be undone.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from hyperloci.graph.naming import Named, extract_entities
+from hyperloci.graph.vocabulary import vocabulary
+from hyperloci.model.chunk import CodeFacts
+from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode
+from hyperloci.model.position import Position
+from hyperloci.store import Store
+from hyperloci.store.entities import Bearer, squash
+
+MAX_CALLED: Final = 12
+"""Classes and functions that one piece of code names, at most."""
+
+MAX_PHRASE_WORDS: Final = 3
+MAX_PHRASED_CHARS: Final = 2_000
+"""How much of a text is searched for known names in plain words (`the auth service` for `AuthService`)."""
+
+LOOKED_UP_ONE_BY_ONE: Final = 25
+"""Look-ups of one linker after which all names are read at once: indexing a project asks for thousands."""
+
+MAX_READ_AT_ONCE: Final = 200_000
+
+DEFINED_AT_MOST: Final = 3
+"""Pieces of code or text that a new name is joined to as the place where it is defined."""
+
+
+def names_of(
+    text: str, facts: CodeFacts | None = None, position: Position | None = None, *, author: str | None = None
+) -> tuple[Named, ...]:
+    """Return the things a memory names, by rules over prose, or over what the parse tree says of code.
+
+    Args:
+        text: the memory's text.
+        facts: what the parse says, for code; then the text itself is not looked at.
+        position: where it stands.
+        author: the person who wrote it.
+    """
+    if facts is not None:
+        return _names_of_code(facts, position)
+    return extract_entities(text, author=author)
+
+
+def _names_of_code(facts: CodeFacts, position: Position | None) -> tuple[Named, ...]:
+    own = "" if position is None or not position.module else position.module.partition(".")[0]
+    found = [Named(facts.name, EntityKind.CONCEPT, sure=facts.kind in ("class", "other"))] if facts.name else []
+    if facts.qualname and facts.qualname != facts.name:
+        found.append(Named(facts.qualname, EntityKind.CONCEPT, sure=False))
+    if position is not None and position.path is not None and not facts.name:
+        found.append(Named(position.path, EntityKind.CONCEPT, sure=False))
+    python = position is not None and position.language == "python"
+    for imported in facts.imports:
+        name = _package(imported, own, python=python)
+        if name is not None:
+            found.append(Named(name, EntityKind.TOOL))
+    found += [Named(name, EntityKind.CONCEPT, sure=False) for name in (*facts.bases, *_called(facts.calls))]
+    once = {squash(named.name): named for named in reversed(found) if len(named.name) > 2}
+    return tuple(reversed(once.values()))
+
+
+def _package(imported: str, own: str, *, python: bool) -> str | None:
+    """Return the package of an import; None for the project's own, the language's own, and relative ones."""
+    known = vocabulary().of(imported)
+    if known is not None:
+        return known.name
+    if not imported or imported[0] in "./<\"'@" or imported.startswith("java."):
+        return None
+    name = imported.replace("::", ".").replace("/", ".").partition(".")[0].strip()
+    if not python or name == own or name in sys.stdlib_module_names or not name.isidentifier() or name.startswith("_"):
+        return None
+    known = vocabulary().of(name)
+    return name if known is None else known.name
+
+
+def _called(calls: Sequence[str]) -> list[str]:
+    """Return the names called that tell something: of a class, or of several words."""
+    last = (call.rpartition(".")[2] for call in calls)
+    return [name for name in last if name[:1].isupper() or "_" in name.strip("_")][:MAX_CALLED]
+
+
+class EntityLinker:
+    """Joins memories to entities in the caller's transaction. It remembers whom names stand for: keep one for a run."""
+
+    def __init__(self, store: Store, *, sparing: bool = False) -> None:
+        """Make a linker; a `sparing` one makes a concept known when a second memory names it, and joins both."""
+        self._store = store
+        self._sparing = sparing
+        self._sighted: dict[tuple[str, str], NodeKey] = {}
+        self._known: dict[str, dict[str, list[Bearer]]] = {}
+        self._whole: set[str] = set()
+        self._asked = 0
+
+    def link(self, node: NodeKey, scope: str, names: Iterable[Named], *, now: int) -> list[NodeKey]:
+        """Note that a memory mentions what it names; make known what is not yet, where the text suffices for that.
+
+        Returns the entities.
+        """
+        named = list(names)
+        if not named:
+            return []
+        bearers = self._bearers(scope, [squash(name.name) for name in named])
+        found = (
+            self._resolve(name, scope, bearers[squash(name.name)], now)
+            for name in named
+            if not self._is_first(node, scope, name, bearers)
+        )
+        keys = list(dict.fromkeys(key for key in found if key is not None and key != node))
+        if keys:
+            self._store.entities.mention_all(node, keys, now=now)
+        return keys
+
+    def link_text(self, node: NodeKey, scope: str, text: str, *, now: int, author: str | None = None) -> list[NodeKey]:
+        """Join a memory in prose to what it names, and to what is known already by the words it uses."""
+        names = (*extract_entities(text, author=author), *self._phrases(scope, text))
+        return self.link(node, scope, names, now=now)
+
+    def relink(self, node: NodeKey, scope: str, names: Iterable[Named], *, now: int) -> None:
+        """Join a memory anew: its text is another now."""
+        self._store.entities.forget_mentions(node)
+        self.link(node, scope, names, now=now)
+
+    def declare(self, name: str, scope: str, *, now: int) -> NodeKey | None:
+        """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
+        named = Named(name, kind_of(name))
+        return self._resolve(named, scope, self._bearers(scope, [squash(name)])[squash(name)], now, Origin.TOOL)
+
+    def _is_first(self, node: NodeKey, scope: str, named: Named, bearers: Mapping[str, list[Bearer]]) -> bool:
+        """Return whether a concept is seen for the first time, and is not to be made known for that."""
+        name = squash(named.name)
+        if not self._sparing or named.kind is not EntityKind.CONCEPT or bearers[name]:
+            return False
+        return self._sighted.setdefault((scope, name), node) == node
+
+    # -- whom a name stands for --------------------------------------------------------------------------------------
+
+    def _bearers(self, scope: str, names: Sequence[str]) -> dict[str, list[Bearer]]:
+        known = self._known.setdefault(scope, {})
+        unknown = [] if scope in self._whole else [name for name in names if name not in known]
+        if unknown:
+            self._look_up(scope, known, unknown)
+        return {name: known.setdefault(name, []) for name in names}
+
+    def _look_up(self, scope: str, known: dict[str, list[Bearer]], names: Sequence[str]) -> None:
+        self._asked += 1
+        scopes = self._scope_keys(scope)
+        if self._asked > LOOKED_UP_ONE_BY_ONE and self._store.entities.count() <= MAX_READ_AT_ONCE:
+            known.update(self._store.entities.all_bearers(scopes))
+            self._whole.add(scope)
+            return
+        found = self._store.entities.bearers(names, scopes)
+        known.update({name: found.get(name, []) for name in names})
+
+    def _scope_keys(self, scope: str) -> list[int]:
+        keys = [self._store.scopes.find(one) for one in dict.fromkeys((scope, GLOBAL_SCOPE))]
+        return [key for key in keys if key is not None]
+
+    def _resolve(
+        self, named: Named, scope: str, bearers: list[Bearer], now: int, origin: Origin = Origin.EXTRACTION
+    ) -> NodeKey | None:
+        for bearer in bearers:
+            if _may_be(bearer.kind, named.kind):
+                # Somebody forgot it: it is not made known again behind his back.
+                return None if bearer.forgotten and origin is not Origin.TOOL else self._seen(bearer, named, bearers)
+        if not named.sure:
+            return None
+        key = self._create(named, scope, now, origin)
+        bearers.append(
+            Bearer(key=key, kind=named.kind, scope_key=self._store.scopes.ensure(scope, now=now), forgotten=False)
+        )
+        return key
+
+    def _seen(self, bearer: Bearer, named: Named, bearers: list[Bearer]) -> NodeKey:
+        if bearer.kind is EntityKind.CONCEPT and named.kind is not EntityKind.CONCEPT:
+            self._store.entities.set_kind(bearer.key, named.kind)
+            bearers[bearers.index(bearer)] = Bearer(
+                key=bearer.key, kind=named.kind, scope_key=bearer.scope_key, forgotten=bearer.forgotten
+            )
+        return bearer.key
+
+    def _create(self, named: Named, scope: str, now: int, origin: Origin) -> NodeKey:
+        node = self._store.nodes.create_node(
+            NewNode(
+                type=NodeType.ENTITY,
+                subtype=named.kind,
+                content=named.name,
+                confidence=1.0,
+                origin=origin,
+                scope=scope,
+                tier=Tier.LONGTERM,
+            ),
+            now=now,
+            place="entity",
+        )
+        self._store.entities.register(node.key, named.name, now=now)
+        for spelling in vocabulary().spellings(named.name):
+            self._store.entities.add_alias(node.key, spelling)
+        sighted = self._sighted.pop((scope, squash(named.name)), None)
+        if sighted is not None:
+            self._store.entities.mention(sighted, node.key, now=now)
+        if named.kind is EntityKind.CONCEPT:
+            for place in self._store.positions.defining(node.scope, named.name, limit=DEFINED_AT_MOST):
+                self._store.entities.mention(place, node.key, now=now)
+        return node.key
+
+    # -- names in plain words ----------------------------------------------------------------------------------------
+
+    def _phrases(self, scope: str, text: str) -> list[Named]:
+        """Find known names of several words, or made known by somebody, among the plain words of a text."""
+        words = [word.strip(".,;:!?()\"'`*").lower() for word in text[:MAX_PHRASED_CHARS].split()]
+        phrases = {
+            squash(" ".join(words[at : at + length])): " ".join(words[at : at + length])
+            for length in range(1, MAX_PHRASE_WORDS + 1)
+            for at in range(len(words) - length + 1)
+        }
+        candidates = [name for name in phrases if len(name) > 2]
+        found = self._store.entities.bearers(candidates, self._scope_keys(scope)) if candidates else {}
+        known = self._known.setdefault(scope, {})
+        for name, bearers in found.items():
+            known.setdefault(name, bearers)
+        return [
+            Named(phrases[name], bearers[0].kind, sure=False)
+            for name, bearers in found.items()
+            if " " in phrases[name] or "-" in phrases[name] or self._store.entities.was_declared(bearers[0].key)
+        ]
+
+
+def _may_be(known: EntityKind, named: EntityKind) -> bool:
+    return known == named or EntityKind.CONCEPT in (known, named)
+
+
+def kind_of(name: str) -> EntityKind:
+    """Return what kind of thing a name that somebody declares is likely to be."""
+    words = vocabulary()
+    known = words.of(name)
+    if known is not None:
+        return known.kind
+    if words.is_given_name(name.split()[0]) and len(name.split()) <= MAX_PHRASE_WORDS:
+        return EntityKind.PERSON
+    return next((named.kind for named in extract_entities(name) if named.name == name), EntityKind.CONCEPT)

@@ -1,0 +1,274 @@
+"""Which things a text names: people, projects, organizations, places, tools and concepts, by rules (B.10).
+
+A name is found by how it is written (`AuthService`, `remember_fact`, `docs/why.md`, `pip install httpx`), by lists of
+well-known names (`graph/data`), or by a capital where English has none. Rules rather than a model: they cost
+microseconds, run in every process, and say why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.graph.vocabulary import Known, Vocabulary, vocabulary
+from hyperloci.model.kinds import EntityKind
+from hyperloci.store.entities import squash
+
+MAX_CHARS: Final = 20_000
+"""Of a text, what is looked at: a fact's longest; a turn that goes on holds a pasted file or log."""
+
+MAX_NAMES: Final = 40
+"""Names of one text: a list of a hundred identifiers is about none of them."""
+
+MAX_NAME_CHARS: Final = 80
+
+_FILE_TYPES: Final = (
+    "py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|scala|lua|sh|sql|md|rst|txt|toml|yaml|yml|"
+    "json|jsonl|ini|cfg|html|css|ipynb|proto|lock|db|env|xml"
+)
+_FENCED: Final = re.compile(r"^(```|~~~)[^\n]*\n.*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
+_SPAN: Final = re.compile(r"`([^`\n]{1,80})`")
+_TOKEN: Final = re.compile(r"[\w@/][\w@/.+#%$:=-]*")
+_PATH: Final = re.compile(rf"(?:\.{{0,2}}/)?(?:[\w.-]+/)*[\w-][\w.-]*\.(?:{_FILE_TYPES})")
+_IDENTIFIER: Final = re.compile(
+    r"(?:_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+"
+    r"|[A-Z]{2,}[a-z]+(?:[A-Z][a-z0-9]+)*)(?:\.[A-Za-z_]\w*)*"
+)
+_CODE_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
+_ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{2,5}(?:-\d{1,5})?")
+_PROPER: Final = re.compile(r"[^\W\d_a-z][\w&'’-]*(?:[ ](?:of (?:the )?)?[^\W\d_a-z][\w&-]*)*")
+_INSTALL: Final = re.compile(
+    r"(?:(?:pip3?|uv|pipx|poetry|npm|pnpm|yarn|brew|apt-get|apt|cargo|gem|conda|go)\s+"
+    r"(?:pip\s+)?(?:install|add|get)|uvx|npx)\s+(?:-{1,2}[\w-]+\s+)*([A-Za-z@][\w@/.-]*)"
+)
+_REPOSITORY: Final = re.compile(
+    r"(?:github\.com|gitlab\.com|bitbucket\.org)[/:]([\w-]+)/([\w.-]+?)(?:\.git)?(?=[\s/)#\"'>]|$)"
+)
+_TRAILER: Final = re.compile(
+    r"^(?:co-authored|signed-off|reviewed|reported|tested)-by:\s*([^<\n]{2,60}?)\s*(?:<|$)", re.M | re.I
+)
+_MY_NAME: Final = re.compile(
+    r"(?i:my name is|i am called|call me|меня зовут)\s+([^\W\d_a-z][\w-]+(?:\s[^\W\d_a-z][\w-]+)?)"
+)
+_PROJECT: Final = re.compile(
+    r"(?i:\bproject|\brepository|\brepo|проект\w*)\s+(?:called\s+|named\s+)?[\"'`]?([^\W\d_a-z][\w-]{2,})"
+)
+_CUES: Final = (
+    (("name is", "call me", "am called", "меня зовут"), _MY_NAME, EntityKind.PERSON),
+    (("project", "repo", "проект"), _PROJECT, EntityKind.PROJECT),
+)
+"""What must stand in a text, in lower case, for its pattern to be worth trying."""
+
+_ORG_ENDING: Final = re.compile(
+    r"\b(?:Inc|Ltd|LLC|GmbH|Corp|Corporation|Foundation|University|Institute|Labs|Bank|Group)$"
+)
+_ORDINARY_SPANS: Final = frozenset({"self", "cls", "true", "false", "none", "null", "main", "args", "kwargs", "todo"})
+_VERB_AFTER: Final = re.compile(
+    r"\s(?:is|was|has|had|does|did|uses|used|runs|ran|needs|can|will|would|should|supports|handles|stores|keeps|writes|"
+    r"reads|sends|and|or|as|for|breaks|fails|works|owns|wants|likes|prefers|said|says)\b"
+)
+_SENTENCE_END: Final = '.!?:;\n|>•–—"“(#*[+/='
+"""What a capital after it says nothing about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A thing that a text names.
+
+    Attributes:
+        name: as it is written there, or as the list of well-known names has it.
+        kind: one of the six types.
+        sure: whether the text is enough to make it known; what is not sure is only linked to what is known already.
+    """
+
+    name: str
+    kind: EntityKind
+    sure: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    start: int
+    end: int
+    named: Named
+
+
+def extract_entities(text: str, *, author: str | None = None) -> tuple[Named, ...]:
+    """Return the things that a text names, each once, in order of appearance; at most `MAX_NAMES`.
+
+    Args:
+        text: prose or Markdown; code in fences is passed over, but for what it installs.
+        author: the person who wrote it, where that is known (a commit's author).
+    """
+    text = text[:MAX_CHARS]
+    found = list(_everywhere(text)) if "://" in text or "-by:" in text or "install" in text else []
+    prose = _FENCED.sub(lambda fence: "\n" * fence[0].count("\n"), text) if "```" in text or "~~~" in text else text
+    found += _from_prose(prose)
+    names = [place.named for place in _outermost(found)]
+    if author:
+        names.insert(0, Named(author, EntityKind.PERSON))
+    return _once(names)
+
+
+def _everywhere(text: str) -> Iterator[_Place]:
+    """Yield what is named where its place in the text says nothing: trailers, installed packages, repositories."""
+    for match in _TRAILER.finditer(text):
+        yield _place(match, 1, EntityKind.PERSON)
+    for match in _INSTALL.finditer(text):
+        if len(match[1]) > 2:
+            yield _place(match, 1, EntityKind.TOOL)
+    for match in _REPOSITORY.finditer(text):
+        yield _place(match, 1, EntityKind.ORGANIZATION)
+        yield _place(match, 2, EntityKind.PROJECT)
+
+
+def _place(match: re.Match[str], group: int, kind: EntityKind) -> _Place:
+    return _Place(match.start(group), match.end(group), Named(match[group].strip(), kind))
+
+
+def _from_prose(text: str) -> Iterator[_Place]:
+    words = vocabulary()
+    yield from _spans(text, words)
+    text = _SPAN.sub(lambda span: "`" + " " * len(span[1]) + "`", text)
+    yield from _tokens(text, words)
+    lowered = text.lower()
+    for cues, pattern, kind in _CUES:
+        if any(cue in lowered for cue in cues):
+            for match in pattern.finditer(text):
+                if words.of(match[1]) is None and not words.is_common(match[1]):
+                    yield _place(match, 1, kind)
+    yield from _proper(text, words)
+
+
+def _tokens(text: str, words: Vocabulary) -> Iterator[_Place]:
+    """Yield what a single word shows by how it is written, and well-known names."""
+    for token in set(_TOKEN.findall(text)):
+        bare = token.rstrip(".:-+=/")
+        lowered = bare.lower()
+        if lowered in words.heads or (head := lowered.partition("-")[0].removesuffix("'s")) in words.heads:
+            yield from _well_known(text, token, lowered if lowered in words.heads else head, words)
+        elif bare.islower() and "_" not in bare and "." not in bare:
+            continue
+        elif (named := _by_shape(bare, words)) is not None:
+            at = text.find(token)
+            if len(named.name) < 7 and named.name.isupper() and _is_shouted(text, at, at + len(token)):
+                continue
+            yield _Place(at, at + len(bare), named)
+
+
+def _by_shape(token: str, words: Vocabulary) -> Named | None:
+    if _IDENTIFIER.fullmatch(token) or (("." in token) and _PATH.fullmatch(token)):
+        return Named(token, EntityKind.CONCEPT)
+    if token.isupper() and _ACRONYM.fullmatch(token) and not words.is_plain_acronym(token):
+        return Named(token, EntityKind.CONCEPT)
+    return None
+
+
+def _spans(text: str, words: Vocabulary) -> Iterator[_Place]:
+    """Yield what is named in `code`: paths, identifiers with a structure, and names that are known."""
+    for match in _SPAN.finditer(text):
+        code = match[1].strip()
+        known = words.of(code)
+        if known is not None:
+            yield _Place(match.start(), match.end(), _as_known(known))
+        elif _PATH.fullmatch(code):
+            yield _Place(match.start(), match.end(), Named(code, EntityKind.CONCEPT))
+        elif _CODE_NAME.fullmatch(code) and code.lower() not in _ORDINARY_SPANS and len(code) > 2:
+            sure = bool(_IDENTIFIER.fullmatch(code.removesuffix("()"))) or code.endswith("()") or "." in code
+            yield _Place(match.start(), match.end(), Named(code.removesuffix("()"), EntityKind.CONCEPT, sure))
+
+
+def _as_known(known: Known) -> Named:
+    return Named(known.name, known.kind)
+
+
+def _well_known(text: str, token: str, head: str, words: Vocabulary) -> Iterator[_Place]:
+    at = text.find(token)
+    while at >= 0:
+        if not (at and (text[at - 1].isalnum() or text[at - 1] in "-_")):
+            for length, known in words.beginning_with(head, text[at : at + MAX_NAME_CHARS].lower(), 0):
+                if not known.ordinary or _is_meant(text, at, at + length):
+                    yield _Place(at, at + length, _as_known(known))
+                    return
+        at = text.find(token, at + len(token))
+
+
+def _is_meant(text: str, start: int, end: int) -> bool:
+    """Return whether an ordinary word is written as a name: a capital inside a sentence, or before a verb."""
+    if not text[start].isupper():
+        return False
+    return not _begins_sentence(text, start) or bool(_VERB_AFTER.match(text, end))
+
+
+def _begins_sentence(text: str, start: int) -> bool:
+    before = text[max(0, start - 4) : start].rstrip(" \t`*_'\"“(")
+    return not before or before[-1] in _SENTENCE_END or before[-1].isdigit() or "\n" in text[max(0, start - 4) : start]
+
+
+def _is_shouted(text: str, start: int, end: int) -> bool:
+    """Return whether a word in capitals stands beside another, as in a heading or a warning."""
+    before, after = text[max(0, start - 12) : start].split()[-1:], text[end : end + 12].split()[:1]
+    return any(word.isupper() and len(word) > 1 and word.isalpha() for word in (*before, *after))
+
+
+def _proper(text: str, words: Vocabulary) -> Iterator[_Place]:
+    """Yield runs of capitalised words: people by their given name, else concepts, where a capital says something."""
+    for match in _PROPER.finditer(text):
+        start, parts = match.start(), match[0].split(" ")
+        if start and (text[start - 1].isalnum() or text[start - 1] in "`/.@#$&_-'’\\"):
+            continue
+        while parts and words.is_common(parts[0]):
+            start += len(parts.pop(0)) + 1
+        while parts and (words.is_common(parts[-1]) or parts[-1].islower()):
+            parts.pop()
+        parts = _without_possessive(parts)
+        name = " ".join(parts)
+        if not 2 < len(name) <= MAX_NAME_CHARS or (name.isupper() and len(parts) == 1) or len(parts) > 5:
+            continue
+        kind = _kind_of(text, start, parts, words)
+        if kind is not None:
+            yield _Place(start, start + len(name), Named(name, kind))
+
+
+def _without_possessive(parts: Sequence[str]) -> list[str]:
+    kept = list(parts)
+    for at, part in enumerate(kept):
+        bare = re.sub(r"['’](?:s|re|ll|ve|d|m)?$", "", part)
+        if bare != part:
+            return [*kept[:at], bare] if bare else kept[:at]
+    return kept
+
+
+def _kind_of(text: str, start: int, parts: Sequence[str], words: Vocabulary) -> EntityKind | None:
+    if words.is_given_name(parts[0]) and not (words.is_ordinary_name(parts[0]) and len(parts) == 1):
+        return EntityKind.PERSON if len(parts) <= 3 else None
+    if len(parts) > 1 and _ORG_ENDING.search(parts[-1]):
+        return EntityKind.ORGANIZATION
+    if _begins_sentence(text, start) or _in_heading(text, start):
+        return None
+    return EntityKind.CONCEPT if all(part[0].isupper() for part in parts) else None
+
+
+def _in_heading(text: str, start: int) -> bool:
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    return line.lstrip().startswith(("#", "|", "**")) or "](" in line[-3:]
+
+
+def _outermost(places: Iterable[_Place]) -> list[_Place]:
+    """Leave out what lies inside something longer (`Claude` in `Claude Code`); sort by appearance."""
+    kept: list[_Place] = []
+    for place in sorted(places, key=lambda place: (place.start, -place.end)):
+        if not kept or place.start >= kept[-1].end:
+            kept.append(place)
+    return kept
+
+
+def _once(names: Iterable[Named]) -> tuple[Named, ...]:
+    found: dict[str, Named] = {}
+    for named in names:
+        key = squash(named.name)
+        if key and (key not in found or (named.sure and not found[key].sure)):
+            found[key] = named
+    return tuple(found.values())[:MAX_NAMES]
