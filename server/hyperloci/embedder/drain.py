@@ -18,6 +18,7 @@ from hyperloci.spaces.encoder import Encoder
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.views import Sight
 from hyperloci.store import Store
+from hyperloci.topics.join import join
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +40,7 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
         keys = store.vectors.take_pending(BATCH)
         nodes = list(store.nodes.by_keys(keys).values())
         if not nodes:
+            _look_for_topics(store, model)
             return 0
         try:
             made = fingerprints(sights(store, nodes), encoder)
@@ -48,6 +50,13 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
         else:
             _write(store, model, nodes, made)
         return len(nodes)
+
+
+def _look_for_topics(store: Store, model: int) -> None:
+    """With the queue empty there is time for a run of topics, where one is due (E.09)."""
+    from hyperloci.topics.detect import run_due
+
+    run_due(store, model, now=system_clock())
 
 
 def sights(store: Store, nodes: Sequence[Node]) -> list[Sight]:
@@ -75,6 +84,7 @@ def _write(store: Store, model: int, nodes: Sequence[Node], made: Sequence[Finge
             # Changed meanwhile: it is in the queue again, and the next batch sees the new text.
             if current is not None and (current.content, current.title) == (node.content, node.title):
                 store.vectors.put(node.key, model, fingerprint.columns, now=now)
+        join(store, [node.key for node in nodes], model, now=now)
 
 
 def _one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:

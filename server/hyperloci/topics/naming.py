@@ -20,6 +20,12 @@ READ_CHARS: Final = 1_000
 STILL_TELLING: Final = 8
 """A known topic keeps its name while every word of it is among so many of the most telling: names don't flicker."""
 
+EMPTY_WORDS: Final = frozenset(
+    """also best better between difference different get getting issue let like lot make making may must need new non old
+    one problem thing things two use used using via want way within without work working works yes""".split()  # noqa: SIM905
+)
+"""Words that stand in many texts of a topic without being what it is about."""
+
 MIN_CHARS: Final = 2
 MAX_CHARS: Final = 40
 
@@ -31,7 +37,7 @@ def words_of(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in _WORD.findall(text[:READ_CHARS]):
         lower = word.lower()
-        if MIN_CHARS <= len(word) <= MAX_CHARS and lower not in STOP_WORDS:
+        if MIN_CHARS <= len(word) <= MAX_CHARS and lower not in STOP_WORDS and lower not in EMPTY_WORDS:
             stems = terms(lower)
             found.setdefault(stems[0] if stems else lower, lower)
     return found

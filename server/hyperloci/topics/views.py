@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.spaces.tokens import BITS
 from hyperloci.store.analysis import STOP_WORDS, terms
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "e9": ("e9",),
     "e10": ("e10",),
     "e11": ("e11",),
+    "e12": ("e12",),
 }
 """Stored columns by space; an asymmetric space shows both of its sides, side by side."""
 
@@ -91,6 +93,8 @@ def dense_views(rows: Mapping[NodeKey, Sequence[bytes | None]], keys: Sequence[N
 
 def _decode(blobs: Sequence[bytes | None], column: str) -> FloatArray:
     """Turn stored bytes into rows; those of another width than most (another model's) count as absent."""
+    if column == "e12":
+        blobs = [_mean_span(blob) if blob else None for blob in blobs]
     widths = [len(blob) for blob in blobs if blob]
     if not widths:
         return np.zeros((len(blobs), 1), np.float32)
@@ -103,8 +107,14 @@ def _decode(blobs: Sequence[bytes | None], column: str) -> FloatArray:
     return matrix
 
 
+def _mean_span(blob: bytes) -> bytes:
+    """Return the mean of a text's spans: MaxSim compares them one by one, but clusters need a vector a memory."""
+    signs = np.unpackbits(np.frombuffer(blob, np.uint8).reshape(-1, BITS // 8), axis=1)
+    return (signs.astype(np.float32) * 2 - 1).mean(axis=0, dtype=np.float32).tobytes()
+
+
 def _numbers(flat: bytes, column: str) -> FloatArray:
-    if column == "e1":
+    if column in ("e1", "e12"):
         return np.frombuffer(flat, np.float32)
     if column == "e9":
         return np.unpackbits(np.frombuffer(flat, np.uint8)).astype(np.float32) * 2 - 1
