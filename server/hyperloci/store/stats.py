@@ -27,6 +27,7 @@ _NUMBERS: Final = {
     "edges": "SELECT count(*) FROM hyperedges",
     "entities": "SELECT count(*) FROM entities",
     "files": "SELECT count(*) FROM files",
+    "topics": "SELECT count(*) FROM topics WHERE merged_into IS NULL",
     "orphans": "SELECT count(*) FROM nodes n WHERE deleted_at IS NULL"
     " AND NOT EXISTS (SELECT 1 FROM membership m WHERE m.node_key = n.key)",
     "fingerprints_done": "SELECT count(*) FROM fingerprints",

@@ -21,8 +21,8 @@ STILL_TELLING: Final = 8
 """A known topic keeps its name while every word of it is among so many of the most telling: names don't flicker."""
 
 EMPTY_WORDS: Final = frozenset(
-    """also best better between difference different get getting issue let like lot make making may must need new non old
-    one problem thing things two use used using via want way within without work working works yes""".split()  # noqa: SIM905
+    """also best better between difference different get getting issue let like lot make making may must need new
+    non old one problem thing things two use used using via want way within without work working works yes""".split()  # noqa: SIM905
 )
 """Words that stand in many texts of a topic without being what it is about."""
 

@@ -110,7 +110,8 @@ def _decode(blobs: Sequence[bytes | None], column: str) -> FloatArray:
 def _mean_span(blob: bytes) -> bytes:
     """Return the mean of a text's spans: MaxSim compares them one by one, but clusters need a vector a memory."""
     signs = np.unpackbits(np.frombuffer(blob, np.uint8).reshape(-1, BITS // 8), axis=1)
-    return (signs.astype(np.float32) * 2 - 1).mean(axis=0, dtype=np.float32).tobytes()
+    mean: FloatArray = (signs.astype(np.float32) * 2 - 1).mean(axis=0, dtype=np.float32)
+    return mean.tobytes()
 
 
 def _numbers(flat: bytes, column: str) -> FloatArray:
