@@ -134,6 +134,7 @@ def _drop(store: Store, node: Node, now: int) -> None:
         (node.id,),
     )
     _zero_codes(connection, node.key)
+    store.topics.forget_words(node.key)
     connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
     store.log.add(OPERATION, [node.id], now=now)
 

@@ -252,6 +252,16 @@ class Topics:
             [(topic_key, weight, now, int(key)) for key, weight in members.items()],
         )
 
+    def forget_words(self, node_key: int) -> None:
+        """Take the words that a memory may have lent to its topic's name out of it; a new run is asked for."""
+        row = self._connection.execute(
+            "UPDATE topics SET name = '', terms = '[]'"
+            " WHERE key = (SELECT topic_key FROM topic_members WHERE node_key = ?) RETURNING scope_key",
+            (node_key,),
+        ).fetchone()
+        if row is not None:
+            self.want_run(int(row[0]))
+
     def leave(self, keys: Iterable[int]) -> None:
         """Take memories out of their topics."""
         self._connection.execute(
