@@ -39,6 +39,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.search import Hit, SearchAnswer, Where
+from hyperloci.model.topic import Timeline, TopicHit, TopicList
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
 from hyperloci.store.connection import translated
@@ -281,6 +282,52 @@ class Memory:
         )
         hits = self._present(sorted(nodes, key=lambda node: node.subtype != "user_info"))
         return tuple(sorted(hits, key=lambda hit: (hit.subtype != "user_info", -hit.confidence)))
+
+    def list_topics(self, limit: int = 20) -> TopicList:
+        """Return what the memories of this project, and the global ones, cluster into, largest first (E.09)."""
+        from hyperloci.lifecycle.topics import listed
+
+        return listed(self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present)
+
+    def topic(self, id: str) -> TopicHit:
+        """Return one topic with its most typical members.
+
+        Raises:
+            NotFoundError: no such topic.
+        """
+        from hyperloci.lifecycle.topics import one
+
+        return one(self.store, id, now=self._clock(), present=self._present)
+
+    def refresh_topics(self) -> None:
+        """Ask for this project's topics to be looked for anew; the embedder does it when its queue is empty."""
+        with self.store.transaction():
+            for scope in (self.project.id, GLOBAL_SCOPE):
+                self.store.topics.want_run(self.store.scopes.ensure(scope, now=self._clock()))
+        self._kick()
+
+    def timeline(
+        self,
+        around: str | None = None,
+        *,
+        session_id: str | None = None,
+        direction: str = "both",
+        limit: int = 10,
+    ) -> Timeline:
+        """Return what happened before and after a memory, or in a session, in order (E.10).
+
+        Raises:
+            BadRequestError: neither or both of `around` and `session_id`, an unknown direction, a limit outside 1..50.
+            NotFoundError: no such memory or session.
+        """
+        from hyperloci.lifecycle import timeline
+
+        timeline.check(direction, limit, around, session_id)
+        if session_id is not None:
+            return timeline.of_session(self.store, session_id, direction, limit, present=self._present)
+        anchor = self._node_about(around or "", "around")
+        scopes = (self.project.id, GLOBAL_SCOPE)
+        return timeline.around(self.store, anchor, direction, limit, scopes=scopes, present=self._present)
 
     def explain_fact(self, id: str) -> Explanation:
         """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
@@ -630,18 +677,18 @@ class Memory:
 
         return present(self.store, nodes, now=self._clock(), scores=scores, explanations=explanations)
 
-    def _node_about(self, topic: str) -> Node:
+    def _node_about(self, topic: str, argument: str = "topic") -> Node:
         from hyperloci.retrieval.ids import by_id, may_be_id
 
         if not topic.strip():
-            raise BadRequestError("topic is empty: give a memory's id, or words that find it.")
+            raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
         is_id = self.store.nodes.get_node(topic) is not None
         if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic)):
-            return self._facts.existing(by_id(self.store, topic, "topic").id, "topic")
+            return self._facts.existing(by_id(self.store, topic, argument).id, argument)
         answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:
-            raise NotFoundError(f"topic={topic!r:.80}: no memory is about it.")
-        return self._facts.existing(answer.results[0].id, "topic")
+            raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
+        return self._facts.existing(answer.results[0].id, argument)
 
     def _member(self, index: int, member: Mapping[str, str]) -> Member:
         role = member.get("role", "participant")

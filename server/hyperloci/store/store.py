@@ -22,6 +22,7 @@ from hyperloci.store.keywords import Keywords
 from hyperloci.store.links import Links
 from hyperloci.store.log import EvolutionLog
 from hyperloci.store.migrate import back_up, check_version, migrate
+from hyperloci.store.moments import Moments
 from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
@@ -31,6 +32,7 @@ from hyperloci.store.topics import Topics
 if TYPE_CHECKING:
     from hyperloci.store.filters import Filters
     from hyperloci.store.keyword_search import KeywordSearch
+    from hyperloci.store.sparse import Sparse
     from hyperloci.store.vectors import Vectors
 
 DECAY_EXPONENT = 0.8
@@ -68,6 +70,7 @@ class Store:
         self.chunks = Chunks(connection)
         self.files = Files(connection)
         self.topics = Topics(connection)
+        self.moments = Moments(connection)
         packed.register(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
@@ -138,6 +141,13 @@ class Store:
         from hyperloci.store.vectors import Vectors
 
         return Vectors(self.connection, vec_attached=vec.attach(self.connection))
+
+    @functools.cached_property
+    def sparse(self) -> Sparse:
+        """Weighted terms and their inverted index."""
+        from hyperloci.store.sparse import Sparse
+
+        return Sparse(self.connection)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:

@@ -114,14 +114,24 @@ class Topics:
             found.setdefault(topic, set()).add(NodeKey(node))
         return found
 
-    def run_of(self, scope_key: int) -> Run | None:
-        """Return the latest run in a scope."""
-        row = self._connection.execute("SELECT * FROM topic_runs WHERE scope_key = ?", (scope_key,)).fetchone()
-        if row is None:
-            return None
-        return Run(
-            scope_key=row["scope_key"], run_at=row["run_at"], memories=row["memories"], wanted=bool(row["wanted"])
+    def runs(self, scopes: Sequence[str]) -> list[Run]:
+        """Return the latest run in each of these scopes that had one, or is to have one."""
+        rows = self._connection.execute(
+            "SELECT r.* FROM topic_runs r JOIN scopes s ON s.key = r.scope_key"
+            " WHERE s.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(scopes)),),
         )
+        return [_run(row) for row in rows]
+
+    def latest_run(self, scopes: Sequence[str]) -> tuple[int | None, int]:
+        """Return when topics of these scopes were last looked for, and among how many memories."""
+        runs = [run for run in self.runs(scopes) if run.run_at]
+        return max((run.run_at for run in runs), default=None), sum(run.memories for run in runs)
+
+    def run_of(self, scope_key: int) -> Run | None:
+        """Return the latest run in a scope, or None."""
+        row = self._connection.execute("SELECT * FROM topic_runs WHERE scope_key = ?", (scope_key,)).fetchone()
+        return _run(row) if row else None
 
     def candidates(self, scope_key: int, model_key: int) -> list[NodeKey]:
         """Return the living memories of a scope that topics are made of: those with a vector, by key."""
@@ -268,6 +278,10 @@ class Topics:
             "DELETE FROM topic_members WHERE node_key IN (SELECT value FROM json_each(?))",
             (json.dumps([int(key) for key in keys]),),
         )
+
+
+def _run(row: sqlite3.Row) -> Run:
+    return Run(scope_key=row["scope_key"], run_at=row["run_at"], memories=row["memories"], wanted=bool(row["wanted"]))
 
 
 def _topic(row: sqlite3.Row) -> Topic:

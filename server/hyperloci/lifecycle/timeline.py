@@ -1,0 +1,90 @@
+"""Before X, after Y: memories around one, in the order they happened (E.10).
+
+Within a session the sequence decides, whatever the clock said; between sessions the time does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from hyperloci.clock import to_iso
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit
+from hyperloci.model.topic import Event, Moment, Timeline
+from hyperloci.store import Store
+
+DIRECTIONS: Final = ("before", "after", "both")
+MAX_EVENTS: Final = 50
+
+Present = Callable[[Sequence[Node]], list[Hit]]
+
+
+def check(direction: str, limit: int, around: str | None, session_id: str | None) -> None:
+    """Raise BadRequestError for a timeline that can't be drawn."""
+    if direction not in DIRECTIONS:
+        raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
+    if not 1 <= limit <= MAX_EVENTS:
+        raise BadRequestError(f"limit={limit} is outside 1..{MAX_EVENTS}.")
+    if (around is None) == (session_id is None):
+        raise BadRequestError("Give either around (a memory's id, or words that find it) or session_id.")
+
+
+def around(
+    store: Store, anchor: Node, direction: str, limit: int, *, scopes: Sequence[str], present: Present
+) -> Timeline:
+    """Return what happened around a memory, itself among it: `limit` events on each side that is asked for."""
+    moment = store.moments.of(anchor.key)
+    assert moment is not None
+    before = _nearest(store, moment, scopes, limit, before=True) if direction != "after" else []
+    after = _nearest(store, moment, scopes, limit, before=False) if direction != "before" else []
+    ordered = [*reversed(before), moment, *after]
+    relations = ["before"] * len(before) + ["anchor"] + ["after"] * len(after)
+    return Timeline(
+        anchor=anchor.id,
+        session_id=anchor.session_id,
+        direction=direction,
+        events=_events(store, ordered, relations, present),
+    )
+
+
+def of_session(store: Store, session_id: str, direction: str, limit: int, *, present: Present) -> Timeline:
+    """Return a session from its beginning (`after`, `both`) or the end of it (`before`).
+
+    Raises:
+        NotFoundError: no such session.
+    """
+    if store.sessions.get(session_id) is None:
+        raise NotFoundError(f"session_id={session_id!r:.80}: there is no such session.")
+    moments = store.moments.of_session(session_id, limit, last=direction == "before")
+    relations = ["within"] * len(moments)
+    return Timeline(
+        anchor=None, session_id=session_id, direction=direction, events=_events(store, moments, relations, present)
+    )
+
+
+def _nearest(store: Store, moment: Moment, scopes: Sequence[str], limit: int, *, before: bool) -> list[Moment]:
+    """Return the nearest moments on one side, nearest first, the session's own in their sequence."""
+    own = store.moments.in_session(moment, limit, before=before)
+    others = store.moments.elsewhere(moment, scopes, limit, before=before)
+    sign = -1 if before else 1
+    merged: list[tuple[int, int, Moment]] = []
+    # A clock that was set back must not put a turn on the wrong side of the one it followed.
+    time = moment.event_time
+    for rank, item in enumerate(own):
+        time = min(time, item.event_time) if before else max(time, item.event_time)
+        merged.append((sign * time, rank, item))
+    merged += [(sign * item.event_time, limit + rank, item) for rank, item in enumerate(others)]
+    return [item for _, _, item in sorted(merged, key=lambda entry: entry[:2])[:limit]]
+
+
+def _events(store: Store, moments: Sequence[Moment], relations: Sequence[str], present: Present) -> tuple[Event, ...]:
+    nodes = store.nodes.by_keys([NodeKey(moment.key) for moment in moments])
+    there = [(moment, relation) for moment, relation in zip(moments, relations, strict=True) if moment.key in nodes]
+    hits = present([nodes[moment.key] for moment, _ in there])
+    return tuple(
+        Event(at=to_iso(moment.event_time), relation=relation, memory=hit)
+        for (moment, relation), hit in zip(there, hits, strict=True)
+    )

@@ -1,0 +1,94 @@
+"""Topics as callers see them: phases of today, examples, what has changed since they were looked for (E.09)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from hyperloci.clock import to_iso
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit
+from hyperloci.model.topic import MAX_AGREEMENT, TOPIC_WEIGHTS, Topic, TopicHit, TopicList
+from hyperloci.store import Store
+from hyperloci.topics.phase import phase_of
+
+EXAMPLES: Final = 3
+"""Members shown beside a topic in a list: enough to see what it is about."""
+
+MAX_TOPICS: Final = 100
+MAX_MEMBERS: Final = 50
+
+DOMINANT: Final = 0.5
+"""A space that alone would put half of the members into the topic is one it is known by; three at most are named."""
+
+UNNAMED: Final = "(to be named)"
+"""Of a topic whose words went with a purged memory; the next run names it anew."""
+
+Present = Callable[[Sequence[Node]], list[Hit]]
+
+
+def listed(store: Store, scopes: Sequence[str], limit: int, *, now: int, present: Present) -> TopicList:
+    """Return the topics of scopes, largest first, each with its most typical members.
+
+    Raises:
+        BadRequestError: `limit` is outside 1..100.
+    """
+    if not 1 <= limit <= MAX_TOPICS:
+        raise BadRequestError(f"limit={limit} is outside 1..{MAX_TOPICS}.")
+    topics = store.topics.of_scopes(scopes)
+    run_at, memories = store.topics.latest_run(scopes)
+    return TopicList(
+        topics=tuple(shown(store, topic, EXAMPLES, now=now, present=present) for topic in topics[:limit]),
+        total=len(topics),
+        detected_at=None if run_at is None else to_iso(run_at),
+        memories=memories,
+        waiting=_waiting(store, scopes),
+    )
+
+
+def one(store: Store, topic_id: str, *, now: int, present: Present) -> TopicHit:
+    """Return one topic with its fifty most typical members.
+
+    Raises:
+        NotFoundError: no such topic.
+    """
+    topic = store.topics.get(topic_id)
+    if topic is None:
+        raise NotFoundError(f"id={topic_id!r:.80} is no topic: list_topics gives the ids there are.")
+    return shown(store, topic, MAX_MEMBERS, now=now, present=present)
+
+
+def shown(store: Store, topic: Topic, examples: int, *, now: int, present: Present) -> TopicHit:
+    """Return a topic as callers see it."""
+    keys = store.topics.members(topic.key, examples)
+    nodes = store.nodes.by_keys(keys)
+    return TopicHit(
+        id=topic.id,
+        name=topic.name or UNNAMED,
+        scope=topic.scope,
+        phase=phase_of(topic, now),
+        confidence=round(topic.agreement / MAX_AGREEMENT, 4),
+        weighted_agreement=round(topic.agreement, 2),
+        dominant_spaces=dominant(topic),
+        strengths=topic.strengths,
+        terms=topic.terms,
+        member_count=topic.member_count,
+        created_at=to_iso(topic.created_at),
+        merged_into=topic.merged_into,
+        examples=tuple(present([nodes[key] for key in keys if key in nodes])),
+    )
+
+
+def dominant(topic: Topic) -> tuple[str, ...]:
+    """Return the spaces that speak most for a topic, at most three."""
+    ranked = sorted(topic.strengths.items(), key=lambda item: (-item[1] * TOPIC_WEIGHTS[item[0]], item[0]))
+    return tuple(space for space, strength in ranked[:3] if strength >= DOMINANT)
+
+
+def _waiting(store: Store, scopes: Sequence[str]) -> str | None:
+    if store.topics.latest_run(scopes)[0] is None:
+        return "No topics have been looked for yet: that happens when a dozen memories have their vectors."
+    if any(run.wanted for run in store.topics.runs(scopes)):
+        return "A new run is asked for; it happens when the embedder is at rest."
+    return None
