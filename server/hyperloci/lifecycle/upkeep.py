@@ -23,8 +23,8 @@ from typing import Final
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle import decay
-from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, Step, UpkeepContext, UpkeepStoppedError
+from hyperloci.lifecycle import backups, decay
+from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, Step, UpkeepContext, UpkeepStoppedError
 from hyperloci.store import Store
 from hyperloci.store.stats import get_meta, set_meta
 
@@ -45,11 +45,33 @@ def _abandon_sessions(context: UpkeepContext) -> int:
     return ended
 
 
+def _link(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.relations import link_step
+
+    return link_step(context)
+
+
+def _review_relations(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.relations import review_step
+
+    return review_step(context)
+
+
+def _prune_edges(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.relations import prune_step
+
+    return prune_step(context)
+
+
 STEPS: Final[tuple[Step, ...]] = (
     Step("abandon_sessions", ALWAYS, _abandon_sessions),
     Step("tiers", DAILY, decay.tiers_step),
+    Step("backup", DAILY, backups.backup_step),
     Step("prune", DAILY, decay.prune_step),
     Step("expire", DAILY, decay.expire_step),
+    Step("link", HOURLY, _link),
+    Step("review_relations", WEEKLY, _review_relations),
+    Step("prune_edges", DAILY, _prune_edges),
 )
 """Every step, in the order in which they run. The names are kept in databases: never rename one."""
 

@@ -66,3 +66,8 @@ def get_meta(connection: sqlite3.Connection, name: str) -> str | None:
 def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
     """Store a named value of the database."""
     connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)", (name, value))
+
+
+def clear_meta(connection: sqlite3.Connection, name: str) -> None:
+    """Forget a named value of the database."""
+    connection.execute("DELETE FROM meta WHERE name = ?", (name,))

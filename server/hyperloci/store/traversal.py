@@ -7,7 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey
 
@@ -29,6 +29,14 @@ class Step:
     direction: str
     confidence: float
     automatic: bool
+
+
+class Crossing(NamedTuple):
+    """A hyperedge crossed from one node to another; a tuple, since walks make hundreds of thousands."""
+
+    source: NodeKey
+    target: NodeKey
+    edge: int
 
 
 _SPEAKERS: Final = "('subject', 'cause')"
@@ -54,6 +62,25 @@ WHERE n.deleted_at IS NULL AND (?2 IS NULL OR (m.role IN {_SPEAKERS}) = ?2)
     AND (?3 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
 LIMIT ?4
 """
+
+
+def _crossings(direction: str) -> str:
+    """Return the query for one direction; what joins all its members both ways is crossed by any."""
+    speaks, heard = f"a.role IN {_SPEAKERS}", f"b.role IN {_SPEAKERS}"
+    one_way = {OUT: f"{speaks} AND NOT {heard}", IN: f"{heard} AND NOT {speaks}", BOTH: f"({speaks}) <> ({heard})"}
+    return f"""
+    SELECT a.node_key, b.node_key, h.key FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
+    CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
+    CROSS JOIN nodes n ON n.key = b.node_key
+    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label = ?2) AND n.deleted_at IS NULL
+        AND ({one_way[direction]} OR h.label IN (SELECT value FROM json_each(?3)) OR NOT EXISTS (
+            SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SPEAKERS}))
+        AND (?4 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?4) w JOIN scopes s ON s.id = w.value))
+    LIMIT ?5
+    """
+
+
+_CROSSINGS: Final = {direction: _crossings(direction) for direction in (OUT, IN, BOTH)}
 
 _Side = bool | None
 """Which members of a hyperedge a step goes to: who speaks (True), the others (False), all (None)."""
@@ -128,6 +155,36 @@ class Traversal:
         for edge, node in self._connection.execute(_MEMBERS, (json.dumps(edges), side, wanted, MAX_STEPS)):
             found.setdefault(edge, []).append(NodeKey(node))
         return {edge: list(dict.fromkeys(nodes)) for edge, nodes in found.items()}
+
+    def neighbours(
+        self,
+        sources: Iterable[int],
+        *,
+        label: str | None = None,
+        direction: str = BOTH,
+        scopes: Sequence[str] = (),
+        limit: int = MAX_STEPS,
+    ) -> list[Crossing]:
+        """Return which living nodes lie across one hyperedge, as (source, target, hyperedge), by source and age.
+
+        The lean sibling of `step`, for walks that visit many nodes: no order by confidence, and from every source.
+
+        Args:
+            sources: keys of nodes.
+            label, direction, scopes: as in `step`.
+            limit: crossings read at most.
+        """
+        rows = self._connection.execute(
+            _CROSSINGS[direction],
+            (
+                json.dumps([int(key) for key in sources]),
+                label,
+                json.dumps(sorted(SYMMETRIC_LABELS)),
+                json.dumps(list(scopes)) if scopes else None,
+                limit,
+            ),
+        )
+        return [Crossing(NodeKey(row[0]), NodeKey(row[1]), row[2]) for row in rows]
 
     def has_label(self, label: str) -> bool:
         """Return whether any hyperedge has this label."""

@@ -1,0 +1,83 @@
+"""Background work on relations: finding those that wait, reviewing all, pruning what faded (D.02, D.03)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hyperloci.ingest.linking import due_name, link_waiting
+from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.store import Store
+from hyperloci.store.pruning import PRUNED_AT_ONCE, Pruning, remove_edges, to_prune
+from hyperloci.store.stats import clear_meta, get_meta
+
+PROSE: tuple[str, ...] = ("markdown", "text")
+
+
+def link_step(context: UpkeepContext) -> int:
+    """Find the relations that wait: of interrupted runs, of imports, and of documents where new symbols appeared."""
+    store, changed = context.store, 0
+    with store.transaction():
+        store.links.drop_lost()
+    for scope in context.scopes():
+        key = store.scopes.find(scope)
+        if key is None:
+            continue
+        if get_meta(store.connection, due_name(key)) is not None:
+            with store.transaction():
+                for kind in PROSE:
+                    store.links.queue_kind(key, kind)
+                clear_meta(store.connection, due_name(key))
+        changed += _link(context, key)
+    return changed
+
+
+def review_step(context: UpkeepContext) -> int:
+    """Find all relations anew: what was renamed or removed elsewhere changes what a name means in files that stayed."""
+    store, changed = context.store, 0
+    for scope in context.scopes():
+        key = store.scopes.find(scope)
+        if key is None:
+            continue
+        with store.transaction():
+            for kind in ("code", *PROSE):
+                store.links.queue_kind(key, kind)
+        changed += _link(context, key)
+    return changed
+
+
+def prune_step(context: UpkeepContext) -> int:
+    """Prune the relations that faded or crowd a memory."""
+    return prune_edges(context.store, now=context.clock(), breathe=context.breathe)
+
+
+def prune_edges(store: Store, *, now: int, breathe: Callable[[], None] = lambda: None) -> int:
+    """Remove the automatic relations that faded or crowd a memory, and return how many; idempotent.
+
+    Args:
+        store: the open store; each five hundred removed are one transaction, noted in the log.
+        now: the time in milliseconds.
+        breathe: called between two transactions.
+    """
+    removed = 0
+    for why, keys in reasons(to_prune(store.connection, now)).items():
+        for start in range(0, len(keys), PRUNED_AT_ONCE):
+            with store.transaction():
+                count = remove_edges(store.connection, keys[start : start + PRUNED_AT_ONCE])
+                if count:
+                    store.log.add("prune_edges", [], now=now, reasoning=f"{count} automatic relations {why}")
+            removed += count
+            breathe()
+    return removed
+
+
+def reasons(pruning: Pruning) -> dict[str, tuple[int, ...]]:
+    """Return the edges to prune by the reason, in words."""
+    return {"faded below the floor": pruning.faded, "beyond the fifty surest of a memory": pruning.crowded}
+
+
+def _link(context: UpkeepContext, scope_key: int) -> int:
+    def cancelled() -> bool:
+        context.breathe()
+        return False
+
+    return link_waiting(context.store, scope_key, context.clock, cancelled=cancelled)

@@ -1,0 +1,111 @@
+"""Relations that fade, and what the concept graph measures (D.02).
+
+An automatic relation that nobody confirmed loses a twentieth of its confidence a week. It is worked out when it is
+asked for and never written back, so that pruning twice prunes nothing more. What does not fade: what somebody stated or
+confirmed; how things are made up (`contains`, `derived_from`, `changed`); and what a file says, as long as the file
+says it - its relations are found anew when it changes.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hyperloci.clock import MS_PER_DAY
+
+DECAY_A_WEEK: Final = 0.95
+MIN_CONFIDENCE: Final = 0.3
+MAX_EDGES: Final = 50
+"""The three numbers of D.02."""
+
+LASTING: Final = ("contains", "derived_from", "changed")
+"""How things are made up and what happened: facts of the record, not findings."""
+
+PRUNED_AT_ONCE: Final = 500
+"""Edges removed in one transaction: some 10 ms."""
+
+_WEEK_MS: Final = 7 * MS_PER_DAY
+
+# Who points: subject or cause; every member where nobody does.
+_FADING: Final = f"""
+SELECT h.key, h.confidence * pow({DECAY_A_WEEK}, max(0, ?1 - h.created_at) / {_WEEK_MS}) AS now
+FROM hyperedges h WHERE h.automatic = 1 AND h.confirmed_at IS NULL
+    AND h.label NOT IN ({", ".join(f"'{label}'" for label in LASTING)})
+    AND NOT EXISTS (SELECT 1 FROM membership m JOIN nodes n ON n.key = m.node_key
+        WHERE m.hyperedge_key = h.key AND m.position = 0 AND n.type = 'snippet' AND n.deleted_at IS NULL)
+"""
+
+_FADED: Final = f"SELECT key FROM ({_FADING}) WHERE now < {MIN_CONFIDENCE} ORDER BY key"
+
+_CROWDED: Final = f"""
+WITH fading AS MATERIALIZED ({_FADING}),
+owned AS (
+    SELECT m.node_key, m.hyperedge_key FROM membership m WHERE m.role IN ('subject', 'cause') OR NOT EXISTS (
+        SELECT 1 FROM membership s WHERE s.hyperedge_key = m.hyperedge_key AND s.role IN ('subject', 'cause'))
+),
+crowded AS (SELECT node_key FROM owned GROUP BY node_key HAVING count(*) > {MAX_EDGES}),
+ranked AS (
+    SELECT o.hyperedge_key, f.key AS fades, row_number() OVER (
+        PARTITION BY o.node_key ORDER BY f.key IS NOT NULL, f.now DESC, o.hyperedge_key) AS place
+    FROM crowded c CROSS JOIN owned o ON o.node_key = c.node_key LEFT JOIN fading f ON f.key = o.hyperedge_key
+)
+SELECT DISTINCT fades FROM ranked WHERE place > {MAX_EDGES} AND fades IS NOT NULL ORDER BY fades
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruning:
+    """Keys of the edges to prune: faded below the floor, and beyond the fifty surest of a memory."""
+
+    faded: tuple[int, ...]
+    crowded: tuple[int, ...]
+
+
+def to_prune(connection: sqlite3.Connection, now: int) -> Pruning:
+    """Return what pruning would remove now; it reads only."""
+    faded = tuple(row[0] for row in connection.execute(_FADED, (now,)))
+    gone = set(faded)
+    crowded = tuple(row[0] for row in connection.execute(_CROWDED, (now,)) if row[0] not in gone)
+    return Pruning(faded=faded, crowded=crowded)
+
+
+def remove_edges(connection: sqlite3.Connection, keys: tuple[int, ...]) -> int:
+    """Remove those of these edges that nobody confirmed meanwhile, in the caller's transaction; return how many."""
+    cursor = connection.executemany(
+        "DELETE FROM hyperedges WHERE key = ? AND automatic = 1 AND confirmed_at IS NULL", [(key,) for key in keys]
+    )
+    return cursor.rowcount
+
+
+_NUMBERS: Final = {
+    "total_edges": "SELECT count(*) FROM hyperedges",
+    "automatic_edges": "SELECT count(*) FROM hyperedges WHERE automatic = 1",
+    "confirmed_edges": "SELECT count(*) FROM hyperedges WHERE confirmed_at IS NOT NULL",
+    "memberships": "SELECT count(*) FROM membership",
+    "waiting_to_be_linked": "SELECT count(*) FROM unlinked",
+}
+
+_DEGREES: Final = """
+SELECT count(*), coalesce(sum(degree), 0), coalesce(max(degree), 0) FROM (
+    SELECT count(*) AS degree FROM membership m WHERE m.role IN ('subject', 'cause') OR NOT EXISTS (
+        SELECT 1 FROM membership s WHERE s.hyperedge_key = m.hyperedge_key AND s.role IN ('subject', 'cause'))
+    GROUP BY m.node_key)
+"""
+
+
+def graph_stats(connection: sqlite3.Connection) -> dict[str, Any]:
+    """Return the concept graph's measures: the document's four, and what else tells its state.
+
+    `nodes_with_edges` are those that point somewhere (every member of a symmetric relation does), `avg_out_degree` and
+    `max_out_degree` the hyperedges they point by.
+    """
+    answer: dict[str, Any] = {name: int(connection.execute(sql).fetchone()[0]) for name, sql in _NUMBERS.items()}
+    nodes, degrees, largest = connection.execute(_DEGREES).fetchone()
+    answer["nodes_with_edges"] = nodes
+    answer["avg_out_degree"] = round(degrees / nodes, 2) if nodes else 0.0
+    answer["max_out_degree"] = largest
+    answer["by_label"] = dict(
+        connection.execute("SELECT label, count(*) FROM hyperedges GROUP BY label ORDER BY label")
+    )
+    return answer
