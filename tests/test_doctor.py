@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from hyperloci.clock import MS_PER_DAY, system_clock
+from hyperloci.config import Settings
 from hyperloci.doctor import Level, examine, file_system_of
+from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.store import Store
 from tests.support import NOW, add
 
@@ -110,6 +113,26 @@ def test_a_file_that_cannot_be_written_is_not_answered_with_a_backup(database: P
 
     assert "Is a directory" in error.message
     assert "restore-backup" not in error.mend
+
+
+def test_the_last_backup_is_shown_and_a_late_one_is_a_warning(
+    database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said() -> tuple[Level, str]:
+        [finding] = [item for item in examine(tmp_path) if item.subject == "backups"]
+        return finding.level, finding.message
+
+    with Store.open(database) as store:
+        assert said()[0] is Level.NOTE and "none yet" in said()[1]
+        settings = Settings.from_env(os.environ, tmp_path)
+        made = ensure_backup(store, settings, system_clock)
+        assert made is not None
+        assert said()[0] is Level.OK and str(made.path) in said()[1]
+        made.path.rename(made.path.with_name(f"memory-auto-{made.at - 8 * MS_PER_DAY}.db"))
+        assert said()[0] is Level.WARNING and "8.0 days ago" in said()[1]
+    for part in ("DAILY", "WEEKLY", "MONTHLY"):
+        monkeypatch.setenv(f"HYPERLOCI_BACKUPS_{part}", "0")
+    assert said()[0] is Level.NOTE and "switched off" in said()[1]
 
 
 def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:

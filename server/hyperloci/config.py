@@ -45,7 +45,13 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "entity_enrichment_min_mentions": (1, math.inf),
     "causal_inference_batch_size": (1, math.inf),
     "embedding_dimensions": (0, math.inf),
+    "hot_chunks": (0, math.inf),
+    "hot_max_tokens": (1, math.inf),
+    "cold_retention_days": (0, math.inf),
     "prune_cap": (0, math.inf),
+    "backups_daily": (0, math.inf),
+    "backups_weekly": (0, math.inf),
+    "backups_monthly": (0, math.inf),
     "llm_timeout_seconds": (1, 3_600),
 }
 """Lowest and highest value of the numbers; NaN is in no range."""
@@ -78,9 +84,14 @@ class Settings:
         intent_similarity_threshold: how near an exemplar a query must be to take its intent (B.20).
         entity_enrichment_min_mentions, causal_inference_batch_size: upkeep (B.18, B.20).
         embedding_dimensions: 0 follows the profile (B.20).
+        hot_chunks, hot_max_tokens: how much of a conversation's end stays as it is (C.01).
+        defer_summarization: summarise a chunk when it is demoted, not when it is full (C.05).
+        archive_cold_content: move the texts of cold chunks out of the database, into the archive beside it (C.01).
+        cold_retention_days: archive files older than this are deleted; 0 keeps them for ever (C.01).
         log_level: of the file log.
         upkeep: whether servers look after the memory while idle (sessions, decay and the like).
         prune_cap: memories that decay may forget in 24 hours, at most.
+        backups_daily, backups_weekly, backups_monthly: how many days, weeks and months keep a backup; all 0 for none.
         consolidation: what makes facts of sessions (B.17): `heuristic`, `llm`, `host` (the assistant, asked by the
             prompt `consolidate`) or `off`.
         llm_url, llm_model, llm_api_key: an OpenAI-compatible endpoint (`http://localhost:11434/v1`), for `llm`.
@@ -114,9 +125,17 @@ class Settings:
     entity_enrichment_min_mentions: int = 3
     causal_inference_batch_size: int = 50
     embedding_dimensions: int = 0
+    hot_chunks: int = 2
+    hot_max_tokens: int = 50_000
+    defer_summarization: bool = True
+    archive_cold_content: bool = True
+    cold_retention_days: int = 90
     log_level: str = "INFO"
     upkeep: bool = True
     prune_cap: int = 200
+    backups_daily: int = 3
+    backups_weekly: int = 2
+    backups_monthly: int = 1
     consolidation: str = "heuristic"
     llm_url: str | None = None
     llm_model: str | None = None

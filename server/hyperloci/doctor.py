@@ -13,14 +13,19 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci import __version__, install
+from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError, StoreCorruptError
 from hyperloci.ingest.project import identify
+from hyperloci.lifecycle import backups
 from hyperloci.store import Store, health, vec
 from hyperloci.store.connection import translated
 
 MIN_FREE_BYTES: Final = 200_000_000
 """With less room left, a busy day of indexing may fill the disk."""
+
+BACKUP_LATE_DAYS: Final = 7
+"""Longer than a holiday week without a session, and one should have been made."""
 
 NETWORK_FILE_SYSTEMS: Final = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "fuse.sshfs", "afs", "ceph"})
 """Where SQLite's locks and shared memory can't be relied on."""
@@ -56,7 +61,7 @@ def examine(project: Path, *, repair: bool = False) -> list[Finding]:
         settings = Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
     except HyperlociError as error:
         return [*findings, Finding(Level.ERROR, "settings", str(error), "correct the file or variable it names")]
-    for check in (_sqlite, _database, _disk, _git_project, _claude_code, _embedder, _spool):
+    for check in (_sqlite, _database, _backups, _disk, _git_project, _claude_code, _embedder, _spool):
         findings.extend(check(settings, project, repair))
     return findings
 
@@ -137,6 +142,23 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
             f"{store.path}: healthy, schema {stats['schema_version']}, {stats['nodes']} memories, "
             f"{stats['fingerprints_pending']} waiting for vectors, {stats['database_bytes'] / 1e6:.1f} MB",
         )
+
+
+def _backups(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    if not os.path.exists(settings.database):
+        return
+    if not backups.wanted(settings):
+        yield Finding(Level.NOTE, "backups", "switched off (backups_daily, backups_weekly, backups_monthly are 0)")
+        return
+    found = backups.scheduled(settings.database, settings.backup_dir)
+    if not found:
+        yield Finding(Level.NOTE, "backups", "none yet; one is made a day while a session is idle", "hyperloci upkeep")
+        return
+    age = (system_clock() - found[0].at) / MS_PER_DAY
+    size = sum(backup.path.stat().st_size for backup in found)
+    message = f"{len(found)} kept ({size / 1e6:.1f} MB), the last {age:.1f} days ago: {found[0].path}"
+    late = age > BACKUP_LATE_DAYS
+    yield Finding(Level.WARNING if late else Level.OK, "backups", message, "hyperloci upkeep" if late else "")
 
 
 def _disk(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError, StoreBusyError
+from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind
@@ -226,6 +227,24 @@ def test_backups_without_the_memory_are_left_as_they_are(memory: Memory, setting
     data = before.read_bytes()
     memory.purge([memory.remember_fact(TEXT).id])
     assert before.read_bytes() == data
+
+
+def test_a_scheduled_backup_and_one_that_nobody_finished_keep_no_byte_of_it(
+    memory: Memory, settings: Settings, clock: FakeClock
+) -> None:
+    fact = memory.remember_fact(f"The {UNIQUE} runs at night.").id
+    made = ensure_backup(memory.store, settings, clock)
+    assert made is not None
+    torn = [
+        settings.backup_dir / "memory-auto-7.db.partial",
+        settings.database.with_name("memory-before-restore-7.db.partial-journal"),
+    ]
+    for path in torn:
+        path.write_bytes(made.path.read_bytes())
+    purged = memory.purge([fact])
+    assert purged.backups_rewritten == (str(made.path),)
+    assert UNIQUE.encode() not in made.path.read_bytes()
+    assert not any(path.exists() for path in torn)
 
 
 def test_a_rewritten_backup_is_a_whole_database(memory: Memory, settings: Settings) -> None:

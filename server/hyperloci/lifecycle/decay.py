@@ -13,6 +13,7 @@ from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
+from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
@@ -119,6 +120,8 @@ def prune(context: UpkeepContext, *, limit: int | None = None, dry_run: bool = F
 
 def _prune_all(context: UpkeepContext, faded: Sequence[Faded], now: int) -> list[NodeId]:
     aged = ageing(context.store)
+    if faded and not context.dry_run:
+        ensure_backup(context.store, context.settings, context.clock)
     pruned: list[NodeId] = []
     for start in range(0, len(faded), PIECE):
         context.breathe()
@@ -150,6 +153,8 @@ def expire_step(context: UpkeepContext) -> int:
     before = context.clock() - RESTORE_DAYS * MS_PER_DAY
     gone = 0
     while node_ids := aged.expired(before, PIECE):
+        if not gone and not context.dry_run:
+            ensure_backup(store, context.settings, context.clock)
         with store.transaction():
             for node_id in node_ids:
                 expire(store, node_id, now=context.clock())

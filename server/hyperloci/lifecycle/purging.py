@@ -15,6 +15,7 @@ from hyperloci.lifecycle.facts import Facts
 from hyperloci.model.answers import Purged
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store
+from hyperloci.store.archive import Archive
 from hyperloci.store.purge import (
     PROBE_CHARS,
     Erased,
@@ -22,6 +23,7 @@ from hyperloci.store.purge import (
     managed_backups,
     purge_backups,
     sweep,
+    unfinished_backups,
     was_purged,
 )
 
@@ -52,8 +54,11 @@ class Purge:
         spooled = _unspool(self.settings.spool_dir, [node.content for node in nodes])
         now = self.clock()
         erased = [gone for node in nodes if (gone := erase(self.store, node.id, now=now)) is not None]
+        Archive.beside(self.store.path).blank([*ids, *(node.id for node in nodes)])
         sweep(self.store)
         known = [NodeId(id) for id in ids if was_purged(self.store, id)]
+        for torn in unfinished_backups(self.store.path, self.settings.backup_dir):
+            torn.unlink(missing_ok=True)
         backups = purge_backups(
             managed_backups(self.store.path, self.settings.backup_dir),
             list(dict.fromkeys((*known, *(gone.id for gone in erased)))),

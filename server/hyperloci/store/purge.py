@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import json
 import os
 import sqlite3
@@ -85,6 +86,7 @@ def expire(store: Store, node_id: NodeId, *, now: int) -> bool:
     node = store.nodes.get_node(node_id)
     if node is None or node.deleted_at is None:
         return False
+    _unchunk(store, node, now)
     _forget_context(store, node)
     _drop_with_entities(store, node, store.entities.of(node.key), now)
     return True
@@ -134,6 +136,7 @@ def _drop(store: Store, node: Node, now: int) -> None:
         (node.id,),
     )
     _zero_codes(connection, node.key)
+    store.sparse.drop([node.key])
     store.topics.forget_words(node.key)
     connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
     store.log.add(OPERATION, [node.id], now=now)
@@ -236,8 +239,17 @@ class Backups:
 
 def managed_backups(database: Path, backup_dir: Path) -> list[Path]:
     """Return the copies that Hyperloci makes by itself: before migrations, restores and repairs."""
-    folders = {backup_dir: "*.db", database.parent: f"{database.stem}-before-re*.db"}
-    return sorted(path for folder, pattern in folders.items() for path in folder.glob(pattern) if path.is_file())
+    return _in_managed_places(database, backup_dir, ".db")
+
+
+def unfinished_backups(database: Path, backup_dir: Path) -> list[Path]:
+    """Return what is left of copies that nobody finished, in the places of managed backups."""
+    return _in_managed_places(database, backup_dir, ".db.partial*")
+
+
+def _in_managed_places(database: Path, backup_dir: Path, ending: str) -> list[Path]:
+    folders = {backup_dir: "*", database.parent: f"{glob.escape(database.stem)}-before-re*"}
+    return sorted(path for folder, name in folders.items() for path in folder.glob(name + ending) if path.is_file())
 
 
 def purge_backups(paths: Sequence[Path], node_ids: Sequence[NodeId], *, now: int) -> Backups:
