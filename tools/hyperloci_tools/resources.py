@@ -12,6 +12,7 @@ from hyperloci.errors import HyperlociError, NotFoundError
 from hyperloci_tools import shape
 from hyperloci_tools.admin import collect_stats
 from hyperloci_tools.state import Call, ServerState, state_of
+from hyperloci_tools.topics import shape_topic
 
 if TYPE_CHECKING:
     from mcp.server.mcpserver import MCPServer
@@ -45,6 +46,18 @@ async def node(id: str, ctx: Call) -> str:
     return json.dumps(shape.hits([found], room=len(found.content))[0], ensure_ascii=False)
 
 
+async def topic(id: str, ctx: Call) -> str:
+    """One topic by its id, with its most typical memories."""
+    try:
+        found = await state_of(ctx).workers.reader.call(lambda memory: memory.topic(id))
+    except NotFoundError as error:
+        raise ResourceNotFoundError(str(error)) from error
+    except HyperlociError as error:
+        raise ResourceError(str(error)) from error
+    room = shape.ANSWER_CHARS // max(1, len(found.examples))
+    return json.dumps({"note": shape.DATA, **shape_topic(found, room)}, ensure_ascii=False)
+
+
 async def recall(topic: str, ctx: Call) -> str:
     """Recall all that bears on a topic: facts, decisions, dead ends, events, evidence."""
     context = await state_of(ctx).workers.reader.call(lambda memory: memory.get_context(topic))
@@ -67,4 +80,5 @@ def register(server: MCPServer[ServerState], state: Callable[[], ServerState]) -
         "memory://stats", title="Memory statistics", description="Counts of all that is remembered", mime_type=JSON
     )(memory_stats)
     server.resource("memory://node/{id}", title="A memory", mime_type=JSON)(node)
+    server.resource("memory://topic/{id}", title="A topic", mime_type=JSON)(topic)
     server.prompt(title="Recall a topic")(recall)

@@ -15,12 +15,20 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 from hyperloci.errors import HyperlociError
-from hyperloci_tools import admin, graph, ingestion, programs, reading, resources, writing
+from hyperloci_tools import admin, graph, ingestion, programs, reading, resources, topics, writing
 from hyperloci_tools.complaints import arguments_refused, unknown_arguments
 from hyperloci_tools.registry import build_tools
 from hyperloci_tools.state import ServerState
 
-OFFERS: Final = (*reading.OFFERS, *graph.OFFERS, *writing.OFFERS, *ingestion.OFFERS, *programs.OFFERS, *admin.OFFERS)
+OFFERS: Final = (
+    *reading.OFFERS,
+    *graph.OFFERS,
+    *topics.OFFERS,
+    *writing.OFFERS,
+    *ingestion.OFFERS,
+    *programs.OFFERS,
+    *admin.OFFERS,
+)
 """Every tool, in the order of the listing."""
 
 INSTRUCTIONS: Final = """Hyperloci is the long-term memory of this project and its user. It outlives sessions; you do \
