@@ -37,6 +37,7 @@ from hyperloci.model.answers import (
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
 from hyperloci.model.node import Node
+from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.search import Hit, SearchAnswer, Where
 from hyperloci.model.topic import Timeline, TopicHit, TopicList
@@ -562,6 +563,36 @@ class Memory:
             with self.embedder_running():
                 wait_until_drained(self._client, self.settings.database, self.store.vectors.pending_count, progress)
         return int(self.stats()["fingerprints_pending"])
+
+    def expand_chunk(self, id: str) -> ExpandedChunk:
+        """Return the turns of a chunk of a conversation as they were said, wherever they lie by now (C.07).
+
+        Raises:
+            NotFoundError: no chunk has this id.
+        """
+        from hyperloci.lifecycle.pyramid.expanding import expand
+
+        return expand(self.store, id)
+
+    def get_context_window(
+        self, max_tokens: int | None = None, query: str | None = None, *, session_id: str | None = None
+    ) -> ContextWindow:
+        """Return a conversation within a budget: the latest turns, older ones that bear on `query`, summaries (C.06).
+
+        Args:
+            max_tokens: never exceeded; None is two fifths of what all its turns would cost.
+            query: what the older turns are chosen by; None takes summaries and the most recent.
+            session_id: which conversation; None is the project's latest.
+
+        Raises:
+            NotFoundError: no such session, or none at all.
+            BadRequestError: a budget below 1.
+        """
+        from hyperloci.lifecycle.pyramid.asking import window_of
+
+        return window_of(
+            self.store, self._searcher, self.project.id, session_id=session_id, max_tokens=max_tokens, query=query
+        )
 
     def recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the project's sessions, latest first, times as ISO 8601."""

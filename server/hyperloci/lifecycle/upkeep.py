@@ -24,6 +24,7 @@ from typing import Final
 from hyperloci.clock import to_iso
 from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle import backups, decay
+from hyperloci.lifecycle.pyramid import steps as pyramid
 from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, Step, UpkeepContext, UpkeepStoppedError
 from hyperloci.store import Store
 from hyperloci.store.stats import get_meta, set_meta
@@ -69,6 +70,8 @@ STEPS: Final[tuple[Step, ...]] = (
     Step("backup", DAILY, backups.backup_step),
     Step("prune", DAILY, decay.prune_step),
     Step("expire", DAILY, decay.expire_step),
+    Step("pyramid", ALWAYS, pyramid.pyramid_step),
+    Step("archive_retention", DAILY, pyramid.retention_step),
     Step("link", HOURLY, _link),
     Step("review_relations", WEEKLY, _review_relations),
     Step("prune_edges", DAILY, _prune_edges),

@@ -93,26 +93,26 @@ class Archive:
             raise StoreCorruptError(f"{self._path(place.day)} is damaged at byte {place.offset}: no object.")
         return line
 
-    def blank(self, place: ArchivePlace, node_ids: Collection[str]) -> bool:
-        """Take the texts of turns out of an archived chunk; the others, and all other chunks, stay where they are.
+    def blank(self, node_ids: Collection[str]) -> int:
+        """Take the texts of turns out of every file, also where no database knows of them (any more).
+
+        The other turns stay, and every chunk stays where it was. Returns how many chunks were changed.
 
         Raises:
-            StoreError: the file can't be written or is damaged.
+            StoreError: a file can't be written or is damaged.
         """
-        path = self._path(place.day)
-        with self._locked(), _told(path):
-            try:
-                line = self.read(place)
-            except NotFoundError:
-                return False
-            # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
-            kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
-            if kept == line["turns"]:
-                return False
-            data = path.read_bytes()
-            frame = _padded(_packed(line | {"turns": kept}), place.length)
-            self._replace(path, data[: place.offset] + frame + data[place.offset + place.length :])
-        return True
+        changed = 0
+        for day in self.days():
+            with self._locked(), _told(self._path(day)):
+                data = self._path(day).read_bytes()
+                frames = {place: _blanked(data, place, node_ids) for place in _frames(day, data)}
+                found = {place: frame for place, frame in frames.items() if frame is not None}
+                for place, frame in found.items():
+                    data = data[: place.offset] + frame + data[place.offset + place.length :]
+                if found:
+                    self._replace(self._path(day), data)
+                changed += len(found)
+        return changed
 
     def days(self) -> list[str]:
         """Return the days that have a file, oldest first."""
@@ -154,7 +154,7 @@ class Archive:
         if not path.exists():
             return 0
         size = path.stat().st_size
-        return size if size == known_end else _end_of_frames(path.read_bytes(), path)
+        return size if size == known_end else max((_end(place) for place in _frames(day, path.read_bytes())), default=0)
 
     def _replace(self, path: Path, data: bytes) -> None:
         partial = path.with_suffix(".partial")
@@ -189,21 +189,36 @@ def _padded(frame: bytes, length: int) -> bytes:
     return frame + _SKIPPABLE + (rest - _SKIPPABLE_HEADER).to_bytes(4, "little") + bytes(rest - _SKIPPABLE_HEADER)
 
 
-def _end_of_frames(data: bytes, path: Path) -> int:
-    """Return how many bytes of a file are whole frames; the rest is what a dying process left."""
+def _frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
+    """Yield where the whole frames of a file are, those to be skipped too; what a dying process left is no frame."""
     from hyperloci.store.pack import frame_length
 
     position = 0
     while position < len(data):
         if data.startswith(_SKIPPABLE, position):
-            header = data[position + 4 : position + _SKIPPABLE_HEADER]
+            header = data[position + len(_SKIPPABLE) : position + _SKIPPABLE_HEADER]
             length = _SKIPPABLE_HEADER + int.from_bytes(header, "little")
         else:
             length = frame_length(data[position:])
         if not length or position + length > len(data):
-            break
+            return
+        yield ArchivePlace(day, position, length)
         position += length
-    return position
+
+
+def _end(place: ArchivePlace) -> int:
+    return place.offset + place.length
+
+
+def _blanked(data: bytes, place: ArchivePlace, node_ids: Collection[str]) -> bytes | None:
+    """Return a frame of the same length without the turns of these ids; None where it holds none of them."""
+    frame = data[place.offset : _end(place)]
+    if frame.startswith(_SKIPPABLE):
+        return None
+    line = json.loads(_unpacked(frame))
+    # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
+    kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
+    return None if kept == line["turns"] else _padded(_packed(line | {"turns": kept}), place.length)
 
 
 def _sync_folder(folder: Path) -> None:

@@ -56,8 +56,10 @@ SELECT t.key, t.next_seq, t.ended_at, t.last_seen_at, coalesce(c.micro, 0) AS mi
     coalesce(c.macro, 0) AS macro, coalesce(c.hot, 0) AS hot,
     (SELECT count(*) FROM chunks w WHERE w.session_key = t.key AND w.level = 'micro' AND w.stage = 'warm'
         AND w.last_seq < c.macro) AS unfrozen,
-    (SELECT count(*) FROM chunks u WHERE u.session_key = t.key AND u.stage <> 'hot' AND (u.node_key IS NULL
-        OR EXISTS (SELECT 1 FROM nodes f WHERE f.session_key = t.key AND f.seq BETWEEN u.first_seq AND u.last_seq
+    (SELECT count(*) FROM chunks u WHERE u.session_key = t.key AND u.stage <> 'hot' AND EXISTS (
+            SELECT 1 FROM nodes l WHERE l.session_key = t.key AND l.seq BETWEEN u.first_seq AND u.last_seq
+            AND l.deleted_at IS NULL) AND (u.node_key IS NULL OR EXISTS (
+            SELECT 1 FROM nodes f WHERE f.session_key = t.key AND f.seq BETWEEN u.first_seq AND u.last_seq
             AND f.deleted_at > u.summarised_at))) AS unsummarised
 FROM sessions t LEFT JOIN (
     SELECT session_key, max(CASE WHEN level = 'micro' THEN last_seq + 1 END) AS micro,
@@ -122,6 +124,14 @@ class Chunks:
             (session_key, first, last, forgotten),
         )
         return [node_from_row(row) for row in rows]
+
+    def seqs(self, session_key: int, first: int, last: int) -> list[int]:
+        """Return the sequence numbers of the turns that there are from `first` to `last`."""
+        rows = self._connection.execute(
+            f"SELECT n.seq FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_TURNS} ORDER BY n.seq",
+            (session_key, first, last),
+        )
+        return [row[0] for row in rows]
 
     def tokens(self, keys: Iterable[int]) -> dict[NodeKey, int]:
         """Return the tokens of those turns that stand in a micro-chunk."""
@@ -235,6 +245,43 @@ class Chunks:
             "UPDATE chunks SET archive_day = NULL, archive_offset = NULL, archive_length = NULL WHERE archive_day <= ?",
             (day,),
         ).rowcount
+
+    def archived_on(self, day: str) -> list[Chunk]:
+        """Return the chunks that are archived under a day or one before it."""
+        return self._select("c.archive_day <= ?", (day,))
+
+    def stale(self, session_key: int) -> list[Chunk]:
+        """Return the chunks that should have a summary and have none, or one of turns that were forgotten since.
+
+        The small ones come first: the larger ones are made of them.
+        """
+        found = self._select(
+            "c.session_key = ? AND c.stage <> 'hot' AND (c.node_key IS NULL OR EXISTS (SELECT 1 FROM nodes f WHERE"
+            " f.session_key = c.session_key AND f.seq BETWEEN c.first_seq AND c.last_seq"
+            " AND f.deleted_at > c.summarised_at))",
+            (session_key,),
+        )
+        return sorted(found, key=lambda chunk: list(Level).index(chunk.level))
+
+    def scope_of(self, session_key: int) -> str:
+        """Return the id of a session's scope."""
+        row = self._connection.execute(
+            "SELECT s.id FROM sessions t JOIN scopes s ON s.key = t.scope_key WHERE t.key = ?", (session_key,)
+        ).fetchone()
+        return str(row[0])
+
+    def places(self, chunk: Chunk) -> dict[NodeKey, int]:
+        """Return the place of each turn of a micro-chunk."""
+        rows = self._connection.execute("SELECT node_key, place FROM chunk_turns WHERE chunk_key = ?", (chunk.key,))
+        return {NodeKey(row[0]): row[1] for row in rows}
+
+    def hashes(self, chunk: Chunk) -> dict[NodeKey, bytes]:
+        """Return the SHA-256 of each turn of a chunk, as it was when it was stored."""
+        rows = self._connection.execute(
+            f"SELECT n.key, n.content_hash FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_TURNS}",
+            (chunk.session_key, chunk.first_seq, chunk.last_seq),
+        )
+        return {NodeKey(row[0]): bytes(row[1]) for row in rows}
 
     def place_of(self, node_key: NodeKey) -> tuple[Chunk, int] | None:
         """Return the micro-chunk a turn stands in and its place there, or None."""

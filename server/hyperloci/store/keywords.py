@@ -44,6 +44,10 @@ class Keywords:
         row = self._connection.execute("SELECT extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
         return str(row[0]).split() if row else []
 
+    def count(self) -> int:
+        """Return how many nodes the index holds."""
+        return int(self._connection.execute("SELECT nodes FROM keyword_totals").fetchone()[0])
+
     def remove(self, key: NodeKey) -> None:
         """Take a node out of the index."""
         self._connection.execute("DELETE FROM keywords WHERE node_key = ?", (key,))

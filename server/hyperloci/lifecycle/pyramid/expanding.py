@@ -1,0 +1,58 @@
+"""Giving back the turns of a chunk as they were said, at every stage (C.07)."""
+
+from __future__ import annotations
+
+from hyperloci.clock import to_iso
+from hyperloci.errors import NotFoundError
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import Node
+from hyperloci.model.pyramid import Chunk, ExpandedChunk, ExpandedTurn
+from hyperloci.store import Store
+from hyperloci.store.nodes import content_hash
+from hyperloci.tokens import count_tokens
+
+
+def expand(store: Store, chunk_id: str) -> ExpandedChunk:
+    """Return a chunk with all its turns, forgotten ones left out.
+
+    Each text is compared with the hash of what was said; a turn whose archive's time is over is marked.
+
+    Raises:
+        NotFoundError: no chunk has this id.
+    """
+    with store.snapshot():
+        chunk = store.chunks.get(chunk_id)
+        if chunk is None:
+            raise NotFoundError(f"id={chunk_id!r:.60} is no chunk of a conversation; search hits of kind chunk_* are.")
+        node = None if chunk.node_key is None else store.nodes.by_key(chunk.node_key)
+        return ExpandedChunk(
+            id=chunk.id,
+            level=chunk.level,
+            stage=chunk.stage,
+            session_id=chunk.session_id,
+            content="" if node is None else node.content,
+            key_facts=chunk.key_facts,
+            themes=chunk.themes,
+            turns=tuple(_turns(store, chunk)),
+        )
+
+
+def _turns(store: Store, chunk: Chunk) -> list[ExpandedTurn]:
+    turns = store.chunks.turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False)
+    keys = [turn.key for turn in turns]
+    tokens, paths, hashes = store.chunks.tokens(keys), store.chunks.paths(keys), store.chunks.hashes(chunk)
+    return [_expanded(turn, tokens.get(turn.key), paths.get(turn.key), hashes) for turn in turns]
+
+
+def _expanded(turn: Node, tokens: int | None, path: str | None, hashes: dict[NodeKey, bytes]) -> ExpandedTurn:
+    return ExpandedTurn(
+        id=turn.id,
+        seq=turn.seq or 0,
+        role=str(turn.metadata.get("role", "user")),
+        kind="action" if turn.subtype == "action" else "text",
+        at=to_iso(turn.event_time),
+        content=turn.content,
+        tokens=count_tokens(turn.content) if tokens is None else tokens,
+        path=path,
+        whole=content_hash(turn.content) == hashes[turn.key],
+    )

@@ -1,0 +1,154 @@
+"""Which sentences stand for all the others: LexRank with a prior, and a choice that says nothing twice (C.05).
+
+A sentence that is like many others that are like many others is central (Erkan & Radev 2004). The walk begins anew
+not anywhere but with what tends to matter: the user's words, decisions, names and numbers. Likeness is that of words
+(TF-IDF within the chunk), and of meaning too where vectors are to be had.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from hyperloci.lifecycle.pyramid.sentences import Sentence
+from hyperloci.model.turn import Speaker, TurnKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Embed = Callable[[Sequence[str]], "NDArray[np.float32] | None"]
+"""Returns a unit vector a text, or None where there are none to be had."""
+
+RESTART: Final = 0.35
+"""How often the walk begins anew: LexRank's 0.15 lets long assistant answers, all alike, drown the user."""
+
+STEPS: Final = 40
+"""Of the walk: it has settled to three digits after twenty."""
+
+FLOOR: Final = 0.1
+"""Sentences less alike than this are not joined."""
+
+REPEATS: Final = 0.55
+"""How much of its rank a sentence loses that says what is chosen already."""
+
+ROLE_PRIOR: Final = {Speaker.USER: 1.0, Speaker.ASSISTANT: 0.7}
+ACTION_PRIOR: Final = 0.4
+QUESTION_PRIOR: Final = 0.7
+CUE_PRIOR: Final = 0.6
+"""Added for each kind of cue (`CUES`) that a sentence holds."""
+
+FULL_TERMS: Final = 9
+"""Distinct terms of a sentence that says something; "Wow, that's great, Caroline!" is as central as it is empty."""
+
+CUES: Final[dict[str, re.Pattern[str]]] = {
+    name: re.compile(pattern, re.IGNORECASE)
+    for name, pattern in {
+        "decision": r"\b(?:decid\w+|agreed?|settled|chose|going with|go with|we(?:'ll| will) use|let's use|switch\w* to"
+        r"|instead of|conclu\w+|final(?:ly|ised|ized)?)\b"
+        r"|\b(?:решил\w*|договорил\w*|выбрал\w*|вместо|остановил\w+ на)\b",
+        "preference": r"\b(?:prefer\w*|always|never|favou?rite|(?:don't|do not|please) \w+|love|hate|like to)\b"
+        r"|\b(?:would rather|предпочита\w+|всегда|никогда|люблю|нравится|не надо|не нужно)\b",
+        "constraint": r"\b(?:must(?: not|n't)?|have to|has to|required?|requires|deadline|limit\w*|only if|blocked)\b"
+        r"|\b(?:at (?:most|least)|cannot|can't|budget)\b"
+        r"|\b(?:долж\w+|нельзя|нужно|требу\w+|срок|не более|не менее|только)\b",
+        "identity": r"\b(?:my name is|i am an?|i'm an?|i work|i live)\b"
+        r"|\bmy (?:wife|husband|team|boss|daughter|son|company|goal)\b"
+        r"|\b(?:меня зовут|я работаю|я живу|моя команда|мой)\b",
+        "outcome": r"\b(?:fixed|works? now|failed|broke|because|caused? by|root cause|turns out|passes)\b"
+        r"|\b(?:the (?:reason|problem|cause) (?:is|was)|merged|finished|completed|deployed|released)\b"
+        r"|\b(?:потому что|исправил\w*|сломал\w*|причина)\b",
+        "event": r"\b(?:yesterday|today|tomorrow|tonight|ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
+        r"|\b(?:last|next|this) (?:week|month|year|night|weekend|[a-z]+day)\b"
+        r"|\b(?:вчера|сегодня|завтра|назад|в прошл\w+|в следующ\w+)\b",
+    }.items()
+}
+"""What sentences worth keeping tend to say, in English and Russian; data, to be added to."""
+
+NUMBER: Final = re.compile(r"\d")
+NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a-z]+[A-Z]\w*")
+"""A capital within a sentence, a path, an identifier."""
+
+
+def cues(text: str) -> list[str]:
+    """Return which kinds of cue a sentence holds."""
+    return [name for name, pattern in CUES.items() if pattern.search(text)]
+
+
+def prior(sentence: Sentence) -> float:
+    """Return how likely a sentence matters before it is compared with others."""
+    if sentence.kind is TurnKind.ACTION:
+        return ACTION_PRIOR
+    value = ROLE_PRIOR[sentence.role] + CUE_PRIOR * len(cues(sentence.text))
+    value += 0.2 * bool(NUMBER.search(sentence.text)) + 0.2 * bool(NAME.search(sentence.text))
+    return value * (QUESTION_PRIOR if sentence.text.rstrip().endswith("?") else 1.0)
+
+
+def rank(found: Sequence[Sentence], embed: Embed | None = None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return each sentence's rank (they sum to 1) and their likeness, 0..1, each with each."""
+    import numpy as np
+
+    alike = _likeness(found, embed)
+    joined = np.where(alike >= FLOOR, alike, 0)
+    np.fill_diagonal(joined, 0)
+    total = joined.sum(axis=1, keepdims=True)
+    walk = np.divide(joined, total, out=np.zeros_like(joined), where=total > 0)
+    start = np.array([prior(sentence) for sentence in found], np.float32)
+    start /= start.sum()
+    said = np.array([min(1.0, len(set(sentence.terms)) / FULL_TERMS) for sentence in found], np.float32)
+    ranks = start.copy()
+    for _ in range(STEPS):
+        ranks = RESTART * start + (1 - RESTART) * (ranks @ walk + start * ranks[total[:, 0] == 0].sum())
+    ranks *= said
+    return ranks / ranks.sum(), alike
+
+
+def choose(
+    found: Sequence[Sentence],
+    ranks: NDArray[np.float32],
+    alike: NDArray[np.float32],
+    fits: Callable[[Sentence], bool],
+    limit: int,
+) -> list[Sentence]:
+    """Return the best sentences that fit, none saying what another has said, in the order in which they were said."""
+    import numpy as np
+
+    scores = ranks.astype(np.float64).copy()
+    chosen: list[int] = []
+    for _ in range(len(found)):
+        best = int(np.argmax(scores))
+        if scores[best] <= 0 or len(chosen) >= limit:
+            break
+        scores[best] = 0
+        if not fits(found[best]):
+            continue
+        chosen.append(best)
+        scores *= 1 - REPEATS * alike[best]
+    return [found[place] for place in sorted(chosen)]
+
+
+def _likeness(found: Sequence[Sentence], embed: Embed | None) -> NDArray[np.float32]:
+    import numpy as np
+
+    words = _by_words(found)
+    vectors = None if embed is None else embed([sentence.text for sentence in found])
+    if vectors is None or len(vectors) != len(found):
+        return words
+    return np.asarray((words + np.clip(vectors @ vectors.T, 0, 1)) / 2, np.float32)
+
+
+def _by_words(found: Sequence[Sentence]) -> NDArray[np.float32]:
+    import numpy as np
+
+    holding = Counter(term for sentence in found for term in set(sentence.terms))
+    columns = {term: number for number, term in enumerate(holding)}
+    weights = np.zeros((len(found), len(columns)), np.float32)
+    for row, sentence in enumerate(found):
+        for term, count in Counter(sentence.terms).items():
+            weights[row, columns[term]] = (1 + math.log(count)) * math.log(1 + len(found) / holding[term])
+    norms = np.linalg.norm(weights, axis=1, keepdims=True)
+    weights /= np.where(norms > 0, norms, 1)
+    return np.asarray(np.clip(weights @ weights.T, 0, 1), np.float32)

@@ -1,0 +1,101 @@
+"""Sentences of a conversation: what a summary is made of (C.05)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.store.analysis import STOP_WORDS, terms
+
+MIN_TERMS: Final = 3
+"""Fewer words that mean something are a greeting or a fragment."""
+
+MAX_CHARS: Final = 320
+"""A longer "sentence" is a listing or a log: its beginning stands for it."""
+
+MAX_SENTENCES: Final = 240
+"""Looked at in one chunk: the ranking compares each with each. Of more, the longest pasted texts give fewest."""
+
+FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_MARKUP: Final = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)\s+|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^[\s\-=_*|:+]+$")
+_END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[]?[A-ZА-ЯЁ0-9])|(?<=[。！？])")
+_ABBREVIATION: Final = re.compile(r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|т\.д|т\.е|т\.п|др)\.$")
+_SPACES: Final = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sentence:
+    """A sentence, who said it and where.
+
+    Attributes:
+        text: the sentence.
+        role, kind: whose, and whether it is words or the line of an action.
+        turn: the place of its turn among those of the chunk; `place`: its own among all sentences.
+        terms: what the keyword index would hold of it, without stop words.
+    """
+
+    text: str
+    role: Speaker
+    kind: TurnKind
+    turn: int
+    place: int
+    terms: tuple[str, ...]
+
+
+def sentences(turns: Iterable[Turn]) -> list[Sentence]:
+    """Return the sentences of turns that say something, each once, in order; code and tables are left out."""
+    found: list[Sentence] = []
+    seen: set[tuple[str, ...]] = set()
+    for number, turn in enumerate(turns):
+        for text in _split(turn):
+            words = content_terms(text)
+            if len(words) >= MIN_TERMS and words not in seen:
+                seen.add(words)
+                found.append(
+                    Sentence(text=text, role=turn.role, kind=turn.kind, turn=number, place=len(found), terms=words)
+                )
+    return _fewer(found)
+
+
+def content_terms(text: str) -> tuple[str, ...]:
+    """Return the index terms of a text without those of stop words."""
+    return tuple(term for term in terms(text) if term not in STOP_WORDS and len(term) > 1)
+
+
+def _split(turn: Turn) -> Iterator[str]:
+    if turn.kind is TurnKind.ACTION:
+        yield _tidy(turn.text)
+        return
+    for line in FENCE.sub("\n", turn.text).splitlines():
+        if _TABLE.match(line):
+            continue
+        pending = ""
+        for piece in _END.split(_MARKUP.sub("", line)):
+            pending = f"{pending} {piece}".strip()
+            if not _ABBREVIATION.search(pending):
+                yield _tidy(pending)
+                pending = ""
+        if pending:
+            yield _tidy(pending)
+
+
+def _tidy(text: str) -> str:
+    text = _SPACES.sub(" ", text).strip()
+    return text if len(text) <= MAX_CHARS else text[:MAX_CHARS].rsplit(" ", 1)[0] + " [...]"
+
+
+def _fewer(found: list[Sentence]) -> list[Sentence]:
+    """Keep MAX_SENTENCES: of each turn the first ones, as many of each as there is room for."""
+    if len(found) <= MAX_SENTENCES:
+        return found
+    order: dict[int, int] = {}
+    ranked = []
+    for sentence in found:
+        order[sentence.turn] = order.get(sentence.turn, -1) + 1
+        ranked.append((order[sentence.turn], sentence.place))
+    kept = {place for _, place in sorted(ranked)[:MAX_SENTENCES]}
+    return [sentence for sentence in found if sentence.place in kept]

@@ -1,0 +1,81 @@
+"""The pyramid's background work, and what it is given to work with (`lifecycle.step`).
+
+Loaded by every server, so it loads the rest when there is something to do.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from hyperloci.errors import HyperlociError
+from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.store import Store
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.lifecycle.pyramid.building import Builder
+    from hyperloci.lifecycle.pyramid.ranking import Embed
+    from hyperloci.lifecycle.pyramid.summary import Rarity
+
+EMBED_SECONDS: Final = 20.0
+"""For the sentences of one chunk, at most 240 of them: 17 ms each on one core."""
+
+KNOWN_TERMS: Final = 65_536
+
+
+def pyramid_step(context: UpkeepContext) -> int:
+    """Cut, demote, sum up and archive what there is; see `building.Builder`."""
+    return builder(context).run()
+
+
+def retention_step(context: UpkeepContext) -> int:
+    """Delete archive files whose time is over."""
+    return builder(context).expire()
+
+
+def builder(context: UpkeepContext) -> Builder:
+    """Return what builds pyramids; its summaries use vectors where an embedder is warm."""
+    from hyperloci.lifecycle.pyramid.building import Builder
+    from hyperloci.lifecycle.pyramid.summary import Extractive
+
+    rarity = rarity_in(context.store)
+    return Builder(
+        store=context.store,
+        settings=context.settings,
+        clock=context.clock,
+        summarise=Extractive(rarity, embedding(context.client)),
+        fallback=Extractive(rarity),
+        breathe=context.breathe,
+    )
+
+
+def embedding(client: EmbedderClient | None) -> Embed | None:
+    """Return what embeds sentences while an embedder is warm; None where embeddings are switched off."""
+    if client is None:
+        return None
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32] | None:
+        try:
+            return client.embed(texts, EMBED_SECONDS) if client.warm() else None
+        except HyperlociError:
+            return None
+
+    return embed
+
+
+def rarity_in(store: Store) -> Rarity:
+    """Return a function that tells the inverse document frequency of a term in a memory."""
+
+    @functools.lru_cache(maxsize=KNOWN_TERMS)
+    def rarity(term: str) -> float:
+        total = store.keywords.count()
+        count = min(total, store.keyword_search.frequencies([term]).get(term, 0))
+        return math.log(1 + (total - count + 0.5) / (count + 0.5))
+
+    return rarity

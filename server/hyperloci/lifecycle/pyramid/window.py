@@ -1,0 +1,190 @@
+"""A conversation within a token budget: the latest turns, those that bear on a question, summaries (C.06)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import to_iso
+from hyperloci.model import ctf
+from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.node import Node
+from hyperloci.model.pyramid import Chunk, ContextWindow, Level, Stage, WindowPart
+from hyperloci.store import Store
+from hyperloci.store.chunks import as_turn
+from hyperloci.tokens import count_tokens
+
+DEFAULT_SHARE: Final = 0.4
+"""Of the raw turns' tokens, where no budget is given (C.06)."""
+
+HOT_SHARE: Final = 0.45
+"""What the latest turns may take while older ones are asked for; what they leave goes to those."""
+
+SUMMARY_SHARE: Final = 0.15
+"""Kept for summaries; what they leave goes to the turns that bear on the question."""
+
+HEADS: Final = {
+    "summary": "Earlier in this conversation (quoted summaries; expand_chunk gives the turns):",
+    "warm": "Earlier turns that bear on the question:",
+    "hot": "The latest turns:",
+}
+ORDER: Final = ("summary", "warm", "hot")
+_FIELDS: Final = ("role", "time", "content")
+
+
+@dataclass(frozen=True, slots=True)
+class Relevant:
+    """Turns by relevance, best first, how they were found and what was done without."""
+
+    keys: Sequence[NodeKey]
+    mode: str
+    degraded: str | None = None
+
+
+Find = Callable[[str, str], Relevant]
+"""Called with the question and the session's id; finds the turns of the session that bear on it."""
+
+
+def context_window(
+    store: Store, session_key: int, max_tokens: int | None, query: str | None, find: Find
+) -> ContextWindow:
+    """Return a session's conversation at no more than `max_tokens` (two fifths of all its turns, if None)."""
+    turns = [turn for turn in store.chunks.turns(session_key, 0, _ALL) if turn.deleted_at is None]
+    known = store.chunks.tokens(turn.key for turn in turns)
+    costs = {turn.key: known.get(turn.key) or count_tokens(turn.content) for turn in turns}
+    raw = sum(costs.values())
+    budget = int(DEFAULT_SHARE * raw) if max_tokens is None else max_tokens
+    chunks = store.chunks.of_session(session_key)
+    hot_from = min((chunk.first_seq for chunk in chunks if chunk.stage is Stage.HOT), default=_behind(chunks))
+    hot = [turn for turn in turns if (turn.seq or 0) >= hot_from]
+    older = [turn for turn in turns if (turn.seq or 0) < hot_from]
+    if raw <= budget - _OVERHEAD - _ROW * len(turns):
+        hot, older = turns, []
+    relevant = find(query, chunks[0].session_id) if query and older else Relevant((), "recency")
+    filling = _Filling(budget)
+    filling.turns("hot", hot[::-1], HOT_SHARE if older else 1.0)
+    by_key = {turn.key: turn for turn in older}
+    wanted = [by_key[key] for key in relevant.keys if key in by_key]
+    filling.turns("warm", wanted, 1.0, keep=SUMMARY_SHARE)
+    filling.summaries(store, _covering(chunks, older))
+    # What is left: more of the latest, then more of what bears on the question.
+    filling.turns("hot", hot[::-1], 1.0)
+    filling.turns("warm", wanted or older[::-1], 1.0)
+    parts, text, tokens = filling.result()
+    return ContextWindow(
+        text=text,
+        tokens=tokens,
+        parts=parts,
+        raw_tokens=raw,
+        mode=relevant.mode,
+        degraded=relevant.degraded,
+    )
+
+
+_ALL: Final = 2**62
+_OVERHEAD: Final = 40
+_ROW: Final = 8
+"""What a heading and a row's role and time cost, to tell whether all turns fit."""
+
+
+def _behind(chunks: Sequence[Chunk]) -> int:
+    return max((chunk.last_seq + 1 for chunk in chunks), default=0)
+
+
+def _covering(chunks: Sequence[Chunk], older: Sequence[Node]) -> list[Chunk]:
+    """Return the largest chunks with a summary that cover the older turns, each turn once, in order."""
+    last = older[-1].seq or 0 if older else -1
+    found: list[Chunk] = []
+    for level in (Level.MACRO, Level.MINI, Level.MICRO):
+        for chunk in chunks:
+            covered = any(chunk.first_seq <= other.last_seq and other.first_seq <= chunk.last_seq for other in found)
+            if chunk.level is level and chunk.node_key is not None and chunk.first_seq <= last and not covered:
+                found.append(chunk)
+    return sorted(found, key=lambda chunk: chunk.first_seq)
+
+
+class _Filling:
+    """Puts turns and summaries into a budget, and knows what they cost."""
+
+    def __init__(self, budget: int) -> None:
+        self._budget = budget
+        self._spent = 0
+        self._turns: dict[str, dict[NodeKey, Node]] = {"hot": {}, "warm": {}}
+        self._summaries: list[tuple[Chunk, str]] = []
+        self._order: list[tuple[str, NodeKey]] = []
+
+    def turns(self, kind: str, wanted: Sequence[Node], share: float, *, keep: float = 0.0) -> None:
+        """Take turns as long as they fit, in the order given: into a share of the budget, or all but what is kept."""
+        limit = min(self._spent + int(share * self._budget), int((1 - keep) * self._budget))
+        taken = self._turns[kind]
+        others = self._turns["warm" if kind == "hot" else "hot"]
+        for turn in wanted:
+            if turn.key in taken or turn.key in others:
+                continue
+            cost = count_tokens(_row(turn)) + (0 if taken else _HEAD_COST[kind])
+            if self._spent + cost > limit:
+                if kind == "hot":
+                    break  # No hole in the latest turns.
+                continue
+            taken[turn.key] = turn
+            self._order.append((kind, turn.key))
+            self._spent += cost
+
+    def summaries(self, store: Store, chunks: Sequence[Chunk]) -> None:
+        """Take summaries as long as they fit, the latest first."""
+        nodes = store.nodes.by_keys([chunk.node_key for chunk in chunks if chunk.node_key is not None])
+        for chunk in reversed(chunks):
+            node = nodes.get(chunk.node_key) if chunk.node_key is not None else None
+            if node is None or node.deleted_at is not None:
+                continue
+            day = to_iso(chunk.started_at)[:10]
+            text = f"[turns {chunk.first_seq}-{chunk.last_seq}, {day}, {chunk.id}] {node.content}"
+            cost = count_tokens(text) + (0 if self._summaries else count_tokens(HEADS["summary"]))
+            if self._spent + cost <= self._budget:
+                self._summaries.append((chunk, text))
+                self._spent += cost
+
+    def result(self) -> tuple[tuple[WindowPart, ...], str, int]:
+        """Return what was taken, as text, and its tokens; what was estimated too low goes, the last taken first."""
+        while True:
+            parts = self._parts()
+            text = "\n".join(part.text for part in parts)
+            tokens = count_tokens(text)
+            if tokens <= self._budget:
+                return parts, text, tokens
+            if self._order:
+                kind, key = self._order.pop()
+                del self._turns[kind][key]
+            else:
+                self._summaries.pop()
+
+    def _parts(self) -> tuple[WindowPart, ...]:
+        """Return what was taken, in the order of the conversation."""
+        made = []
+        if self._summaries:
+            lines = [HEADS["summary"], *(text for _, text in reversed(self._summaries))]
+            made.append(_part("summary", "\n".join(lines), [chunk.id for chunk, _ in reversed(self._summaries)]))
+        for kind in ("warm", "hot"):
+            taken = sorted(self._turns[kind].values(), key=lambda turn: turn.seq or 0)
+            if taken:
+                rows = ctf.encode([as_turn(turn) for turn in taken], _FIELDS)
+                made.append(_part(kind, f"{HEADS[kind]}\n{rows}", [turn.id for turn in taken]))
+        return tuple(made)
+
+
+def _part(kind: str, text: str, ids: Sequence[NodeId]) -> WindowPart:
+    return WindowPart(kind=kind, text=text, tokens=count_tokens(text), ids=tuple(ids))
+
+
+_USUAL_TIME: Final = "12345.678"
+
+
+def _row(turn: Node) -> str:
+    """Return a turn's row with a time of the usual length."""
+    line = ctf.encode([as_turn(turn)], ("role", "content")).partition("\n")[2]
+    return f"{line} {_USUAL_TIME}"
+
+
+_HEADER: Final = "#CTF v1 turns=99999 fields=role,time,content from=2026-01-15T10:00:00.000+00:00"
+_HEAD_COST: Final = {kind: count_tokens(f"{head} {_HEADER}") for kind, head in HEADS.items()}
