@@ -24,6 +24,7 @@ from hyperloci.lifecycle.opening import known_project, open_store
 from hyperloci.model.answers import (
     AssembledContext,
     ContradictionReport,
+    DependencyAnswer,
     Explanation,
     Forgotten,
     ImportReport,
@@ -142,7 +143,7 @@ class Memory:
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.
         """
-        from hyperloci.retrieval.search import explanation_of
+        from hyperloci.retrieval.explain import explanation_of
         from hyperloci.retrieval.where import build_conditions
         from hyperloci.store.analysis import query_terms
 
@@ -156,7 +157,7 @@ class Memory:
             entity_name=entity_name,
             where=where,
         )
-        found = self._searcher.search(query, conditions, limit=limit, profile=profile)
+        found = self._searcher.search(query, conditions, limit=limit, profile=profile, explain=explain)
         explanations = (
             {key: explanation_of(scores, query_terms(query)) for key, scores in found.scores.items()} if explain else {}
         )
@@ -275,6 +276,100 @@ class Memory:
                 for item in found
             ),
         )
+
+    def graph(
+        self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 2, limit: int = 20
+    ) -> GraphAnswer:
+        """Return the memories around one and every relation between them, to be drawn (D.02, D.11)."""
+        from hyperloci.graph.subgraph import subgraph
+
+        return subgraph(
+            self.store,
+            self._node_about(topic).key,
+            relationship=relationship,
+            direction=direction,
+            depth=_depth(depth),
+            limit=limit,
+            scopes=(self.project.id, GLOBAL_SCOPE),
+        )
+
+    def neighbourhood(self, topic: str, *, depth: int = 2, relationship: str = "any") -> tuple[GraphNode, ...]:
+        """Return every memory at most `depth` relations away, whichever way they point; 2,000 at most (D.02)."""
+        from hyperloci.graph.paths import neighbourhood
+        from hyperloci.graph.subgraph import graph_nodes
+
+        walk = self._walk(relationship, "both")
+        return graph_nodes(self.store, neighbourhood(self.store, self._node_about(topic).key, walk, _depth(depth)))
+
+    def dependencies(self, topic: str, *, relationship: str = "depends_on") -> DependencyAnswer:
+        """Return all that a memory depends on, over any number of relations, and the circles in it (D.02)."""
+        from hyperloci.graph.paths import dependencies
+        from hyperloci.graph.subgraph import graph_nodes
+
+        start = self._node_about(topic)
+        found = dependencies(self.store, start.key, self._walk(relationship, "out"))
+        ids = {key: node.id for key, node in self.store.nodes.by_keys({*found.keys, start.key}).items()}
+        return DependencyAnswer(
+            node=self._present([start])[0],
+            dependencies=graph_nodes(self.store, found.keys),
+            cycles=tuple(tuple(ids[key] for key in cycle) for cycle in found.cycles),
+            complete=found.complete,
+        )
+
+    def path_between(
+        self, start: str, end: str, *, relationship: str = "any", direction: str = "both"
+    ) -> GraphAnswer | None:
+        """Return a shortest way over relations from one memory to another, None if they aren't joined (D.02)."""
+        from hyperloci.graph.paths import shortest_path
+        from hyperloci.graph.subgraph import path_answer
+
+        first, last = self._node_about(start).key, self._node_about(end).key
+        path = shortest_path(self.store, first, last, self._walk(relationship, direction))
+        return None if path is None else path_answer(self.store, first, path)
+
+    def graph_stats(self) -> dict[str, Any]:
+        """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
+        from hyperloci.store.pruning import graph_stats
+
+        return graph_stats(self.store.connection)
+
+    def outline(self, path: str) -> Tree:
+        """Return the tree of an indexed file's sections or symbols (D.04).
+
+        Raises:
+            NotFoundError: the file isn't indexed.
+        """
+        from hyperloci.retrieval.structure import tree_of
+
+        return tree_of(self.store, self.store.scopes.find(self.project.id) or 0, path)
+
+    def find_sections(
+        self,
+        title: str | None = None,
+        *,
+        fuzzy: bool = False,
+        type: str | None = None,
+        level: int | None = None,
+        path: str | None = None,
+        limit: int = 50,
+    ) -> tuple[Entry, ...]:
+        """Return the sections of the project's documents with this title, type and level (D.04).
+
+        Args:
+            title: the heading, without regard to case.
+            fuzzy: also headings that contain or resemble it; the likest first.
+            type: what the section is for (`ingest.section_types.SectionType`).
+            level: of the heading.
+            path: only this file.
+            limit: how many at most.
+        """
+        from hyperloci.retrieval.structure import find_sections
+
+        scope = self.store.scopes.find(self.project.id) or 0
+        found = find_sections(
+            self.store, scope, title=title, fuzzy=fuzzy, type=type, level=level, path=path, limit=limit
+        )
+        return tuple(found)
 
     def recall_user_info(self) -> tuple[Hit, ...]:
         """Return what is known of the user: who they are, what they prefer; surest first."""
@@ -474,6 +569,30 @@ class Memory:
             joined = [self._member(index, member) for index, member in enumerate(members)]
             edge = self.store.edges.create_edge(word, joined, now=self._clock(), weight=weight, evidence=proof)
         return edge.id
+
+    def confirm_link(self, id: str) -> GraphEdge:
+        """Mark a relation as right, by its id or the beginning of it: sure from now on, and never pruned (D.02, D.03).
+
+        Raises:
+            NotFoundError: no such relation.
+        """
+        from hyperloci.graph.subgraph import described, edge_by_id
+
+        with self.store.transaction():
+            edge = edge_by_id(self.store, id)
+            self.store.edges.confirm(edge.id, now=self._clock())
+        return described(self.store, [edge_by_id(self.store, edge.id)])[0]
+
+    def prune_links(self, *, dry_run: bool = False) -> PrunedEdges:
+        """Remove automatic relations that faded or crowd a memory; confirmed ones never (D.02)."""
+        from hyperloci.lifecycle.relations import prune_edges
+        from hyperloci.store.pruning import to_prune
+
+        now = self._clock()
+        pruning = to_prune(self.store.connection, now)
+        if not dry_run:
+            prune_edges(self.store, now=now)
+        return PrunedEdges(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
 
     def forget(self, id: str, *, reason: str | None = None) -> Forgotten:
         """Forget a memory; `restore` brings it back for 30 days (E.16)."""
@@ -687,7 +806,7 @@ class Memory:
     def _searcher(self) -> Searcher:
         from hyperloci.retrieval.search import Searcher
 
-        return Searcher(self.store, self._client, off_reason=OFF)
+        return Searcher(self.store, self._client, self.settings, off_reason=OFF, clock=self._clock)
 
     @functools.cached_property
     def _client(self) -> EmbedderClient | None:
@@ -707,6 +826,14 @@ class Memory:
         from hyperloci.retrieval.present import present
 
         return present(self.store, nodes, now=self._clock(), scores=scores, explanations=explanations)
+
+    def _walk(self, relationship: str, direction: str) -> Walk:
+        from hyperloci.graph.paths import Walk
+        from hyperloci.graph.related import known_label
+        from hyperloci.store.traversal import Traversal
+
+        label = known_label(Traversal(self.store.connection), relationship)
+        return Walk(label=label, direction=direction, scopes=(self.project.id, GLOBAL_SCOPE))
 
     def _node_about(self, topic: str, argument: str = "topic") -> Node:
         from hyperloci.retrieval.ids import by_id, may_be_id
@@ -762,6 +889,12 @@ class Memory:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
+
+
+def _depth(depth: int) -> int:
+    if not 1 <= depth <= MAX_DEPTH:
+        raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
+    return depth
 
 
 def _hints(found: Found, where: Where) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def related(
     if depth < 1:
         raise BadRequestError(f"depth={depth} is below 1.")
     traversal = Traversal(store.connection)
-    label = _known_label(traversal, relationship)
+    label = known_label(traversal, relationship)
     with store.snapshot():
         reached = _walk(traversal, start, label, direction, depth, scopes)
         nearest = sorted(reached, key=lambda key: (reached[key].distance, -reached[key].confidence, key))[:limit]
@@ -79,7 +79,12 @@ def related(
     ]
 
 
-def _known_label(traversal: Traversal, relationship: str) -> str | None:
+def known_label(traversal: Traversal, relationship: str) -> str | None:
+    """Return the label that a relationship names, None for `any`.
+
+    Raises:
+        BadRequestError: it is unknown; the message lists those in use.
+    """
     label = relationship.strip().lower().replace(" ", "_")
     if label == ANY:
         return None

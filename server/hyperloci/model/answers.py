@@ -212,3 +212,54 @@ class ReplAnswer:
     result: Any
     error: ReplError | None
     calls: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphNode:
+    """A memory in a drawn part of the concept graph; `distance` counts hyperedges from the middle."""
+
+    id: str
+    type: str
+    content: str
+    place: str
+    distance: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphEdge:
+    """A hyperedge between drawn memories: members as (id, role), those that are not drawn left out."""
+
+    id: str
+    label: str
+    members: tuple[tuple[str, str], ...]
+    confidence: float
+    automatic: bool
+    confirmed: bool
+    evidence: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphAnswer:
+    """A part of the concept graph: the memory in its middle first, then by distance, and what joins them."""
+
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DependencyAnswer:
+    """What a memory depends on, nearest first, and the circles in it; `complete` is False if more was not looked at."""
+
+    node: Hit
+    dependencies: tuple[GraphNode, ...]
+    cycles: tuple[tuple[str, ...], ...]
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrunedEdges:
+    """How many automatic relations were pruned, or would be (`dry_run`), and why."""
+
+    faded: int
+    crowded: int
+    dry_run: bool

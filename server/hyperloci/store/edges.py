@@ -119,6 +119,27 @@ class Edges:
         row = self._connection.execute("SELECT * FROM hyperedges WHERE id = ?", (edge_id,)).fetchone()
         return _edge_from_row(row, self.members([row["key"]]).get(row["key"], ())) if row else None
 
+    def among(self, nodes: Iterable[int]) -> list[Hyperedge]:
+        """Return the hyperedges that join at least two of these nodes, with all their members, surest first."""
+        rows = self._connection.execute(
+            """
+            SELECT h.* FROM json_each(?1) j CROSS JOIN membership m ON m.node_key = j.value
+            CROSS JOIN hyperedges h ON h.key = m.hyperedge_key
+            GROUP BY h.key HAVING count(DISTINCT m.node_key) > 1 ORDER BY h.confidence DESC, h.key
+            """,
+            (json.dumps([int(key) for key in nodes]),),
+        ).fetchall()
+        members = self.members(row["key"] for row in rows)
+        return [_edge_from_row(row, members.get(row["key"], ())) for row in rows]
+
+    def ids_like(self, prefix: str, limit: int = 5) -> list[str]:
+        """Return ids of hyperedges that start with `prefix`."""
+        rows = self._connection.execute(
+            "SELECT id FROM hyperedges WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
+            (prefix, prefix + "\U0010ffff", limit),
+        )
+        return [row[0] for row in rows]
+
     def members(self, edges: Iterable[int]) -> dict[int, tuple[Member, ...]]:
         """Return the members of each hyperedge, in their order."""
         found: dict[int, list[Member]] = {}

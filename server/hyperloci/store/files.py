@@ -53,6 +53,21 @@ class StoredCommit:
     ended: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilePiece:
+    """A living snippet of a file: its text, where it stands, and the symbol it is of."""
+
+    node_id: str
+    kind: str
+    content: str
+    char_start: int
+    char_end: int
+    line_start: int
+    line_end: int
+    symbol: str | None
+    symbol_kind: str | None
+
+
 MAX_VALUES: Final = 500
 """Values bound in one statement; SQLite's own limit was 999 for long."""
 
@@ -125,6 +140,43 @@ class Files:
             )
             found.setdefault(row["file_key"], []).append(chunk)
         return found
+
+    def pieces(self, scope_key: int, path: str) -> list[FilePiece]:
+        """Return the living snippets of a file with their texts, in their order."""
+        rows = self._connection.execute(
+            """
+            SELECT n.id, n.subtype, n.content, p.char_start, p.char_end, p.line_start, p.line_end, p.symbol,
+                json_extract(c.facts, '$.kind') AS symbol_kind
+            FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
+            LEFT JOIN code_facts c ON c.node_key = n.key
+            WHERE f.scope_key = ? AND f.path = ? AND n.deleted_at IS NULL ORDER BY p.char_start, n.key
+            """,
+            (scope_key, path),
+        )
+        return [
+            FilePiece(
+                node_id=row["id"],
+                kind=row["subtype"],
+                content=row["content"],
+                char_start=row["char_start"],
+                char_end=row["char_end"],
+                line_start=row["line_start"],
+                line_end=row["line_end"],
+                symbol=row["symbol"],
+                symbol_kind=row["symbol_kind"],
+            )
+            for row in rows
+        ]
+
+    def documents(self, scope_key: int) -> list[tuple[str, str]]:
+        """Return path and text of every living Markdown snippet of a project's files, in the order of the files."""
+        rows = self._connection.execute(
+            "SELECT f.path, n.content FROM files f JOIN positions p ON p.file_key = f.key"
+            " JOIN nodes n ON n.key = p.node_key WHERE f.scope_key = ? AND n.subtype = 'markdown'"
+            " AND n.deleted_at IS NULL ORDER BY f.path, p.char_start, n.key",
+            (scope_key,),
+        )
+        return [(row[0], row[1]) for row in rows]
 
     def count_chunks(self, file_keys: Iterable[int]) -> int:
         """Return how many living snippets these files have."""

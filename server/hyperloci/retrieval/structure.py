@@ -1,0 +1,261 @@
+"""The structure of an indexed file, read back from its snippets: the tree of its sections, or of its symbols (D.04).
+
+Snippets hold every character of a document, but not every heading: short sections share one. So the document is put
+together again and its headings are parsed as they were when it was indexed; no file is opened, and what was redacted
+stays so. Each section knows the snippets that hold its text.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.ingest.sections import parse_sections
+from hyperloci.store import Store
+from hyperloci.store.files import FilePiece
+
+FUZZY: Final = 0.6
+"""Likeness from which a title is another one misspelt or shortened: `difflib`'s own measure for close matches."""
+
+MAX_FILES: Final = 50
+"""Files whose trees are built for one look for a title."""
+
+_HEADING: Final = re.compile(r"^(?:#{1,6}[ \t]+(.+?)[ \t#]*|(.+)\n(?:=+|-+)[ \t]*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A section of a document or a symbol of a source file.
+
+    Attributes:
+        title: the heading, or the symbol's own name; empty for what stands above the first.
+        level: of the heading (0 above the first), or the symbol's depth from 1.
+        type: what the section is for (`ingest.section_types`), or the symbol's kind.
+        file: where it stands.
+        path: titles from the outermost to its own.
+        anchor: the heading's; the qualified name of a symbol.
+        line_start, line_end: its own lines, 1-based, inclusive; a document's tile it, a symbol's hold its members.
+        parent: index of what it stands in, in the tree's entries.
+        ids: the memories that hold its own text.
+    """
+
+    title: str
+    level: int
+    type: str
+    file: str
+    path: tuple[str, ...]
+    anchor: str
+    line_start: int
+    line_end: int
+    parent: int | None
+    ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A file's entries in the order of the text, and how they hang together."""
+
+    file: str
+    entries: tuple[Entry, ...]
+
+    def children(self, index: int | None) -> list[int]:
+        """Return what stands right in an entry, in order; in None what stands at the top."""
+        return [number for number, entry in enumerate(self.entries) if entry.parent == index]
+
+    def ancestors(self, index: int) -> list[int]:
+        """Return what an entry stands in, nearest first."""
+        found: list[int] = []
+        parent = self.entries[index].parent
+        while parent is not None:
+            found.append(parent)
+            parent = self.entries[parent].parent
+        return found
+
+    def siblings(self, index: int) -> list[int]:
+        """Return what stands beside an entry in the same one, without itself; at the top too."""
+        return [number for number in self.children(self.entries[index].parent) if number != index]
+
+    def descendants(self, index: int) -> list[int]:
+        """Return all that stands in an entry, at any depth, in order."""
+        return [number for number in range(index + 1, len(self.entries)) if index in self.ancestors(number)]
+
+    def depth_first(self) -> Iterator[int]:
+        """Yield every entry, each before what stands in it: the order of the text."""
+        return iter(range(len(self.entries)))
+
+    def by_title(self, title: str, *, fuzzy: bool = False) -> list[int]:
+        """Return the entries with a title, without regard to case; `fuzzy` also those that contain or resemble it."""
+        ranks = [(likeness(title, entry.title), number) for number, entry in enumerate(self.entries)]
+        least = FUZZY if fuzzy else 1.0
+        return [number for rank, number in sorted(ranks, key=lambda item: -item[0]) if rank >= least]
+
+    def by_type(self, type: str) -> list[int]:
+        """Return the entries of a type, in order."""
+        return [number for number, entry in enumerate(self.entries) if entry.type == type]
+
+    def by_level(self, level: int) -> list[int]:
+        """Return the entries of a level, in order."""
+        return [number for number, entry in enumerate(self.entries) if entry.level == level]
+
+
+def likeness(wanted: str, title: str) -> float:
+    """Return how far a title is the wanted one: 1 the same but for case, less where it contains or resembles it."""
+    wanted, title = _folded(wanted), _folded(title)
+    if not title or not wanted:
+        return 0.0
+    if wanted == title:
+        return 1.0
+    matcher = difflib.SequenceMatcher(None, title, wanted, autojunk=False)
+    if wanted in title:
+        return 0.9 + 0.09 * len(wanted) / len(title)
+    if matcher.real_quick_ratio() < FUZZY or matcher.quick_ratio() < FUZZY:
+        return 0.0
+    return 0.9 * matcher.ratio()
+
+
+def tree_of(store: Store, scope_key: int, path: str) -> Tree:
+    """Return the tree of an indexed file.
+
+    Raises:
+        NotFoundError: the file isn't indexed.
+    """
+    pieces = store.files.pieces(scope_key, path)
+    if not pieces:
+        raise NotFoundError(f"path={path!r:.200} is no indexed file of this project.")
+    return _document(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code(path, pieces)
+
+
+def find_sections(
+    store: Store,
+    scope_key: int,
+    *,
+    title: str | None = None,
+    fuzzy: bool = False,
+    type: str | None = None,
+    level: int | None = None,
+    path: str | None = None,
+    limit: int = 50,
+) -> list[Entry]:
+    """Return the sections of a project's documents that meet all that is asked; the likest titles first, then by file.
+
+    Raises:
+        BadRequestError: nothing is asked.
+        NotFoundError: `path` isn't indexed.
+    """
+    if title is None and type is None and level is None:
+        raise BadRequestError("nothing is asked: give a title, a type or a level.")
+    files = [path] if path is not None else _files(store, scope_key, title, fuzzy)
+    found: list[tuple[float, Entry]] = []
+    for file in files:
+        for entry in tree_of(store, scope_key, file).entries:
+            rank = 1.0 if title is None else likeness(title, entry.title)
+            if (
+                rank >= (FUZZY if fuzzy else 1.0)
+                and (type is None or entry.type == type)
+                and (level is None or entry.level == level)
+            ):
+                found.append((rank, entry))
+    found.sort(key=lambda item: (-item[0], item[1].file, item[1].line_start))
+    return [entry for _, entry in found[:limit]]
+
+
+def _files(store: Store, scope_key: int, title: str | None, fuzzy: bool) -> list[str]:
+    """Return the documents that have a heading like the title, likest first; without a title all of them."""
+    best: dict[str, float] = {}
+    ranks: dict[str, float] = {}
+    for path, content in store.files.documents(scope_key):
+        best.setdefault(path, 1.0 if title is None else 0.0)
+        for match in _HEADING.finditer(content) if title is not None else ():
+            heading = match[1] or match[2]
+            if heading not in ranks:
+                ranks[heading] = likeness(title or "", re.sub(r"[`*_]|\[([^\]]*)\]\([^)]*\)", r"\1", heading))
+            best[path] = max(best[path], ranks[heading])
+    chosen = [path for path in best if best[path] >= (FUZZY if fuzzy else 1.0)]
+    return sorted(chosen, key=lambda path: (-best[path], path))[: MAX_FILES if title is not None else None]
+
+
+def reassemble(pieces: Sequence[FilePiece]) -> tuple[str, list[tuple[int, int]]]:
+    """Put a document together from its snippets; return it, and where in it each of them stands."""
+    text: list[str] = []
+    spans: list[tuple[int, int]] = []
+    length, lines, end = 0, 1, 0
+    for piece in pieces:
+        gap = piece.char_start - end
+        if gap > 0:
+            breaks = min(gap, max(0, piece.line_start - lines))
+            text.append(" " * (gap - breaks) + "\n" * breaks)
+            length, lines = length + gap, lines + breaks
+        overlap = max(0, -gap)
+        fresh = piece.content[overlap:]
+        spans.append((length - overlap, length + len(fresh)))
+        text.append(fresh)
+        length, lines, end = length + len(fresh), lines + fresh.count("\n"), max(end, piece.char_end)
+    return "".join(text), spans
+
+
+def _document(path: str, pieces: Sequence[FilePiece]) -> Tree:
+    text, spans = reassemble(pieces)
+    starts = [span[0] for span in spans]
+    entries = []
+    for section in parse_sections(text):
+        held = [
+            piece.node_id
+            for piece, (start, end) in zip(pieces, spans, strict=True)
+            if start < section.char_end and end > section.char_start
+        ]
+        number = max(0, bisect_right(starts, section.char_start) - 1)
+        piece, (start, _) = pieces[number], spans[number]
+        line = piece.line_start + piece.content[: max(0, section.char_start - start)].count("\n")
+        entries.append(
+            Entry(
+                title=section.title,
+                level=section.level,
+                type=section.type.value,
+                file=path,
+                path=section.path,
+                anchor=section.anchor,
+                line_start=line,
+                line_end=line + section.line_end - section.line_start,
+                parent=section.parent,
+                ids=tuple(held),
+            )
+        )
+    return Tree(path, tuple(entries))
+
+
+def _code(path: str, pieces: Sequence[FilePiece]) -> Tree:
+    places: dict[str, int] = {}
+    entries: list[Entry] = []
+    lines: dict[str, list[FilePiece]] = {}
+    for piece in pieces:
+        lines.setdefault(piece.symbol or "", []).append(piece)
+    for symbol, held in lines.items():
+        parts = symbol.split(".") if symbol else []
+        above = (".".join(parts[:length]) for length in range(len(parts) - 1, 0, -1))
+        parent = next((places[name] for name in above if name in places), None)
+        places[symbol] = len(entries)
+        inside = [piece for name, some in lines.items() for piece in some if name.startswith(symbol + ".")]
+        entries.append(
+            Entry(
+                title=parts[-1] if parts else "",
+                level=len(parts),
+                type=held[0].symbol_kind or ("module" if not symbol else "code"),
+                file=path,
+                path=tuple(parts),
+                anchor=symbol,
+                line_start=held[0].line_start,
+                line_end=max(piece.line_end for piece in (*held, *(inside if symbol else ()))),
+                parent=parent,
+                ids=tuple(piece.node_id for piece in held),
+            )
+        )
+    return Tree(path, tuple(entries))
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.casefold().split())
