@@ -395,12 +395,19 @@ class Memory:
 
         return one(self.store, id, now=self._clock(), present=self._present)
 
-    def refresh_topics(self) -> None:
-        """Ask for this project's topics to be looked for anew; the embedder does it when its queue is empty."""
-        with self.store.transaction():
-            for scope in (self.project.id, GLOBAL_SCOPE):
-                self.store.topics.want_run(self.store.scopes.ensure(scope, now=self._clock()))
-        self._kick()
+    def refresh_topics(self) -> bool:
+        """Have this project's topics, and the global ones, looked for anew, and wait; False where that can't be.
+
+        Raises:
+            EmbedderError: the embedder can't embed what waits.
+        """
+        from hyperloci.lifecycle.topics import refresh
+
+        if self._client is None:
+            return False
+        with self.embedder_running():
+            self.embed_pending()
+            return refresh(self.store, (self.project.id, GLOBAL_SCOPE), self._kick, now=self._clock())
 
     def timeline(
         self,

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from hyperloci import __version__
-from hyperloci.cli import care, read, setup, upkeep, write
+from hyperloci.cli import care, read, setup, topics, upkeep, write
 from hyperloci.cli.common import Exit, complain, load_settings
 from hyperloci.errors import HyperlociError
 
@@ -60,6 +60,7 @@ read.register(app)
 write.register(app)
 setup.register(app)
 care.register(app)
+topics.register(app)
 upkeep.register(app)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -16,6 +18,11 @@ from hyperloci.topics.phase import phase_of
 EXAMPLES: Final = 3
 """Members shown beside a topic in a list: enough to see what it is about."""
 
+REFRESH_SECONDS: Final = 300.0
+"""Ten thousand memories take the embedder half a minute on one core."""
+
+LOOK_SECONDS: Final = 0.25
+
 MAX_TOPICS: Final = 100
 MAX_MEMBERS: Final = 50
 
@@ -26,6 +33,20 @@ UNNAMED: Final = "(to be named)"
 """Of a topic whose words went with a purged memory; the next run names it anew."""
 
 Present = Callable[[Sequence[Node]], list[Hit]]
+
+
+def refresh(store: Store, scopes: Sequence[str], kick: Callable[[], None], *, now: int) -> bool:
+    """Have the running embedder look for topics anew, and wait; False if it isn't done in five minutes."""
+    with store.transaction():
+        for scope in scopes:
+            store.topics.want_run(store.scopes.ensure(scope, now=now))
+    deadline = time.monotonic() + REFRESH_SECONDS
+    while time.monotonic() < deadline:
+        if not any(run.wanted for run in store.topics.runs(scopes)):
+            return True
+        kick()
+        threading.Event().wait(LOOK_SECONDS)
+    return False
 
 
 def listed(store: Store, scopes: Sequence[str], limit: int, *, now: int, present: Present) -> TopicList:

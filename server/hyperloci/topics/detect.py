@@ -51,12 +51,12 @@ TEXTS: Final = 300
 def due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
     """Tell whether a scope's topics should be looked for anew."""
     run = store.topics.run_of(scope_key)
-    if run is not None and not run.wanted and now - run.run_at < REST_MS:
-        return False
+    if run is not None and (run.wanted or now - run.run_at < REST_MS):
+        return run.wanted
     memories = store.topics.count_candidates(scope_key, model_key)
-    if run is None or not run.run_at:
+    if run is None:
         return memories >= FEWEST
-    return run.wanted or abs(memories - run.memories) > GROWN * max(run.memories, FEWEST)
+    return abs(memories - run.memories) > GROWN * max(run.memories, FEWEST)
 
 
 def run_due(store: Store, model_key: int, *, now: int) -> int:

@@ -1,0 +1,113 @@
+"""Commands that show the memory as a whole: topics, timeline."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, opened, print_json
+from hyperloci.model.topic import Event, TopicHit, TopicList
+
+PREVIEW_CHARS: Final = 100
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(topics)
+    app.command()(timeline)
+
+
+def topics(
+    project: ProjectOption = Path("."),
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=100, help="How many topics.")] = 20,
+    topic: Annotated[str | None, typer.Option("--id", help="Show this topic with its memories.")] = None,
+    refresh: Annotated[bool, typer.Option("--refresh", help="Look for topics anew first.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List what the memories are about, largest topic first.
+
+    Examples:
+      hyperloci topics
+      hyperloci topics --refresh --limit 50
+      hyperloci topics --id 0b0e3b5c-... --json
+    """
+    with opened(project) as memory:
+        if refresh and not memory.refresh_topics():
+            complain("the topics could not be looked for: the embedder is off, or not done yet.")
+            raise typer.Exit(Exit.DEGRADED)
+        found: TopicList | TopicHit = memory.list_topics(limit) if topic is None else memory.topic(topic)
+    if json:
+        print_json(found)
+    elif isinstance(found, TopicHit):
+        _print_topic(found)
+    else:
+        _print_topics(found)
+
+
+def _print_topics(found: TopicList) -> None:
+    table = Table("topic", "phase", "memories", "agreement", "strongest in", "id", box=None, padding=(0, 2))
+    for topic in found.topics:
+        table.add_row(
+            Text(topic.name, overflow="fold"),
+            topic.phase,
+            str(topic.member_count),
+            f"{topic.weighted_agreement:.1f}",
+            ", ".join(topic.dominant_spaces),
+            topic.id,
+        )
+    if found.topics:
+        console.print(table)
+    if found.detected_at is not None:
+        more = f", {found.total - len(found.topics)} more" if found.total > len(found.topics) else ""
+        console.print(Text(f"{found.total} topics among {found.memories} memories{more}, as of {found.detected_at}"))
+    if found.waiting:
+        console.print(Text(found.waiting, style="dim"))
+
+
+def _print_topic(topic: TopicHit) -> None:
+    console.print(Text(f"{topic.name}  ({topic.phase}, {topic.member_count} memories)", style="bold"))
+    strengths = ", ".join(f"{space} {value:.2f}" for space, value in topic.strengths.items())
+    console.print(Text(f"agreement {topic.weighted_agreement:.2f} of 8.5: {strengths}"))
+    console.print(Text(f"words: {', '.join(topic.terms)}"))
+    for hit in topic.examples:
+        console.print(Text(f"  {_line(hit.content)}  {hit.id}"))
+
+
+def timeline(
+    around: Annotated[str | None, typer.Argument(help="A memory's id, or words that find it.")] = None,
+    project: ProjectOption = Path("."),
+    session: Annotated[str | None, typer.Option("--session", help="Show this session instead.")] = None,
+    direction: Annotated[str, typer.Option("--direction", "-d", help="before, after or both.")] = "both",
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many on each side.")] = 10,
+    json: JsonOption = False,
+) -> None:
+    """Show what happened before and after a memory, or in a session.
+
+    Examples:
+      hyperloci timeline "we dropped redis" --direction before
+      hyperloci timeline --session 1f2e...
+    """
+    with opened(project) as memory:
+        found = memory.timeline(around, session_id=session, direction=direction, limit=limit)
+    if json:
+        print_json(found)
+        return
+    for event in found.events:
+        _print_event(event)
+    if not found.events:
+        console.print(Text("Nothing happened there that is remembered.", style="dim"))
+
+
+def _print_event(event: Event) -> None:
+    kind = event.memory.subtype or event.memory.type
+    style = "bold" if event.relation == "anchor" else ""
+    console.print(Text(f"{event.at[:19]}  [{kind}]  {_line(event.memory.content)}  {event.memory.id}", style=style))
+
+
+def _line(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= PREVIEW_CHARS else f"{line[:PREVIEW_CHARS]}..."
