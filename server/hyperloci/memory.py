@@ -27,8 +27,12 @@ from hyperloci.model.answers import (
     DependencyAnswer,
     Explanation,
     Forgotten,
+    GraphAnswer,
+    GraphEdge,
+    GraphNode,
     ImportReport,
     IndexReport,
+    PrunedEdges,
     Purged,
     RelatedAnswer,
     RelatedHit,
@@ -49,9 +53,11 @@ from hyperloci.store.faults import use_cases
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.graph.paths import Walk
     from hyperloci.lifecycle.capture import Capture
     from hyperloci.lifecycle.upkeep import UpkeepReport
     from hyperloci.retrieval.search import Found, Searcher
+    from hyperloci.retrieval.structure import Entry, Tree
 
 logger = logging.getLogger(__name__)
 
