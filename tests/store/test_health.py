@@ -26,6 +26,7 @@ def filled(store: Store) -> Iterator[Store]:
         nodes = [add(store, f"needle {number}", scope="p", session_key=session.key) for number in range(4)]
         for node in nodes[:3]:
             store.vectors.put(node.key, model, {"e1": vector_of(node.content).tobytes()}, now=NOW)
+        store.sparse.put("e13", {node.key: {"needle": 1.0, f"number{node.key}": 2.0} for node in nodes[:3]})
         store.connection.execute("INSERT INTO positions(node_key, file_key, path) VALUES (1, ?, 'a.py')", (file,))
         store.connection.execute("INSERT INTO facets(node_key) VALUES (2)")
         store.edges.link("supports", nodes[0].key, [nodes[1].key], now=NOW)
@@ -48,6 +49,10 @@ DAMAGE = [
     (health.WRONG_CODES, "DELETE FROM code_blocks", 1),
     (health.WRONG_CODES, "UPDATE code_blocks SET codes = zeroblob(length(codes))", 1),
     (health.WRONG_CODES, "UPDATE code_blocks SET codes = x'00'", 1),
+    (health.WRONG_POSTINGS, "DELETE FROM sparse_postings WHERE term_key = 1", 1),
+    (health.WRONG_POSTINGS, "UPDATE sparse_postings SET postings = x'00'", 1),
+    (health.WRONG_POSTINGS, "UPDATE sparse_postings SET postings = postings || x'000001' WHERE term_key = 1", 1),
+    (health.WRONG_POSTINGS, "DELETE FROM sparse_docs WHERE node_key = 2", 1),
     ("rows that refer to nothing", "UPDATE nodes SET session_key = 77 WHERE key = 1", 1),
     ("rows that refer to nothing", "UPDATE nodes SET scope_key = 77 WHERE key < 3", 2),
     ("rows that refer to nothing", "DELETE FROM scopes WHERE id = 'p'", 6),
@@ -57,7 +62,7 @@ DAMAGE = [
     ("rows that refer to nothing", "INSERT INTO evolution_nodes VALUES ('x', 99)", 1),
     ("rows that refer to nothing", "INSERT INTO facets(node_key) VALUES (99)", 1),
     ("rows that refer to nothing", "INSERT INTO mentions VALUES (1, 99)", 1),
-    ("rows that refer to nothing", "INSERT INTO aliases VALUES ('x', 99)", 1),
+    ("rows that refer to nothing", "INSERT INTO aliases(alias, entity_key) VALUES ('x', 99)", 1),
     ("rows that refer to nothing", "DELETE FROM models", 3),
     ("rows that refer to nothing", "DELETE FROM sessions", 4),
 ]

@@ -1,0 +1,77 @@
+"""Where a question leads."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.retrieval.intent import Intent, classify
+from hyperloci.retrieval.routing import Follow, Order, Route, Strategy, route
+from tests.support import NOW
+
+
+def routed(query: str) -> Route:
+    return route(query, classify(query), NOW)
+
+
+@pytest.mark.req("B.05")
+def test_why_walks_the_causes_of_the_best_hits() -> None:
+    found = routed("Why did we drop the cache?")
+    assert (found.strategy, found.direction, found.profile) == (Strategy.CAUSAL, "in", "causal")
+    assert found.follow[:2] == (Follow("causes", "in"), Follow("derived_from", "out"))
+
+
+@pytest.mark.req("B.05")
+def test_what_came_of_something_walks_its_effects() -> None:
+    found = route("What were the consequences of dropping the cache?", Intent.WHY)
+    assert found.direction == "out" and found.follow[0] == Follow("causes", "out")
+
+
+@pytest.mark.req("B.05")
+def test_when_answers_in_order_of_time_and_offers_the_bounds_it_names() -> None:
+    found = routed("When did we deploy in March?")
+    assert (found.strategy, found.order) == (Strategy.TEMPORAL, Order.TIME)
+    assert found.bounds is not None and found.bounds.text == "in March"
+
+
+@pytest.mark.req("B.05")
+def test_before_and_after_give_the_chain_of_turns_its_direction() -> None:
+    assert routed("When did we stop, before the release?").follow == (Follow("follows", "out"),)
+    assert routed("When did it break after the release?").follow == (Follow("follows", "in"),)
+
+
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("Who owns AuthService?", "AuthService"),
+        ("What is the auth service?", "auth service"),
+        ("tell me about PostgreSQL", "PostgreSQL"),
+    ],
+)
+def test_who_and_what_lead_to_the_entity_they_name(query: str, name: str) -> None:
+    found = routed(query)
+    assert found.strategy is Strategy.ENTITY and name in found.entities
+
+
+@pytest.mark.req("B.05")
+def test_anything_else_is_a_hybrid_search_and_walks_nothing() -> None:
+    found = routed("retry policy timeout")
+    assert (found.strategy, found.follow, found.order, found.bounds) == (Strategy.HYBRID, (), Order.SCORE, None)
+
+
+@pytest.mark.req("B.05", "B.07")
+def test_a_time_named_in_passing_makes_a_general_question_temporal() -> None:
+    found = routed("deploy scripts yesterday")
+    assert found.strategy is Strategy.TEMPORAL and found.order is Order.SCORE
+
+
+@pytest.mark.req("B.08")
+def test_simple_and_complex_questions_have_the_sizes_of_the_document() -> None:
+    simple, complex_ = routed("retry policy"), routed("compare redis and memcached")
+    assert (simple.depth, simple.limit, simple.tokens) == (2, 5, 1_000)
+    assert (complex_.depth, complex_.limit, complex_.tokens) == (4, 20, 3_000)
+
+
+def test_a_route_depends_on_nothing_but_its_arguments() -> None:
+    assert routed("Why did it fail yesterday?") == routed("Why did it fail yesterday?")
+    assert route("Why did it fail yesterday?", Intent.WHY).bounds is None
