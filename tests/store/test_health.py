@@ -85,7 +85,10 @@ def test_damage_is_found_counted_and_mended_and_no_memory_is_lost(
 
 
 def test_every_check_has_its_damage() -> None:
-    assert {name for name, _, _ in DAMAGE} == {check.name for check in health.CHECKS} | {health.WRONG_CODES}
+    assert {name for name, _, _ in DAMAGE} == {check.name for check in health.CHECKS} | {
+        health.WRONG_CODES,
+        health.WRONG_POSTINGS,
+    }
 
 
 def test_a_memory_whose_scope_is_gone_keeps_to_itself(filled: Store) -> None:

@@ -16,6 +16,7 @@ from hyperloci.clock import system_clock
 from hyperloci.model.node import Node
 from hyperloci.spaces.encoder import Encoder
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
+from hyperloci.spaces.query import SPARSE_SPACE
 from hyperloci.spaces.views import Sight
 from hyperloci.store import Store
 from hyperloci.topics.join import join
@@ -84,6 +85,7 @@ def _write(store: Store, model: int, nodes: Sequence[Node], made: Sequence[Finge
             # Changed meanwhile: it is in the queue again, and the next batch sees the new text.
             if current is not None and (current.content, current.title) == (node.content, node.title):
                 store.vectors.put(node.key, model, fingerprint.columns, now=now)
+                store.sparse.put(SPARSE_SPACE, {node.key: fingerprint.terms})
         join(store, [node.key for node in nodes], model, now=now)
 
 

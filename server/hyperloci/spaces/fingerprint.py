@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from hyperloci.spaces import int8, spelling, tokens
+from hyperloci.spaces import spelling, tokens
+from hyperloci.store import int8
 from hyperloci.spaces.encoder import Look, eyes_of
 from hyperloci.spaces.query import ENTITY_SPACE, TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import Sight, Views, semantic_view, views_of

@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.spaces import int8, spelling, tokens
+from hyperloci.spaces import spelling, tokens
+from hyperloci.store import int8
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Kind, Space
 

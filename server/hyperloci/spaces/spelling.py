@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.store.analysis import STOP_WORDS
+from hyperloci.store.codes import signs_of
 
 BITS: Final = 1_024
 NGRAM: Final = 3
@@ -54,8 +55,7 @@ def bits(text: str) -> bytes | None:
 
 def signs(blobs: Sequence[bytes]) -> NDArray[np.float32]:
     """Return packed bits as -1 and 1, shape (len(blobs), 1024)."""
-    packed = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), BITS // 8)
-    return np.unpackbits(packed, axis=1, bitorder="little").astype(np.float32) * 2 - 1
+    return signs_of(blobs, BITS)
 
 
 def agreement(query: NDArray[np.float32], blobs: Sequence[bytes]) -> NDArray[np.float32]:

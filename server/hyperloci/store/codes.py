@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -37,7 +38,13 @@ def dot(rows: FloatArray, query: FloatArray) -> FloatArray:
     return products
 
 
-def sign_code(vector: FloatArray) -> bytes:
+def signs_of(blobs: Sequence[bytes], bits: int) -> FloatArray:
+    """Return packed bits as -1 and 1, shape (len(blobs), bits)."""
+    packed = np.frombuffer(b"".join(blobs), np.uint8).reshape(len(blobs), -(-bits // 8))
+    return np.unpackbits(packed, axis=1, count=bits, bitorder="little").astype(np.float32) * 2 - 1
+
+
+def sign_code(vector: FloatArray | NDArray[np.int8]) -> bytes:
     """Return one bit a dimension, whether it is positive, filled up with zeros to whole words."""
     bits = np.packbits(vector > 0, bitorder="little").tobytes()
     return bits.ljust(words_of(len(vector)) * WORD_BITS // 8, b"\0")

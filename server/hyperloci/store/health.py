@@ -74,6 +74,8 @@ CHECKS: Final = (
 
 WRONG_CODES: Final = "blocks of vector codes that differ from the vectors"
 
+WRONG_POSTINGS: Final = "an inverted index that differs from the memories' terms"
+
 EMPTIED: Final = frozenset({("nodes", "session_key"), ("positions", "file_key"), ("chunks", "node_key")})
 """References that a row can do without."""
 
@@ -93,6 +95,7 @@ def violations(store: Store) -> dict[str, int]:
     """Return how often each check is violated, those that hold left out."""
     counts = {check.name: int(store.connection.execute(check.count).fetchone()[0]) for check in CHECKS}
     counts[WRONG_CODES] = store.vectors.wrong_blocks()
+    counts[WRONG_POSTINGS] = int(store.sparse.is_wrong())
     return {name: count for name, count in counts.items() if count}
 
 
@@ -114,6 +117,7 @@ def repair(store: Store) -> None:
         for row in rows:
             store.keywords.put(row["key"], title=row["title"], body=row["content"])
         store.vectors.rebuild_codes()
+        store.sparse.rebuild()
 
 
 def _mend_references(connection: sqlite3.Connection) -> None:

@@ -9,14 +9,25 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.codes import BLOCK_ROWS, WORD_BITS, BoolArray, Codes, FloatArray, dot, sign_code, words_of
+from hyperloci.store import int8
+from hyperloci.store.codes import (
+    BLOCK_ROWS,
+    WORD_BITS,
+    BoolArray,
+    Codes,
+    FloatArray,
+    dot,
+    sign_code,
+    signs_of,
+    words_of,
+)
 from hyperloci.store.stats import MAX_ATTEMPTS, get_meta, set_meta
 
 FINE: Final = 300
@@ -32,7 +43,15 @@ EXACT_BELOW: Final = 1_500
 _MODEL_IN_USE: Final = "model_in_use"
 
 FLOAT_BYTES: Final = 4
-"""E1 is stored as float32."""
+"""E1 is stored as float32, the other dense spaces as `int8`."""
+
+FLOAT_SPACE: Final = "e1"
+BIT_SPACE: Final = "e9"
+"""Its column holds bits, a query one sign a bit."""
+
+SCANNED: Final = ("e1", "e7", "e9", "e10")
+"""Spaces whose sign bits are held for scans: those that find memories on their own. The others score what these and
+the words found."""
 
 COLUMNS: Final = ("e1", "e5_cause", "e5_effect", "e7", "e8_out", "e8_in", "e9", "e10", "e11", "e12")
 
@@ -48,21 +67,35 @@ class Vectors:
     def use_model(self, model_id: str, dimensions: int, *, now: int) -> int:
         """Return the key of the model that fingerprints are made with from now on.
 
-        When it is another than before, every node that has a fingerprint is queued again (D.13).
+        When it is another than before, every node that has a fingerprint is queued again (D.13). Where only what
+        follows a `+` in the id differs, E1 is the same and stays comparable meanwhile.
         """
         self._connection.execute(
             "INSERT OR IGNORE INTO models(id, dimensions, first_used) VALUES (?, ?, ?)", (model_id, dimensions, now)
         )
         key = self.find_model(model_id)
         assert key is not None
-        if get_meta(self._connection, _MODEL_IN_USE) != model_id:
+        before = get_meta(self._connection, _MODEL_IN_USE)
+        if before != model_id:
             set_meta(self._connection, _MODEL_IN_USE, model_id)
             self._connection.execute(
                 "INSERT OR IGNORE INTO pending(node_key, queued_at)"
                 " SELECT node_key, ? FROM fingerprints WHERE model_key <> ?",
                 (now, key),
             )
+            if before is not None and foundation(before) == foundation(model_id):
+                self._keep_meaning(before, key)
         return key
+
+    def _keep_meaning(self, before: str, key: int) -> None:
+        """Take over what E1 saw, which is the same: search by meaning goes on while the rest is made anew."""
+        others = [column for column in COLUMNS if column != FLOAT_SPACE]
+        self._connection.execute(
+            f"UPDATE fingerprints SET model_key = ?, {', '.join(f'{column} = NULL' for column in others)}"
+            " WHERE model_key = (SELECT key FROM models WHERE id = ?)",
+            (key, before),
+        )
+        self._connection.execute("DELETE FROM code_blocks WHERE space <> ?", (FLOAT_SPACE,))
 
     def find_model(self, model_id: str) -> int | None:
         """Return the key of a model that has been used, or None."""
@@ -111,14 +144,31 @@ class Vectors:
             now: the time, in milliseconds.
         """
         _check_spaces(spaces)
+        known = self._connection.execute("SELECT 1 FROM fingerprints WHERE node_key = ?", (key,)).fetchone() is not None
         self._connection.execute(
             f"INSERT OR REPLACE INTO fingerprints(node_key, model_key, made_at, {', '.join(COLUMNS)})"
             f" VALUES (?, ?, ?, {', '.join('?' * len(COLUMNS))})",
             (key, model_key, now, *(spaces.get(column) for column in COLUMNS)),
         )
-        if "e1" in spaces:
-            self._put_code("e1", key, sign_code(np.frombuffer(spaces["e1"], np.float32)))
+        for space in SCANNED:
+            if space in spaces:
+                self._put_code(space, key, code_of(space, spaces[space]))
+            elif known:
+                self._clear_code(space, key)
         self._connection.execute("DELETE FROM pending WHERE node_key = ?", (key,))
+
+    def _clear_code(self, space: str, key: NodeKey) -> None:
+        """Zero the bits of a space that a memory had and has no more."""
+        block, slot = divmod(int(key), BLOCK_ROWS)
+        row = self._connection.execute(
+            "UPDATE code_blocks SET version = random() WHERE space = ? AND block = ? RETURNING key, length(codes)",
+            (space, block),
+        ).fetchone()
+        if row is not None:
+            width = row[1] // BLOCK_ROWS
+            with self._connection.blobopen("code_blocks", "codes", int(row[0])) as blob:
+                blob.seek(slot * width)
+                blob.write(bytes(width))
 
     def _put_code(self, space: str, key: NodeKey, code: bytes) -> None:
         block, slot = divmod(int(key), BLOCK_ROWS)
@@ -149,36 +199,40 @@ class Vectors:
             f"SELECT node_key, {space} FROM fingerprints WHERE node_key >= ? AND node_key < ? AND {space} IS NOT NULL",
             (first, first + BLOCK_ROWS),
         ):
-            code = sign_code(np.frombuffer(vector, np.float32))
+            code = code_of(space, vector)
             if len(code) == width:
                 start = (key - first) * width
                 codes[start : start + width] = code
         return bytes(codes)
 
     def wrong_blocks(self) -> int:
-        """Return how many blocks of codes miss a code of the latest model's vectors, or have one wrong."""
+        """Return how many blocks of codes of any space miss a code of the latest model's vectors, or have one wrong."""
+        return sum(self._wrong_blocks(space) for space in SCANNED)
+
+    def _wrong_blocks(self, space: str) -> int:
         stored = {
             row["block"]: row["codes"]
-            for row in self._connection.execute("SELECT block, codes FROM code_blocks WHERE space = 'e1'")
+            for row in self._connection.execute("SELECT block, codes FROM code_blocks WHERE space = ?", (space,))
         }
         return sum(
-            not _covers(stored.get(block, b""), self._codes_of_block("e1", block, width))
-            for block, width in self._widths().items()
+            not _covers(stored.get(block, b""), self._codes_of_block(space, block, width))
+            for block, width in self._widths(space).items()
         )
 
     def rebuild_codes(self) -> None:
         """Make all blocks of codes anew from the vectors, as wide as those of the latest model in each."""
         self._connection.execute("DELETE FROM code_blocks")
-        for block, width in self._widths().items():
-            self._write_block("e1", block, width)
+        for space in SCANNED:
+            for block, width in self._widths(space).items():
+                self._write_block(space, block, width)
 
-    def _widths(self) -> dict[int, int]:
+    def _widths(self, space: str) -> dict[int, int]:
         """Return the width in bytes of the codes of each block: that of the vector that was made last."""
         rows = self._connection.execute(
-            f"SELECT node_key / {BLOCK_ROWS} AS block, length(e1), max(made_at) FROM fingerprints"
-            " WHERE e1 IS NOT NULL GROUP BY block"
+            f"SELECT node_key / {BLOCK_ROWS} AS block, length({space}), max(made_at) FROM fingerprints"
+            f" WHERE {space} IS NOT NULL GROUP BY block"
         )
-        return {row[0]: words_of(row[1] // FLOAT_BYTES) * WORD_BITS // 8 for row in rows}
+        return {row[0]: words_of(_dimensions(space, row[1])) * WORD_BITS // 8 for row in rows}
 
     def nearest(
         self, query: FloatArray, allowed: BoolArray, model_key: int, k: int, *, space: str = "e1"
@@ -186,11 +240,11 @@ class Vectors:
         """Return the node keys nearest to a unit vector and their cosines, best first.
 
         Args:
-            query: shape (dimensions,), unit length.
+            query: shape (dimensions,), unit length; for E9 one sign a bit (`codes.signs_of`), of any length.
             allowed: bitmap over node keys: which may be returned.
             model_key: only vectors of this model are compared.
             k: how many at most.
-            space: the space to search, one with codes.
+            space: the space to search, one of `SCANNED`.
         """
         candidates = np.flatnonzero(allowed)
         if len(candidates) > EXACT_BELOW:
@@ -208,9 +262,13 @@ class Vectors:
         _check_spaces([space])
         if not len(keys):
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        found, scores = (self._exact_by_vec if self._vec else self._exact_by_numpy)(query, keys, model_key, space)
+        found, scores = self._comparison(space)(query, keys, model_key, space)
         order = np.lexsort((found, -scores))[:k]
         return found[order], scores[order]
+
+    def _comparison(self, space: str) -> Callable[..., tuple[NDArray[np.int64], FloatArray]]:
+        """sqlite-vec compares floats; bytes and bits are unpacked by numpy."""
+        return self._exact_by_vec if self._vec and space == FLOAT_SPACE else self._exact_by_numpy
 
     def _exact_by_vec(
         self, query: FloatArray, keys: NDArray[np.int64], model_key: int, space: str
@@ -228,10 +286,12 @@ class Vectors:
         rows = self._connection.execute(
             f"SELECT f.node_key, f.{space} FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
             f" WHERE f.model_key = ?2 AND length(f.{space}) = ?3",
-            (json.dumps(keys.tolist()), model_key, FLOAT_BYTES * len(query)),
+            (json.dumps(keys.tolist()), model_key, _width(space, len(query))),
         ).fetchall()
-        matrix = np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(len(rows), -1)
-        scores = dot(matrix, query.astype(np.float32)) if rows else np.empty(0, np.float32)
+        found = unpacked(space, [row[1] for row in rows], len(query))
+        scores = dot(found, query.astype(np.float32)) if rows else np.empty(0, np.float32)
+        if space == BIT_SPACE:
+            scores = np.asarray(scores / (np.linalg.norm(query) or 1.0), dtype=np.float32)
         return np.array([row[0] for row in rows], np.int64), scores
 
     def rows(self, keys: Iterable[int], columns: Sequence[str]) -> dict[NodeKey, tuple[bytes | None, ...]]:
@@ -251,6 +311,43 @@ class Vectors:
             codes = self._codes[space] = Codes(words)
         codes.refresh(self._connection, space)
         return codes if codes.rows else None
+
+
+def foundation(model_id: str) -> str:
+    """Return the part of a model's id that names E1's model; what follows a `+` names the other spaces'."""
+    return model_id.partition("+")[0]
+
+
+def code_of(space: str, blob: bytes) -> bytes:
+    """Return the bits that a scan compares: signs of a dense vector's components, or E9's bits, in whole words."""
+    if space == BIT_SPACE:
+        return blob.ljust(words_of(len(blob) * 8) * WORD_BITS // 8, b"\0")
+    if space == FLOAT_SPACE:
+        return sign_code(np.frombuffer(blob, np.float32))
+    return sign_code(np.frombuffer(blob, np.int8))
+
+
+def unpacked(space: str, blobs: Sequence[bytes], dimensions: int) -> FloatArray:
+    """Return stored vectors of one space as unit vectors, shape (len(blobs), dimensions)."""
+    if space == FLOAT_SPACE:
+        return np.frombuffer(b"".join(blobs), np.float32).reshape(len(blobs), dimensions)
+    if space == BIT_SPACE:
+        return np.asarray(signs_of(blobs, dimensions) / np.float32(np.sqrt(dimensions)), dtype=np.float32)
+    return int8.unpack(blobs, dimensions)
+
+
+def _width(space: str, dimensions: int) -> int:
+    """Return how many bytes a vector of one space has."""
+    if space == FLOAT_SPACE:
+        return FLOAT_BYTES * dimensions
+    return -(-dimensions // 8) if space == BIT_SPACE else dimensions
+
+
+def _dimensions(space: str, width: int) -> int:
+    """Return how many dimensions a vector of so many bytes has."""
+    if space == FLOAT_SPACE:
+        return width // FLOAT_BYTES
+    return width * 8 if space == BIT_SPACE else width
 
 
 def _covers(stored: bytes, wanted: bytes) -> bool:
