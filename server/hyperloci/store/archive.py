@@ -25,6 +25,9 @@ LEVEL: Final = 12
 LOCK_SECONDS: Final = 30.0
 """An append takes milliseconds; past this, something holds the lock and hangs."""
 
+RESERVE: Final = 24
+"""Bytes kept free behind a chunk: what is left when a turn is blanked must fit, also if it packs a little worse."""
+
 _SKIPPABLE: Final = b"\x50\x2a\x4d\x18"
 _SKIPPABLE_HEADER: Final = 8
 _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\.zst")
@@ -55,7 +58,7 @@ class Archive:
         Raises:
             StoreError: it could not be written, or what was read back differs; nothing is to be dropped then.
         """
-        frames = [_packed(line) for line in lines]
+        frames = [_with_room(_packed(line)) for line in lines]
         with self._locked(), _told(self._path(day)):
             offset = self._cut_torn(day, known_end)
             with open(self._opened(day), "r+b") as file:
@@ -179,31 +182,33 @@ def _unpacked(frame: bytes) -> bytes:
     return decompress(frame)
 
 
+def _with_room(frame: bytes) -> bytes:
+    return _padded(frame, len(frame) + RESERVE)
+
+
 def _padded(frame: bytes, length: int) -> bytes:
     """Return a frame with a frame to be skipped behind it, so long together."""
     rest = length - len(frame)
-    if rest == 0:
-        return frame
     if rest < _SKIPPABLE_HEADER:
         raise StoreError(f"A blanked chunk of {len(frame)} bytes does not fit into its {length} bytes.")
     return frame + _SKIPPABLE + (rest - _SKIPPABLE_HEADER).to_bytes(4, "little") + bytes(rest - _SKIPPABLE_HEADER)
 
 
 def _frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
-    """Yield where the whole frames of a file are, those to be skipped too; what a dying process left is no frame."""
+    """Yield where the chunks of a file are: a frame and the room behind it; what a dying process left is none."""
     from hyperloci.store.pack import frame_length
 
     position = 0
-    while position < len(data):
-        if data.startswith(_SKIPPABLE, position):
-            header = data[position + len(_SKIPPABLE) : position + _SKIPPABLE_HEADER]
-            length = _SKIPPABLE_HEADER + int.from_bytes(header, "little")
-        else:
-            length = frame_length(data[position:])
-        if not length or position + length > len(data):
+    while length := frame_length(data, position):
+        room = position + length
+        header = data[room : room + _SKIPPABLE_HEADER]
+        if not header.startswith(_SKIPPABLE):
             return
-        yield ArchivePlace(day, position, length)
-        position += length
+        end = room + _SKIPPABLE_HEADER + int.from_bytes(header[len(_SKIPPABLE) :], "little")
+        if end > len(data):
+            return
+        yield ArchivePlace(day, position, end - position)
+        position = end
 
 
 def _end(place: ArchivePlace) -> int:
@@ -212,10 +217,7 @@ def _end(place: ArchivePlace) -> int:
 
 def _blanked(data: bytes, place: ArchivePlace, node_ids: Collection[str]) -> bytes | None:
     """Return a frame of the same length without the turns of these ids; None where it holds none of them."""
-    frame = data[place.offset : _end(place)]
-    if frame.startswith(_SKIPPABLE):
-        return None
-    line = json.loads(_unpacked(frame))
+    line = json.loads(_unpacked(data[place.offset : _end(place)]))
     # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
     kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
     return None if kept == line["turns"] else _padded(_packed(line | {"turns": kept}), place.length)

@@ -12,6 +12,9 @@ MAX_BYTES: Final = 256 << 20
 """What one chunk may come to: far above a micro-chunk of the longest turns, and no bomb."""
 
 
+PIECE: Final = 1 << 16
+
+
 def compress(data: bytes, level: int) -> bytes:
     """Return one zstd frame, with its length and a checksum."""
     import zstandard
@@ -43,13 +46,17 @@ def decompress(data: bytes) -> bytes:
         raise ValueError(str(error)) from error
 
 
-def frame_length(data: bytes) -> int:
-    """Return how many bytes the first frame of `data` takes; 0 where it is torn or none."""
+def frame_length(data: bytes, start: int = 0) -> int:
+    """Return how many bytes the frame takes that begins at `start`; 0 where it is torn or none."""
     import zstandard
 
     reader = _decompressor().decompressobj()
+    position = start
     try:
-        reader.decompress(data)
+        # By pieces: given all that follows, it would copy it for every frame.
+        while position < len(data) and not reader.eof:
+            reader.decompress(data[position : position + PIECE])
+            position += PIECE
     except zstandard.ZstdError:
         return 0
-    return len(data) - len(reader.unused_data) if reader.eof else 0
+    return min(position, len(data)) - len(reader.unused_data) - start if reader.eof else 0

@@ -162,7 +162,7 @@ def _facts(found: Sequence[Sentence], ranks: object, alike: object, parts: Seque
     places = [number for number, sentence in enumerate(found) if _states(sentence)]
     weights = np.asarray(ranks)[places] * np.array([prior(sentence) for sentence in stated])
     nearness = np.asarray(alike)[np.ix_(places, places)]
-    return tuple(sentence.text for sentence in choose(stated, weights, nearness, lambda _: True, MAX_FACTS))
+    return tuple(f"{sentence.role.value}: {sentence.text}" for sentence in choose(stated, weights, nearness, lambda _: True, MAX_FACTS))
 
 
 def _states(sentence: Sentence) -> bool:
@@ -171,14 +171,12 @@ def _states(sentence: Sentence) -> bool:
 
 
 def _told(parts: Sequence[Digest]) -> list[Turn]:
-    """Return digests as turns: each line of a summary by its speaker, each fact as the user's."""
+    """Return digests as turns: each line of a summary, and each fact, by its speaker."""
     turns: list[Turn] = []
-    for part in parts:
-        for line in part.summary.splitlines():
-            head, colon, rest = line.partition(": ")
-            known = colon and head in set(Speaker)
-            turns.append(_turn(rest if known else line, Speaker(head) if known else Speaker.ASSISTANT))
-        turns += [_turn(fact, Speaker.USER) for fact in part.key_facts]
+    for line in (line for part in parts for line in (*part.summary.splitlines(), *part.key_facts)):
+        head, colon, rest = line.partition(": ")
+        known = colon and head in set(Speaker)
+        turns.append(_turn(rest if known else line, Speaker(head) if known else Speaker.ASSISTANT))
     return turns
 
 
