@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from hyperloci import __version__
-from hyperloci.cli import care, read, setup, topics, upkeep, write
+from hyperloci.cli import care, graph, read, setup, topics, upkeep, write
 from hyperloci.cli.common import Exit, complain, load_settings
 from hyperloci.errors import HyperlociError
 
@@ -57,6 +57,7 @@ def hook(event: Annotated[str, typer.Argument(help="The event, such as SessionSt
 
 
 read.register(app)
+graph.register(app)
 write.register(app)
 setup.register(app)
 care.register(app)

@@ -1,4 +1,4 @@
-"""Commands that read: query, stats, graph, sessions."""
+"""Commands that read: query, stats, sessions."""
 
 from __future__ import annotations
 
@@ -8,10 +8,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 from rich.text import Text
-from rich.tree import Tree
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
-from hyperloci.model.answers import RelatedAnswer
 from hyperloci.model.search import Hit, SearchAnswer
 
 PREVIEW_LINES = 6
@@ -22,7 +20,6 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(query)
     app.command()(stats)
-    app.command()(graph)
     app.command()(sessions)
 
 
@@ -99,7 +96,7 @@ def _scores(hit: Hit) -> Table:
 def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
     """Show what the memory holds and in which state it is."""
     with opened(project) as memory:
-        answer = memory.stats()
+        answer = memory.stats() | {"graph": memory.graph_stats()}
     if json:
         print_json(answer)
         return
@@ -111,60 +108,6 @@ def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
             Text("-" if shown in ("", None) else str(shown), overflow="fold"),
         )
     console.print(table)
-
-
-def graph(
-    topic: Annotated[str, typer.Argument(help="A memory's id, or words that find it.")],
-    project: ProjectOption = Path("."),
-    depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to cross.")] = 2,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=50, help="How many memories.")] = 20,
-    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
-    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz DOT.")] = False,
-    json: JsonOption = False,
-) -> None:
-    """Draw what a memory is related to.
-
-    Examples:
-      hyperloci graph "retry policy" --depth 3
-      hyperloci graph 976bdca7 --mermaid > graph.mmd
-    """
-    with opened(project) as memory:
-        answer = memory.find_related(topic, depth=depth, limit=limit)
-    if json:
-        print_json(answer)
-    elif mermaid or dot:
-        typer.echo(_mermaid(answer) if mermaid else _dot(answer))
-    else:
-        tree = Tree(Text(_short(answer.node.content), style="bold"))
-        for item in answer.related:
-            arrow = {"out": "->", "in": "<-"}.get(item.direction, "--")
-            tree.add(Text(f"{arrow} {item.relation} ({item.distance}) {_short(item.content)}  {item.id}"))
-        console.print(tree)
-
-
-def _short(content: str) -> str:
-    line = " ".join(content.split())
-    return line if len(line) <= 80 else line[:77] + "..."
-
-
-def _mermaid(answer: RelatedAnswer) -> str:
-    lines = ["flowchart LR", f'  n0["{_quoted(answer.node.content)}"]']
-    for number, item in enumerate(answer.related, start=1):
-        start, end = ("n0", f"n{number}") if item.direction != "in" else (f"n{number}", "n0")
-        lines += [f'  n{number}["{_quoted(item.content)}"]', f"  {start} -->|{item.relation}| {end}"]
-    return "\n".join(lines)
-
-
-def _dot(answer: RelatedAnswer) -> str:
-    lines = ["digraph memory {", "  rankdir=LR;", f'  n0 [label="{_quoted(answer.node.content)}"];']
-    for number, item in enumerate(answer.related, start=1):
-        start, end = ("n0", f"n{number}") if item.direction != "in" else (f"n{number}", "n0")
-        lines += [f'  n{number} [label="{_quoted(item.content)}"];', f'  {start} -> {end} [label="{item.relation}"];']
-    return "\n".join([*lines, "}"])
-
-
-def _quoted(content: str) -> str:
-    return _short(content).replace("\\", "/").replace('"', "'")
 
 
 def sessions(

@@ -74,9 +74,21 @@ def _print_remembered(remembered: Remembered, json: bool) -> None:
         errors.print(f"{remembered.redactions} secret(s) were redacted before storing.", style="yellow")
 
 
-def confirm(id: Annotated[str, typer.Argument(help="A memory's id.")], project: ProjectOption = Path(".")) -> None:
-    """Confirm that a memory is right: it never fades."""
+def confirm(
+    id: Annotated[str, typer.Argument(help="A memory's id, or a relation's as `hyperloci graph` shows it.")],
+    project: ProjectOption = Path("."),
+) -> None:
+    """Confirm that a memory or a relation is right: it never fades.
+
+    Examples:
+      hyperloci confirm 0c6b2a58-6f0e-4a39-9b7c-1d6a3a0e7c11
+      hyperloci confirm 976bdca7
+    """
     with opened(project) as memory:
+        if memory.store.nodes.get_node(id) is None and memory.store.edges.ids_like(id):
+            edge = memory.confirm_link(id)
+            console.print(f"{edge.id} ({edge.label}) confirmed")
+            return
         hit = memory.confirm_fact(id)
     console.print(f"{hit.id} confirmed")
 

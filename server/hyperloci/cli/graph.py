@@ -1,0 +1,250 @@
+"""Commands over structure and relations: graph, outline."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+from rich.text import Text
+from rich.tree import Tree as Drawing
+
+from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
+
+if TYPE_CHECKING:
+    from hyperloci.retrieval.structure import Entry, Tree
+
+SHORT: Final = 80
+"""Characters of a memory in a drawing."""
+
+SHORT_ID: Final = 8
+"""Characters of an id that are shown: with so many no two have met yet, and every command takes them."""
+
+
+class Direction(StrEnum):
+    """Which way relations are followed."""
+
+    OUT = "out"
+    IN = "in"
+    BOTH = "both"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(graph)
+    app.command()(outline)
+
+
+def graph(
+    topic: Annotated[str, typer.Argument(help="A memory's id, the beginning of one, or words that find it.")],
+    project: ProjectOption = Path("."),
+    depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to cross.")] = 2,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="How many memories.")] = 20,
+    relation: Annotated[str, typer.Option("--relation", "-r", help="Only this relation, such as calls.")] = "any",
+    direction: Annotated[Direction, typer.Option(help="Which way to follow relations.")] = Direction.BOTH,
+    mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
+    dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz DOT.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Draw what a memory is related to. Relations found by rules have a ~; `hyperloci confirm` takes their ids.
+
+    Examples:
+      hyperloci graph "retry policy" --depth 3
+      hyperloci graph 976bdca7 --relation calls --direction in
+      hyperloci graph 976bdca7 --mermaid > graph.mmd
+    """
+    with opened(project) as memory:
+        answer = memory.graph(topic, relationship=relation, direction=direction, depth=depth, limit=limit)
+        related = (
+            memory.find_related(
+                answer.nodes[0].id, relationship=relation, direction=direction, depth=depth, limit=limit
+            )
+            if json
+            else None
+        )
+    if related is not None:
+        print_json(_as_json(related, answer))
+    elif mermaid or dot:
+        typer.echo(to_mermaid(answer) if mermaid else to_dot(answer))
+    else:
+        console.print(draw(answer))
+
+
+def _as_json(related: RelatedAnswer, answer: GraphAnswer) -> dict[str, object]:
+    return {**asdict(related), "nodes": answer.nodes, "edges": answer.edges}
+
+
+# Drawings
+
+
+def draw(answer: GraphAnswer) -> Drawing:
+    """Return a graph as a tree: every memory once, below the nearest one that a relation joins it to."""
+    nodes = {node.id: node for node in answer.nodes}
+    middle = answer.nodes[0]
+    tree = Drawing(Text(_line(middle), style="bold"))
+    branches = {middle.id: tree}
+    for node in answer.nodes[1:]:
+        found = _nearest(node, nodes, answer.edges, branches)
+        if found is None:
+            continue
+        edge, above = found
+        line = Text.assemble((f"{_arrow(edge, above, node.id)} ", "cyan"), _line(node), (f"  [{_said(edge)}]", "dim"))
+        branches[node.id] = branches[above].add(line)
+    return tree
+
+
+def _nearest(
+    node: GraphNode, nodes: dict[str, GraphNode], edges: tuple[GraphEdge, ...], drawn: dict[str, Drawing]
+) -> tuple[GraphEdge, str] | None:
+    """Return the surest relation to a memory that is drawn already and one step nearer, with that memory."""
+    for edge in edges:
+        members = [id for id, _ in edge.members]
+        if node.id in members:
+            for id in members:
+                if id in drawn and nodes[id].distance == node.distance - 1:
+                    return edge, id
+    return None
+
+
+def _arrow(edge: GraphEdge, above: str, below: str) -> str:
+    speaks = {id for id, role in edge.members if role in ("subject", "cause")}
+    if not speaks or (above in speaks) == (below in speaks):
+        return f"-- {edge.label}"
+    return f"-> {edge.label}" if above in speaks else f"<- {edge.label}"
+
+
+def _said(edge: GraphEdge) -> str:
+    sure = "confirmed" if edge.confirmed else f"{'~' if edge.automatic else ''}{edge.confidence:.2f}"
+    return ", ".join(part for part in (edge.id[:SHORT_ID], sure, edge.evidence or "") if part)
+
+
+def _line(node: GraphNode) -> str:
+    return "  ".join(part for part in (node.id[:SHORT_ID], node.place, _short(node.content)) if part)
+
+
+def to_mermaid(answer: GraphAnswer) -> str:
+    """Return a graph as a Mermaid flowchart; a relation of three and more is a node of its own."""
+    names = {node.id: f"n{number}" for number, node in enumerate(answer.nodes)}
+    lines = ["flowchart LR"]
+    lines += [f'  {names[node.id]}["{_quoted(_label(node))}"]' for node in answer.nodes]
+    for number, edge in enumerate(answer.edges):
+        stroke = "-.->" if edge.automatic and not edge.confirmed else "-->"
+        if len(edge.members) == 2:
+            start, end, pointed = _ends(edge)
+            lines.append(f"  {names[start]} {stroke if pointed else '---'}|{_quoted(edge.label)}| {names[end]}")
+            continue
+        lines.append(f'  e{number}{{{{"{_quoted(edge.label)}"}}}}')
+        for id, role in edge.members:
+            ends = (names[id], f"e{number}") if role in ("subject", "cause") else (f"e{number}", names[id])
+            lines.append(f"  {ends[0]} {stroke} {ends[1]}")
+    return "\n".join(lines)
+
+
+def to_dot(answer: GraphAnswer) -> str:
+    """Return a graph as Graphviz DOT; a relation of three and more is a diamond."""
+    names = {node.id: f"n{number}" for number, node in enumerate(answer.nodes)}
+    lines = ["digraph memory {", "  rankdir=LR;", "  node [shape=box];"]
+    lines += [f'  {names[node.id]} [label="{_quoted(_label(node))}"];' for node in answer.nodes]
+    for number, edge in enumerate(answer.edges):
+        style = ' style="dashed"' if edge.automatic and not edge.confirmed else ""
+        if len(edge.members) == 2:
+            start, end, pointed = _ends(edge)
+            head = "" if pointed else " dir=none"
+            lines.append(f'  {names[start]} -> {names[end]} [label="{_quoted(edge.label)}"{head}{style}];')
+            continue
+        lines.append(f'  e{number} [shape=diamond label="{_quoted(edge.label)}"];')
+        for id, role in edge.members:
+            ends = (names[id], f"e{number}") if role in ("subject", "cause") else (f"e{number}", names[id])
+            lines.append(f"  {ends[0]} -> {ends[1]} [{style.strip()}];")
+    return "\n".join([*lines, "}"])
+
+
+def _ends(edge: GraphEdge) -> tuple[str, str, bool]:
+    """Return where a relation of two begins and ends, and whether it points."""
+    (first, first_role), (second, second_role) = edge.members
+    speaks = [role in ("subject", "cause") for role in (first_role, second_role)]
+    return (second, first, True) if speaks == [False, True] else (first, second, speaks[0] != speaks[1])
+
+
+def _label(node: GraphNode) -> str:
+    return node.place or _short(node.content)
+
+
+def _short(content: str) -> str:
+    line = " ".join(content.split())
+    return line if len(line) <= SHORT else line[: SHORT - 3] + "..."
+
+
+def _quoted(text: str) -> str:
+    return _short(text).replace("\\", "/").replace('"', "'")
+
+
+# Outlines
+
+
+def outline(
+    path: Annotated[str, typer.Argument(help="A file's path in the project, or with --title any path or none.")] = "",
+    project: ProjectOption = Path("."),
+    title: Annotated[str | None, typer.Option("--title", "-t", help="Only sections with such a title.")] = None,
+    fuzzy: Annotated[bool, typer.Option("--fuzzy", "-f", help="Titles that contain or resemble it, too.")] = False,
+    kind: Annotated[
+        str | None, typer.Option("--type", help="Only sections of a type: limitations, api, faq...")
+    ] = None,
+    level: Annotated[int | None, typer.Option(min=1, max=6, help="Only headings of this level.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show the sections of an indexed document, or the symbols of a source file; or find sections by their title.
+
+    Examples:
+      hyperloci outline README.md
+      hyperloci outline --title limitations --fuzzy
+      hyperloci outline docs/guide.md --type examples
+    """
+    if not path and title is None and kind is None and level is None:
+        raise typer.BadParameter("give a file's path, or --title, --type or --level.")
+    inside = _in_project(path, project) if path else None
+    with opened(project) as memory:
+        if inside is not None and title is None and kind is None and level is None:
+            tree = memory.outline(inside)
+            if json:
+                print_json(tree)
+            else:
+                console.print(draw_outline(tree))
+            return
+        found = memory.find_sections(title, fuzzy=fuzzy, type=kind, level=level, path=inside)
+    if json:
+        print_json({"sections": found})
+        return
+    for entry in found:
+        console.print(Text(f"{entry.file}:{entry.line_start}  {' > '.join(entry.path)}  ({_about(entry)})"))
+    if not found:
+        console.print(Text("No section is like that; --fuzzy finds titles that resemble it.", style="dim"))
+
+
+def _in_project(path: str, project: Path) -> str:
+    """Return a path as the index has it: relative to the project's root, with slashes."""
+    given = Path(path)
+    if given.is_absolute():
+        with opened(project) as memory:
+            root = Path(memory.project.root).resolve()
+        given = given.resolve().relative_to(root) if given.resolve().is_relative_to(root) else given
+    return given.as_posix().removeprefix("./")
+
+
+def draw_outline(tree: Tree) -> Drawing:
+    """Return a file's outline as a tree."""
+    root = Drawing(Text(tree.file, style="bold"))
+    branches: list[Drawing] = []
+    for entry in tree.entries:
+        above = root if entry.parent is None else branches[entry.parent]
+        line = Text.assemble(entry.title or "(above the first)", (f"  {_about(entry)}", "dim"))
+        branches.append(above.add(line))
+    return root
+
+
+def _about(entry: Entry) -> str:
+    kind = "" if entry.type == "unknown" else f"{entry.type}, "
+    return f"{kind}lines {entry.line_start}-{entry.line_end}"
