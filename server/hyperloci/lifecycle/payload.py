@@ -7,9 +7,11 @@ reason. The JSON form is that of the tool `save_consolidation`::
      "procedures": [{"content": "...", "sources": [7]}], "opinions": [{"content": "...", "sources": [7]}],
      "entities": [{"name": "...", "type": "tool", "aliases": ["..."]}],
      "causes": [{"cause": 3, "effect": 5, "evidence": "..."}],
-     "conflicts": [{"old": "<id of a memory>", "new": "facts[0]", "reason": "..."}]}
+     "conflicts": [{"old": "<id of a memory>", "new": "facts[0]", "reason": "..."}],
+     "through": 12}
 
-`sources`, `cause` and `effect` are the numbers of turns of the session.
+`sources`, `cause` and `effect` are the numbers of turns of the session; `through` is the number of the first turn that
+was not looked at, where that is not the session's end.
 """
 
 from __future__ import annotations
@@ -124,6 +126,7 @@ class Payload:
     causes: tuple[Cause, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     rejected: tuple[Rejected, ...] = ()
+    through: int | None = None
 
 
 class _ItemError(Exception):
@@ -140,7 +143,9 @@ def read_payload(given: object, turns: Collection[int]) -> Payload:
     if not isinstance(given, Mapping):
         return Payload(rejected=(Rejected("payload", f"must be an object with the lists {', '.join(LISTS)}"),))
     rejected = [
-        Rejected(f"{name!s:.60}", f"is unknown: use {', '.join(LISTS)}") for name in given if name not in LISTS
+        Rejected(f"{name!s:.60}", f"is unknown: use {', '.join(LISTS)}")
+        for name in given
+        if name not in (*LISTS, "through")
     ][:MAX_ITEMS]
     reader = _Reader(given, turns, rejected)
     findings = (
@@ -153,8 +158,17 @@ def read_payload(given: object, turns: Collection[int]) -> Payload:
         entities=tuple(reader.items("entities", _entity)),
         causes=tuple(reader.items("causes", _cause)),
         conflicts=tuple(reader.items("conflicts", _conflict)),
+        through=_through(given, rejected),
         rejected=tuple(rejected),
     )
+
+
+def _through(given: Mapping[Any, Any], rejected: list[Rejected]) -> int | None:
+    value = given.get("through")
+    if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
+        return value
+    rejected.append(Rejected("through", "must be the number of a turn"))
+    return None
 
 
 class _Reader:

@@ -46,6 +46,24 @@ def _abandon_sessions(context: UpkeepContext) -> int:
     return ended
 
 
+def _catch_up(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.consolidate import catch_up_step
+
+    return catch_up_step(context)
+
+
+def _consolidate(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.consolidate import consolidate_step
+
+    return consolidate_step(context)
+
+
+def _causes(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.causes import causes_step
+
+    return causes_step(context)
+
+
 def _link(context: UpkeepContext) -> int:
     from hyperloci.lifecycle.relations import link_step
 
@@ -66,6 +84,9 @@ def _prune_edges(context: UpkeepContext) -> int:
 
 STEPS: Final[tuple[Step, ...]] = (
     Step("abandon_sessions", ALWAYS, _abandon_sessions),
+    Step("catch_up", HOURLY, _catch_up),
+    Step("consolidate", ALWAYS, _consolidate),
+    Step("causes", HOURLY, _causes),
     Step("tiers", DAILY, decay.tiers_step),
     Step("backup", DAILY, backups.backup_step),
     Step("prune", DAILY, decay.prune_step),

@@ -14,12 +14,14 @@ from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.graph.anchors import anchor_fact
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+from hyperloci.graph.entities import EntityLinker
+from hyperloci.graph.naming import Named
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.suspicion import REASONS
 from hyperloci.lifecycle.payload import Cause, Conflict, Finding, Kind, NamedThing, Payload, Rejected
 from hyperloci.lifecycle.sameness import says_same, ungrounded
 from hyperloci.model.answers import Contradiction, ContradictionKind
-from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.search import Where
 from hyperloci.store import Store
@@ -66,7 +68,7 @@ class Saved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
+class Plan:
     """A finding that will be stored, with all that reading could tell beforehand."""
 
     finding: Finding
@@ -100,28 +102,18 @@ class WritePath:
         progress = self._progress.progress(session_id)
         return [] if progress is None else self._progress.turns(progress.session_key, first_seq, limit)
 
-    def mark_session_consolidated(
-        self, progress: Progress, through_seq: int, *, strategy: str, saved: Saved | None = None
-    ) -> bool:
+    def mark_session_consolidated(self, progress: Progress, through_seq: int, *, strategy: str) -> bool:
         """Note that the turns below a place are done; False if that was done meanwhile. Runs in a transaction."""
-        saved = saved or Saved()
-        return self._progress.advance(
-            progress,
-            through_seq,
-            now=self._clock(),
-            strategy=strategy,
-            kept=len(saved.new),
-            rejected=len(saved.rejected),
-        )
+        return self._progress.advance(progress, through_seq, now=self._clock(), strategy=strategy)
 
     # -- findings ----------------------------------------------------------------------------------------------------
 
     def plan(
         self, progress: Progress, payload: Payload, turns: Mapping[int, Node]
-    ) -> tuple[list[_Plan], list[Rejected]]:
+    ) -> tuple[list[Plan], list[Rejected]]:
         """Decide what of a payload is stored, reading only: outside of any transaction."""
         rejected = list(payload.rejected)
-        plans: list[_Plan] = []
+        plans: list[Plan] = []
         for finding in payload.findings:
             text = prepare(finding.content)
             sources = tuple(turns[seq] for seq in finding.sources)
@@ -134,7 +126,7 @@ class WritePath:
             plans.append(self._planned(progress, finding, text, sources))
         return plans, rejected
 
-    def _planned(self, progress: Progress, finding: Finding, text: Prepared, sources: tuple[Node, ...]) -> _Plan:
+    def _planned(self, progress: Progress, finding: Finding, text: Prepared, sources: tuple[Node, ...]) -> Plan:
         scope = _scope_of(progress.scope, finding, sources)
         near = self._near(text.text, (progress.scope, GLOBAL_SCOPE))
         known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
@@ -142,7 +134,7 @@ class WritePath:
         if known is None:
             disputes = self._disputes(text.text, near, (progress.scope, GLOBAL_SCOPE))
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
-        return _Plan(
+        return Plan(
             finding=finding,
             text=text,
             scope=scope,
@@ -154,7 +146,7 @@ class WritePath:
         )
 
     def save_nodes_batch(
-        self, progress: Progress, plans: Sequence[_Plan], *, strategy: str
+        self, progress: Progress, plans: Sequence[Plan], *, strategy: str
     ) -> tuple[Saved, dict[str, Node]]:
         """Store what was planned, with its provenance; runs in a transaction.
 
@@ -189,7 +181,7 @@ class WritePath:
         )
         return saved, nodes
 
-    def _store_plan(self, progress: Progress, plan: _Plan, strategy: str) -> tuple[Node | None, bool]:
+    def _store_plan(self, progress: Progress, plan: Plan, strategy: str) -> tuple[Node | None, bool]:
         now = self._clock()
         node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope)
         if node is None:
@@ -205,7 +197,7 @@ class WritePath:
         self._link_sources(node, plan.sources, strategy, now)
         return node, False
 
-    def _create(self, progress: Progress, plan: _Plan, strategy: str, now: int) -> Node:
+    def _create(self, progress: Progress, plan: Plan, strategy: str, now: int) -> Node:
         said = max(node.event_time for node in plan.sources)
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
@@ -234,6 +226,7 @@ class WritePath:
         why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
         self._store.log.add("extract", [node.id], now=now, to_tier=Tier.SESSION, reasoning=why)
         anchor_fact(self._store, node, self._store.scopes.ensure(progress.scope, now=now))
+        EntityLinker(self._store, sparing=True).link_text(node.key, node.scope, node.content, now=now)
         return node
 
     def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:
@@ -253,7 +246,7 @@ class WritePath:
             why = f"said again in session {progress.session_id}"
             self._store.nodes.update_node(node.id, now=now, reason=why, tier=Tier.LONGTERM)
 
-    def _tombstone(self, plan: _Plan) -> Node | None:
+    def _tombstone(self, plan: Plan) -> Node | None:
         """Return the forgotten node with this content: brought back if it faded, as it is if somebody forgot it."""
         node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
         if node is None:
@@ -365,45 +358,25 @@ class WritePath:
     # -- names and causes --------------------------------------------------------------------------------------------
 
     def extract_and_link_entities(self, things: Sequence[NamedThing], nodes: Sequence[Node]) -> int:
-        """Register named things, and join them to the memories that speak of them; runs in a transaction.
+        """Join named things to the memories whose text names them, and make them known; runs in a transaction.
 
-        A thing that no stored memory names is not registered. Returns how many were joined.
+        What no stored memory names is not made known. Returns how many things were joined.
         """
-        joined = 0
+        linker, now, joined = EntityLinker(self._store), self._clock(), 0
         for thing in things:
-            names = [prepare(name).text.strip() for name in (thing.name, *thing.aliases)]
-            speaking = [
-                node for node in nodes if any(name and name.casefold() in node.content.casefold() for name in names)
-            ]
-            if not speaking or not names[0]:
-                continue
-            key = self._entity(thing, names, speaking[0].scope)
+            names = [name for given in (thing.name, *thing.aliases) if (name := prepare(given).text.strip())]
+            speaking = [node for node in nodes if any(name.casefold() in node.content.casefold() for name in names)]
+            keys: list[NodeKey] = []
             for node in speaking:
-                self._store.entities.mention(node.key, key, now=self._clock())
-            joined += 1
+                keys += linker.link(node.key, node.scope, [Named(names[0], EntityKind(thing.type))], now=now)
+            for alias in names[1:] if keys else ():
+                self._store.entities.add_alias(keys[0], alias)
+            joined += bool(keys)
         return joined
 
-    def _entity(self, thing: NamedThing, names: Sequence[str], scope: str) -> NodeKey:
-        now = self._clock()
-        found = next((match[0] for name in names if name and (match := self._store.entities.find(name))), None)
-        if found is None:
-            new = NewNode(
-                type=NodeType.ENTITY,
-                subtype=thing.type,
-                content=names[0],
-                confidence=1.0,
-                origin=Origin.EXTRACTION,
-                scope=scope,
-                tier=Tier.LONGTERM,
-            )
-            key = self._store.nodes.create_node(new, now=now).key
-            self._store.entities.register(key, names[0], now=now)
-        else:
-            key = found.node_key
-        for alias in names[1:]:
-            if alias:
-                self._store.entities.add_alias(key, alias)
-        return key
+    def update_entity_summary(self, entity: NodeKey, summary: str) -> None:
+        """Describe an entity anew; runs in a transaction."""
+        self._store.entities.set_summary(entity, prepare(summary).text or None, now=self._clock())
 
     def save_causal_edges(self, causes: Sequence[Cause], turns: Mapping[int, Node], *, strategy: str) -> int:
         """Join turns that brought about others (B.18); each pair once. Returns how many; runs in a transaction."""

@@ -92,21 +92,19 @@ class Consolidations:
         ).fetchone()
         return node_from_row(row) if row else None
 
-    def advance(
-        self, progress: Progress, through_seq: int, *, now: int, strategy: str, kept: int = 0, rejected: int = 0
-    ) -> bool:
+    def advance(self, progress: Progress, through_seq: int, *, now: int, strategy: str) -> bool:
         """Note that the turns below a place are done; False if another process has done so meanwhile.
 
         A session that is done to its end has its `consolidated_at` set.
         """
         moved = self._connection.execute(
             """
-            INSERT INTO consolidations(session_key, through_seq, strategy, kept, rejected, updated_at)
-            SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE ?7 = 0 OR EXISTS (SELECT 1 FROM consolidations WHERE session_key = ?1)
-            ON CONFLICT(session_key) DO UPDATE SET through_seq = ?2, strategy = ?3, kept = kept + ?4,
-                rejected = rejected + ?5, attempts = 0, updated_at = ?6 WHERE through_seq = ?7
+            INSERT INTO consolidations(session_key, through_seq, strategy, updated_at)
+            SELECT ?1, ?2, ?3, ?4 WHERE ?5 = 0 OR EXISTS (SELECT 1 FROM consolidations WHERE session_key = ?1)
+            ON CONFLICT(session_key) DO UPDATE SET through_seq = ?2, strategy = ?3, attempts = 0, updated_at = ?4
+                WHERE through_seq = ?5
             """,
-            (progress.session_key, through_seq, strategy, kept, rejected, now, progress.through_seq),
+            (progress.session_key, through_seq, strategy, now, progress.through_seq),
         ).rowcount
         if moved and through_seq >= progress.next_seq:
             self._connection.execute(
@@ -114,6 +112,13 @@ class Consolidations:
                 (now, progress.session_key, through_seq),
             )
         return bool(moved)
+
+    def count(self, session_key: int, *, kept: int, rejected: int) -> None:
+        """Add to how many memories a session yielded, and how many findings were refused."""
+        self._connection.execute(
+            "UPDATE consolidations SET kept = kept + ?, rejected = rejected + ? WHERE session_key = ?",
+            (kept, rejected, session_key),
+        )
 
     def failed(self, progress: Progress, *, now: int) -> None:
         """Note that a try failed."""

@@ -1,0 +1,104 @@
+"""Which turns of a session brought about the next, inferred by rules from consecutive ones (B.18)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from hyperloci.lifecycle.payload import Cause
+from hyperloci.lifecycle.sameness import words
+from hyperloci.lifecycle.sentences import sentences
+from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.write_path import WritePath
+from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
+from hyperloci.store.consolidations import Consolidations, Progress
+
+SHARED_WORDS: Final = 2
+"""Words that both turns must share: `because` alone ties a turn to anything."""
+
+SESSIONS_LOOKED_AT: Final = 50
+"""Sessions that one run takes up; those that come later wait for the next."""
+
+MAX_EVIDENCE_CHARS: Final = 300
+
+_FOLLOWS_FROM: Final = re.compile(
+    r"\b(?:because of (?:that|this|it)|that'?s why|that’s why|as a result|as a consequence|which (?:caused"
+    r"|broke|led to|made)"
+    r"|caused by|since (?:that|the) (?:change|commit|edit|update|upgrade|migration)|after (?:that|this|your"
+    r"|the) (?:change|fix"
+    r"|edit|commit|update|upgrade|migration|refactoring)|now (?:it|the \w+) (?:fails|crashes|breaks|hangs|throws)"
+    r"|поэтому|из-за (?:этого|того)|в результате|после (?:этого|твоих|этой|твоего) \w+|теперь (?:он|она|оно"
+    r"|не) \w+)\b",
+    re.IGNORECASE,
+)
+"""A turn that says itself that it follows from what was before."""
+
+_FAILURE: Final = re.compile(
+    r"\b(?:error|exception|traceback|fail(?:s|ed|ing|ure)?|broken|breaks|crash(?:es|ed|ing)?|bug|hangs|wrong"
+    r"|doesn'?t work"
+    r"|does not work|doesn’t work|not working|ошибк\w*|падает|сломал\w*|не работает|зависает|баг)\b",
+    re.IGNORECASE,
+)
+_MENDED: Final = re.compile(
+    r"\b(?:fixed|the fix (?:is|was)|root cause|the (?:problem|issue|bug|cause) (?:is|was)|i (?:changed|replaced"
+    r"|added|removed"
+    r"|corrected|updated|moved|renamed|reverted|wrapped)|исправил\w*|причина|заменил\w*|поправил\w*)\b",
+    re.IGNORECASE,
+)
+
+
+def infer_causes(turns: Sequence[Node]) -> list[Cause]:
+    """Return the causes among consecutive turns: a reported failure and its mending, or a turn that says it follows."""
+    said = [turn for turn in turns if turn.subtype == "episode" and turn.seq is not None]
+    found = (_between(cause, effect) for cause, effect in itertools.pairwise(said))
+    return [cause for cause in found if cause is not None]
+
+
+def _between(cause: Node, effect: Node) -> Cause | None:
+    if cause.metadata.get("flags") or effect.metadata.get("flags"):
+        return None
+    if len(words(cause.content) & words(effect.content)) < SHARED_WORDS:
+        return None
+    evidence = _sentence(effect, _FOLLOWS_FROM)
+    mended = cause.origin is Origin.USER_PROMPT and _FAILURE.search(cause.content)
+    if evidence is None and mended and effect.origin is Origin.CLAUDE_RESPONSE:
+        evidence = _sentence(effect, _MENDED)
+    return None if evidence is None else Cause(cause.seq or 0, effect.seq or 0, evidence)
+
+
+def _sentence(turn: Node, pattern: re.Pattern[str]) -> str | None:
+    found = next((sentence for sentence in sentences(turn.content) if pattern.search(sentence)), None)
+    return None if found is None else found[:MAX_EVIDENCE_CHARS]
+
+
+def causes_step(context: UpkeepContext) -> int:
+    """Look through the sessions that are over for causes; `causal_inference_batch_size` pairs at most in a run."""
+    progress = Consolidations(context.store.connection, context.store.log)
+    write = WritePath(context.store, context.settings, context.clock)
+    left, added = context.settings.causal_inference_batch_size, 0
+    for session in progress.without_causes(SESSIONS_LOOKED_AT):
+        if left <= 0:
+            break
+        context.breathe()
+        looked_at, found = _look_through(progress, write, context, session, left)
+        left -= looked_at
+        added += found
+    return added
+
+
+def _look_through(
+    progress: Consolidations, write: WritePath, context: UpkeepContext, session: Progress, pairs: int
+) -> tuple[int, int]:
+    """Look at some pairs of a session, in one transaction; return how many, and how many causes were new."""
+    turns = progress.turns(session.session_key, session.causes_seq, pairs + 1)
+    is_rest = len(turns) <= pairs
+    # The last turn of a part is the first of the next: the pair across the cut counts too.
+    through = session.next_seq if is_rest else int(turns[-1].seq or 0)
+    by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
+    with context.store.transaction():
+        added = write.save_causal_edges(infer_causes(turns), by_seq, strategy="heuristic")
+        progress.advance_causes(session.session_key, through, now=context.clock())
+    return max(1, len(turns) - 1), added

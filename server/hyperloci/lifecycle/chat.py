@@ -1,0 +1,152 @@
+"""Asking a language model through an OpenAI-compatible endpoint: bounded in time and size, and never believed (B.17).
+
+It covers what runs on one's own machine (Ollama, llama.cpp, vLLM, LM Studio) and what is hosted. What is sent are turns
+of sessions as they are stored, so without secrets; nothing is sent unless the user named an endpoint.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from hyperloci.config import Settings
+from hyperloci.errors import ConfigurationError, HyperlociError
+
+MAX_ANSWER_BYTES: Final = 1_000_000
+"""A consolidated session is some kilobytes; a model that never stops is cut off."""
+
+MAX_ANSWER_TOKENS: Final = 4_096
+
+CONNECT_SECONDS: Final = 10.0
+"""A server that is there accepts at once, however long it then thinks."""
+
+_FENCE: Final = re.compile(r"^\s*```[a-zA-Z]*\s*\n(?P<inside>.*?)\n?```\s*$", re.DOTALL)
+_THOUGHT: Final = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+
+
+class ChatError(HyperlociError):
+    """The language model did not answer, or not as it should."""
+
+
+class Chat:
+    """A chat endpoint. One request at a time.
+
+    Raises:
+        ConfigurationError: no endpoint or model is set, or its address is none.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        if not settings.llm_url or not settings.llm_model:
+            raise ConfigurationError(
+                "consolidation='llm' needs llm_url (such as http://localhost:11434/v1) and llm_model."
+            )
+        base = settings.llm_url.rstrip("/")
+        self._url = urlsplit(base if base.endswith("/chat/completions") else f"{base}/chat/completions")
+        if self._url.scheme not in {"http", "https"} or not self._url.hostname:
+            raise ConfigurationError(f"llm_url={settings.llm_url!r} is no address: use http(s)://host/v1.")
+        self._model = settings.llm_model
+        self._key = settings.llm_api_key
+        self._seconds = float(settings.llm_timeout_seconds)
+
+    def ask(self, system: str, user: str) -> Any:
+        """Return the JSON value that the model answers with.
+
+        Raises:
+            ChatError: it can't be reached, takes too long, says too much, or answers with no JSON.
+        """
+        asked: dict[str, Any] = {
+            "model": self._model,
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}],
+            "temperature": 0,
+            "max_tokens": MAX_ANSWER_TOKENS,
+            "stream": False,
+        }
+        status, body = self._post({**asked, "response_format": {"type": "json_object"}})
+        if status == http.client.BAD_REQUEST:
+            # Not every server knows the format; the prompt asks for JSON as well.
+            status, body = self._post(asked)
+        if status != http.client.OK:
+            raise ChatError(f"{self._where} answered {status}: {body[:200].decode('utf-8', 'replace')}")
+        return _answer(body, self._where)
+
+    @property
+    def _where(self) -> str:
+        return f"{self._url.scheme}://{self._url.netloc}{self._url.path}"
+
+    def _post(self, asked: Mapping[str, Any]) -> tuple[int, bytes]:
+        headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
+        if self._key:
+            headers["Authorization"] = f"Bearer {self._key}"
+        kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
+        connection = kind(self._url.hostname or "", self._url.port, timeout=CONNECT_SECONDS)
+        deadline = time.monotonic() + self._seconds
+        watch = threading.Timer(self._seconds, _hang_up, (connection,))
+        watch.daemon = True
+        watch.start()
+        try:
+            connection.connect()
+            # Once it stands, the watch alone decides: it counts all of the time, a socket's time-out only silences.
+            connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
+            connection.request("POST", self._url.path or "/", json.dumps(asked).encode("utf-8"), headers)
+            response = connection.getresponse()
+            body = self._read(response)
+            if time.monotonic() >= deadline:
+                raise TimeoutError("cut off")
+            return response.status, body
+        except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
+            # AttributeError, ValueError: what http.client raises when the watch closes its socket under it.
+            if time.monotonic() >= deadline:
+                raise ChatError(f"{self._where} did not answer within {self._seconds:g} seconds.") from error
+            raise ChatError(f"{self._where} cannot be asked: {error or type(error).__name__}") from error
+        finally:
+            watch.cancel()
+            connection.close()
+
+    def _read(self, response: http.client.HTTPResponse) -> bytes:
+        body = response.read(MAX_ANSWER_BYTES + 1)
+        if len(body) > MAX_ANSWER_BYTES:
+            raise ChatError(f"{self._where} answered with more than {MAX_ANSWER_BYTES:,} bytes.")
+        return body
+
+
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    """End a request whose time is over: a time-out of a socket begins anew with every byte that drips in."""
+    sock = connection.sock
+    if sock is not None:
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
+
+
+def _answer(body: bytes, where: str) -> Any:
+    try:
+        choice = json.loads(body)["choices"][0]
+        content = choice["message"]["content"]
+        if choice.get("finish_reason") == "length":
+            raise ChatError(f"{where} stopped in the middle of its answer (finish_reason length).")
+        return _json_in(content)
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
+        raise ChatError(
+            f"{where} did not answer with JSON in a chat completion: {type(error).__name__} {error}"
+        ) from error
+
+
+def _json_in(content: str) -> Any:
+    """Return the JSON value of a model's text: alone, in a fence, or with words around it."""
+    text = _THOUGHT.sub("", content).strip()
+    fenced = _FENCE.match(text)
+    text = fenced["inside"] if fenced else text
+    try:
+        return json.loads(text)
+    except ValueError:
+        start, end = text.find("{"), text.rfind("}")
+        if start < 0 or end <= start:
+            raise
+        return json.loads(text[start : end + 1])

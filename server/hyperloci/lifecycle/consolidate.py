@@ -1,0 +1,313 @@
+"""Making facts of sessions that are over, each exactly once, by whichever strategy is set (B.16, B.17).
+
+A session is read in parts. What a part yields and the mark that it was read are stored in one transaction, so that a
+killed process leaves each part either done or untouched, and a second process that was as quick stores nothing. A
+session that goes on after its end is consolidated from there when it ends again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hyperloci.clock import MS_PER_DAY, Clock
+from hyperloci.config import Settings
+from hyperloci.errors import NotFoundError
+from hyperloci.lifecycle import telling
+from hyperloci.lifecycle.chat import Chat, ChatError
+from hyperloci.lifecycle.heuristics import extract
+from hyperloci.lifecycle.payload import Payload, read_payload
+from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.write_path import Plan, Saved, WritePath
+from hyperloci.model.kinds import NodeId, Tier
+from hyperloci.model.node import Node
+from hyperloci.store import Store
+from hyperloci.store.ageing import Ageing
+from hyperloci.store.consolidations import Consolidations, Progress
+
+_log = logging.getLogger(__name__)
+
+HEURISTIC: Final = "heuristic"
+LLM: Final = "llm"
+HOST: Final = "host"
+
+PART_TURNS: Final = 100
+"""Turns read at once: what they yield is stored in one transaction, some tens of milliseconds."""
+
+LLM_PART_CHARS: Final = 24_000
+"""Characters of turns put to a model at once: some 6,000 tokens, which the context of a small model has room for."""
+
+MAX_HOST_TURNS: Final = 1_000
+
+HOST_CHARS: Final = 60_000
+"""Characters of turns put before the assistant at once."""
+
+PENDING_LOOKED_AT: Final = 20
+"""Sessions taken up between two looks at what is pending."""
+
+MAX_ATTEMPTS: Final = 3
+"""After so many failures of the model in a row a session is consolidated by rules, so that it is not lost."""
+
+HOST_WAIT_MS: Final = 3 * MS_PER_DAY
+"""A session that the assistant was not asked to consolidate for so long is consolidated by rules."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consolidated:
+    """What became of one session.
+
+    Attributes:
+        session_id: which.
+        strategy: how it was done last.
+        through: turns below this number are done.
+        saved: what was stored and what was refused.
+        error: why it is not done to its end, if it isn't.
+    """
+
+    session_id: str
+    strategy: str
+    through: int
+    saved: Saved
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What an assistant is shown that is to consolidate a session: its turns, and up to which.
+
+    Attributes:
+        session_id: which.
+        turns: the turns, as JSON lines; '' where nothing waits.
+        through: the number after the last one shown.
+        left: turns that wait for another time.
+    """
+
+    session_id: str
+    turns: str
+    through: int
+    left: int
+
+
+class Consolidation:
+    """Consolidates the sessions of one store."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._progress = Consolidations(store.connection, store.log)
+        self.write = WritePath(store, settings, clock)
+
+    def pending(self, limit: int = PENDING_LOOKED_AT) -> list[Progress]:
+        """Return the sessions that wait, the oldest first; under `host` only those that the assistant left."""
+        strategy = self._settings.consolidation
+        if strategy == "off":
+            return []
+        seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST else None
+        return self._progress.pending(limit, seen_before=seen_before)
+
+    def run(self, progress: Progress, *, offline: bool = False, part_turns: int = PART_TURNS) -> Consolidated:
+        """Consolidate a session from where it was left to its end.
+
+        Args:
+            progress: how far it is.
+            offline: ask no model.
+            part_turns: turns read at once.
+        """
+        strategy = self._strategy(progress, offline=offline)
+        if strategy == LLM:
+            try:
+                chat = Chat(self._settings)
+                return self._run(progress, chat, part_turns)
+            except ChatError as error:
+                return self._failed(progress, str(error))
+        return self._run(progress, None, part_turns)
+
+    def _strategy(self, progress: Progress, *, offline: bool) -> str:
+        if self._settings.consolidation != LLM or offline or progress.attempts >= MAX_ATTEMPTS:
+            return HEURISTIC
+        return LLM
+
+    def _run(self, progress: Progress, chat: Chat | None, part_turns: int) -> Consolidated:
+        saved, name = Saved(), HEURISTIC if chat is None else LLM
+        while progress.through_seq < progress.next_seq:
+            turns = self._progress.turns(progress.session_key, progress.through_seq, part_turns)
+            turns, payload = self._ask(chat, progress, turns) if chat else (turns, self._extract(progress, turns))
+            is_rest = len(turns) < part_turns and (not turns or self._is_last(progress, turns[-1]))
+            through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
+            part = self._save(progress, payload, turns, through, name)
+            if part is None:
+                break  # Another process was as quick.
+            saved = _together(saved, part)
+            progress = replace(progress, through_seq=through)
+        return Consolidated(session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved)
+
+    def _is_last(self, progress: Progress, turn: Node) -> bool:
+        return not self._progress.turns(progress.session_key, int(turn.seq or 0) + 1, 1)
+
+    def _extract(self, progress: Progress, turns: Sequence[Node]) -> Payload:
+        before = self._progress.turn_before(progress.session_key, progress.through_seq)
+        return extract(turns, before)
+
+    def _ask(self, chat: Chat, progress: Progress, turns: Sequence[Node]) -> tuple[list[Node], Payload]:
+        """Return as many of the turns as a model is shown at once, and what it found in them."""
+        text, count = telling.tell(turns, LLM_PART_CHARS)
+        shown = list(turns[:count])
+        if not shown:
+            return shown, Payload()
+        system = (
+            f"You turn the record of a session into lasting memory. {telling.RULES}\n\n"
+            f"Answer with one JSON object of this form and nothing else:\n{telling.SCHEMA}"
+        )
+        answer = chat.ask(system, f"{telling.DATA}\n\n{text}")
+        return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
+
+    def _save(
+        self, progress: Progress, payload: Payload, turns: Sequence[Node], through: int, strategy: str
+    ) -> Saved | None:
+        """Store what a part yields and the mark that it was read, at once; None if it was read meanwhile."""
+        by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
+        before = self._progress.turn_before(progress.session_key, progress.through_seq)
+        if before is not None and before.seq is not None:
+            by_seq.setdefault(before.seq, before)
+        plans, refused = self.write.plan(progress, payload, by_seq)
+        with self._store.transaction():
+            if not self.write.mark_session_consolidated(progress, through, strategy=strategy):
+                return None
+            saved = self._write(progress, payload, plans, by_seq, strategy)
+            saved = replace(saved, rejected=(*refused, *saved.rejected))
+            self._progress.count(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
+            self._settle(progress, [source for plan in plans for source in plan.sources], through)
+        return saved
+
+    def _write(
+        self,
+        progress: Progress,
+        payload: Payload,
+        plans: Sequence[Plan],
+        turns: Mapping[int, Node],
+        strategy: str,
+    ) -> Saved:
+        saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=strategy)
+        superseded, unresolved = self.write.resolve_declared(payload.conflicts, nodes, progress.scope)
+        return replace(
+            saved,
+            superseded=(*saved.superseded, *superseded),
+            entities=self.write.extract_and_link_entities(payload.entities, list(nodes.values())),
+            causes=self.write.save_causal_edges(payload.causes, turns, strategy=strategy),
+            rejected=(*saved.rejected, *unresolved),
+        )
+
+    def _settle(self, progress: Progress, sources: Sequence[Node], through: int) -> None:
+        """Move what was extracted from to `session`, and at the end what was remembered on purpose to the long term."""
+        used = {source.id for source in sources if source.tier is Tier.TASK}
+        self._move(sorted(used), Tier.TASK, Tier.SESSION, f"facts were made of it ({progress.session_id})")
+        if through < progress.next_seq:
+            return
+        for tier in (Tier.TASK, Tier.SESSION):
+            kept = [node_id for node_id, now_in in self._progress.keepsakes(progress.session_key) if now_in is tier]
+            self._move(kept, tier, Tier.LONGTERM, f"session {progress.session_id} was consolidated")
+
+    def _move(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
+        if node_ids:
+            now = self._clock()
+            Ageing(self._store.connection, self._store.log).move(node_ids, after, now=now)
+            self._store.log.add("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
+
+    def _failed(self, progress: Progress, error: str) -> Consolidated:
+        with self._store.transaction():
+            self._progress.failed(progress, now=self._clock())
+        _log.warning("session %s is not consolidated: %s", progress.session_id, error)
+        now = self._progress.progress(progress.session_id) or progress
+        return Consolidated(
+            session_id=progress.session_id, strategy=LLM, through=now.through_seq, saved=Saved(), error=error
+        )
+
+    # -- by the assistant --------------------------------------------------------------------------------------------
+
+    def request(self, session_id: str | None, scope: str) -> Request:
+        """Return what an assistant is shown that is to consolidate a session; the oldest that waits, if none is named.
+
+        Raises:
+            NotFoundError: there is no such session, or none waits.
+        """
+        if session_id is None:
+            waiting = [item for item in self._progress.pending(PENDING_LOOKED_AT) if item.scope == scope]
+            if not waiting:
+                raise NotFoundError("No session of this project waits to be consolidated.")
+            progress = waiting[0]
+        else:
+            progress = self._known(session_id)
+        turns = self._progress.turns(progress.session_key, progress.through_seq, MAX_HOST_TURNS)
+        text, shown = telling.tell(turns, HOST_CHARS)
+        through = int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
+        left = max(0, progress.next_seq - through) if shown else 0
+        return Request(session_id=progress.session_id, turns=text, through=through, left=left)
+
+    def save(self, session_id: str, given: object) -> Consolidated:
+        """Store what an assistant found in a session (`save_consolidation`); what is known already is counted again.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        progress = self._known(session_id)
+        turns = {
+            int(turn.seq): turn
+            for turn in self._progress.turns(progress.session_key, 0, progress.next_seq)
+            if turn.seq is not None
+        }
+        payload = read_payload(given, turns)
+        plans, refused = self.write.plan(progress, payload, turns)
+        through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
+        with self._store.transaction():
+            saved = self._write(progress, payload, plans, turns, HOST)
+            saved = replace(saved, rejected=(*refused, *saved.rejected))
+            self.write.mark_session_consolidated(progress, through, strategy=HOST)
+            self._progress.count(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
+            self._settle(progress, [source for plan in plans for source in plan.sources], through)
+        return Consolidated(session_id=session_id, strategy=HOST, through=through, saved=saved)
+
+    def _known(self, session_id: str) -> Progress:
+        progress = self._progress.progress(session_id)
+        if progress is None:
+            raise NotFoundError(f"session_id={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
+        return progress
+
+
+def consolidate_step(context: UpkeepContext) -> int:
+    """Consolidate every session that is over; return how many memories were made, replaced or said again."""
+    consolidation = Consolidation(context.store, context.settings, context.clock)
+    changed, tried = 0, set[int]()
+    while waiting := [item for item in consolidation.pending() if item.session_key not in tried]:
+        for progress in waiting:
+            context.breathe()
+            tried.add(progress.session_key)
+            saved = consolidation.run(progress, offline=context.dry_run).saved
+            changed += len(saved.new) + len(saved.known) + len(saved.superseded)
+    return changed
+
+
+def catch_up_step(context: UpkeepContext) -> int:
+    """Store the turns of sessions that ended which no hook told of: what is consolidated should be whole."""
+    from hyperloci.lifecycle.capture import Capture
+
+    capture = Capture(context.store, context.settings, context.clock)
+    stored = 0
+    for scope in context.scopes():
+        context.breathe()
+        stored += capture.catch_up(scope)
+    return stored
+
+
+def _together(one: Saved, other: Saved) -> Saved:
+    return Saved(
+        new=(*one.new, *other.new),
+        known=(*one.known, *other.known),
+        superseded=(*one.superseded, *other.superseded),
+        contradicted=one.contradicted + other.contradicted,
+        entities=one.entities + other.entities,
+        causes=one.causes + other.causes,
+        rejected=(*one.rejected, *other.rejected),
+    )
