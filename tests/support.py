@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode, Node
+from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.store import Store
 
 NOW = 1_800_000_000_000
@@ -55,6 +56,10 @@ class FakeEncoder:
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
         """Embed a query, as the embedder's client does."""
         return self.model_id, vector_of(text, self.dimensions)
+
+    def embed_query_spaces(self, text: str) -> QueryFingerprint:
+        """See a query in every space, as the embedder does."""
+        return query_fingerprint(text, self)
 
 
 def add(store: Store, content: str = "a fact", *, now: int = NOW, place: str = "", **fields: Any) -> Node:

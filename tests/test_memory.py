@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
@@ -22,6 +21,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.search import Searcher
 from hyperloci.spaces.fingerprint import fingerprints, sights_of
+from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeClock, FakeEncoder, vector_of
 
@@ -512,11 +512,12 @@ class Paraphrasing(FakeEncoder):
         super().__init__()
         self._text, self._cosine = text, cosine
 
-    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+    def embed_query_spaces(self, text: str) -> QueryFingerprint:
         meant, own = vector_of(self._text), vector_of(text)
         own -= float(own @ meant) * meant
         sine = (1 - self._cosine**2) ** 0.5
-        return self.model_id, (self._cosine * meant + sine * own / np.linalg.norm(own)).astype(np.float32)
+        vector = (self._cosine * meant + sine * own / np.linalg.norm(own)).astype(np.float32)
+        return QueryFingerprint(model_id=self.model_id, dense={"e1": vector})
 
 
 @pytest.mark.req("B.09")

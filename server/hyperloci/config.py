@@ -12,7 +12,7 @@ import os
 import tempfile
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,6 +21,7 @@ from hyperloci.errors import ConfigurationError
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")
 TOOL_SETS: Final = ("core", "all")
+FUSIONS: Final = ("calibrated", "rrf")
 CONSOLIDATION: Final = ("heuristic", "llm", "host", "off")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
@@ -32,6 +33,9 @@ _LARGEST: Final = 1e308
 
 _RANGES: Final[dict[str, tuple[float, float]]] = {
     "embedder_idle_seconds": (0, math.inf),
+    "pipeline_recall": (1, 1_000_000),
+    "pipeline_scan": (1, 100_000),
+    "pipeline_fused": (1, 10_000),
     "max_file_bytes": (1, math.inf),
     "inject_chars": (0, math.inf),
     "rrf_k": (1, math.inf),
@@ -68,6 +72,7 @@ class Settings:
         synchronous: `normal` survives a kill of any process; `full` survives a power cut too, at about half the speed.
         profile: which model sees which space (`bundled`, `gpu` or one of the user's own).
         model: a sentence-transformers model by name or folder for E1; None is the profile's own.
+        profiles: the user's own, by name: a table of space = model (`spaces.profile`).
         device: where the models run; `auto` takes cuda, then mps, then cpu.
         embedder: False keeps this installation on keywords and graph only.
         embedder_idle_seconds: the embedder exits after so long without a request.
@@ -78,7 +83,9 @@ class Settings:
         watch: whether file and git watchers run.
         capture_subagents: whether hooks store what sub-agents do.
         inject_chars: how much SessionStart may inject, in characters.
-        rrf_k, rrf_weight_fts, rrf_weight_vector, rrf_weight_graph: fusion (B.06, B.20).
+        fusion: how the spaces' scores are joined: `calibrated`, or `rrf` (reciprocal ranks, B.06).
+        rrf_k, rrf_weight_fts, rrf_weight_vector, rrf_weight_graph: reciprocal ranks (B.06, B.20).
+        pipeline_recall, pipeline_scan, pipeline_fused: memories that the stages of strategy `pipeline` keep (E.06).
         decay_threshold, decay_rate_default: forgetting (B.11, B.20).
         context_token_budget: default budget of `get_context` (B.20).
         intent_similarity_threshold: how near an exemplar a query must be to take its intent (B.20).
@@ -104,6 +111,7 @@ class Settings:
     synchronous: str = "normal"
     profile: str = "bundled"
     model: str | None = None
+    profiles: Mapping[str, Any] = field(default_factory=dict)
     device: str = "auto"
     embedder: bool = True
     embedder_idle_seconds: int = 900
@@ -114,10 +122,14 @@ class Settings:
     watch: bool = True
     capture_subagents: bool = False
     inject_chars: int = 6_000
+    fusion: str = "calibrated"
     rrf_k: int = 60
     rrf_weight_fts: float = 1.0
     rrf_weight_vector: float = 1.0
     rrf_weight_graph: float = 1.0
+    pipeline_recall: int = 10_000
+    pipeline_scan: int = 1_000
+    pipeline_fused: int = 100
     decay_threshold: float = 0.05
     decay_rate_default: float = 0.1
     context_token_budget: int = 2_000
@@ -146,6 +158,7 @@ class Settings:
         _one_of("device", self.device, DEVICES)
         _one_of("synchronous", self.synchronous, SYNCHRONOUS)
         _one_of("tools", self.tools, TOOL_SETS)
+        _one_of("fusion", self.fusion, FUSIONS)
         _one_of("consolidation", self.consolidation, CONSOLIDATION)
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
@@ -267,6 +280,8 @@ def _convert(name: str, value: Any, default: object, source: str) -> Any:
             return _boolean(value)
         if isinstance(default, tuple):
             return _words(value)
+        if isinstance(default, Mapping):
+            return _tables(value)
         if isinstance(default, int | float):
             return _number(value, type(default))
         if not isinstance(value, str):
@@ -278,6 +293,12 @@ def _convert(name: str, value: Any, default: object, source: str) -> Any:
 
 def _absolute(value: str | Path) -> Path:
     return Path(value).expanduser().absolute()
+
+
+def _tables(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
+        raise TypeError("write [profiles.NAME] tables in your hyperloci.toml")
+    return value
 
 
 def _words(value: object) -> tuple[str, ...]:

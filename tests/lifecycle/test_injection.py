@@ -256,7 +256,7 @@ def hit(
         valid_until=None,
         source=Source(kind="tool", session_id=session, path=path, line_start=3 if path else None),
         notes=notes,
-        explain={"spaces": {} if cosine is None else {"e1": cosine}},
+        explain={"embedder_scores": {"semantic": {} if cosine is None else {"e1": cosine}}},
     )
 
 

@@ -16,7 +16,7 @@ def hit(content: str, *, cosine: float | None = None, words: float | None = None
     return Hit(
         id=content, type="fact", subtype="insight", content=content, score=0.1, confidence=1.0, tier="task",
         scope="global", created_at="2027-01-15T08:00:00.000+00:00", valid_from="", valid_until=None,
-        source=Source(kind="tool", symbol=symbol), explain={"spaces": spaces},
+        source=Source(kind="tool", symbol=symbol), explain={"embedder_scores": {"semantic": spaces}},
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion
+from hyperloci.retrieval.profiles import PERSPECTIVES
 from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, combine, dense_weight
 from hyperloci.store import Store
 from tests.support import add
@@ -17,33 +18,32 @@ from tests.support import add
 ranks = st.lists(st.integers(0, 30), unique=True, max_size=20)
 
 
-def test_meaning_and_words_both_count_and_the_whole_stays_within_one(store: Store) -> None:
+def test_meaning_and_words_both_count(store: Store) -> None:
     both, words, meaning = (add(store, text) for text in ("a b", "c d", "e f"))
     nodes = {node.key: node for node in (both, words, meaning)}
 
     cosines = {both.key: 0.9, words.key: 0.1, meaning.key: 0.9}
-    scores = combine({both.key: 4.0, words.key: 4.0}, 4.0, cosines, nodes, profile="auto")
+    scores = combine({"e1": cosines, "e6": {both.key: 1.0, words.key: 1.0}}, nodes, profile="auto")
 
     assert scores[both.key].total > scores[meaning.key].total
     assert scores[both.key].total > scores[words.key].total
-    assert all(0.0 <= score.total <= 1.0 for score in scores.values())
-    assert scores[words.key].by_space() == {"e1": 0.1, "e6": 1.0}
+    assert scores[words.key].spaces == {"e1": 0.1, "e6": 1.0}
     assert scores[meaning.key].dominant() == "e1"
 
 
 def test_without_vectors_words_decide_alone(store: Store) -> None:
     node = add(store, origin=Origin.MARKDOWN)
 
-    score = combine({node.key: 1.0}, 4.0, None, {node.key: node}, profile="auto")[node.key]
+    score = combine({"e6": {node.key: 0.25}}, {node.key: node}, profile="auto")[node.key]
 
-    assert (score.total, score.weight, score.cosine) == (0.25, 0.0, None)
+    assert (score.total, score.cosine, score.dominant()) == (0.25, None, "e6")
 
 
 def test_what_has_no_vector_yet_is_ranked_by_its_words_alone(store: Store) -> None:
     fresh, old = add(store, "a b", origin=Origin.MARKDOWN), add(store, "c d", origin=Origin.MARKDOWN)
     nodes = {node.key: node for node in (fresh, old)}
 
-    scores = combine({fresh.key: 3.0, old.key: 3.0}, 4.0, {old.key: 0.5}, nodes, profile="auto")
+    scores = combine({"e1": {old.key: 0.5}, "e6": dict.fromkeys(nodes, 0.75)}, nodes, profile="auto")
 
     assert scores[fresh.key].total == 0.75
     assert scores[fresh.key].total > scores[old.key].total
@@ -55,7 +55,7 @@ def test_what_was_remembered_on_purpose_comes_before_what_was_said_or_done(store
     kept, turn, action = add(store, "same", subtype="insight"), add(store, "same", **said), add(store, "same", **done)
     nodes = {node.key: node for node in (action, turn, kept)}
 
-    scores = combine(dict.fromkeys(nodes, 2.0), 4.0, None, nodes, profile="auto")
+    scores = combine({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
 
     assert sorted(nodes, key=lambda key: -scores[key].total) == [kept.key, turn.key, action.key]
 
@@ -63,14 +63,15 @@ def test_what_was_remembered_on_purpose_comes_before_what_was_said_or_done(store
 def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> None:
     node = add(store, origin=Origin.MARKDOWN)
 
-    score = combine({node.key: 2.0}, 2.0, {node.key: -0.8}, {node.key: node}, profile="semantic")[node.key]
+    spaces = {"e1": {node.key: -0.8}, "e6": {node.key: 1.0}}
+    score = combine(spaces, {node.key: node}, profile="semantic")[node.key]
 
     assert score.total == pytest.approx(0.2)
 
 
 def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -> None:
     def turn(text: str) -> float:
-        return dense_weight([add(store, text, type=NodeType.EXPERIENCE, subtype="episode")], "auto")
+        return dense_weight([add(store, text, type=NodeType.EXPERIENCE, subtype="episode")], PERSPECTIVES["auto"])
 
     assert turn("short") == pytest.approx(SHORT_TURN_WEIGHT)
     assert turn("long " * 500) == pytest.approx(LONG_TURN_WEIGHT)
@@ -78,8 +79,8 @@ def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -
 
 
 def test_a_profile_replaces_the_weight_by_kind(store: Store) -> None:
-    assert dense_weight([add(store)], "semantic") == 0.8
-    assert dense_weight([], "auto") == 0.5
+    assert dense_weight([add(store)], PERSPECTIVES["semantic"]) == 0.8
+    assert dense_weight([], PERSPECTIVES["auto"]) == 0.5
 
 
 @pytest.mark.req("B.06", "E.07")
@@ -104,6 +105,6 @@ def test_reciprocal_ranks_see_order_alone_and_keep_every_item(first: list[int], 
 def test_equal_scores_are_ordered_by_key(store: Store) -> None:
     nodes = {node.key: node for node in (add(store, "one"), add(store, "two"))}
 
-    scores = combine(dict.fromkeys(nodes, 1.0), 2.0, None, nodes, profile="auto")
+    scores = combine({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
 
     assert sorted(nodes, key=lambda key: (-scores[key].total, key)) == sorted(NodeKey(key) for key in nodes)

@@ -10,9 +10,11 @@ from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import Where
-from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher, explanation_of
+from hyperloci.retrieval.explain import explanation_of
+from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
 from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.fingerprint import fingerprints, sights_of
+from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeEncoder, add
 
@@ -26,6 +28,9 @@ class Failing:
         self._error = error
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+        raise self._error
+
+    def embed_query_spaces(self, text: str) -> QueryFingerprint:
         raise self._error
 
 
@@ -47,7 +52,7 @@ def test_meaning_finds_what_words_do_not(store: Store, encoder: FakeEncoder) -> 
     assert found.nodes[0].key == wanted.key
     assert found.scores[wanted.key].cosine == pytest.approx(1.0, abs=1e-5)
     explanation = explanation_of(found.scores[wanted.key], ["alpha"])
-    assert set(explanation["spaces"]) == {"e1", "e6"}
+    assert {"e1", "e6"} <= set(explanation["embedder_scores"]["semantic"])
 
 
 @pytest.mark.req("E.06")
@@ -81,7 +86,7 @@ def test_vectors_of_another_model_are_not_compared(store: Store, encoder: FakeEn
     found = Searcher(store, FakeEncoder(model_id="newer")).search("alpha beta", EVERYTHING, limit=5)
 
     assert found.scores[node.key].cosine is None
-    assert found.scores[node.key].keyword is not None
+    assert "e6" in found.scores[node.key].spaces
 
 
 def test_conditions_hold_for_both_kinds_of_candidates(store: Store, encoder: FakeEncoder) -> None:

@@ -74,6 +74,24 @@ class EmbedderClient:
         answer = self._request({"op": "embed", "texts": [text]}, wire.deadline_after(timeout))
         return _model_id(answer[0]), _matrices(*answer, texts=1, tokens=False)[0][0]
 
+    def embed_query_spaces(
+        self, text: str, entities: Sequence[str] = (), timeout: float = DEFAULT_SECONDS
+    ) -> QueryFingerprint:
+        """See a question in every space, in one round trip.
+
+        Args:
+            text: the question.
+            entities: canonical names of what it asks about, where the caller has resolved them; else a rule finds them.
+            timeout: seconds for all of it.
+
+        Raises:
+            NotReadyError, EmbedderError: as `embed`.
+        """
+        from hyperloci.embedder.seen import from_message
+
+        request = {"op": "see", "texts": [text], "entities": list(entities)}
+        return from_message(*self._request(request, wire.deadline_after(timeout)))
+
     def embed_tokens(
         self, texts: Sequence[str], timeout: float = DEFAULT_SECONDS, *, model_id: str | None = None
     ) -> list[NDArray[np.float32]]:

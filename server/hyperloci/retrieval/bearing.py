@@ -31,6 +31,7 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 from hyperloci.model.search import Hit
+from hyperloci.spaces.space import SPACES
 from hyperloci.store.analysis import query_terms, terms
 
 MIN_MEANING: Final = 0.35
@@ -71,6 +72,6 @@ def shared_terms(hit: Hit, wanted: Collection[str]) -> int:
 
 def score_of(hit: Hit, space: str) -> float | None:
     """Return a hit's score in one space; None where the space didn't see it."""
-    spaces = (hit.explain or {}).get("spaces", {})
-    value = spaces.get(space) if isinstance(spaces, dict) else None
+    scores = (hit.explain or {}).get("embedder_scores", {})
+    value = scores.get(SPACES[space].category, {}).get(space) if isinstance(scores, dict) else None
     return float(value) if isinstance(value, (int, float)) else None

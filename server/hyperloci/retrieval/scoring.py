@@ -1,9 +1,16 @@
 """What a memory's score is made of, and how much each space counts.
 
-A score is `w * cosine + (1 - w) * bm25 / ceiling`, where the ceiling is the BM25 of a perfect answer: both parts mean
-the same in every search, so a score says how good a hit is and not only that it is the best there was. `w` follows
-from the kind and length of what a search found. Against equal-weight reciprocal ranks this is worth 3 to 9 points of
-recall@10 on every development set, and unlike them it never loses to its own best list (docs/benchmarks.md, "Fusion").
+A score is `w * meaning + (1 - w) * words + bonuses`, times what the memory's kind and speaker are worth:
+
+- meaning: the cosine of E1, joined by the other views of meaning (E7 for code, E10, E12); a view that does not apply
+  to a memory leaves its weight to E1;
+- words: the BM25 of E6 as a share of a perfect answer's;
+- bonuses: the spaces that see a relation, a direction, a spelling or a time, each only where the question speaks to it.
+
+All parts mean the same in every search, so a score says how good a hit is and not only that it is the best there was.
+`w` follows from the kind and length of what a search found. Against equal-weight reciprocal ranks this is worth 3 to
+9 points of recall@10 on every development set, and unlike them it never loses to its own best list
+(docs/benchmarks.md, "Fusion").
 """
 
 from __future__ import annotations
@@ -14,6 +21,12 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
+from hyperloci.retrieval.neighbours import beside
+from hyperloci.retrieval.profiles import BONUS, PERSPECTIVES, Perspective
+from hyperloci.retrieval.speakers import Wanted
+
+SpaceScores = Mapping[str, Mapping[NodeKey, float]]
+"""Score by memory by space; a memory that a space does not see is left out."""
 
 CODE_WEIGHT: Final = 0.6
 """Code: 0.5 is best on pycode and 0.7 on CoSQA; 0.6 is within a point of the best on both."""
@@ -28,26 +41,29 @@ LONG_TURN_CHARS: Final = 1_000
 """Conversation: names and dates decide among short turns (LoCoMo), meaning among long ones (BEAM), where every
 word stands somewhere; between the two lengths the weight moves evenly."""
 
-ON_PURPOSE: Final = 1.2
+CODE_VIEWS: Final[Mapping[str, float]] = {"e7": 1.0}
+"""What other views of meaning count beside E1, for code."""
+
+OTHER_VIEWS: Final[Mapping[str, float]] = {}
+"""The same for all else."""
+
+BESIDE: Final = 0.15
+"""What the turn before or after adds to a turn: recall@10 0.735 to 0.744 on LoCoMo, 0.632 to 0.644 on BEAM; with 0.3
+a little more on LoCoMo and less on BEAM."""
+
+SPEAKER: Final = 1.25
+"""Factor of a turn of the one whose words are asked for; 1.2 and 1.3 are within half a point (`retrieval.speakers`)."""
+
+ON_PURPOSE: Final = 1.5
 IN_PASSING: Final = 0.8
-"""Factors of a score: what somebody asked to be remembered comes before a turn or a document that says as much, and a
-line about a tool's use after it. Every evaluation set holds one kind only, so no figure there moves; chosen on the
-demonstration, where a decision lost to the page that quotes it."""
-
-PROFILES: Final[Mapping[str, float | None]] = {
-    "auto": None,
-    "semantic": 0.8,
-    "code": 0.6,
-    "causal": 0.6,
-    "entity": 0.3,
-    "intent": 0.7,
-    "graph": 0.5,
-}
-"""The perspectives of E.14; a number replaces the weight by kind."""
-
+"""Factors of a score: what somebody asked to be remembered comes before a turn or a document that says as much (and
+before the user's own turn, 1.25), a line about a tool's use after it. Every evaluation set holds one kind only, so no
+figure there moves; chosen on the demonstration, where a decision lost to the page that quotes it."""
 
 MEANING: Final = "meaning"
 """Not a profile that callers choose: strategy `e1_only`, where nothing but the cosine counts."""
+
+_MEANING_ONLY: Final = Perspective(meaning=1.0, views={})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,73 +71,96 @@ class Scores:
     """One memory's scores in one search.
 
     Attributes:
-        cosine: of the meanings, -1..1; None without a vector (yet).
-        keyword: share of a perfect answer's BM25, 0..1; None where no word of the query stands.
-        weight: how much the cosine counted.
-        total: what the memory is ranked by, 0..1.
+        spaces: its score in each space that saw it, 0..1 (E1 may be below 0).
+        parts: what each space added to the total, before the factor.
+        total: what the memory is ranked by.
     """
 
-    cosine: float | None
-    keyword: float | None
-    weight: float
+    spaces: Mapping[str, float]
+    parts: Mapping[str, float]
     total: float
 
-    def by_space(self) -> dict[str, float]:
-        """Return the score of each space that found the memory."""
-        named = {"e1": self.cosine, "e6": self.keyword}
-        return {name: round(value, 4) for name, value in named.items() if value is not None}
+    @property
+    def cosine(self) -> float | None:
+        """The cosine of the meanings; None without a vector (yet)."""
+        return self.spaces.get("e1")
 
     def dominant(self) -> str:
         """Return the space that speaks most for this memory."""
-        meaning = self.weight * max(0.0, self.cosine or 0.0)
-        return "e1" if meaning >= (1 - self.weight) * (self.keyword or 0.0) else "e6"
+        return max(self.parts, key=lambda space: self.parts[space], default="e6")
 
 
 def combine(
-    keyword: Mapping[NodeKey, float],
-    ceiling: float,
-    dense: Mapping[NodeKey, float] | None,
-    nodes: Mapping[NodeKey, Node],
-    *,
-    profile: str,
+    spaces: SpaceScores, nodes: Mapping[NodeKey, Node], *, profile: str, wanted: Wanted | None = None
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
     Args:
-        keyword: BM25 by node.
-        ceiling: the BM25 that no document exceeds for this query.
-        dense: cosine by node; None without vectors.
+        spaces: scores by space; without vectors only E6.
         nodes: the candidates.
-        profile: a key of PROFILES, or MEANING.
+        profile: a key of PERSPECTIVES, or MEANING.
+        wanted: whose words the question is after.
     """
-    weight = 0.0 if dense is None else dense_weight(nodes.values(), profile)
+    perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
+    weight = dense_weight(nodes.values(), perspective) if "e1" in spaces else 0.0
+    parts = {key: _parts(key, node, spaces, perspective, weight) for key, node in nodes.items()}
+    own = {key: sum(found.values()) for key, found in parts.items()}
+    if profile == MEANING:
+        return {key: Scores(spaces={"e1": spaces["e1"][key]}, parts=parts[key], total=own[key]) for key in nodes}
+    near = beside(nodes.values(), own)
     return {
-        key: _score(
-            None if dense is None else dense.get(key), keyword.get(key, 0.0) / ceiling, weight, factor=_factor(node)
+        key: Scores(
+            spaces={space: found[key] for space, found in spaces.items() if key in found},
+            parts=parts[key],
+            total=_factor(node, wanted) * (own[key] + BESIDE * near.get(key, 0.0)),
         )
         for key, node in nodes.items()
     }
 
 
-def _factor(node: Node) -> float:
+def _parts(key: NodeKey, node: Node, spaces: SpaceScores, perspective: Perspective, weight: float) -> dict[str, float]:
+    cosine = spaces.get("e1", {}).get(key)
+    # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come last.
+    own = 0.0 if cosine is None else weight
+    parts = {} if cosine is None else _meaning(key, cosine, spaces, _views(node, perspective), own)
+    words = spaces.get("e6", {}).get(key)
+    if words is not None:
+        parts["e6"] = (1 - own) * words
+    if perspective is not _MEANING_ONLY:
+        for space, bonus in {**BONUS, **perspective.bonus}.items():
+            if key in spaces.get(space, {}):
+                parts[space] = bonus * spaces[space][key]
+    return parts
+
+
+def _meaning(
+    key: NodeKey, cosine: float, spaces: SpaceScores, views: Mapping[str, float], weight: float
+) -> dict[str, float]:
+    seen = {space: count for space, count in views.items() if key in spaces.get(space, {})}
+    total = 1.0 + sum(seen.values())
+    parts = {space: weight * count / total * max(0.0, spaces[space][key]) for space, count in seen.items()}
+    return {"e1": weight / total * max(0.0, cosine), **parts}
+
+
+def _views(node: Node, perspective: Perspective) -> Mapping[str, float]:
+    if perspective.views is not None:
+        return perspective.views
+    return CODE_VIEWS if node.subtype == "code" else OTHER_VIEWS
+
+
+def _factor(node: Node, wanted: Wanted | None) -> float:
     if node.subtype == "action":
         return IN_PASSING
+    if wanted is not None and wanted.matches(node):
+        return SPEAKER
     on_purpose = node.origin is Origin.TOOL and node.type is not NodeType.ENTITY
     return ON_PURPOSE if on_purpose else 1.0
 
 
-def _score(cosine: float | None, share: float, weight: float, *, factor: float) -> Scores:
-    # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come last.
-    own = 0.0 if cosine is None else weight
-    total = own * max(0.0, cosine or 0.0) + (1 - own) * share
-    return Scores(cosine=cosine, keyword=share or None, weight=own, total=min(1.0, factor * total))
-
-
-def dense_weight(nodes: Iterable[Node], profile: str) -> float:
+def dense_weight(nodes: Iterable[Node], perspective: Perspective) -> float:
     """Return how much meaning counts against exact words in a search that found these."""
-    fixed = 1.0 if profile == MEANING else PROFILES[profile]
-    if fixed is not None:
-        return fixed
+    if perspective.meaning is not None:
+        return perspective.meaning
     wanted = [_weight_of(node) for node in nodes]
     return sum(wanted) / len(wanted) if wanted else OTHER_WEIGHT
 

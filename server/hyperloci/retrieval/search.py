@@ -1,61 +1,62 @@
-"""One search: conditions, keyword and vector candidates, fusion, explanation (B.04-B.08, E.06, E.08)."""
+"""One search: conditions, candidates, scores by space, an order, an account of it (B.04-B.08, E.06, E.08)."""
 
 from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.clock import Clock, system_clock
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, EmbedderError, NotFoundError, NotReadyError
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.retrieval.ids import by_id
+from hyperloci.retrieval import strategies
+from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.intent import Intent, classify
-from hyperloci.retrieval.scoring import MEANING, PROFILES, Scores, combine
+from hyperloci.retrieval.profiles import PROFILES
+from hyperloci.retrieval.scoring import MEANING, Scores, combine
+from hyperloci.retrieval.spacewise import Ranked, Spacewise
+from hyperloci.retrieval.speakers import wanted
+from hyperloci.retrieval.strategies import FIRST_SPACES, Stages, Strategy
 from hyperloci.retrieval.where import Around, Conditions
+from hyperloci.spaces.query import QueryFingerprint
+from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
-from hyperloci.store.analysis import query_terms
 from hyperloci.store.filters import BoolArray
-from hyperloci.store.keyword_search import KeywordHits
 
 logger = logging.getLogger(__name__)
 
 MAX_LIMIT: Final = 50
 MAX_QUERY_CHARS: Final = 10_000
 
-POOL: Final = 200
-"""Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""
-
 AROUND_LIMIT: Final = 2_000
 """Nodes a relation filter reaches at most: three unbounded hops are half of a large graph."""
 
-STRATEGIES: Final = ("e1_only", "multi_space")
-"""E.06: meaning alone, or all spaces that see a memory."""
-
-
-NO_WORDS: Final = KeywordHits({}, 1.0)
-
-
-Encoded = tuple[str, NDArray[np.float32]]
-"""A model's id and the query's unit vector."""
+SCORED: Final = 100
+"""Candidates that every space scores, the best by E1 and E6: what is below can't come among the first fifty."""
 
 
 class QueryEncoder(Protocol):
-    """What turns a query into a vector; the embedder's client, or a stand-in."""
+    """What turns a query into vectors; the embedder's client, or a stand-in."""
 
-    def embed_query(self, text: str) -> Encoded:
-        """Return the model's id and the query's unit vector.
+    def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
+        """Return the model's id and the query's unit vector in E1.
 
         Raises:
             NotReadyError: the models are not loaded yet.
             EmbedderError: they could not answer.
         """
+        ...
+
+    def embed_query_spaces(self, text: str) -> QueryFingerprint:
+        """Return what every space sees of a query; raises as `embed_query`."""
         ...
 
 
@@ -72,15 +73,45 @@ class Found:
 
 
 class Searcher:
-    """Searches of one store."""
+    """Searches of one store.
 
-    def __init__(self, store: Store, encoder: QueryEncoder | None, *, off_reason: str | None = None) -> None:
+    Args:
+        store: the open store.
+        encoder: what sees queries; None for keywords only.
+        settings: sizes and weights that a user may change.
+        off_reason: why there is no encoder.
+        without: spaces left out of every search, to measure what each is worth.
+        clock: the present, for what is recent.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        encoder: QueryEncoder | None,
+        settings: Settings | None = None,
+        *,
+        off_reason: str | None = None,
+        without: Collection[str] = (),
+        clock: Clock = system_clock,
+    ) -> None:
         self._store = store
         self._encoder = encoder
+        self._settings = settings
         self._off_reason = off_reason
+        self._without = frozenset(without)
+        self._clock = clock
 
-    def search(self, query: str, conditions: Conditions, *, limit: int, profile: str = "auto") -> Found:
+    def search(
+        self, query: str, conditions: Conditions, *, limit: int, profile: str = "auto", explain: bool = False
+    ) -> Found:
         """Find the memories that answer a query best, under conditions.
+
+        Args:
+            query: a question or words.
+            conditions: what to look among, and by which strategy.
+            limit: how many at most.
+            profile: from which side to look (`profiles.PROFILES`).
+            explain: score the hits in every space, also where it changes no order.
 
         Raises:
             BadRequestError: an empty or overlong query, a limit outside 1..50, an unknown profile or strategy.
@@ -88,32 +119,73 @@ class Searcher:
         """
         check_query(query, limit, profile, conditions)
         intent = classify(query)
-        vector, degraded = (None, self._off_reason) if self._encoder is None else self._embed(query)
+        seen, degraded = (None, self._off_reason) if self._encoder is None else self._see(query)
         with self._store.snapshot():
             allowed = self._allowed(conditions)
-            meaning_only = conditions.strategy == "e1_only" and vector is not None
-            dense = self._dense(vector, allowed)
-            keyword = NO_WORDS if meaning_only else self._keyword(query, allowed, dense)
-            dense.update(self._cosines(vector, [key for key in keyword.scores if key not in dense]))
-            by_key = {NodeKey(key): score for key, score in keyword.scores.items()}
-            nodes = self._store.nodes.by_keys({*by_key, *dense})
-            scores = combine(
-                by_key,
-                keyword.ceiling,
-                None if vector is None else dense,
-                nodes,
-                profile=MEANING if meaning_only else profile,
-            )
-        ranked = sorted(nodes, key=lambda key: (-scores[key].total, key))
-        order = list(itertools.islice(_said_once(ranked, nodes), limit))
+            look = Spacewise(self._store, query, seen, allowed, now=self._clock(), without=self._without)
+            strategy = _strategy(conditions, look)
+            nodes, scores = self._ranked(look, strategy, conditions, query, limit, profile, allowed)
+            ranked = sorted(nodes, key=lambda key: (-scores[key].total, key))
+            order = list(itertools.islice(_said_once(ranked, nodes), limit))
+            if explain:
+                scores = _explained(look, {key: nodes[key] for key in order}, scores)
         return Found(
             intent=intent,
-            strategy=conditions.strategy or "multi_space",
-            mode="keyword" if vector is None else "hybrid",
+            strategy=strategy,
+            mode="keyword" if seen is None else "hybrid",
             degraded=degraded,
             nodes=tuple(nodes[key] for key in order),
             scores={key: scores[key] for key in order},
         )
+
+    def _ranked(
+        self,
+        look: Spacewise,
+        strategy: Strategy,
+        conditions: Conditions,
+        query: str,
+        limit: int,
+        profile: str,
+        allowed: BoolArray,
+    ) -> tuple[dict[NodeKey, Node], dict[NodeKey, Scores]]:
+        if strategy is Strategy.E1_ONLY:
+            spaces = strategies.meaning_alone(look, limit)
+            nodes = self._nodes(spaces)
+            return nodes, combine(spaces, nodes, profile=MEANING)
+        if strategy is Strategy.EMBEDDER_FIRST:
+            spaces = strategies.one_first(look, conditions.first_space or "e1", limit)
+            return self._nodes(spaces), _by_one(spaces)
+        if strategy is Strategy.PIPELINE:
+            return self._staged(look, profile, allowed)
+        spaces = strategies.every_space(look, code=_may_be_code(conditions))
+        nodes = self._nodes(spaces)
+        spaces |= look.scores(strategies.scored_spaces(look), _promising(spaces, nodes))
+        if self._settings is not None and self._settings.fusion == "rrf":
+            fused = fuse_spaces(spaces, profile, self._settings)
+            return nodes, {key: _fused_scores(key, spaces, fused[key]) for key in nodes}
+        return nodes, combine(spaces, nodes, profile=profile, wanted=wanted(query))
+
+    def _staged(
+        self, look: Spacewise, profile: str, allowed: BoolArray
+    ) -> tuple[dict[NodeKey, Node], dict[NodeKey, Scores]]:
+        """Recall by E13, scan by E1, fuse by ranks, then order the best by E12 token by token."""
+        assert self._settings is not None
+        stages = Stages.of(self._settings)
+        spaces = strategies.recalled(look, stages, allowed)
+        nodes = self._nodes(spaces)
+        spaces |= look.scores(strategies.scored_spaces(look), nodes)
+        fused = fuse_spaces(spaces, profile, self._settings)
+        kept = sorted(fused, key=lambda key: (-fused[key], key))[: stages.fused]
+        nodes = {key: nodes[key] for key in kept}
+        spaces |= look.scores(["e12"], nodes)
+        return nodes, {
+            # What has no token states keeps its place behind what has.
+            key: _fused_scores(key, spaces, spaces["e12"].get(key, 0.0) + fused[key] / stages.fused)
+            for key in kept
+        }
+
+    def _nodes(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Node]:
+        return self._store.nodes.by_keys(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
 
     def listed(self, conditions: Conditions, *, limit: int) -> Found:
         """Return what meets conditions, without a query: by file and line, then the latest first.
@@ -138,13 +210,22 @@ class Searcher:
 
     def nearest(self, text: str, allowed: BoolArray, limit: int) -> dict[NodeKey, float]:
         """Return the cosine of the memories nearest in meaning; empty without vectors."""
-        vector, _ = (None, None) if self._encoder is None else self._embed(text)
-        return dict(list(self._dense(vector, allowed).items())[:limit])
+        if self._encoder is None:
+            return {}
+        try:
+            model_id, vector = self._encoder.embed_query(text)
+        except (NotReadyError, EmbedderError):
+            return {}
+        model = self._store.vectors.find_model(model_id)
+        if model is None:
+            return {}
+        keys, cosines = self._store.vectors.nearest(vector, allowed, model, limit)
+        return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
-    def _embed(self, query: str) -> tuple[Encoded | None, str | None]:
+    def _see(self, query: str) -> tuple[QueryFingerprint | None, str | None]:
         assert self._encoder is not None
         try:
-            return self._encoder.embed_query(query), None
+            return self._encoder.embed_query_spaces(query), None
         except NotReadyError as error:
             return None, str(error)
         except EmbedderError as error:
@@ -158,31 +239,59 @@ class Searcher:
         return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
 
     def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
-        start = by_id(self._store, around.node_id, "where.related_to")
+        start = self._store.nodes.get_node(around.node_id)
+        if start is None:
+            raise NotFoundError(f"where.related_to={around.node_id!r} is no memory.")
         reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True
         return bitmap
 
-    def _keyword(self, query: str, allowed: BoolArray, dense: Mapping[NodeKey, float]) -> KeywordHits:
-        return self._store.keyword_search.search(query_terms(query), allowed, POOL, also=dense)
 
-    def _dense(self, encoded: Encoded | None, allowed: BoolArray) -> dict[NodeKey, float]:
-        model = None if encoded is None else self._store.vectors.find_model(encoded[0])
-        if encoded is None or model is None:
-            return {}
-        return _by_key(*self._store.vectors.nearest(encoded[1], allowed, model, POOL))
-
-    def _cosines(self, encoded: Encoded | None, keys: Sequence[int]) -> dict[NodeKey, float]:
-        """Return the cosines of memories that only their words found; those without a vector yet are left out."""
-        model = None if encoded is None else self._store.vectors.find_model(encoded[0])
-        if encoded is None or model is None:
-            return {}
-        return _by_key(*self._store.vectors.exact(encoded[1], np.array(keys, np.int64), model, len(keys)))
+def _strategy(conditions: Conditions, look: Spacewise) -> Strategy:
+    """Return how to go about it: what was asked for, or what can be done without vectors."""
+    chosen = conditions.strategy or (Strategy.EMBEDDER_FIRST if conditions.first_space else Strategy.MULTI_SPACE)
+    if not look.has_vectors and conditions.first_space != "e6":
+        return Strategy.MULTI_SPACE
+    return Strategy(chosen)
 
 
-def _by_key(keys: NDArray[np.int64], cosines: NDArray[np.float32]) -> dict[NodeKey, float]:
-    return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
+def _may_be_code(conditions: Conditions) -> bool:
+    return not conditions.where.subtypes or "code" in conditions.where.subtypes
+
+
+def _promising(spaces: Mapping[str, Ranked], nodes: Mapping[NodeKey, Node]) -> dict[NodeKey, Node]:
+    """Return the candidates worth a look by every space."""
+    order = sorted(nodes, key=lambda key: (-spaces["e1"].get(key, 0.0) - spaces["e6"].get(key, 0.0), key))
+    return {key: nodes[key] for key in order[: 2 * SCORED]}
+
+
+def _by_one(spaces: Mapping[str, Ranked]) -> dict[NodeKey, Scores]:
+    (space, found), *_ = spaces.items()
+    return {key: Scores(spaces={space: value}, parts={space: value}, total=value) for key, value in found.items()}
+
+
+def _fused_scores(key: NodeKey, spaces: Mapping[str, Ranked], total: float) -> Scores:
+    seen = {space: found[key] for space, found in spaces.items() if key in found}
+    return Scores(spaces=seen, parts=seen, total=total)
+
+
+def _explained(
+    look: Spacewise, nodes: Mapping[NodeKey, Node], scores: Mapping[NodeKey, Scores]
+) -> dict[NodeKey, Scores]:
+    """Return the scores with those of the spaces that had no say in the order."""
+    keys = list(nodes)
+    seen = look.scores([space for space in SPACES if space not in ("e1", "e6")], nodes)
+    seen |= {"e1": look.cosines(keys), "e6": look.words(1, also=keys)}
+    return {
+        key: Scores(
+            spaces={space: seen[space][key] for space in SPACES if key in seen.get(space, {})}
+            | dict(scores[key].spaces),
+            parts=scores[key].parts,
+            total=scores[key].total,
+        )
+        for key in keys
+    }
 
 
 def _said_once(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, Node]) -> Iterator[NodeKey]:
@@ -207,10 +316,10 @@ def check_query(query: str, limit: int, profile: str, conditions: Conditions) ->
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
     if profile not in PROFILES:
         raise BadRequestError(f"profile={profile!r} is unknown: use one of {', '.join(PROFILES)}.")
-    if conditions.strategy is not None and conditions.strategy not in STRATEGIES:
-        raise BadRequestError(f"where.strategy={conditions.strategy!r} is unknown: use one of {', '.join(STRATEGIES)}.")
+    _check_name("strategy", conditions.strategy, tuple(Strategy))
+    _check_name("first_space", conditions.first_space, FIRST_SPACES)
 
 
-def explanation_of(scores: Scores, terms: Sequence[str]) -> dict[str, Any]:
-    """Return the per-space account of one hit (E.08)."""
-    return {"spaces": scores.by_space(), "dominant_space": scores.dominant(), "terms": list(terms)}
+def _check_name(name: str, value: str | None, allowed: Sequence[str]) -> None:
+    if value is not None and value not in allowed:
+        raise BadRequestError(f"where.{name}={value!r} is unknown: use one of {', '.join(allowed)}.")

@@ -34,6 +34,7 @@ MAX_LINE: Final = 2**31
 _LISTS: Final = ("types", "subtypes", "tiers", "verification", "domain_tags", "source_types")
 _TEXTS: Final = (
     "strategy",
+    "first_space",
     "path",
     "section",
     "module",
@@ -81,6 +82,7 @@ class Conditions:
     where: Where
     around: Around | None = None
     strategy: str | None = None
+    first_space: str | None = None
 
 
 def build_conditions(
@@ -117,6 +119,7 @@ def build_conditions(
         where=narrowed,
         around=_around(given),
         strategy=given.get("strategy"),
+        first_space=given.get("first_space"),
     )
 
 

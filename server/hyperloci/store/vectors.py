@@ -294,13 +294,15 @@ class Vectors:
             scores = np.asarray(scores / (np.linalg.norm(query) or 1.0), dtype=np.float32)
         return np.array([row[0] for row in rows], np.int64), scores
 
-    def rows(self, keys: Iterable[int], columns: Sequence[str]) -> dict[NodeKey, tuple[bytes | None, ...]]:
-        """Return the stored bytes of some spaces of some nodes; None where a space is absent."""
+    def rows(
+        self, keys: Iterable[int], columns: Sequence[str], *, model_key: int | None = None
+    ) -> dict[NodeKey, tuple[bytes | None, ...]]:
+        """Return the stored bytes of some spaces of some nodes, of one model or of any; None where a space is absent."""
         _check_spaces(columns)
         found = self._connection.execute(
             f"SELECT f.node_key, {', '.join('f.' + column for column in columns)}"
-            " FROM json_each(?) j JOIN fingerprints f ON f.node_key = j.value",
-            (json.dumps([int(key) for key in keys]),),
+            " FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value WHERE ?2 IS NULL OR f.model_key = ?2",
+            (json.dumps([int(key) for key in keys]), model_key),
         )
         return {NodeKey(row[0]): tuple(row)[1:] for row in found}
 

@@ -1,0 +1,76 @@
+"""Why a memory was found: its scores by category, who speaks for it, what meaning alone missed (E.08, E.15)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from hyperloci.retrieval.scoring import Scores
+from hyperloci.spaces.space import SPACES, Category
+
+FOUND: Final = 0.5
+"""E.08: a space that scores so much has found the memory."""
+
+MISSED: Final = 0.3
+"""E.08: E1 below this has missed it."""
+
+_HINTS: Final[tuple[tuple[str, float, str], ...]] = (
+    ("e7", 0.2, "E7 (code) found more than E1: try profile=code"),
+    ("e11", 0.2, "E11 (entities) found more than E1: try profile=entity"),
+    ("e5", 0.15, "E5 (causes) found more than E1: try profile=causal"),
+    ("e8", 0.15, "E8 (references) found more than E1: try profile=graph"),
+    ("e10", 0.15, "E10 (goals) found more than E1: try profile=intent"),
+)
+"""E.08: by how much a space must exceed E1, and where to look on."""
+
+
+def explanation_of(scores: Scores, terms: Sequence[str]) -> dict[str, Any]:
+    """Return the account of one hit, with the document's fields in snake case (E.15)."""
+    found = {space: round(value, 4) for space, value in scores.spaces.items()}
+    return {
+        "dominant_space": scores.dominant(),
+        "e1_score": found.get("e1"),
+        "embedder_scores": by_category(found),
+        "parts": {space: round(value, 4) for space, value in scores.parts.items()},
+        "agreement_count": sum(value >= FOUND for space, value in found.items() if _counts(space)),
+        "blind_spots": blind_spots(found),
+        "navigation_hints": hints(found),
+        "terms": list(terms),
+    }
+
+
+def by_category(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Return scores by space by category; a category that saw nothing is left out."""
+    answer: dict[str, dict[str, float]] = {}
+    for name in SPACES:
+        if name in scores:
+            answer.setdefault(SPACES[name].category, {})[name] = scores[name]
+    return answer
+
+
+def blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
+    """Return the spaces that found what E1 missed."""
+    meaning = scores.get("e1", 0.0)
+    if meaning >= MISSED:
+        return []
+    return [
+        {
+            "space": name,
+            "score": value,
+            "e1_score": meaning,
+            "finding": f"{name.upper()} ({SPACES[name].title}) found it, E1 missed it",
+        }
+        for name, value in scores.items()
+        if name != "e1" and _counts(name) and value >= FOUND
+    ]
+
+
+def hints(scores: Mapping[str, float]) -> list[str]:
+    """Return where to look on: the spaces that say more of this memory than E1 does."""
+    meaning = scores.get("e1", 0.0)
+    return [hint for space, margin, hint in _HINTS if scores.get(space, 0.0) > meaning + margin]
+
+
+def _counts(space: str) -> bool:
+    # Being recent, or said at the same hour, says nothing of what a memory is about.
+    return SPACES[space].category is not Category.TEMPORAL

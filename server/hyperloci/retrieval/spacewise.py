@@ -1,0 +1,201 @@
+"""One question against one set of memories, space by space: who is near in a space, and how near everybody is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import Node
+from hyperloci.spaces import temporal
+from hyperloci.spaces.query import QueryFingerprint
+from hyperloci.spaces.score import score
+from hyperloci.spaces.space import SPACES, Kind
+from hyperloci.store import Store
+from hyperloci.store.analysis import query_terms
+from hyperloci.store.codes import signs_of
+from hyperloci.store.filters import BoolArray
+
+Ranked = dict[NodeKey, float]
+"""Scores by memory, best first."""
+
+SCANNED: Final = ("e7", "e9", "e10")
+"""Spaces beside E1 that can be scanned as a whole."""
+
+EXACT_UP_TO: Final = 20_000
+"""Memories whose every row is scored when a space without an index is asked to lead; of more, those that the indexed
+spaces found."""
+
+WIDE_POOL: Final = 2_000
+"""How many those are."""
+
+_RECENT: Final = re.compile(
+    r"\b(latest|newest|most recent(ly)?|recent(ly)?|last time|these days|lately|currently?|right now|so far|up to date|"
+    r"недавно|последн\w+|сейчас|текущ\w+)\b",
+    re.IGNORECASE,
+)
+"""Questions that want the newest of what they find: E2 has a say in them and in no others."""
+
+
+class Spacewise:
+    """The scores of one question in one store, each space's looked up at most once for a set of memories."""
+
+    def __init__(
+        self,
+        store: Store,
+        text: str,
+        seen: QueryFingerprint | None,
+        allowed: BoolArray,
+        *,
+        now: int,
+        without: Collection[str] = (),
+    ) -> None:
+        self._store = store
+        self._terms = query_terms(text)
+        self._text = text
+        self._seen = seen
+        self._allowed = allowed
+        self._now = now
+        self._without = frozenset(without)
+        self._model = None if seen is None else store.vectors.find_model(seen.model_id)
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the question was seen by a model that has seen memories too."""
+        return self._seen is not None and self._model is not None
+
+    # -- who is near -------------------------------------------------------------------------------------------------
+
+    def words(self, limit: int, also: Iterable[NodeKey] = ()) -> Ranked:
+        """E6: return the best by BM25 as shares of a perfect answer's, and what `also` names whatever its rank."""
+        if "e6" in self._without:
+            return {}
+        hits = self._store.keyword_search.search(self._terms, self._allowed, limit, also=also)
+        best = sorted(hits.scores.items(), key=lambda item: (-item[1], item[0]))
+        return {NodeKey(key): value / hits.ceiling for key, value in best if value > 0}
+
+    def near(self, space: str, limit: int, among: BoolArray | None = None) -> Ranked:
+        """Return the nearest in one space; a space without an index looks at all memories of a small set."""
+        allowed = self._allowed if among is None else among
+        if self._seen is None or self._model is None or space in self._without:
+            return {}
+        if space != "e1" and not self._speaks(space):
+            return {}
+        if space == "e13":
+            return self._sparse(limit, allowed)
+        if space == "e9":
+            return self._spelled(limit, allowed)
+        column = SPACES[space].columns[0] if SPACES[space].columns else ""
+        if (space == "e1" or space in SCANNED) and column in self._seen.dense:
+            return _ranked(
+                *self._store.vectors.nearest(self._seen.dense[column], allowed, self._model, limit, space=column)
+            )
+        return self._scored_whole(space, limit, allowed)
+
+    def _spelled(self, limit: int, allowed: BoolArray) -> Ranked:
+        if self._seen is None or self._seen.bits is None or self._model is None:
+            return {}
+        signs = signs_of([self._seen.bits], 8 * len(self._seen.bits))[0]
+        return _ranked(*self._store.vectors.nearest(signs, allowed, self._model, limit, space="e9"))
+
+    def _sparse(self, limit: int, allowed: BoolArray) -> Ranked:
+        if self._seen is None or self._model is None:
+            return {}
+        seen = self._seen
+        return _ranked(*self._store.sparse.search("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
+
+    def _scored_whole(self, space: str, limit: int, allowed: BoolArray) -> Ranked:
+        keys: Sequence[int] = np.flatnonzero(allowed).tolist()
+        if len(keys) > EXACT_UP_TO:
+            keys = [*self.near("e1", WIDE_POOL, allowed), *self.words(WIDE_POOL)]
+        found = self.scores([space], self._store.nodes.by_keys([NodeKey(key) for key in keys]))[space]
+        best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
+        return dict(best[:limit])
+
+    # -- how near everybody is ---------------------------------------------------------------------------------------
+
+    def cosines(self, keys: Sequence[NodeKey]) -> Ranked:
+        """E1: return the cosines of these memories; those without a vector yet are left out."""
+        if self._seen is None or self._model is None or not keys:
+            return {}
+        return _ranked(
+            *self._store.vectors.exact(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))
+        )
+
+    def scores(self, spaces: Iterable[str], nodes: Mapping[NodeKey, Node]) -> dict[str, Ranked]:
+        """Return how near memories are in several spaces (all but E1 and E6); what a space does not see is left out."""
+        wanted = [space for space in spaces if space not in self._without]
+        answers = {space: self._timed(space, nodes) for space in wanted if SPACES[space].kind is Kind.COMPUTED}
+        if "e13" in wanted:
+            answers["e13"] = self._sparse_of(nodes)
+        stored = [space for space in wanted if SPACES[space].columns and self._speaks(space)]
+        return answers | self._stored(stored, list(nodes))
+
+    def speaks(self) -> tuple[str, ...]:
+        """Return the spaces that the question has something to say in, E1 and E6 left out."""
+        asked = [space for space in SPACES if space not in ("e1", "e6") and space not in self._without]
+        return tuple(space for space in asked if self._speaks(space))
+
+    def _speaks(self, space: str) -> bool:
+        if space == "e2":
+            return _RECENT.search(self._text) is not None
+        if space == "e3":
+            return temporal.moment_of(self._text) is not None
+        if self._seen is None or self._model is None or space == "e4":
+            return False
+        if space == "e9":
+            return self._seen.bits is not None
+        if space == "e12":
+            return self._seen.tokens is not None
+        if space == "e13":
+            return bool(self._seen.terms)
+        return any(column in self._seen.dense for column in SPACES[space].columns)
+
+    def misspelled(self) -> bool:
+        """Tell whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""
+        return len(self._store.keyword_search.frequencies(self._terms)) < len(self._terms)
+
+    def _stored(self, spaces: Sequence[str], keys: Sequence[NodeKey]) -> dict[str, Ranked]:
+        if self._seen is None or self._model is None or not spaces:
+            return {space: {} for space in spaces}
+        columns = [column for space in spaces for column in SPACES[space].columns]
+        rows = self._store.vectors.rows(keys, columns, model_key=self._model)
+        found = list(rows)
+        answers = {}
+        start = 0
+        for space in spaces:
+            end = start + len(SPACES[space].columns)
+            answers[space] = _known(found, score(space, self._seen, [rows[key][start:end] for key in found]))
+            start = end
+        return answers
+
+    def _sparse_of(self, nodes: Mapping[NodeKey, Node]) -> Ranked:
+        if self._seen is None:
+            return {}
+        keys, seen = list(nodes), self._seen
+        return _known(keys, self._store.sparse.scores("e13", seen.terms, keys, by_rarity=seen.weigh_terms))
+
+    def _timed(self, space: str, nodes: Mapping[NodeKey, Node]) -> Ranked:
+        times = np.array([node.event_time for node in nodes.values()], np.int64)
+        if not len(times):
+            return {}
+        if space == "e2":
+            values = temporal.recency(times, self._now)
+        elif space == "e3" and (moment := temporal.moment_of(self._text)) is not None:
+            values = temporal.periodic(times, moment)
+        else:
+            return {}
+        return _known(list(nodes), values)
+
+
+def _known(keys: Sequence[NodeKey], scores: NDArray[np.float32]) -> Ranked:
+    """Return the scores of those that the space sees."""
+    return {key: float(value) for key, value in zip(keys, scores, strict=True) if not np.isnan(value)}
+
+
+def _ranked(keys: NDArray[np.int64], scores: NDArray[np.float32]) -> Ranked:
+    return {NodeKey(int(key)): float(score) for key, score in zip(keys, scores, strict=True)}

@@ -1,0 +1,108 @@
+"""The four ways to answer a question: meaning alone, all spaces, four stages, one space first (E.06).
+
+Every strategy returns scores by space for its candidates; `scoring` and `fusion` put them in order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+import numpy as np
+
+from hyperloci.config import Settings
+from hyperloci.model.kinds import NodeKey
+from hyperloci.retrieval.spacewise import Ranked, Spacewise
+from hyperloci.spaces.space import SPACES, Kind
+from hyperloci.store.filters import BoolArray
+
+POOL: Final = 200
+"""Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""
+
+FEW: Final = 50
+"""Candidates of a space that only helps."""
+
+
+class Strategy(StrEnum):
+    """E.06: meaning alone; all spaces that see a memory; four stages; one space leads."""
+
+    E1_ONLY = "e1_only"
+    MULTI_SPACE = "multi_space"
+    PIPELINE = "pipeline"
+    EMBEDDER_FIRST = "embedder_first"
+
+
+FIRST_SPACES: Final = tuple(name for name in SPACES if name != "e4")
+"""Spaces that may lead; E4 needs a moment of a session to begin at: that is `timeline`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stages:
+    """How many memories each stage of the pipeline hands on (E.06)."""
+
+    recall: int = 10_000
+    scan: int = 1_000
+    fused: int = 100
+
+    @classmethod
+    def of(cls, settings: Settings) -> Stages:
+        """Return the sizes that a user chose."""
+        return cls(recall=settings.pipeline_recall, scan=settings.pipeline_scan, fused=settings.pipeline_fused)
+
+
+def meaning_alone(look: Spacewise, limit: int) -> dict[str, Ranked]:
+    """Return the nearest by E1 and nothing else."""
+    return {"e1": look.near("e1", max(POOL, limit))}
+
+
+def every_space(look: Spacewise, code: bool) -> dict[str, Ranked]:
+    """Return what E1, E6 and the spaces that the question speaks to have found.
+
+    Args:
+        look: the question.
+        code: whether code is among what may be found: E7 sees nothing else.
+    """
+    meaning = look.near("e1", POOL)
+    helpers = dict.fromkeys(meaning)
+    for space in _helpers(look, code):
+        helpers |= dict.fromkeys(look.near(space, FEW))
+    words = look.words(POOL, also=helpers)
+    missing = [key for key in dict.fromkeys((*words, *helpers)) if key not in meaning]
+    return {"e1": meaning | look.cosines(missing), "e6": words}
+
+
+def _helpers(look: Spacewise, code: bool) -> list[str]:
+    if not look.has_vectors:
+        return []
+    # A scan of E9 costs more than all else together; it helps where the words themselves can't be found.
+    return [*(["e7"] if code else []), *(["e9"] if look.misspelled() else []), "e13"]
+
+
+def one_first(look: Spacewise, space: str, limit: int) -> dict[str, Ranked]:
+    """Return what one space finds nearest (E.14)."""
+    if space == "e6":
+        return {"e6": look.words(max(POOL, limit))}
+    return {space: look.near(space, max(POOL, limit))}
+
+
+def recalled(look: Spacewise, stages: Stages, allowed: BoolArray) -> dict[str, Ranked]:
+    """Return what two stages leave: E13 (with E6) recalls, a scan of E1's codes keeps the nearest of these.
+
+    The scores by E1 and E6 are those of the memories kept; without any recalled, E1 looks at all.
+    """
+    found = dict.fromkeys((*look.near("e13", stages.recall), *look.words(min(stages.recall, stages.scan))))
+    among = np.zeros(len(allowed), np.bool_)
+    among[[int(key) for key in found]] = True
+    meaning = look.near("e1", stages.scan, among & allowed if found else allowed)
+    # What has no vector yet was recalled by its words and must not be lost to a scan that can't see it.
+    unseen = [key for key in look.words(FEW) if key not in meaning]
+    kept: Sequence[NodeKey] = [*meaning, *unseen]
+    words = look.words(FEW, also=kept)
+    return {"e1": meaning, "e6": {key: value for key, value in words.items() if key in meaning or key in unseen}}
+
+
+def scored_spaces(look: Spacewise) -> tuple[str, ...]:
+    """Return the spaces worth scoring candidates in: those that the question speaks to, E12 left for the last stage."""
+    return tuple(space for space in look.speaks() if SPACES[space].kind is not Kind.TOKEN)
