@@ -19,12 +19,15 @@ from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError
 from hyperloci.ingest.project import Project
-from hyperloci.lifecycle.facts import Facts, category_of, checked_text
+from hyperloci.lifecycle.facts import Facts, category_of, checked_reason, checked_text
 from hyperloci.lifecycle.opening import known_project, open_store
 from hyperloci.model.answers import (
     AssembledContext,
     ContradictionReport,
     DependencyAnswer,
+    EntityInfo,
+    EntityMerge,
+    EntityProfile,
     Explanation,
     Forgotten,
     GraphAnswer,
@@ -55,6 +58,7 @@ if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.graph.paths import Walk
     from hyperloci.lifecycle.capture import Capture
+    from hyperloci.lifecycle.entities import EntityCare
     from hyperloci.lifecycle.upkeep import UpkeepReport
     from hyperloci.retrieval.search import Found, Searcher
     from hyperloci.retrieval.structure import Entry, Tree
@@ -168,7 +172,9 @@ class Memory:
             {key: explanation_of(scores, query_terms(query)) for key, scores in found.scores.items()} if explain else {}
         )
         hits = self._present(
-            found.nodes, scores={key: scores.total for key, scores in found.scores.items()}, explanations=explanations
+            found.nodes,
+            scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
+            explanations=explanations,
         )
         if reinforce:
             self._reinforce([node.key for node in found.nodes])
@@ -443,6 +449,30 @@ class Memory:
         from hyperloci.lifecycle.history import explanation
 
         return explanation(self.store, self._facts.any_node(id, "id"), self._present)
+
+    def get_entity_info(self, name: str) -> EntityProfile:
+        """Return what is known of a person, project, tool, place, file or symbol, by any of its names (B.15).
+
+        Raises:
+            NotFoundError: no memory mentions it; the message names what is alike.
+        """
+        return self._entities.profile(name, self._present)
+
+    def entities(self, limit: int = 20) -> tuple[EntityInfo, ...]:
+        """Return the entities that memories mention most."""
+        return self._entities.most_mentioned(limit)
+
+    def merge_entities(self, kept: str, merged: str, *, reason: str | None = None) -> EntityMerge:
+        """Make one entity of two that are the same thing; `unmerge_entities` takes it back for 30 days."""
+        return self._entities.merge(kept, merged, reason=checked_reason(reason))
+
+    def unmerge_entities(self, id: int) -> EntityMerge:
+        """Take a merge of entities back."""
+        return self._entities.unmerge(id)
+
+    def entity_merges(self, limit: int = 20) -> tuple[EntityMerge, ...]:
+        """Return the merges of entities, latest first, those that upkeep made too."""
+        return self._entities.merges(limit)
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """Return the facts, decisions and experiences stored or used last, of this project and global, latest first."""
@@ -814,6 +844,12 @@ class Memory:
         from hyperloci.lifecycle.capture import Capture
 
         return Capture(self.store, self.settings, self._clock)
+
+    @property
+    def _entities(self) -> EntityCare:
+        from hyperloci.lifecycle.entities import EntityCare
+
+        return EntityCare(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
 
     @functools.cached_property
     def _searcher(self) -> Searcher:
