@@ -252,15 +252,15 @@ _ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
 
 def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
-    for field in fields(Settings):
-        name = _ENVIRONMENT_NAMES.get(field.name, f"HYPERLOCI_{field.name.upper()}")
+    for setting in fields(Settings):
+        name = _ENVIRONMENT_NAMES.get(setting.name, f"HYPERLOCI_{setting.name.upper()}")
         if environ.get(name):
-            values[field.name] = environ[name]
+            values[setting.name] = environ[name]
     return values
 
 
 def _apply(settings: Settings, values: Mapping[str, Any], source: str) -> Settings:
-    known = {field.name for field in fields(Settings)}
+    known = {setting.name for setting in fields(Settings)}
     unknown = sorted(set(values) - known)
     if unknown:
         raise ConfigurationError(f"{source}: unknown setting {', '.join(unknown)}.")

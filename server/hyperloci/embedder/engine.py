@@ -26,7 +26,6 @@ from hyperloci.embedder.memory_use import give_back, resident_bytes
 from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import EmbedderError, HyperlociError, NotReadyError
 
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray

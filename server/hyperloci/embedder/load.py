@@ -7,7 +7,8 @@ from typing import Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder.gate import Stage
-from hyperloci.errors import ConfigurationError
+from hyperloci.embedder.joined import joined
+from hyperloci.spaces.profile import BUNDLED, Choice, profile_of
 
 BULK_TOKENS_CPU: Final = 512
 """A tenth of a second on two slow cores, the longest that a query waits; larger batches are 6 % faster at most."""
@@ -15,47 +16,35 @@ BULK_TOKENS_CPU: Final = 512
 BULK_TOKENS_GPU: Final = 16_384
 """A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
 
-PROFILE_MODELS: Final = {"bundled": None, "gpu": "intfloat/e5-large-v2"}
-"""The model of E1 in each profile that ships; None is the bundled one."""
-
 
 def stages(settings: Settings) -> Iterator[Stage]:
-    """Bring up the model that `settings` name, in forms that answer ever faster; the first comes as soon as it can.
+    """Bring up the models of the profile that `settings` name, in forms that answer ever faster.
+
+    The first comes as soon as it can. Models of other spaces than E1's come with the last one, all of them warm.
 
     Raises:
         ConfigurationError: no such profile or model, or it cannot be used here.
     """
-    name = model_name(settings)
-    if name is None:
-        yield from bundled_stages(settings.device)
-    elif name.startswith(("http://", "https://")):
+    profile = profile_of(settings.profile, settings.profiles, settings.model)
+    for stage in _foundations(profile.of("e1"), settings.device):
+        yield from joined(stage, profile, settings.device)
+
+
+def _foundations(choice: Choice, device: str) -> Iterator[Stage]:
+    if choice.model == BUNDLED:
+        yield from bundled_stages(device)
+    elif choice.model.startswith(("http://", "https://")):
         from hyperloci.embedder.endpoint import EndpointEncoder
 
         yield Stage(
-            encoder=EndpointEncoder(name),
+            encoder=EndpointEncoder(choice.model),
             backend="endpoint",
             device="remote",
             dtype="float32",
             bulk_tokens=BULK_TOKENS_GPU,
         )
     else:
-        yield _sentence_stage(name, settings.device)
-
-
-def model_name(settings: Settings) -> str | None:
-    """Return the name, folder or address of the model in force; None is the bundled one.
-
-    Raises:
-        ConfigurationError: `profile` is unknown and no model is named beside it.
-    """
-    if settings.model:
-        return settings.model
-    if settings.profile not in PROFILE_MODELS:
-        raise ConfigurationError(
-            f"profile={settings.profile!r} names no model that is known here: use one of {', '.join(PROFILE_MODELS)}, "
-            "or set `model`."
-        )
-    return PROFILE_MODELS[settings.profile]
+        yield _sentence_stage(choice.model, device)
 
 
 def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from hyperloci.embedder.batching import batches, estimate_tokens
 from hyperloci.embedder.device import Place
 from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.encoder import Encoder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -35,7 +36,7 @@ _BLOB_NAME: Final = re.compile(r"[0-9a-f]{64}")
 
 
 class SentenceEncoder:
-    """A loaded sentence-transformers model. Satisfies `Encoder`."""
+    """A loaded sentence-transformers model. Satisfies `TokenEncoder`."""
 
     def __init__(self, model: SentenceTransformer, model_id: str, batch_tokens: int) -> None:
         self._model = model
@@ -58,6 +59,43 @@ class SentenceEncoder:
             )
         return vectors
 
+    def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
+        """Embed every token, special ones too: per text `(tokens, hidden)`, each row of length one."""
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        matrices: list[NDArray[np.float32]] = [np.empty((0, self.dimensions), dtype=np.float32)] * len(texts)
+        for batch in batches([estimate_tokens(text, self.max_tokens) for text in clean], self._batch_tokens):
+            found = self._model.encode(
+                [clean[index] for index in batch],
+                batch_size=len(batch),
+                output_value="token_embeddings",
+                convert_to_numpy=False,
+                show_progress_bar=False,
+            )
+            for index, states in zip(batch, found, strict=True):
+                rows = states.float().cpu().numpy()
+                norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), np.float32(1e-12))
+                matrices[index] = np.asarray(rows / norms, dtype=np.float32)
+        return matrices
+
+
+class PromptedEncoder:
+    """A model that wants words in front of a text. Satisfies `spaces.eyes.QueryEncoder`."""
+
+    def __init__(self, encoder: Encoder, *, query: str, document: str) -> None:
+        self._encoder = encoder
+        self._query, self._document = query, document
+        self.model_id = encoder.model_id
+        self.dimensions = encoder.dimensions
+        self.max_tokens = encoder.max_tokens
+
+    def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed memories."""
+        return self._encoder.encode([self._document + text for text in texts])
+
+    def encode_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Embed questions."""
+        return self._encoder.encode([self._query + text for text in texts])
+
 
 def load(name: str, place: Place) -> SentenceEncoder:
     """Load a model from a folder, or by name from the Hub's cache or the Hub itself.
@@ -67,8 +105,7 @@ def load(name: str, place: Place) -> SentenceEncoder:
     Raises:
         ConfigurationError: there is no such model, it has no safetensors, or it asks to run code of its own.
     """
-    folder = _folder_of(name)
-    require_safe(folder)
+    folder = safe_folder(name)
     from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
 
@@ -83,8 +120,24 @@ def load(name: str, place: Place) -> SentenceEncoder:
     except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         raise ConfigurationError(f"model={name!r} cannot be loaded from {folder}: {error}") from error
     model.to(place.device, place.dtype).eval()
-    model_id = f"{_short_name(name)}@{fingerprint(folder)[:12]}/{_dimensions(model)}"
+    model_id = f"{identity(name, folder)}/{_dimensions(model)}"
     return SentenceEncoder(model, model_id, _BATCH_TOKENS[place.device.type])
+
+
+def safe_folder(name: str) -> Path:
+    """Return the folder of a model, from the Hub's cache or the Hub if it has to be, once it is known to be safe.
+
+    Raises:
+        ConfigurationError: there is no such model, it has no safetensors, or it asks to run code of its own.
+    """
+    folder = _folder_of(name)
+    require_safe(folder)
+    return folder
+
+
+def identity(name: str, folder: Path) -> str:
+    """Return a model's short name and the fingerprint of all that decides what it sees."""
+    return f"{_short_name(name)}@{fingerprint(folder)[:12]}"
 
 
 def require_safe(folder: Path) -> None:

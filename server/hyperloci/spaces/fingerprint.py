@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.store import int8
 from hyperloci.spaces.encoder import Look, eyes_of
 from hyperloci.spaces.query import ENTITY_SPACE, TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import Sight, Views, semantic_view, views_of
+from hyperloci.store import int8
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from hyperloci.model.node import Node
     from hyperloci.spaces.encoder import Encoder
 
-VERSION: Final = 1
-"""Part of a profile's id: views or formats that change what is stored get another, and every memory is seen anew."""
-
-__all__ = ["VERSION", "Fingerprint", "fingerprints", "semantic_view", "sights_of"]
+__all__ = ["Fingerprint", "fingerprints", "semantic_view", "sights_of"]
 
 
 @dataclass(frozen=True, slots=True)

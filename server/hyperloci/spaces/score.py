@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.store import int8
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Kind, Space
+from hyperloci.store import int8
 
 FloatArray = NDArray[np.float32]
 Row = Sequence[bytes | None]

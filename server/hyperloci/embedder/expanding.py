@@ -1,0 +1,58 @@
+"""Learned sparse models (SPLADE and its like) through sentence-transformers' SparseEncoder (E13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, cast
+
+from hyperloci.embedder.device import Place
+from hyperloci.embedder.sentence import identity, safe_folder
+from hyperloci.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from sentence_transformers import SparseEncoder
+
+MAX_TERMS: Final = 128
+"""Terms a memory keeps, the heaviest: SPLADE makes some 200, and the lighter half weighs little."""
+
+_BATCH: Final = 16
+
+
+class ExpandingModel:
+    """A loaded SparseEncoder. Satisfies `spaces.eyes.SparseModel`."""
+
+    def __init__(self, model: SparseEncoder, model_id: str) -> None:
+        self._model = model
+        self.model_id = model_id
+
+    def encode_sparse(self, texts: Sequence[str], *, query: bool) -> list[dict[str, float]]:
+        """Return weight by word piece of each text, the heaviest first."""
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encode = self._model.encode_query if query else self._model.encode_document
+        found = encode(clean, batch_size=_BATCH, show_progress_bar=False, max_active_dims=MAX_TERMS)
+        decoded = cast(list[list[tuple[str, float]]], self._model.decode(found.float().cpu()))
+        return [{term: float(weight) for term, weight in terms} for terms in decoded]
+
+
+def load(name: str, place: Place) -> ExpandingModel:
+    """Load a sparse model from a folder, or by name from the Hub's cache or the Hub itself.
+
+    Raises:
+        ConfigurationError: there is no such model, it has no safetensors, or it is of another kind.
+    """
+    folder = safe_folder(name)
+    from sentence_transformers import SparseEncoder
+
+    try:
+        model = SparseEncoder(
+            str(folder),
+            device=str(place.device),
+            trust_remote_code=False,
+            local_files_only=True,
+            model_kwargs={"use_safetensors": True},
+        )
+    except Exception as error:
+        # Whatever a foreign configuration makes the library raise; all of it means that this model can't be used.
+        raise ConfigurationError(f"model={name!r} cannot be loaded from {folder} as a sparse model: {error}") from error
+    model.to(place.device, place.dtype).eval()
+    return ExpandingModel(model, identity(name, folder))

@@ -1,0 +1,118 @@
+"""Joining E1's model with those that a profile names for the other spaces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from hyperloci.embedder.gate import Stage
+from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.fingerprint_version import VERSION
+from hyperloci.spaces.profile import BUNDLED, RULE, Choice, Profile, compound_id
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.device import Place
+    from hyperloci.embedder.expanding import ExpandingModel
+    from hyperloci.embedder.late import LateModel
+    from hyperloci.embedder.vocabulary import Vocabulary
+    from hyperloci.spaces.encoder import Encoder
+
+_WARM_UP = "warm up"
+
+
+def joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
+    """Give a stage of E1's model the eyes of the whole profile; an interim one is left out if others must load first.
+
+    Raises:
+        ConfigurationError: a model cannot be used here.
+    """
+    from hyperloci.spaces.eyes import ProfileEyes
+
+    foundation = profile.of("e1")
+    others = {space: choice for space, choice in profile.choices.items() if space != "e1"}
+    foreign = {space for space, choice in others.items() if choice.model not in (foundation.model, RULE)}
+    if stage.interim and foreign:
+        return
+    models = _Models(stage, foundation, device)
+    eyes = ProfileEyes(
+        models.prompted(foundation),
+        others={space: models.prompted(choice) for space, choice in others.items() if space not in ("e12", "e13")},
+        token_model=models.late(others["e12"]) if "e12" in foreign else None,
+        sparse_model=models.expanding(others["e13"]) if "e13" in foreign else None,
+        neighbours=None if "e13" in foreign else _vocabulary(),
+    )
+    eyes.model_id = compound_id(stage.encoder.model_id, VERSION, models.ids(others))
+    if foreign:
+        eyes.expand([_WARM_UP], query=True)
+        eyes.encode([_WARM_UP])
+    yield replace(stage, encoder=eyes)
+
+
+class _Models:
+    """Loads each model once, whatever number of spaces it sees."""
+
+    def __init__(self, stage: Stage, foundation: Choice, device: str) -> None:
+        self._loaded: dict[str, Encoder] = {foundation.model: stage.encoder}
+        self._ids: dict[str, str] = {}
+        self._device = device
+
+    def prompted(self, choice: Choice) -> Encoder:
+        encoder = self._loaded.get(choice.model) or self._loaded.setdefault(choice.model, self._load(choice.model))
+        if not choice.query and not choice.document:
+            return encoder
+        from hyperloci.embedder.sentence import PromptedEncoder
+
+        return PromptedEncoder(encoder, query=choice.query, document=choice.document)
+
+    def _load(self, model: str) -> Encoder:
+        if model == BUNDLED:
+            from hyperloci.embedder.load import bundled_stages
+
+            return list(bundled_stages(self._device))[-1].encoder
+        from hyperloci.embedder.sentence import load
+
+        return load(model, self._place())
+
+    def late(self, choice: Choice) -> LateModel:
+        from hyperloci.embedder.late import load
+
+        model = load(choice.model, self._place())
+        self._ids["e12"] = model.model_id
+        return model
+
+    def expanding(self, choice: Choice) -> ExpandingModel:
+        from hyperloci.embedder.expanding import load
+
+        model = load(choice.model, self._place())
+        self._ids["e13"] = model.model_id
+        return model
+
+    def _place(self) -> Place:
+        from hyperloci.embedder.device import choose
+
+        place = choose(self._device)
+        # What half precision costs is known of the bundled model only.
+        return choose("cpu", "float32") if place.device.type == "cpu" else place
+
+    def ids(self, others: dict[str, Choice]) -> dict[str, str]:
+        """Return what decides each space beside E1's: a model's id and the words in front of a text."""
+        found = {
+            space: self._loaded[choice.model].model_id
+            for space, choice in others.items()
+            if choice.model in self._loaded
+        }
+        listed = {**found, **self._ids}
+        return {space: f"{model}|{others[space].query}|{others[space].document}" for space, model in listed.items()}
+
+
+def _vocabulary() -> Vocabulary | None:
+    """Return the bundled model's words; None where it is not installed."""
+    from hyperloci.embedder.bundled import checked_weights, model_folder, read_tokenizer
+    from hyperloci.embedder.vocabulary import Vocabulary
+
+    try:
+        folder = model_folder()
+        return Vocabulary(checked_weights(folder), read_tokenizer(folder))
+    except ConfigurationError:
+        return None

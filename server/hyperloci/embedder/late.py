@@ -1,0 +1,59 @@
+"""Models made for late interaction (ColBERT and its like) through sentence-transformers' MultiVectorEncoder (E12)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperloci.embedder.device import Place
+from hyperloci.embedder.sentence import identity, safe_folder
+from hyperloci.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from sentence_transformers import MultiVectorEncoder
+
+_BATCH: Final = 16
+
+
+class LateModel:
+    """A loaded MultiVectorEncoder. Satisfies `spaces.eyes.TokenModel`."""
+
+    def __init__(self, model: MultiVectorEncoder, model_id: str) -> None:
+        self._model = model
+        self.model_id = model_id
+
+    def encode_tokens(self, texts: Sequence[str], *, query: bool) -> list[NDArray[np.float32]]:
+        """Return per text a matrix with a unit row a token."""
+        clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
+        encode = self._model.encode_query if query else self._model.encode_document
+        found = encode(clean, batch_size=_BATCH, show_progress_bar=False, normalize_embeddings=True)
+        return [np.asarray(matrix.float().cpu().numpy(), dtype=np.float32) for matrix in found]
+
+
+def load(name: str, place: Place) -> LateModel:
+    """Load a late-interaction model from a folder, or by name from the Hub's cache or the Hub itself.
+
+    Raises:
+        ConfigurationError: there is no such model, it has no safetensors, or it is of another kind.
+    """
+    folder = safe_folder(name)
+    from sentence_transformers import MultiVectorEncoder
+
+    try:
+        model = MultiVectorEncoder(
+            str(folder),
+            device=str(place.device),
+            trust_remote_code=False,
+            local_files_only=True,
+            model_kwargs={"use_safetensors": True},
+        )
+    except Exception as error:
+        # Whatever a foreign configuration makes the library raise; all of it means that this model can't be used.
+        raise ConfigurationError(
+            f"model={name!r} cannot be loaded from {folder} as a late-interaction model: {error}"
+        ) from error
+    model.to(place.device, place.dtype).eval()
+    return LateModel(model, identity(name, folder))

@@ -1,0 +1,56 @@
+"""Words of the bundled model's own vocabulary that lie near each other: other words for a question's (E13)."""
+
+from __future__ import annotations
+
+import functools
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+SMALLEST_COSINE: Final = 0.38
+"""`error` - `exception` has 0.40, `error` - `correct` 0.36; below, neighbours share a topic and not a sense."""
+
+_MIN_LETTERS: Final = 3
+
+
+class Vocabulary:
+    """Input embeddings of whole words. Satisfies `spaces.expansion.Neighbours`."""
+
+    def __init__(self, weights: Path, tokenizer: Tokenizer) -> None:
+        """Remember where the words are; they are read when first needed (33 MB)."""
+        self._weights = weights
+        self._tokenizer = tokenizer
+        self.near = functools.lru_cache(maxsize=4_096)(self._near)
+
+    @functools.cached_property
+    def _words(self) -> list[str]:
+        known = self._tokenizer.get_vocab()
+        whole = (word for word in known if word.isascii() and word.isalpha() and word.islower())
+        return sorted((word for word in whole if len(word) >= _MIN_LETTERS), key=known.__getitem__)
+
+    @functools.cached_property
+    def _places(self) -> dict[str, int]:
+        return {word: place for place, word in enumerate(self._words)}
+
+    @functools.cached_property
+    def _matrix(self) -> NDArray[np.float32]:
+        from safetensors import safe_open
+
+        known = self._tokenizer.get_vocab()
+        with safe_open(self._weights, framework="np") as tensors:
+            table = tensors.get_tensor("embeddings.word_embeddings.weight")
+        rows = table[[known[word] for word in self._words]].astype(np.float32)
+        return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
+
+    def _near(self, word: str, count: int) -> list[tuple[str, float]]:
+        """Return the nearest words and their cosines, best first; none for a word it does not hold."""
+        place = self._places.get(word)
+        if place is None:
+            return []
+        cosines = np.einsum("ij,j->i", self._matrix, self._matrix[place])
+        cosines[place] = -1
+        best = np.argsort(-cosines, kind="stable")[:count]
+        return [(self._words[at], float(cosines[at])) for at in best if cosines[at] >= SMALLEST_COSINE]

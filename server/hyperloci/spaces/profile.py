@@ -1,0 +1,166 @@
+"""Profiles: which model sees which space, as data; those that ship and those of the user's file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final
+
+from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.space import SPACES, Kind
+
+BUNDLED: Final = "bundled"
+"""The name of the model that comes with Hyperloci."""
+
+RULE: Final = "rule"
+"""E13 without a model (`spaces.expansion`)."""
+
+_KEYS: Final = frozenset({"model", "query", "document"})
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A model, and what it wants to stand in front of a text.
+
+    Attributes:
+        model: a name on the Hugging Face Hub, a folder, an embeddings endpoint (E1 alone), `bundled` or `rule`.
+        query, document: in front of a question, and of a memory (`query: `, `passage: `).
+    """
+
+    model: str
+    query: str = ""
+    document: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A model for every space that needs one.
+
+    Attributes:
+        name: as in the settings.
+        choices: by space; one that is left out is seen by E1's model, E13 by rule.
+    """
+
+    name: str
+    choices: Mapping[str, Choice]
+
+    def of(self, space: str) -> Choice:
+        """Return what sees a space."""
+        return self.choices.get(space, Choice(RULE) if space == "e13" else self.choices["e1"])
+
+
+_E5: Final = Choice("intfloat/e5-large-v2", query="query: ", document="passage: ")
+_MINI: Final = Choice(BUNDLED)
+
+SHIPPED: Final[Mapping[str, Profile]] = MappingProxyType(
+    {
+        "bundled": Profile("bundled", MappingProxyType({"e1": _MINI})),
+        # E5, E8, E11: no causal or entity model has safetensors that sentence-transformers reads; their clauses and
+        # names are short, and MiniLM's 384 dimensions keep the fingerprint small. E10 shares E1's instruction model.
+        "gpu": Profile(
+            "gpu",
+            MappingProxyType(
+                {
+                    "e1": _E5,
+                    "e5": _MINI,
+                    "e7": Choice("Qodo/Qodo-Embed-1-1.5B"),
+                    "e8": _MINI,
+                    "e10": _E5,
+                    "e11": _MINI,
+                    "e12": Choice("colbert-ir/colbertv2.0"),
+                    "e13": Choice("naver/splade-v3"),
+                }
+            ),
+        ),
+    }
+)
+
+
+def profile_of(name: str, own: Mapping[str, object], model: str | None = None) -> Profile:
+    """Return the profile in force.
+
+    Args:
+        name: of a profile.
+        own: the user's profiles, as the settings have them: `{"NAME": {"e7": "MODEL", "e13": {"model": ...}}}`.
+        model: E1's model in its place, from `Settings.model`.
+
+    Raises:
+        ConfigurationError: no such profile, or one that can't be used; it says what would be right.
+    """
+    if name in own:
+        found = _own(name, own[name])
+    elif name in SHIPPED:
+        found = SHIPPED[name]
+    elif model:
+        # One model named beside a profile that nobody knows is enough to work with.
+        found = SHIPPED[BUNDLED]
+    else:
+        known = ", ".join(sorted({*SHIPPED, *own}))
+        raise ConfigurationError(
+            f"profile={name!r} names no model that is known here: use one of {known}, set `model`, or write "
+            f"[profiles.{name}] in your hyperloci.toml."
+        )
+    return Profile(found.name, {**found.choices, "e1": Choice(model)}) if model else found
+
+
+def check_profiles(own: Mapping[str, object]) -> None:
+    """Check all of the user's profiles.
+
+    Raises:
+        ConfigurationError: the first that can't be used.
+    """
+    for name, values in own.items():
+        _own(name, values)
+
+
+def _own(name: str, values: object) -> Profile:
+    where = f"[profiles.{name}]"
+    if not isinstance(values, Mapping):
+        raise ConfigurationError(f"{where} must be a table of space = model, not {values!r:.80}.")
+    unknown = sorted(set(values) - _MODELLED)
+    if unknown:
+        raise ConfigurationError(
+            f"{where}: {', '.join(unknown)} takes no model; use {', '.join(sorted(_MODELLED, key=_number))}."
+        )
+    choices = {space: _choice(where, space, value) for space, value in values.items()}
+    return Profile(name, MappingProxyType({"e1": _MINI, **choices}))
+
+
+_MODELLED: Final = frozenset(
+    name for name, space in SPACES.items() if (space.kind in (Kind.DENSE, Kind.TOKEN)) or name == "e13"
+)
+
+
+def _number(space: str) -> int:
+    return int(space[1:])
+
+
+def _choice(where: str, space: str, value: object) -> Choice:
+    if isinstance(value, str):
+        value = {"model": value}
+    if not isinstance(value, Mapping) or not isinstance(value.get("model"), str) or not value["model"]:
+        raise ConfigurationError(
+            f'{where}: {space} must be the name of a model, or {{model = "NAME", query = "...", document = "..."}}, '
+            f"not {value!r:.80}."
+        )
+    wrong = sorted(key for key, text in value.items() if key not in _KEYS or not isinstance(text, str))
+    if wrong:
+        raise ConfigurationError(f"{where}: {space} has {', '.join(wrong)}; use texts for {', '.join(sorted(_KEYS))}.")
+    if value["model"] == RULE and space != "e13":
+        raise ConfigurationError(f"{where}: {space} = {RULE!r}, but only e13 is seen by rule; name a model.")
+    if space != "e1" and value["model"].startswith(("http://", "https://")):
+        raise ConfigurationError(f"{where}: {space} can't be seen through an endpoint; only e1 can.")
+    return Choice(**value)
+
+
+def compound_id(foundation: str, version: int, others: Mapping[str, str]) -> str:
+    """Return the id of a profile's models together: E1's, then what decides all other spaces.
+
+    What stands before the `+` stays comparable when only the rest changes (`store.vectors.Vectors.use_model`).
+    """
+    if not others:
+        return f"{foundation}+{version}"
+    listed = "\0".join(f"{space}={model}" for space, model in sorted(others.items()))
+    return f"{foundation}+{version}.{hashlib.sha256(listed.encode()).hexdigest()[:8]}"
