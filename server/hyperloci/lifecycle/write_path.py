@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
@@ -201,7 +201,8 @@ class WritePath:
         said = max(node.event_time for node in plan.sources)
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
-        metadata = {"strategy": strategy, "flags": list(plan.flags), "redactions": len(plan.text.redactions)}
+        metadata: dict[str, Any] = {"strategy": strategy, "trust": min(node.confidence for node in plan.sources)}
+        metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
         if kind is Kind.DEAD_END:
             metadata["approach"] = plan.text.text
         node = self._store.nodes.create_node(
@@ -292,7 +293,7 @@ class WritePath:
             and old.decay_rate > 0.0
             and dispute.kind in REPLACING
             and dispute.score >= REPLACING_SCORE
-            and old.confidence <= new.confidence
+            and _trust(old) <= _trust(new)
             and old.event_time <= new.event_time
         )
         if replaceable:
@@ -336,7 +337,7 @@ class WritePath:
                 rejected.append(Rejected(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
             elif old.key == new.key or old.valid_until is not None:
                 rejected.append(Rejected(place, "old is replaced already"))
-            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or old.confidence > new.confidence:
+            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _trust(old) > _trust(new):
                 reason = prepare(conflict.reason).text or "declared so"
                 score = min(old.confidence, new.confidence)
                 self._store.edges.link(
@@ -348,7 +349,7 @@ class WritePath:
                     automatic=True,
                     evidence=reason,
                 )
-                why = "old was remembered on purpose, confirmed, or is surer: both stand, joined as contradicting"
+                why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
                 rejected.append(Rejected(place, why))
             else:
                 self.supersede(old, new, prepare(conflict.reason).text or "replaced by what a later session said")
@@ -416,6 +417,11 @@ def _scope_of(project: str, finding: Finding, sources: Sequence[Node]) -> str:
 
 def _is_known_by(node: Node, text: str) -> bool:
     return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
+
+
+def _trust(node: Node) -> float:
+    """Return how far the turns can be believed that a memory was made of."""
+    return float(node.metadata.get("trust", node.confidence))
 
 
 def _speaker(node: Node) -> str:
