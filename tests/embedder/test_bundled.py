@@ -20,8 +20,9 @@ from hyperloci.embedder.bundled import BundledEncoder, checked_weights, model_fo
 from hyperloci.embedder.device import choose, has_bfloat16
 from hyperloci.embedder.forward_numpy import NumpyForward
 from hyperloci.embedder.forward_torch import TorchForward
-from hyperloci.embedder.load import bundled_stages, model_name, stages
+from hyperloci.embedder.load import bundled_stages, stages
 from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.profile import profile_of
 
 pytestmark = pytest.mark.model
 
@@ -171,9 +172,9 @@ def named(settings: Settings) -> Iterator[Settings]:
 
 
 def test_a_model_named_by_the_user_goes_before_the_profiles(settings: Settings, named: Settings) -> None:
-    assert model_name(settings) is None
-    assert model_name(named) == "intfloat/e5-large-v2"
-    assert model_name(replace(named, model="./mine")) == "./mine"
+    assert profile_of(settings.profile, {}, settings.model).of("e1").model == "bundled"
+    assert profile_of(named.profile, {}, named.model).of("e1").model == "intfloat/e5-large-v2"
+    assert profile_of(named.profile, {}, "./mine").of("e1").model == "./mine"
 
 
 def test_an_unknown_profile_names_those_that_are_known(settings: Settings) -> None:
