@@ -31,7 +31,7 @@ class ExpandingModel:
         encode = self._model.encode_query if query else self._model.encode_document
         found = encode(clean, batch_size=_BATCH, show_progress_bar=False, max_active_dims=MAX_TERMS)
         decoded = cast(list[list[tuple[str, float]]], self._model.decode(found.float().cpu()))
-        return [{term: float(weight) for term, weight in terms} for terms in decoded]
+        return [dict(sorted(terms, key=lambda term: (-term[1], term[0]))) for terms in decoded]
 
 
 def load(name: str, place: Place) -> ExpandingModel:
