@@ -14,6 +14,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.boundary import Prepared
 from hyperloci.ingest.spoken import storable
+from hyperloci.ingest.spoken_times import spoken_times
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
@@ -102,6 +103,8 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         place=f"{session.id}:{saying.uuid or saying.ref or seq}",
         session_key=session.key,
     )
+    if saying.kind is TurnKind.TEXT:
+        episodes.note_times(node.key, spoken_times(prepared.text, saying.at))
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link("follows", node.key, [previous.key], now=now)
     EntityLinker(store).link_text(node.key, scope, prepared.text, now=now)

@@ -7,11 +7,13 @@ from typing import Any
 
 from hyperloci.clock import to_iso
 from hyperloci.graph.anchors import outdated
+from hyperloci.ingest.spoken_times import SpokenTime
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import source_of
 from hyperloci.store import Store, decay_factor
+from hyperloci.store.episodes import Episodes
 
 
 def present(
@@ -27,6 +29,7 @@ def present(
     positions = store.positions.of(keys)
     commits = store.files.commits_of(keys)
     stale = outdated(store, keys)
+    times = Episodes(store.connection).times(keys)
     return [
         Hit(
             id=node.id,
@@ -41,7 +44,7 @@ def present(
             valid_from=to_iso(node.valid_from),
             valid_until=None if node.valid_until is None else to_iso(node.valid_until),
             source=source_of(node, positions.get(node.key), commits.get(node.key)),
-            notes=_notes(node, stale.get(node.key)),
+            notes=(*_notes(node, stale.get(node.key)), *(str(SpokenTime(*time)) for time in times.get(node.key, ()))),
             explain=(explanations or {}).get(node.key),
         )
         for node in nodes

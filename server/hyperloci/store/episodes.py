@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
@@ -17,6 +18,25 @@ _TWINS: Final = (
     " FROM nodes n WHERE n.content_hash = ? AND n.scope_key = ? AND n.type = 'experience'"
     " AND n.subtype IN ('episode', 'action') ORDER BY n.key"
 )
+
+
+class Spoken(Protocol):
+    """A span of time and the words for it, as `ingest.spoken_times` finds them."""
+
+    @property
+    def since(self) -> int:
+        """Its beginning, in milliseconds."""
+        ...
+
+    @property
+    def until(self) -> int:
+        """The first millisecond after it."""
+        ...
+
+    @property
+    def phrase(self) -> str:
+        """What was said."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +108,24 @@ class Episodes:
         self._connection.execute(
             "UPDATE nodes SET metadata = json_patch(metadata, ?) WHERE key = ?", (json.dumps(known), key)
         )
+
+    def note_times(self, key: NodeKey, times: Iterable[Spoken]) -> None:
+        """Store the days that a turn speaks of."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO spoken_times(node_key, since, until, phrase) VALUES (?, ?, ?, ?)",
+            [(key, time.since, time.until, time.phrase) for time in times],
+        )
+
+    def times(self, keys: Iterable[int]) -> dict[NodeKey, list[tuple[int, int, str]]]:
+        """Return since, until and words of the days that turns speak of, those of each in order."""
+        found: dict[NodeKey, list[tuple[int, int, str]]] = {}
+        for row in self._connection.execute(
+            "SELECT node_key, since, until, phrase FROM spoken_times"
+            " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, since, until, phrase",
+            (json.dumps([int(key) for key in keys]),),
+        ):
+            found.setdefault(NodeKey(row[0]), []).append((row[1], row[2], row[3]))
+        return found
 
     def worth_keeping(self, session_key: int) -> list[NodeId]:
         """Return what a session leaves in tier `task` that was recalled or extracted (requirements, F).

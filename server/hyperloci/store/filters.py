@@ -25,6 +25,9 @@ MAX_PATTERN_CHARS: Final = 500
 MAX_KEPT: Final = 32
 """Bitmaps kept at once: each has a byte a node, and a search that asks for "2 hours ago" never asks the same again."""
 
+_EARLIEST: Final = -(2**62)
+_LATEST: Final = 2**62
+
 _POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
 # From the few edges outwards, once: from each node inwards it would be a look-up a node.
 _CONTRADICTED: Final = (
@@ -107,13 +110,21 @@ def _life(where: Where) -> Iterator[Condition]:
         yield "n.valid_until IS NULL", ()
     else:
         yield "n.valid_from <= ? AND (n.valid_until IS NULL OR n.valid_until > ?)", (where.as_of, where.as_of)
-    for condition, value in (
-        ("n.event_time >= ?", where.after),
-        ("n.event_time < ?", where.before),
-        ("n.confidence >= ?", where.min_confidence),
-    ):
-        if value is not None:
-            yield condition, (value,)
+    if where.after is not None or where.before is not None:
+        yield _time_condition(where.after, where.before)
+    if where.min_confidence is not None:
+        yield "n.confidence >= ?", (where.min_confidence,)
+
+
+def _time_condition(after: int | None, before: int | None) -> Condition:
+    """Return the condition that something happened then, or that it speaks of a day then ("last Friday")."""
+    first = _EARLIEST if after is None else after
+    last = _LATEST if before is None else before
+    return (
+        "((n.event_time >= ? AND n.event_time < ?)"
+        " OR n.key IN (SELECT w.node_key FROM spoken_times w WHERE w.until > ? AND w.since < ?))",
+        (first, last, first, last),
+    )
 
 
 def _place(where: Where) -> Iterator[Condition]:
