@@ -58,7 +58,10 @@ if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.graph.paths import Walk
     from hyperloci.lifecycle.capture import Capture
+    from hyperloci.lifecycle.consolidate import Consolidated, Request
+    from hyperloci.lifecycle.decay import Pruning, WeakHit
     from hyperloci.lifecycle.entities import EntityCare
+    from hyperloci.lifecycle.session_report import SessionReport
     from hyperloci.lifecycle.upkeep import UpkeepReport
     from hyperloci.retrieval.search import Found, Searcher
     from hyperloci.retrieval.structure import Entry, Tree
@@ -766,6 +769,7 @@ class Memory:
                 "last_seen_at": to_iso(session.last_seen_at),
                 "ended_at": None if session.ended_at is None else to_iso(session.ended_at),
                 "turns": session.next_seq,
+                "consolidated_at": None if session.consolidated_at is None else to_iso(session.consolidated_at),
             }
             for session in self.store.sessions.recent(self.project.id, limit)
         ]
@@ -836,6 +840,59 @@ class Memory:
         if report is not None and report.changed and not dry_run:
             self._kick()
         return report
+
+    def weak_facts(self, limit: int = 10) -> tuple[WeakHit, ...]:
+        """Return what is as likely wrong as right, the least sure first, and when it is forgotten (B.15)."""
+        from hyperloci.lifecycle.decay import WeakHit, weak_facts
+
+        scopes, threshold = (self.project.id, GLOBAL_SCOPE), self.settings.decay_threshold
+        weak = weak_facts(self.store, scopes, now=self._clock(), threshold=threshold, limit=limit)
+        hits = self._present([item.node for item in weak])
+        return tuple(
+            WeakHit(hit, item.confidence_now, item.days_to_prune) for hit, item in zip(hits, weak, strict=True)
+        )
+
+    def prune(self, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
+        """Forget what has faded, in every project; `restore` brings it back for 30 days (B.11)."""
+        from hyperloci.lifecycle.decay import prune
+        from hyperloci.lifecycle.keeper import make_context
+
+        return prune(make_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run)
+
+    def session_report(self, session_id: str) -> SessionReport:
+        """Tell of one session: what it was for, how it ended, what it left.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        from hyperloci.lifecycle.session_report import session_report
+
+        session = self.store.sessions.get(session_id)
+        if session is None:
+            raise NotFoundError(f"session={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
+        return session_report(self.store, session, self._present)
+
+    def consolidation_request(self, session_id: str | None = None) -> Request:
+        """Return the turns of a session that waits to be consolidated, as the assistant is shown them (B.17).
+
+        Raises:
+            NotFoundError: there is no such session, or none waits.
+        """
+        from hyperloci.lifecycle.consolidate import Consolidation
+
+        return Consolidation(self.store, self.settings, self._clock).request(session_id, self.project.id)
+
+    def save_consolidation(self, session_id: str, payload: object) -> Consolidated:
+        """Store what the assistant found in a session, item by item; what can't be stored is told (B.17).
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        from hyperloci.lifecycle.consolidate import Consolidation
+
+        done = Consolidation(self.store, self.settings, self._clock).save(session_id, payload)
+        self._kick()
+        return done
 
     # -- inner -------------------------------------------------------------------------------------------------------
 

@@ -94,7 +94,9 @@ async def test_only_forget_is_destructive_and_reading_tools_say_so(connect: Any)
     tools = await listed(connect, "all")
     hints = {tool["name"]: tool["annotations"] for tool in tools}
     assert {name for name, hint in hints.items() if hint["destructiveHint"]} == {"forget"}
-    assert {name for name, hint in hints.items() if hint["readOnlyHint"]} == READING | {"explain_fact"}
+    reading = {name for name, hint in hints.items() if hint["readOnlyHint"]}
+    assert reading >= READING | {"explain_fact", "weak_facts"}
+    assert not reading & {"save_consolidation", "remember_fact", "relate", "index_path", "restore"}
 
 
 @pytest.mark.anyio

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 
 from hyperloci.errors import HyperlociError, NotFoundError
-from hyperloci_tools import shape
+from hyperloci_tools import shape, upkeep
 from hyperloci_tools.admin import collect_stats
+from hyperloci_tools.entities import shaped_profile
 from hyperloci_tools.state import Call, ServerState, state_of
 from hyperloci_tools.topics import shape_topic
 
@@ -58,6 +59,17 @@ async def topic(id: str, ctx: Call) -> str:
     return json.dumps({"note": shape.DATA, **shape_topic(found, room)}, ensure_ascii=False)
 
 
+async def entity(name: str, ctx: Call) -> str:
+    """What is known of a person, project, tool, place, file or symbol, by name."""
+    try:
+        profile = await state_of(ctx).workers.reader.call(lambda memory: memory.get_entity_info(name))
+    except NotFoundError as error:
+        raise ResourceNotFoundError(str(error)) from error
+    except HyperlociError as error:
+        raise ResourceError(str(error)) from error
+    return json.dumps(shaped_profile(profile), ensure_ascii=False)
+
+
 async def recall(topic: str, ctx: Call) -> str:
     """Recall all that bears on a topic: facts, decisions, dead ends, events, evidence."""
     context = await state_of(ctx).workers.reader.call(lambda memory: memory.get_context(topic))
@@ -80,5 +92,10 @@ def register(server: MCPServer[ServerState], state: Callable[[], ServerState]) -
         "memory://stats", title="Memory statistics", description="Counts of all that is remembered", mime_type=JSON
     )(memory_stats)
     server.resource("memory://node/{id}", title="A memory", mime_type=JSON)(node)
+    server.resource("memory://entity/{name}", title="An entity", mime_type=JSON)(entity)
     server.resource("memory://topic/{id}", title="A topic", mime_type=JSON)(topic)
+    server.resource("memory://session/{id}", title="A session", mime_type=JSON)(upkeep.session)
     server.prompt(title="Recall a topic")(recall)
+    server.prompt(title="Consolidate a session")(upkeep.consolidate)
+    server.prompt(title="Review weak facts")(upkeep.review_weak_facts)
+    server.prompt(title="Sum up a session")(upkeep.session_summary)

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 from hyperloci.errors import HyperlociError
-from hyperloci_tools import admin, graph, ingestion, programs, reading, resources, topics, writing
+from hyperloci_tools import admin, entities, graph, ingestion, programs, reading, resources, topics, upkeep, writing
 from hyperloci_tools.complaints import arguments_refused, unknown_arguments
 from hyperloci_tools.registry import build_tools
 from hyperloci_tools.state import ServerState
@@ -23,8 +23,10 @@ from hyperloci_tools.state import ServerState
 OFFERS: Final = (
     *reading.OFFERS,
     *graph.OFFERS,
+    *entities.OFFERS,
     *topics.OFFERS,
     *writing.OFFERS,
+    *upkeep.OFFERS,
     *ingestion.OFFERS,
     *programs.OFFERS,
     *admin.OFFERS,

@@ -1,4 +1,4 @@
-"""Commands that look after the memory by hand: upkeep."""
+"""Commands that look after the memory by hand: upkeep, prune, weak."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, errors, opened, print_json
 
@@ -16,6 +17,8 @@ DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; t
 def register(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(upkeep)
+    app.command()(prune)
+    app.command()(weak)
 
 
 def upkeep(
@@ -51,3 +54,53 @@ def upkeep(
             console.print("a dry run: nothing was changed")
     if any(step.error for step in report.steps):
         raise typer.Exit(Exit.DEGRADED)
+
+
+def prune(
+    project: ProjectOption = Path("."),
+    dry_run: DryRunOption = False,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Forget at most so many.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Forget what has faded below `decay_threshold`, in every project; `hyperloci restore ID` brings it back.
+
+    Nothing that was confirmed goes, and no more than `prune_cap` a day. Upkeep does this by itself.
+
+    Examples:
+      hyperloci prune --dry-run
+      hyperloci prune --limit 20
+    """
+    with opened(project) as memory:
+        done = memory.prune(limit=limit, dry_run=dry_run)
+        hits = memory.lookup(done.ids)
+    if json:
+        print_json(done)
+        return
+    for hit in hits:
+        console.print(Text(f"{hit.id} {hit.subtype or hit.type}: {' '.join(hit.content.split()):.80}"))
+    verb = "would be forgotten" if dry_run else "forgotten; restorable for 30 days"
+    console.print(
+        f"{len(done.ids)} {verb}" + (f"; {done.left} wait (prune_cap is {done.cap} a day)" if done.left else "")
+    )
+
+
+def weak(
+    project: ProjectOption = Path("."),
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=200, help="How many.")] = 20,
+    json: JsonOption = False,
+) -> None:
+    """List what is as likely wrong as right, and when it is forgotten; `hyperloci confirm ID` keeps it.
+
+    Example: hyperloci weak
+    """
+    with opened(project) as memory:
+        found = memory.weak_facts(limit)
+    if json:
+        print_json(list(found))
+        return
+    table = Table("id", "confidence", "days left", "memory", box=None, padding=(0, 2))
+    for item in found:
+        days = "-" if item.days_to_prune is None else f"{item.days_to_prune:.0f}"
+        text = Text(" ".join(item.hit.content.split())[:80])
+        table.add_row(item.hit.id[:8], f"{item.confidence_now:.2f}", days, text)
+    console.print(table)

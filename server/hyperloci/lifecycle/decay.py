@@ -17,6 +17,7 @@ from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
+from hyperloci.model.search import Hit
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.ageing import Ageing, Faded
 from hyperloci.store.nodes import RESTORE_DAYS
@@ -44,6 +45,15 @@ class WeakFact:
     """
 
     node: Node
+    confidence_now: float
+    days_to_prune: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class WeakHit:
+    """A weak memory as callers see it; the fields are those of `WeakFact`."""
+
+    hit: Hit
     confidence_now: float
     days_to_prune: float | None
 

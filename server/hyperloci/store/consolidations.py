@@ -13,7 +13,7 @@ from hyperloci.store.nodes import SELECT_NODE, node_from_row
 
 _PENDING: Final = (
     "SELECT t.key, t.id, s.id AS scope, t.status, t.next_seq, t.last_seen_at, coalesce(c.through_seq, 0)"
-    " AS through_seq, coalesce(c.causes_seq, 0) AS causes_seq, coalesce(c.attempts, 0) AS attempts"
+    " AS through_seq, coalesce(c.causes_seq, 0) AS causes_seq, coalesce(c.attempts, 0) AS attempts, c.strategy"
     " FROM sessions t JOIN scopes s ON s.key = t.scope_key LEFT JOIN consolidations c ON c.session_key = t.key"
 )
 
@@ -37,6 +37,7 @@ class Progress:
     through_seq: int
     causes_seq: int
     attempts: int
+    strategy: str | None = None
 
 
 class Consolidations:
@@ -145,14 +146,24 @@ class Consolidations:
         )
         return [(NodeId(row[0]), Tier(row[1])) for row in rows]
 
-    def extracted(self, session_key: int) -> list[Node]:
-        """Return the living memories that were made of a session's turns, oldest first."""
+    def made(self, session_key: int, origin: str, limit: int) -> list[Node]:
+        """Return the living memories that a session left by a channel (`extraction`, `tool`), the latest, in order."""
         rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE n.session_key = ? AND n.origin = 'extraction' AND n.deleted_at IS NULL"
-            " ORDER BY n.key",
-            (session_key,),
+            f"{SELECT_NODE} WHERE n.session_key = ? AND n.origin = ? AND n.deleted_at IS NULL AND n.type <> 'entity'"
+            " ORDER BY n.key DESC LIMIT ?",
+            (session_key, origin, limit),
+        ).fetchall()
+        return [node_from_row(row) for row in reversed(rows)]
+
+    def changed_files(self, session_key: int, limit: int) -> list[str]:
+        """Return the paths that a session's actions changed, in order of their first change."""
+        rows = self._connection.execute(
+            "SELECT p.path FROM nodes n JOIN positions p ON p.node_key = n.key WHERE n.session_key = ?"
+            " AND n.subtype = 'action' AND n.deleted_at IS NULL AND p.path IS NOT NULL"
+            " GROUP BY p.path ORDER BY min(n.seq) LIMIT ?",
+            (session_key, limit),
         )
-        return [node_from_row(row) for row in rows]
+        return [row[0] for row in rows]
 
     def linked_causes(self, cause: NodeKey, effect: NodeKey) -> bool:
         """Tell whether one turn is known to have caused another."""
@@ -176,4 +187,5 @@ def _progress(row: sqlite3.Row) -> Progress:
         through_seq=row["through_seq"],
         causes_seq=row["causes_seq"],
         attempts=row["attempts"],
+        strategy=row["strategy"],
     )

@@ -1,0 +1,85 @@
+"""One session in short: what it was for, how it ended, which files it changed, what it left in the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import to_iso
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit
+from hyperloci.model.turn import Speaker
+from hyperloci.store import Store
+from hyperloci.store.consolidations import Consolidations
+from hyperloci.store.episodes import Episodes
+from hyperloci.store.sessions import Session
+
+EXCERPT_CHARS: Final = 600
+"""Of the first prompt and of the last answer: what they are about stands at their beginning."""
+
+MAX_FILES: Final = 50
+MAX_MEMORIES: Final = 50
+"""The newest are shown; a session that made more was an import."""
+
+Present = Callable[[Sequence[Node]], list[Hit]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReport:
+    """One session. Times are ISO 8601.
+
+    Attributes:
+        id, project, status, started_at, last_seen_at, ended_at: as registered.
+        turns: how many were stored.
+        consolidated_turns, strategy: how far it was made into facts, and how.
+        asked, answered: its first prompt and its last answer, cut; None where there is none.
+        files: paths that it changed, in order.
+        extracted: what consolidation made of it.
+        remembered: what was stored on purpose during it.
+    """
+
+    id: str
+    project: str
+    status: str
+    started_at: str
+    last_seen_at: str
+    ended_at: str | None
+    turns: int
+    consolidated_turns: int
+    strategy: str | None
+    asked: str | None
+    answered: str | None
+    files: tuple[str, ...]
+    extracted: tuple[Hit, ...]
+    remembered: tuple[Hit, ...]
+
+
+def session_report(store: Store, session: Session, present: Present) -> SessionReport:
+    """Return a session in short; reading it reinforces nothing."""
+    episodes, marks = Episodes(store.connection), Consolidations(store.connection, store.log)
+    progress = marks.progress(session.id)
+    made = {origin: marks.made(session.key, origin, MAX_MEMORIES) for origin in ("extraction", "tool")}
+    return SessionReport(
+        id=session.id,
+        project=session.scope,
+        status=session.status,
+        started_at=to_iso(session.started_at),
+        last_seen_at=to_iso(session.last_seen_at),
+        ended_at=None if session.ended_at is None else to_iso(session.ended_at),
+        turns=session.next_seq,
+        consolidated_turns=0 if progress is None else progress.through_seq,
+        strategy=None if progress is None else progress.strategy,
+        asked=_excerpt(episodes.first(session.key, Speaker.USER)),
+        answered=_excerpt(episodes.last(session.key, Speaker.ASSISTANT)),
+        files=tuple(marks.changed_files(session.key, MAX_FILES)),
+        extracted=tuple(present(made["extraction"])),
+        remembered=tuple(present(made["tool"])),
+    )
+
+
+def _excerpt(node: Node | None) -> str | None:
+    if node is None:
+        return None
+    text = " ".join(node.content.split())
+    return text if len(text) <= EXCERPT_CHARS else f"{text[: EXCERPT_CHARS - 1].rstrip()}…"

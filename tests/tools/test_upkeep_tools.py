@@ -1,0 +1,117 @@
+"""Tools, prompts and resource that look after the memory, over the protocol."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci.model.turn import Speaker, Turn
+
+pytestmark = pytest.mark.anyio
+
+TALK = (
+    (Speaker.USER, "Let's use PostgreSQL for the invoices because SQLite locks up under our load."),
+    (Speaker.ASSISTANT, "Done. The root cause was a missing index on `invoices.tenant_id`."),
+)
+
+
+def turns() -> list[Turn]:
+    return [
+        Turn(uuid=f"turn-{n}", role=role, text=text, timestamp_ms=1_800_000_000_000 + n)
+        for n, (role, text) in enumerate(TALK)
+    ]
+
+
+async def call(client: Any, tool: str, **arguments: Any) -> Any:
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    return result
+
+
+async def prompted(client: Any, name: str, **arguments: str) -> str:
+    answer = await client.get_prompt(name, arguments)
+    return str(answer.messages[0].content.text)
+
+
+@pytest.fixture
+def remembering(settings: Settings, project: Path) -> Any:
+    """Opens the memory that the server of `connect` serves."""
+    return lambda: Memory.open(settings, project)
+
+
+@pytest.mark.req("B.15")
+async def test_weak_facts_are_listed_with_their_days(connect: Any) -> None:
+    async with connect("all") as client:
+        assert (await call(client, "weak_facts")).structured_content == {"facts": []}
+        await call(client, "remember_fact", fact="The gateway times out after 30 seconds.", confidence=0.3)
+        await call(client, "remember_fact", fact="The gateway is written in Go.")
+        result = await call(client, "weak_facts")
+        (fact,) = result.structured_content["facts"]
+        assert fact["content"] == "The gateway times out after 30 seconds."
+        assert fact["confidence_now"] == pytest.approx(0.3, abs=0.01)
+        assert fact["days_to_prune"] == pytest.approx(36.9, abs=0.3)
+        assert "forgotten in 37 days" in result.content[0].text
+        before = fact
+        (again,) = (await call(client, "weak_facts")).structured_content["facts"]
+        assert again["confidence"] == before["confidence"]
+        assert "confirm_fact" in await prompted(client, "review_weak_facts")
+
+
+@pytest.mark.req("B.17")
+async def test_the_assistant_consolidates_a_session_that_it_is_shown(connect: Any, remembering: Any) -> None:
+    async with connect("all") as client:
+        assert "waits to be consolidated" in await prompted(client, "consolidate")
+        with remembering() as memory:
+            memory.add_turns("session-1", turns())
+            with memory.store.transaction():
+                memory.store.sessions.end("session-1", now=1_900_000_000_000)
+        asked = await prompted(client, "consolidate")
+        assert "save_consolidation with session_id session-1" in asked
+        assert '{"turn": 0, "who": "user", "said": "Let\'s use PostgreSQL' in asked
+        result = await call(
+            client,
+            "save_consolidation",
+            session_id="session-1",
+            payload={
+                "facts": [
+                    {"content": "PostgreSQL is used for the invoices.", "kind": "decision", "sources": [0]},
+                    {"content": "There are 12 tenants.", "sources": [1]},
+                ]
+            },
+        )
+        shaped = result.structured_content
+        assert (shaped["new"], [item["place"] for item in shaped["rejected"]]) == (1, ["facts[1]"])
+        assert "refused facts[1]: says 12" in result.content[0].text
+        history = (await call(client, "explain_fact", id=shaped["ids"][0])).structured_content
+        assert [source["content"] for source in history["sources"]] == [TALK[0][1]]
+        assert "waits to be consolidated" in await prompted(client, "consolidate")
+        report = json.loads((await client.read_resource("memory://session/session-1")).contents[0].text)
+        assert report["asked"] == TALK[0][1]
+        assert [hit["content"] for hit in report["extracted"]] == ["PostgreSQL is used for the invoices."]
+        assert TALK[1][1] in await prompted(client, "session_summary", session="session-1")
+
+
+async def test_an_unknown_session_is_refused_in_words(connect: Any) -> None:
+    async with connect("all") as client:
+        result = await client.call_tool("save_consolidation", {"session_id": "nobody", "payload": {}})
+        assert result.is_error
+        assert "'nobody' is no session" in result.content[0].text
+
+
+@pytest.mark.req("B.12")
+async def test_listing_and_reports_reinforce_nothing(connect: Any, remembering: Any) -> None:
+    with remembering() as memory:
+        kept = memory.remember_fact("The gateway times out after 30 seconds.", confidence=0.3)
+        before = memory.store.nodes.get_node(kept.id)
+    async with connect("all") as client:
+        await call(client, "weak_facts")
+        await call(client, "recall_user_info")
+        await client.read_resource(f"memory://node/{kept.id}")
+        await prompted(client, "review_weak_facts")
+    with remembering() as memory:
+        assert memory.store.nodes.get_node(kept.id) == before
