@@ -15,7 +15,19 @@ from mcp_types import CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 from hyperloci.errors import HyperlociError
-from hyperloci_tools import admin, entities, graph, ingestion, programs, reading, resources, topics, upkeep, writing
+from hyperloci_tools import (
+    admin,
+    conversations,
+    entities,
+    graph,
+    ingestion,
+    programs,
+    reading,
+    resources,
+    topics,
+    upkeep,
+    writing,
+)
 from hyperloci_tools.complaints import arguments_refused, unknown_arguments
 from hyperloci_tools.registry import build_tools
 from hyperloci_tools.state import ServerState
@@ -25,6 +37,7 @@ OFFERS: Final = (
     *graph.OFFERS,
     *entities.OFFERS,
     *topics.OFFERS,
+    *conversations.OFFERS,
     *writing.OFFERS,
     *upkeep.OFFERS,
     *ingestion.OFFERS,

@@ -54,7 +54,8 @@ def names_of(
 
 def _names_of_code(facts: CodeFacts, position: Position | None) -> tuple[Named, ...]:
     own = "" if position is None or not position.module else position.module.partition(".")[0]
-    found = [Named(facts.name, EntityKind.CONCEPT, sure=facts.kind in ("class", "other"))] if facts.name else []
+    is_type = facts.kind in ("class", "other")
+    found = [Named(facts.name, EntityKind.CONCEPT, is_type, is_type and facts.name[0] != "_")] if facts.name else []
     if facts.qualname and facts.qualname != facts.name:
         found.append(Named(facts.qualname, EntityKind.CONCEPT, sure=False))
     if position is not None and position.path is not None and not facts.name:
@@ -93,7 +94,7 @@ class EntityLinker:
     """Joins memories to entities in the caller's transaction. It remembers whom names stand for: keep one for a run."""
 
     def __init__(self, store: Store, *, sparing: bool = False) -> None:
-        """Make a linker; a `sparing` one makes a concept known when a second memory names it, and joins both."""
+        """Make a linker; a `sparing` one makes a concept known where it is defined, or at its second memory."""
         self._store = store
         self._sparing = sparing
         self._sighted: dict[tuple[str, str], NodeKey] = {}
@@ -138,7 +139,7 @@ class EntityLinker:
     def _is_first(self, node: NodeKey, scope: str, named: Named, bearers: Mapping[str, list[Bearer]]) -> bool:
         """Return whether a concept is seen for the first time, and is not to be made known for that."""
         name = squash(named.name)
-        if not self._sparing or named.kind is not EntityKind.CONCEPT or bearers[name]:
+        if not self._sparing or named.kind is not EntityKind.CONCEPT or named.defined or bearers[name]:
             return False
         return self._sighted.setdefault((scope, name), node) == node
 
@@ -208,7 +209,7 @@ class EntityLinker:
         sighted = self._sighted.pop((scope, squash(named.name)), None)
         if sighted is not None:
             self._store.entities.mention(sighted, node.key, now=now)
-        if named.kind is EntityKind.CONCEPT:
+        if named.kind is EntityKind.CONCEPT and not named.defined:
             for place in self._store.positions.defining(node.scope, named.name, limit=DEFINED_AT_MOST):
                 self._store.entities.mention(place, node.key, now=now)
         return node.key

@@ -38,7 +38,7 @@ _IDENTIFIER: Final = re.compile(
 )
 _CODE_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
 _ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{2,5}(?:-\d{1,5})?")
-_PROPER: Final = re.compile(r"[^\W\d_a-z][\w&'’-]*(?:[ ](?:of (?:the )?)?[^\W\d_a-z][\w&-]*)*")
+_PROPER: Final = re.compile(r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&'’-]*(?:[ ](?:of (?:the )?)?[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&-]*)*")
 _INSTALL: Final = re.compile(
     r"(?:(?:pip3?|uv|pipx|poetry|npm|pnpm|yarn|brew|apt-get|apt|cargo|gem|conda|go)\s+"
     r"(?:pip\s+)?(?:install|add|get)|uvx|npx)\s+(?:-{1,2}[\w-]+\s+)*([A-Za-z@][\w@/.-]*)"
@@ -50,10 +50,10 @@ _TRAILER: Final = re.compile(
     r"^(?:co-authored|signed-off|reviewed|reported|tested)-by:\s*([^<\n]{2,60}?)\s*(?:<|$)", re.M | re.I
 )
 _MY_NAME: Final = re.compile(
-    r"(?i:my name is|i am called|call me|меня зовут)\s+([^\W\d_a-z][\w-]+(?:\s[^\W\d_a-z][\w-]+)?)"
+    r"(?i:my name is|i am called|call me|меня зовут)\s+([A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]+(?:\s[A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]+)?)"
 )
 _PROJECT: Final = re.compile(
-    r"(?i:\bproject|\brepository|\brepo|проект\w*)\s+(?:called\s+|named\s+)?[\"'`]?([^\W\d_a-z][\w-]{2,})"
+    r"(?i:\bproject|\brepository|\brepo|проект\w*)\s+(?:called\s+|named\s+)?[\"'`]?([A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]{2,})"
 )
 _CUES: Final = (
     (("name is", "call me", "am called", "меня зовут"), _MY_NAME, EntityKind.PERSON),
@@ -81,11 +81,13 @@ class Named:
         name: as it is written there, or as the list of well-known names has it.
         kind: one of the six types.
         sure: whether the text is enough to make it known; what is not sure is only linked to what is known already.
+        defined: whether the memory is where it is defined.
     """
 
     name: str
     kind: EntityKind
     sure: bool = True
+    defined: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -263,3 +263,48 @@ class PrunedEdges:
     faded: int
     crowded: int
     dry_run: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityInfo:
+    """A thing that memories are about (B.10); `summary` is None until it was spoken of often enough."""
+
+    id: str
+    canonical_name: str
+    type: str
+    aliases: tuple[str, ...]
+    summary: str | None
+    mention_count: int
+    first_seen: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelatedEntity:
+    """An entity that the same memories mention; `together` is in how many."""
+
+    name: str
+    type: str
+    together: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityProfile:
+    """What is known of an entity (B.15): what was stated, what happened, and what it is spoken of with."""
+
+    entity: EntityInfo
+    facts: tuple[Hit, ...]
+    timeline: tuple[Hit, ...]
+    related_entities: tuple[RelatedEntity, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EntityMerge:
+    """Two entities that were found, or said, to be one; `id` takes it back."""
+
+    id: int
+    kept: str
+    merged: str
+    reason: str
+    score: float
+    merged_at: str
+    undone_at: str | None

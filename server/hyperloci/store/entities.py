@@ -177,6 +177,17 @@ class Entities:
         ).fetchall()
         return [self._entity(row) for row in rows]
 
+    def alike(self, name: str, scope_keys: Sequence[int], *, limit: int) -> list[str]:
+        """Return the names of living entities that begin with, or hold, a squashed name."""
+        rows = self._connection.execute(
+            "SELECT e.canonical_name FROM aliases a JOIN entities e ON e.node_key = a.entity_key"
+            " JOIN nodes n ON n.key = e.node_key WHERE n.deleted_at IS NULL AND instr(a.alias, ?1)"
+            " AND n.scope_key IN (SELECT value FROM json_each(?2))"
+            " GROUP BY e.node_key ORDER BY min(instr(a.alias, ?1)), e.mention_count DESC, e.node_key LIMIT ?3",
+            (name, json.dumps(list(scope_keys)), limit),
+        )
+        return [row[0] for row in rows]
+
     def was_declared(self, entity: NodeKey) -> bool:
         """Return whether somebody called a thing by its name on purpose, and no rule found it in a text."""
         row = self._connection.execute("SELECT origin = 'tool' FROM nodes WHERE key = ?", (entity,)).fetchone()
@@ -201,17 +212,24 @@ class Entities:
         return [self._entity(row) for row in rows]
 
     def mentioning(
-        self, entities: Sequence[NodeKey], scope_keys: Sequence[int], *, types: Sequence[str], limit: int
+        self,
+        entities: Sequence[NodeKey],
+        scope_keys: Sequence[int],
+        *,
+        types: Sequence[str],
+        limit: int,
+        without: str | None = None,
     ) -> list[NodeKey]:
-        """Return living memories of some types and scopes that mention any of the entities, latest event first."""
+        """Return living memories of some types, without a subtype, that mention any entity, latest event first."""
         rows = self._connection.execute(
             """
             SELECT DISTINCT n.key FROM mentions m JOIN nodes n ON n.key = m.node_key
             WHERE m.entity_key IN (SELECT value FROM json_each(?1)) AND n.type IN (SELECT value FROM json_each(?2))
                 AND n.scope_key IN (SELECT value FROM json_each(?3)) AND n.deleted_at IS NULL AND n.valid_until IS NULL
+                AND n.subtype IS NOT ?5
             ORDER BY n.event_time DESC, n.key DESC LIMIT ?4
             """,
-            (json.dumps(list(entities)), json.dumps(list(types)), json.dumps(list(scope_keys)), limit),
+            (json.dumps(list(entities)), json.dumps(list(types)), json.dumps(list(scope_keys)), limit, without),
         )
         return [NodeKey(row[0]) for row in rows]
 

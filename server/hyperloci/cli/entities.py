@@ -1,0 +1,113 @@
+"""Commands over entities: the things that memories are about."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.model.answers import EntityMerge, EntityProfile
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(entities)
+    app.command()(entity)
+    app.command("merge-entities")(merge_entities)
+
+
+def entities(
+    project: ProjectOption = Path("."),
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="How many.")] = 20,
+    merges: Annotated[bool, typer.Option("--merges", help="List what was merged instead.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List the people, projects, tools, places, files and symbols that memories mention most.
+
+    Examples:
+      hyperloci entities -n 50
+      hyperloci entities --merges
+    """
+    with opened(project) as memory:
+        merged = memory.entity_merges(limit) if merges else ()
+        known = () if merges else memory.entities(limit)
+    if json:
+        print_json(merged if merges else known)
+        return
+    if merges:
+        for one in merged:
+            console.print(Text(_told(one)))
+        return
+    table = Table("name", "type", "memories", "also called", box=None, padding=(0, 2))
+    for info in known:
+        table.add_row(
+            Text(info.canonical_name), info.type, str(info.mention_count), Text(", ".join(info.aliases), style="dim")
+        )
+    console.print(table)
+
+
+def entity(
+    name: Annotated[str, typer.Argument(help="A name or alias, in any case.")],
+    project: ProjectOption = Path("."),
+    json: JsonOption = False,
+) -> None:
+    """Show what is known of one thing: facts, what happened, and what it is spoken of with.
+
+    Examples:
+      hyperloci entity AuthService
+      hyperloci entity "Jane Doe" --json
+    """
+    with opened(project) as memory:
+        profile = memory.get_entity_info(name)
+    if json:
+        print_json(profile)
+    else:
+        _show(profile)
+
+
+def merge_entities(
+    kept: Annotated[str, typer.Argument(help="The name that stays.")] = "",
+    merged: Annotated[str, typer.Argument(help="The name that becomes another name of it.")] = "",
+    project: ProjectOption = Path("."),
+    undo: Annotated[int | None, typer.Option("--undo", help="Take the merge of this number back instead.")] = None,
+    json: JsonOption = False,
+) -> None:
+    """Make one of two entities that are the same thing, or take that back.
+
+    Examples:
+      hyperloci merge-entities PostgreSQL "the main database"
+      hyperloci merge-entities --undo 3
+    """
+    with opened(project) as memory:
+        done = memory.unmerge_entities(undo) if undo is not None else memory.merge_entities(kept, merged)
+    if json:
+        print_json(done)
+    else:
+        console.print(Text(_told(done)))
+
+
+def _told(merge: EntityMerge) -> str:
+    undone = f", taken back {merge.undone_at[:10]}" if merge.undone_at else ""
+    return f"{merge.id}. {merge.merged} is {merge.kept} ({merge.reason}; {merge.merged_at[:10]}{undone})"
+
+
+def _show(profile: EntityProfile) -> None:
+    info = profile.entity
+    console.print(Text(f"{info.canonical_name}  [{info.type}]  {info.mention_count} memories", style="bold"))
+    if info.aliases:
+        console.print(Text(f"also: {', '.join(info.aliases)}", style="dim"))
+    if info.summary:
+        console.print(Text(info.summary))
+    for title, hits in (("facts", profile.facts), ("timeline", profile.timeline)):
+        if hits:
+            console.print(Text(f"\n{title}", style="bold"))
+        for hit in hits:
+            line = " ".join(hit.content.split())
+            console.print(Text(f"  {hit.created_at[:10]}  [{hit.subtype or hit.type}]  {line[:160]}  {hit.id}"))
+    if profile.related_entities:
+        others = ", ".join(f"{other.name} ({other.together})" for other in profile.related_entities)
+        console.print(Text(f"\nspoken of with: {others}"))

@@ -1,0 +1,100 @@
+"""The tool over entities: what is known of a person, a project, a tool, a file or a symbol."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Final, NotRequired, cast
+
+from mcp_types import CallToolResult
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from hyperloci.model.answers import EntityProfile
+from hyperloci_tools import render, shape
+from hyperloci_tools.answer import answer
+from hyperloci_tools.registry import Offer
+from hyperloci_tools.schemas import HitOut
+from hyperloci_tools.state import Call, state_of
+
+MAX_NAME_CHARS: Final = 200
+
+
+class EntityOut(TypedDict):
+    """An entity."""
+
+    id: str
+    canonical_name: str
+    type: str
+    aliases: NotRequired[list[str]]
+    summary: NotRequired[str]
+    mention_count: int
+    first_seen: str
+
+
+class RelatedEntityOut(TypedDict):
+    """An entity that the same memories mention."""
+
+    name: str
+    type: str
+    together: int
+
+
+class EntityInfoOut(TypedDict):
+    """What `get_entity_info` answers."""
+
+    note: str
+    entity: EntityOut
+    facts: list[HitOut]
+    timeline: list[HitOut]
+    related_entities: list[RelatedEntityOut]
+
+
+async def get_entity_info(
+    ctx: Call,
+    name: Annotated[str, Field(description="a name or alias", min_length=1, max_length=MAX_NAME_CHARS)],
+) -> Annotated[CallToolResult, EntityInfoOut]:
+    """Tell what is known of one thing by name: a person, project, organization, place, tool, file, class or function.
+    Its facts, what happened with it in order, and what it is spoken of with. Case and joints don't matter
+    (AuthService, auth-service). Use it when a name comes up that you should know; to find by meaning, use
+    search_memory."""
+    profile = await state_of(ctx).workers.reader.call(lambda memory: memory.get_entity_info(name))
+    shaped = shaped_profile(profile)
+    return answer(shaped, rendered(shaped))
+
+
+def shaped_profile(profile: EntityProfile) -> EntityInfoOut:
+    """Return a profile as it is answered."""
+    return {
+        "note": shape.DATA,
+        "entity": cast(EntityOut, shape.lean(asdict(profile.entity))),
+        "facts": shape.hits(profile.facts, room=shape.ANSWER_CHARS // 2),
+        "timeline": shape.hits(profile.timeline, room=shape.ANSWER_CHARS // 2),
+        "related_entities": [cast(RelatedEntityOut, asdict(other)) for other in profile.related_entities],
+    }
+
+
+def rendered(info: EntityInfoOut) -> str:
+    """Return a profile as text, with what memories say quoted."""
+    entity = info["entity"]
+    head = f"{entity['type']} (id {entity['id']}), in {entity['mention_count']} memories:"
+    lines = [head, render.quote(entity["canonical_name"])]
+    if "aliases" in entity:
+        lines.append(render.quote(f"also: {', '.join(entity['aliases'])}"))
+    if "summary" in entity:
+        lines.append(render.quote(entity["summary"]))
+    parts = ["\n".join(lines)]
+    if info["facts"]:
+        parts.append(f"Facts:\n\n{render.memories(info['facts'])}")
+    if info["timeline"]:
+        parts.append(f"Timeline:\n\n{render.memories(info['timeline'])}")
+    if info["related_entities"]:
+        others = ", ".join(
+            f"{other['name']} ({other['type']}, {other['together']})" for other in info["related_entities"]
+        )
+        parts.append(f"Spoken of together with:\n{render.quote(others)}")
+    return "\n\n".join([*parts, shape.DATA])
+
+
+OFFERS: Final = (
+    Offer(run=get_entity_info, title="What is known of a thing", read_only=True, idempotent=True, core=False),
+)
