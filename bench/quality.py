@@ -26,6 +26,7 @@ import numpy as np
 from bench._shared import Table, bench_settings, save_result
 from hyperloci.embedder.load import bundled_stages
 from hyperloci.memory import Memory
+from hyperloci.model.search import Hit
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion
 from hyperloci.spaces.encoder import Encoder
 
@@ -37,11 +38,12 @@ METRICS = ("R@1", "R@5", "R@10", "MRR@10", "nDCG@10")
 
 @dataclass(frozen=True)
 class Document:
-    """One document: what baselines see, and how it is stored (`turn` or a file's `path`)."""
+    """One document: what baselines see, and how it is stored (`turn`, or from a `line` of a file at `path`)."""
 
     id: str
     text: str
     path: str = ""
+    line: int = 1
     file_text: str = ""
     session: str = ""
     role: str = ""
@@ -152,25 +154,47 @@ def mddocs(folder: Path) -> Iterator[EvaluationSet]:
         )
 
 
-def _functions(name: str) -> Callable[[Path], Iterator[EvaluationSet]]:
-    def load(folder: Path) -> Iterator[EvaluationSet]:
-        documents = []
-        for row in rows(folder / "corpus.jsonl"):
-            package = row.get("package", "")
-            documents.append(
-                Document(
-                    id=str(row["id"]),
-                    text=row["code"],
-                    path=f"{package or 'corpus'}/f{row['id']}.py",
-                    file_text=row["code"] + "\n",
-                )
-            )
-        questions = [
-            Question(row["query"], frozenset(map(str, row["relevant"]))) for row in rows(folder / "queries.jsonl")
-        ]
-        yield EvaluationSet(name, [Corpus(name, documents, _answerable(documents, questions))])
+def cosqa(folder: Path) -> Iterator[EvaluationSet]:
+    """CoSQA functions and web queries; every function is a file of its own, for nothing is told of where it stood."""
+    documents = [
+        Document(id=str(row["id"]), text=row["code"], path=f"corpus/f{row['id']}.py", file_text=row["code"] + "\n")
+        for row in rows(folder / "corpus.jsonl")
+    ]
+    yield EvaluationSet("cosqa", [Corpus("cosqa", documents, _questions(folder, documents))])
 
-    return load
+
+def pycode(folder: Path) -> Iterator[EvaluationSet]:
+    """Functions of real packages and the docstrings cut from them, put back into files at their real paths."""
+    files: dict[str, list[dict[str, Any]]] = {}
+    for row in rows(folder / "corpus.jsonl"):
+        files.setdefault(f"{row['package']}/{row['path']}", []).append(row)
+    documents = [document for path, found in files.items() for document in _put_back(path, found)]
+    yield EvaluationSet("pycode", [Corpus("pycode", documents, _questions(folder, documents))])
+
+
+def _put_back(path: str, functions: list[dict[str, Any]]) -> Iterator[Document]:
+    """Return the functions of one file in their order, each method under its class."""
+    line = 1
+    classes: list[str] = []
+    for row in sorted(functions, key=lambda row: row["line"]):
+        above = row["qualname"].split(".")[:-1]
+        heads = [f"{'    ' * depth}class {name}:" for depth, name in enumerate(above)] if above != classes else []
+        body = [f"{'    ' * len(above)}{text}" if text.strip() else "" for text in row["code"].split("\n")]
+        classes = above
+        yield Document(
+            id=str(row["id"]),
+            text=row["code"],
+            path=path,
+            line=line + len(heads),
+            file_text="\n".join([*heads, *body, "", ""]),
+        )
+        line += len(heads) + len(body) + 1
+
+
+def _questions(folder: Path, documents: Sequence[Document]) -> list[Question]:
+    known = {document.id for document in documents}
+    questions = [Question(row["query"], frozenset(map(str, row["relevant"]))) for row in rows(folder / "queries.jsonl")]
+    return [Question(question.text, question.relevant & known) for question in questions if question.relevant & known]
 
 
 def scifact(folder: Path) -> Iterator[EvaluationSet]:
@@ -184,25 +208,15 @@ def scifact(folder: Path) -> Iterator[EvaluationSet]:
         )
         for row in rows(folder / "corpus.jsonl")
     ]
-    questions = [Question(row["query"], frozenset(map(str, row["relevant"]))) for row in rows(folder / "queries.jsonl")]
-    yield EvaluationSet("scifact", [Corpus("scifact", documents, _answerable(documents, questions))])
-
-
-def _answerable(documents: Sequence[Document], questions: Sequence[Question]) -> list[Question]:
-    known = {document.id for document in documents}
-    return [
-        Question(question.text, question.relevant & known, question.exclude)
-        for question in questions
-        if question.relevant & known
-    ]
+    yield EvaluationSet("scifact", [Corpus("scifact", documents, _questions(folder, documents))])
 
 
 LOADERS: dict[str, Callable[[Path], Iterator[EvaluationSet]]] = {
     "locomo": locomo,
     "beam": beam,
     "mddocs": mddocs,
-    "pycode": _functions("pycode"),
-    "cosqa": _functions("cosqa"),
+    "pycode": pycode,
+    "cosqa": cosqa,
     "scifact": scifact,
 }
 
@@ -238,21 +252,35 @@ class Baselines:
         return sorted(fused, key=lambda id: -fused[id])
 
 
-def store(memory: Memory, corpus: Corpus, root: Path) -> dict[str, str]:
-    """Store a corpus the way a user would and return document ids by what a hit's source names."""
+Named = Callable[[Hit], str]
+"""What tells a hit's document."""
+
+
+def store(memory: Memory, corpus: Corpus, root: Path) -> Named:
+    """Store a corpus the way a user would and return what tells which document a hit is."""
     if corpus.documents[0].session:
         return _store_turns(memory, corpus)
+    files: dict[str, list[Document]] = {}
     for document in corpus.documents:
-        target = root / document.path
+        files.setdefault(document.path, []).append(document)
+    for path, documents in files.items():
+        target = root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(document.file_text, encoding="utf-8")
+        target.write_text("".join(document.file_text for document in documents), encoding="utf-8")
     memory.index_path()
-    return {document.path: document.id for document in corpus.documents}
+
+    def named(hit: Hit) -> str:
+        standing = files.get(hit.source.path or "", [])
+        if len(standing) < 2:
+            return standing[0].id if standing else ""
+        first, last = hit.source.line_start or 0, hit.source.line_end or 0
+        return next((document.id for document in standing if first <= document.line <= last), "")
+
+    return named
 
 
-def _store_turns(memory: Memory, corpus: Corpus) -> dict[str, str]:
-    from hyperloci.ingest.transcript import Turn
-    from hyperloci.model.turn import Speaker, TurnKind
+def _store_turns(memory: Memory, corpus: Corpus) -> Named:
+    from hyperloci.model.turn import Speaker, Turn, TurnKind
 
     sessions: dict[str, list[Document]] = {}
     for document in corpus.documents:
@@ -272,7 +300,8 @@ def _store_turns(memory: Memory, corpus: Corpus) -> dict[str, str]:
             ],
         )
     found = memory.store.connection.execute("SELECT id, place FROM nodes WHERE subtype = 'episode'")
-    return {row["id"]: row["place"].split(":", 1)[-1] for row in found}
+    names = {row["id"]: row["place"].split(":", 1)[-1] for row in found}
+    return lambda hit: names.get(hit.id, "")
 
 
 def evaluate(ranking: Sequence[str], question: Question) -> list[float]:
@@ -295,7 +324,7 @@ def run_corpus(
         root = Path(folder) / "project"
         root.mkdir()
         with Memory.open(bench_settings(Path(folder), project=corpus.name), root) as memory:
-            names = store(memory, corpus, root)
+            named = store(memory, corpus, root)
             memory.embed_pending()
             with memory.embedder_running():
                 for question in corpus.questions:
@@ -306,7 +335,7 @@ def run_corpus(
                     times.append(1_000 * (time.perf_counter() - started))
                     if answer.mode != "hybrid":
                         raise RuntimeError(f"searched without vectors: {answer.degraded}")
-                    hits = [names.get(hit.source.path or hit.id, "") for hit in answer.results]
+                    hits = [id for hit in answer.results if (id := named(hit))]
                     for method, ranking in (
                         ("bm25", baselines.bm25(question.text)),
                         ("dense", baselines.dense(question.text)),
