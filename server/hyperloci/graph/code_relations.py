@@ -126,7 +126,7 @@ class CodeRules:
                 of_module = not target.symbol
                 words = f"imports `{said}`"
                 yield Link("imports", target.key, MODULE if of_module else IMPORTED, words)
-                if self._is_test and row.symbol is None and self._is_of(target.path):
+                if self._is_test and row.key == self._view.head and self._is_of(target.path):
                     head = self._world.view(target.path)
                     if head is not None and head.head is not None:
                         yield Link("tests", head.head, NAMED_AFTER, f"is named after {target.path} and imports it")

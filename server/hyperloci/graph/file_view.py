@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.graph.modules import CLASS_FILES, SCRIPT, Modules
@@ -16,6 +16,7 @@ Place = tuple[str, tuple[str, ...]]
 
 CLASS_LIKE: Final = frozenset({"class", "other"})
 
+_INDENTED: Final = re.compile(r"^[ \t]+(?:from|import)\b[^\n]*$", re.MULTILINE)
 _FROM: Final = re.compile(r"^[ \t]*from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n;]+)", re.MULTILINE)
 _IMPORT: Final = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
 _ITEM: Final = re.compile(r"\s*([\w.]+)(?:\s+as\s+(\w+))?\s*$")
@@ -65,11 +66,13 @@ def view_of(path: str, rows: Sequence[SnippetRow], modules: Modules) -> FileView
     names: dict[str, Place] = {}
     whole: dict[str, str] = {}
     language = next((row.language for row in rows if row.language), None)
-    for row in rows:
-        if row.symbol is None:
-            names.update(imported_names(path, row, modules))
-            whole.update(whole_modules(row))
-        elif row.symbol not in symbols:
+    for number, row in enumerate(rows):
+        if row.symbol is None or number == 0:
+            # A short head has no snippet of its own: it stands at the top of the first definition's.
+            top = row if row.symbol is None else replace(row, content=_INDENTED.sub("", row.content))
+            names.update(imported_names(path, top, modules))
+            whole.update(whole_modules(top))
+        if row.symbol is not None and row.symbol not in symbols:
             symbols[row.symbol] = row.key
             kinds[row.symbol] = str(row.facts.get("kind", ""))
             if row.facts.get("bases"):

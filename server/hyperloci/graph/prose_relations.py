@@ -44,6 +44,8 @@ NAMED_COMMIT: Final = 0.9
 SAME_ISSUE: Final = 0.6
 DOTTED: Final = 0.9
 NAMED: Final = 0.85
+NAMED_METHOD: Final = 0.7
+"""A method by its bare name: the project has one, but the text may speak of a field or another library's."""
 CUE: Final = 0.7
 """A cue is read from a few words before a reference: right four times in five, hence kept apart from the reference."""
 
@@ -55,6 +57,7 @@ CUE_CHARS: Final = 80
 
 _FENCE: Final = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED: Final = re.compile(r"`([A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(\([^`\n]{0,80}\))?`")
+_TEST: Final = re.compile(r"_*[tT]est")
 _CODE_LIKE: Final = re.compile(r"[.]|[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _PATH: Final = re.compile(
     r"(?<![\w@./:#~-])(?:\./|(?:\.\./)+)?(?:[\w@.-]+/)*[\w@-][\w@.-]*\.[A-Za-z]\w{0,4}\b(?![/@-])"
@@ -227,22 +230,25 @@ class ProseRules:
         for name, called in _quoted(text):
             target = self._symbol(name, called=called)
             if target is not None:
-                sure = DOTTED if "." in name else NAMED
-                yield _Reference(text.find(f"`{name}"), target, "documents", sure, f"names `{name}`")
+                key, sure = target
+                yield _Reference(text.find(f"`{name}"), key, "documents", sure, f"names `{name}`")
 
-    def _symbol(self, name: str, *, called: bool) -> NodeKey | None:
-        """Return the only symbol that a name in backticks may mean; an everyday word is none unless it is called."""
-        meant = [place for tail in tails(name) for place in self._named.get(tail, ()) if means(name, *place)]
-        meant = list(dict.fromkeys(meant))
-        if len(meant) > 1:
-            meant = [place for place in meant if not self._world.is_test(place[0])]
+    def _symbol(self, name: str, *, called: bool) -> tuple[NodeKey, float] | None:
+        """Return the only symbol that a name in backticks may mean, and how surely.
+
+        An everyday word means none unless it is called, and what only tests define is no subject of a document.
+        """
+        found = [place for tail in tails(name) for place in self._named.get(tail, ()) if means(name, *place)]
+        meant = [place for place in dict.fromkeys(found) if not self._world.is_test(place[0]) or _TEST.match(name)]
         if len(meant) != 1:
             return None
         path, symbol = meant[0]
         view = self._world.view(path)
         if view is None or not (called or _CODE_LIKE.search(name) or self._is_class(view.kinds.get(symbol), name)):
             return None
-        return view.symbols.get(symbol)
+        key = view.symbols.get(symbol)
+        sure = DOTTED if "." in name else NAMED_METHOD if "." in symbol else NAMED
+        return None if key is None else (key, sure)
 
     def _is_class(self, kind: str | None, name: str) -> bool:
         return kind in CLASS_LIKE and name[:1].isupper() and len(name) > 2
