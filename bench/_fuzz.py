@@ -1,0 +1,531 @@
+"""What is fuzzed, with which inputs, and what must hold: shared by the long run and the tests.
+
+A target takes one input. It may refuse it with an error of ours; anything else that it raises is a defect, and so is
+taking longer than `HANG_SECONDS` of processor time.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from hyperloci.config import Settings
+from hyperloci.embedder import wire
+from hyperloci.errors import HyperlociError
+from hyperloci.ingest.boundary import prepare
+from hyperloci.ingest.chunk import chunk_file
+from hyperloci.ingest.languages import LANGUAGES
+from hyperloci.ingest.peer_graph import read_graph
+from hyperloci.ingest.peer_notes import read_notes
+from hyperloci.ingest.transcript import read_batch
+from hyperloci.lifecycle.records import Records
+from hyperloci.memory import Memory
+from hyperloci.model.ctf import decode, encode
+from hyperloci.retrieval.query_language import parse_query
+from hyperloci_hooks.events import EVENTS
+from hyperloci_hooks.io import parse, text_of
+
+HANG_SECONDS = 2.0
+
+EXTENSIONS = tuple(sorted({extension for language in LANGUAGES for extension in language.extensions}))
+
+Target = Callable[[Any], None]
+
+
+class DefectError(AssertionError):
+    """What a target did with an input that it may not do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fuzz:
+    """One thing that is fuzzed: what makes inputs, and what opens the target in a folder of its own."""
+
+    inputs: st.SearchStrategy[Any]
+    opened: Callable[[Path], Any]
+
+
+def attempt(target: Target, value: Any) -> None:
+    """Give a target one input.
+
+    Raises:
+        DefectError: it hung.
+        BaseException: whatever it raised that is no error of ours.
+    """
+    started = time.thread_time()
+    try:
+        target(value)
+    except HyperlociError as error:
+        if not str(error).strip():
+            raise DefectError("an error without a word") from error
+    seconds = time.thread_time() - started
+    if seconds > HANG_SECONDS:
+        raise DefectError(f"took {seconds:.1f} s of processor time")
+
+
+# -- inputs -----------------------------------------------------------------------------------------------------------
+
+odd = st.sampled_from(
+    [
+        "\x00",
+        "\ufeff",
+        "\u200b",
+        "\u202e",
+        "\r",
+        "\x85",
+        "\u2028",
+        "\ud800",
+        "\U0010ffff",
+        "é",
+        "ß",
+        "İ",
+        "﷽",
+        "¶",
+        "\\",
+    ]
+)
+words = st.sampled_from(
+    [
+        "def",
+        "class",
+        "if",
+        "function",
+        "return",
+        "import",
+        "the",
+        "a",
+        "token",
+        "password",
+        "=",
+        ":",
+        "(",
+        ")",
+        "{",
+        "}",
+        "[",
+        "]",
+        "'",
+        '"',
+        "`",
+        "#",
+        "-",
+        "*",
+        "|",
+        ">",
+        "<",
+    ]
+)
+text = st.text(max_size=20) | odd | words
+
+
+def joined(*pieces: str, size: int = 40) -> st.SearchStrategy[str]:
+    """Return texts of pieces, odd characters and words, some repeated often."""
+    piece = st.sampled_from(pieces) | text
+    many = st.tuples(piece, st.sampled_from([1, 1, 1, 2, 7, 300])).map(lambda pair: pair[0] * pair[1])
+    return st.lists(many, max_size=size).map("".join)
+
+
+markdown = joined(
+    "# ",
+    "## ",
+    "###### ",
+    "\n",
+    "\n\n",
+    "- ",
+    "  - ",
+    "1. ",
+    "> ",
+    "```\n",
+    "~~~py\n",
+    "    ",
+    "|a|b|\n",
+    "|-|-|\n",
+    "---\n",
+    "===\n",
+    "+++\n",
+    "[x](y.md)",
+    "[x]: y\n",
+    "![",
+    "](",
+    "<div>\n",
+    "</div>",
+    "<!--",
+    "-->",
+    "**",
+    "_",
+    "\\",
+    "<private>",
+    "</private>",
+    "&amp;",
+    "https://a.b/c(d)",
+    "name: x\n",
+    "type: user\n",
+)
+
+code = joined(
+    "\n",
+    "\n    ",
+    "\t",
+    "def f(x):\n",
+    "class A(B):\n",
+    "async ",
+    "@dec\n",
+    '"""',
+    "'''",
+    "f'{",
+    "}",
+    "function f() {",
+    "=> {",
+    "export default ",
+    "template<typename T>",
+    "namespace a {",
+    "#include <x>\n",
+    "#ifdef A\n",
+    "#endif\n",
+    "impl X for Y {",
+    "fn f<'a>(",
+    "func (r *T) F() {",
+    "package a\n",
+    "begin\n",
+    "end\n",
+    "CREATE TABLE t (",
+    ");\n",
+    "<?php\n",
+    "?>",
+    "case x:\n",
+    "/*",
+    "*/",
+    "//",
+    "--",
+    "#!/bin/bash\n",
+    "<<EOF\n",
+    "EOF\n",
+    "import a from 'b'\n",
+    "from a import b\n",
+    "<A b={c}>",
+    "</A>",
+    'R"x(',
+    ')x"',
+    "$(",
+    "${",
+    "`",
+    "'",
+    '"',
+)
+
+paths = st.sampled_from(
+    [*(f"a{extension}" for extension in EXTENSIONS), "Makefile", "a.toml", "a.json", "a.rst", "a", ""]
+)
+
+anything = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | text,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(text, inner, max_size=4),
+    max_leaves=8,
+)
+
+block = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["text", "tool_use", "tool_result", "thinking", "image"]) | anything,
+        "text": text | anything,
+        "id": st.sampled_from(["t1", "t2"]) | anything,
+        "tool_use_id": st.sampled_from(["t1", "t2"]) | anything,
+        "name": st.sampled_from(["Bash", "Edit", "Write", "Read", "Task"]) | anything,
+        "input": st.dictionaries(st.sampled_from(["command", "file_path", "content", "old_string"]), anything)
+        | anything,
+        "content": anything,
+        "is_error": anything,
+    },
+)
+entry = st.fixed_dictionaries(
+    {},
+    optional={
+        "type": st.sampled_from(["user", "assistant", "system", "summary", "queue-operation", "attachment"]) | anything,
+        "uuid": text | anything,
+        "timestamp": st.sampled_from(["2026-01-15T10:00:00.000Z", "2026", "x"]) | anything,
+        "isSidechain": anything,
+        "isMeta": anything,
+        "isCompactSummary": anything,
+        "toolUseResult": anything,
+        "operation": st.sampled_from(["enqueue", "dequeue", "remove"]) | anything,
+        "content": anything,
+        "message": st.fixed_dictionaries(
+            {},
+            optional={"role": st.sampled_from(["user", "assistant"]) | anything, "content": st.lists(block) | anything},
+        )
+        | anything,
+    },
+)
+
+
+def as_line(value: Any) -> bytes:
+    """Return a value as a line of JSON, as ASCII or not."""
+    return json.dumps(value).encode() + b"\n"
+
+
+transcript = st.lists(
+    entry.map(as_line) | anything.map(as_line) | st.binary(max_size=20) | st.just(b"\n"), max_size=8
+).map(b"".join)
+
+payload = st.fixed_dictionaries(
+    {"session_id": st.sampled_from(["s1", "s2"]) | text},
+    optional=dict.fromkeys(
+        (
+            "prompt",
+            "prompt_id",
+            "source",
+            "tool_name",
+            "tool_use_id",
+            "tool_response",
+            "error",
+            "trigger",
+            "reason",
+            "last_assistant_message",
+            "transcript_path",
+            "agent_id",
+            "custom_instructions",
+            "stop_hook_active",
+        ),
+        text | anything,
+    )
+    | {
+        "tool_input": st.dictionaries(st.sampled_from(["command", "file_path", "content", "old_string"]), anything)
+        | anything
+    },
+)
+hook = st.tuples(
+    st.sampled_from(sorted(EVENTS)), payload.map(as_line) | anything.map(as_line) | st.binary(max_size=30) | transcript
+)
+
+graph_record = st.fixed_dictionaries(
+    {"type": st.sampled_from(["entity", "relation"]) | anything},
+    optional={
+        "name": text | anything,
+        "entityType": text | anything,
+        "observations": st.lists(text) | anything,
+        "from": text | anything,
+        "to": text | anything,
+        "relationType": text | anything,
+    },
+)
+own_record = st.fixed_dictionaries(
+    {"table": st.sampled_from(["scopes", "nodes", "hyperedges", "membership", "keywords", "entities", "files", "x"])},
+    optional={
+        "row": st.dictionaries(
+            st.sampled_from(
+                [
+                    "key",
+                    "id",
+                    "type",
+                    "content",
+                    "scope_key",
+                    "metadata",
+                    "name",
+                    "created_at",
+                    "node_key",
+                    "title",
+                    "place",
+                ]
+            ),
+            anything,
+            max_size=8,
+        )
+        | anything
+    },
+)
+imported = st.tuples(
+    st.sampled_from([b'{"hyperloci": 1, "schema": 1}\n', b"", b"\xef\xbb\xbf"]),
+    st.lists((graph_record | own_record | anything).map(as_line) | st.binary(max_size=20), max_size=6).map(b"".join),
+).map(b"".join)
+
+condition = st.tuples(
+    st.sampled_from(
+        [
+            "type",
+            "kind",
+            "tier",
+            "path",
+            "section",
+            "language",
+            "symbol",
+            "after",
+            "before",
+            "session",
+            "tag",
+            "domain",
+            "entity",
+            "confidence",
+            "level",
+            "lines",
+            "state",
+            "profile",
+            "limit",
+            "scope",
+            "source",
+            "verified",
+            "valid",
+        ]
+    )
+    | text,
+    st.sampled_from([":", ":>", ":<", ": ", ":!", ":-"]),
+    st.sampled_from(['"a b"', '"', "last_week", "2026-01-15", "fact", "1-9", "9-1", "**", "../x", "-1", "1e400", "NaN"])
+    | text,
+).map("".join)
+query = st.lists(condition | text, max_size=6).map(" ".join)
+
+ctf = st.tuples(
+    st.sampled_from(["#CTF v1 turns=", "#CTF v2 turns=", ""]),
+    st.integers(-1, 3).map(str) | st.sampled_from(["9" * 5_000, ""]),
+    st.sampled_from([" fields=", " fields= ", ""]),
+    st.lists(st.sampled_from(["role", "kind", "time", "uuid", "path", "content", "x"]), max_size=7).map(",".join),
+    st.sampled_from(["", " from=2026-01-15T10:00:00.000+00:00", " from=x", " from=9999-12-31T23:59:59+00:00"]),
+    joined(
+        "\n", "\t", "user", "assistant", "text", "action", "0", "1.5", "-1", "-", "\\-", "¶", "9" * 15, "\\t", size=30
+    ),
+).map("".join)
+
+message = st.tuples(
+    st.sampled_from([b"HLE\x01", b"HLE\x02", b""]),
+    st.sampled_from([(2, 0), (9, 4), (0, 0), (2**32 - 1, 0), (30, 2**32 - 1)]).map(
+        lambda sizes: b"".join(size.to_bytes(4, "big") for size in sizes)
+    ),
+    st.binary(max_size=30) | anything.map(as_line),
+).map(b"".join)
+
+
+# -- targets ----------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def plain(folder: Path, target: Target) -> Iterator[Target]:
+    """Open a target that needs nothing."""
+    yield target
+
+
+def _chunk(value: tuple[str, str]) -> None:
+    path, source = value
+    for chunk in chunk_file(path, source):
+        place = chunk.position
+        assert place.char_start is not None and place.char_end is not None
+        assert chunk.text == source[place.char_start : place.char_end]
+        assert 0 < len(chunk.text) <= 4_000
+
+
+def _chunk_markdown(source: str) -> None:
+    _chunk(("a.md", source))
+    read_notes("a.md", source)
+
+
+def _prepare(source: str) -> None:
+    once = prepare(source).text
+    assert prepare(once).text == once
+
+
+def _decode(source: str) -> None:
+    turns = decode(source)
+    assert decode(encode(turns)) == turns
+
+
+def _receive(data: bytes) -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        there.sendall(data)
+        there.shutdown(socket.SHUT_WR)
+        wire.receive(here, deadline=wire.deadline_after(5))
+
+
+def _parse_query(line: str) -> None:
+    parse_query(line, project="p", now=1_800_000_000_000)
+
+
+@contextmanager
+def _transcripts(folder: Path) -> Iterator[Target]:
+    path = folder / "transcript.jsonl"
+
+    def read(data: bytes) -> None:
+        path.write_bytes(data)
+        mark, offset = None, -1
+        while (reading := read_batch(path, mark, root="/home/x", sidechains=True, batch_bytes=400)) is not None:
+            mark = reading.mark
+            assert mark.offset > offset, "no headway"
+            offset = mark.offset
+
+    yield read
+
+
+def fuzz_settings(folder: Path) -> Settings:
+    """Return settings whose files all lie in `folder`."""
+    return Settings(
+        database=folder / "memory.db",
+        state_dir=folder / "state",
+        runtime_dir=folder / "run",
+        embedder=False,
+        watch=False,
+        upkeep=False,
+        tools="all",
+    )
+
+
+@contextmanager
+def _hooks(folder: Path) -> Iterator[Target]:
+    with Memory.open(fuzz_settings(folder), folder) as memory:
+
+        def hear(value: tuple[str, bytes]) -> None:
+            event, payload = EVENTS[value[0]], parse(value[1])
+            if text_of(payload, "session_id"):
+                record = event.make(
+                    Records(memory.project, text_of(payload, "session_id"), now=1_800_000_000_000), payload
+                )
+                if record is not None:
+                    memory.keep(record)
+                    memory.context_for(record)
+
+        yield hear
+
+
+@contextmanager
+def _imports(folder: Path) -> Iterator[Target]:
+    with Memory.open(fuzz_settings(folder), folder) as memory:
+        path = folder / "import.jsonl"
+
+        def take(data: bytes) -> None:
+            path.write_bytes(data)
+            memory.import_file(path)
+            # What came in must not break what goes out.
+            memory.search("the token", reinforce=False)
+
+        yield take
+
+
+FUZZED: dict[str, Fuzz] = {
+    "markdown": Fuzz(markdown, lambda folder: plain(folder, _chunk_markdown)),
+    "code": Fuzz(st.tuples(paths, code), lambda folder: plain(folder, _chunk)),
+    "text": Fuzz(st.tuples(paths, markdown | code | st.text()), lambda folder: plain(folder, _chunk)),
+    "boundary": Fuzz(markdown | code, lambda folder: plain(folder, _prepare)),
+    "transcript": Fuzz(transcript, _transcripts),
+    "hook": Fuzz(hook, _hooks),
+    "import": Fuzz(imported, _imports),
+    "graph": Fuzz(
+        st.lists((graph_record | anything).map(as_line), max_size=6).map(lambda rows: b"".join(rows).decode()),
+        lambda folder: plain(folder, lambda source: read_graph(source) and None),
+    ),
+    "query": Fuzz(query, lambda folder: plain(folder, _parse_query)),
+    "ctf": Fuzz(ctf, lambda folder: plain(folder, _decode)),
+    "wire": Fuzz(message, lambda folder: plain(folder, _receive)),
+}
+"""By name; the tools have a module of their own."""
+
+
+@contextmanager
+def opened(fuzz: Fuzz) -> Iterator[Target]:
+    """Open a target in a throw-away folder."""
+    with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, fuzz.opened(Path(folder)) as target:
+        yield target
