@@ -427,16 +427,25 @@ def reinforced(store: Store, node_id: str) -> tuple[float, int, int]:
 
 
 @pytest.mark.req("B.12")
-def test_recalling_counts_dates_and_makes_surer_by_the_formula(store: Store) -> None:
+def test_recalling_counts_dates_undoes_the_fading_and_makes_surer_by_the_formula(store: Store) -> None:
     node = add(store, confidence=0.5, decay_rate=0.1)
     expected, last = 0.5, NOW
     for count, days in enumerate((0, 0, 1, 7, 30), start=1):
         now = last + days * MS_PER_DAY
         with store.transaction():
             store.nodes.reinforce([node.key], now=now)
-        expected = min(1.0, expected * math.exp(-0.1 * days**0.8) + 0.05 * math.log(1 + count / 20))
+        expected = min(1.0, expected + 0.05 * math.log(1 + count / 20))
         assert reinforced(store, node.id) == (pytest.approx(expected), count, now)
         last = now
+
+
+@pytest.mark.req("B.12", "B.17")
+def test_recalling_makes_nothing_surer_than_its_sources(store: Store) -> None:
+    node = add(store, confidence=0.6, metadata={"trust": 0.7})
+    with store.transaction():
+        for _ in range(50):
+            store.nodes.reinforce([node.key], now=NOW)
+    assert reinforced(store, node.id) == (0.7, 50, NOW)
 
 
 @pytest.mark.req("B.12")

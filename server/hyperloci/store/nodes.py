@@ -311,13 +311,14 @@ class Nodes:
     def reinforce(self, keys: Sequence[int], *, now: int) -> None:
         """Note that a caller recalled these nodes (B.12): counted, dated, and a little surer.
 
-        The gain is `0.05 * ln(1 + access_count / 20)` on the confidence as it stands now, capped at 1.
+        Recalling undoes the fading: the confidence is that of the last access again, and gains
+        `0.05 * ln(1 + access_count / 20)`. It is capped at 1; what was extracted, at the trust in its sources.
         """
         self._connection.executemany(
             """
             UPDATE nodes SET
-                confidence = min(1.0, confidence * decayed(decay_rate, ?1 - last_accessed)
-                    + 0.05 * ln1p((access_count + 1) / 20.0)),
+                confidence = min(max(confidence, coalesce(json_extract(metadata, '$.trust'), 1.0)),
+                    confidence + 0.05 * ln1p((access_count + 1) / 20.0)),
                 access_count = access_count + 1,
                 last_accessed = max(last_accessed, ?1)
             WHERE key = ?2
