@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 import numpy as np
@@ -18,13 +18,16 @@ from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.retrieval import strategies
+from hyperloci.retrieval.following import followed
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.intent import Intent, classify
 from hyperloci.retrieval.profiles import PROFILES
+from hyperloci.retrieval.routing import Route, route
 from hyperloci.retrieval.scoring import MEANING, Scores, combine
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
 from hyperloci.retrieval.speakers import wanted
 from hyperloci.retrieval.strategies import FIRST_SPACES, Stages, Strategy
+from hyperloci.retrieval.times import Bounds
 from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
@@ -39,8 +42,13 @@ MAX_QUERY_CHARS: Final = 10_000
 AROUND_LIMIT: Final = 2_000
 """Nodes a relation filter reaches at most: three unbounded hops are half of a large graph."""
 
+IN_TIME: Final = 1.2
+"""Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
+was written on Monday speaks of Sunday."""
+
 SCORED: Final = 100
-"""Candidates that every space scores, the best by E1 and E6: what is below can't come among the first fifty."""
+"""Half of the candidates that every space scores, the best by E1 and E6: what is below can't come among the first
+fifty."""
 
 
 class QueryEncoder(Protocol):
@@ -125,6 +133,8 @@ class Searcher:
             look = Spacewise(self._store, query, seen, allowed, now=self._clock(), without=self._without)
             strategy = _strategy(conditions, look)
             nodes, scores = self._ranked(look, strategy, conditions, query, limit, profile, allowed)
+            if strategy is Strategy.MULTI_SPACE:
+                nodes, scores = self._led_on(route(query, intent, self._clock()), conditions, allowed, nodes, scores)
             ranked = sorted(nodes, key=lambda key: (-scores[key].total, key))
             order = list(itertools.islice(_said_once(ranked, nodes), limit))
             if explain:
@@ -164,6 +174,27 @@ class Searcher:
             fused = fuse_spaces(spaces, profile, self._settings)
             return nodes, {key: _fused_scores(key, spaces, fused[key]) for key in nodes}
         return nodes, combine(spaces, nodes, profile=profile, wanted=wanted(query))
+
+    def _led_on(
+        self,
+        way: Route,
+        conditions: Conditions,
+        allowed: BoolArray,
+        nodes: dict[NodeKey, Node],
+        scores: dict[NodeKey, Scores],
+    ) -> tuple[dict[NodeKey, Node], dict[NodeKey, Scores]]:
+        """Add what the best hits are related to as the question asks; what lies in the time it names counts more."""
+        totals = {key: found.total for key, found in scores.items()}
+        reached = followed(self._store, way, totals, conditions.where.scopes)
+        reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
+        nodes = nodes | self._store.nodes.by_keys(reached)
+        scores = scores | {key: _reached(scores.get(key), value) for key, value in reached.items()}
+        if way.bounds is None:
+            return nodes, scores
+        return nodes, {
+            key: replace(found, total=found.total * IN_TIME) if _within(way.bounds, nodes[key]) else found
+            for key, found in scores.items()
+        }
 
     def _staged(
         self, look: Spacewise, profile: str, allowed: BoolArray
@@ -258,6 +289,16 @@ def _strategy(conditions: Conditions, look: Spacewise) -> Strategy:
 
 def _may_be_code(conditions: Conditions) -> bool:
     return not conditions.where.subtypes or "code" in conditions.where.subtypes
+
+
+def _reached(known: Scores | None, total: float) -> Scores:
+    spaces = known.spaces if known else {}
+    return Scores(spaces=spaces, parts={"e8": total}, total=total)
+
+
+def _within(bounds: Bounds, node: Node) -> bool:
+    after_it = bounds.before is None or node.event_time < bounds.before
+    return after_it and (bounds.after is None or node.event_time >= bounds.after)
 
 
 def _promising(spaces: Mapping[str, Ranked], nodes: Mapping[NodeKey, Node]) -> dict[NodeKey, Node]:
