@@ -11,6 +11,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
 from hyperloci.model.search import Hit, SearchAnswer
+from hyperloci.spaces.space import SPACES
 
 PREVIEW_LINES = 6
 """Lines of a memory shown in a list; `--full` shows all."""
@@ -86,10 +87,18 @@ def _preview(content: str, full: bool) -> str:
 
 def _scores(hit: Hit) -> Table:
     explain: dict[str, Any] = dict(hit.explain or {})
-    table = Table("space", "score", box=None, padding=(0, 2))
-    for name, value in explain.get("spaces", {}).items():
-        table.add_row(name, f"{value:.3f}")
-    table.add_row("dominant", str(explain.get("dominant_space", "-")))
+    missed = {spot["space"] for spot in explain.get("blind_spots", ())}
+    table = Table("category", "space", "sees", "score", "part", "", box=None, padding=(0, 2))
+    for category, scores in explain.get("embedder_scores", {}).items():
+        for name, value in scores.items():
+            part = explain.get("parts", {}).get(name)
+            marks = ["dominant"] if name == explain.get("dominant_space") else []
+            marks += ["blind spot of E1"] if name in missed else []
+            shown = "" if part is None else f"{part:.3f}"
+            table.add_row(category, name, SPACES[name].title, f"{value:.3f}", shown, ", ".join(marks))
+    table.add_row("", "", "", "", "", f"{explain.get('agreement_count', 0)} spaces agree")
+    for hint in explain.get("navigation_hints", ()):
+        table.add_row("", "", "", "", "", hint)
     return table
 
 
