@@ -12,9 +12,10 @@ MIN_WORDS: Final = 4
 """Fewer words say nothing without what they answer."""
 
 _FENCE: Final = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_ELEMENT: Final = re.compile(r"<([a-zA-Z][\w-]{0,40})\b[^<>]{0,400}>.{0,20000}?</\1>", re.DOTALL)
+_ELEMENT: Final = re.compile(r"<([a-zA-Z][\w-]{0,40})\b[^<>]{0,400}>.{0,4000}?</\1>", re.DOTALL)
 _NOISE: Final = re.compile(
-    r"^[ \t]*(?:>|\||#|---|===|\$ |at .+:\d+|Traceback |File \"|\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
+    r"^[ \t]*(?:[\w.]*(?:Error|Exception)\b|>|\||#|---|===|\$ |at .+:\d+|Traceback |File \"|"
+    r"\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
     r"|DEBUG)\b|[+-]{3} |@@ )"
 )
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
@@ -39,9 +40,6 @@ _ASK: Final = (
     r"|i (?:want|need|would like|'d like) (?:you )?to (?:know|understand|make sure|ask|see if)\b|thank(?:s| you)\b"
     r"|(?:можешь|можете|мог бы|могли бы|подскажи|помоги|объясни|покажи|расскажи|как|что|какой|какие|почему"
     r"|зачем|где|когда) "
-)
-_TAIL: Final = re.compile(
-    rf"(?:^|[,;:—–-]\s*|\s+)(?:(?:and|so|but|then|also|а|и|но|так что)\s+)?(?:{_ASK}).*$", re.IGNORECASE
 )
 _AT_CLAUSE: Final = re.compile(
     rf"(?:^|[,;:—–]\s*|\s-\s|,?\s(?:so|and|but|а|и|но)\s)(?:(?:so|and|but|then|also)\s+)?(?={_ASK})", re.I
@@ -102,7 +100,7 @@ def statements(sentence: str) -> list[str]:
         return [] if sentence.rstrip().endswith("?") and not _GRANTED.search(sentence) else _worth([sentence])
     stated, asked = sentence[: asking.start()], sentence[asking.end() :]
     granted = _GRANTED.search(asked)
-    return _worth([stated, *(statements(asked[granted.end() :]) if granted else ())])
+    return _worth([stated, *(statements(asked[granted.end() :].rstrip(" ?")) if granted else ())])
 
 
 def _worth(parts: list[str]) -> list[str]:
