@@ -16,9 +16,8 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.packed import pack, unpack
 
-EXCERPT_CHARS: Final = 240
-"""What a packed turn keeps in its node. LoCoMo's turns are shorter as a rule and stay whole; it is what is left of a
-turn when its archive's time is over."""
+EXCERPT_CHARS: Final = 160
+"""What a packed turn keeps in its node: what is left of it when its archive is deleted. A shorter one stays whole."""
 
 _SELECT: Final = "SELECT c.*, t.id AS session_id FROM chunks c JOIN sessions t ON t.key = c.session_key"
 _TURNS: Final = "n.type = 'experience' AND n.subtype IN ('episode', 'action') AND n.seq IS NOT NULL"

@@ -106,7 +106,7 @@ def test_meaning_joins_what_words_keep_apart() -> None:
 def test_of_any_turns_there_is_a_summary_that_is_short_and_says_something(turns: list[Turn], level: Level) -> None:
     digest = HEURISTIC(level, turns, [])
     assert digest.summary.strip()
-    assert len(digest.key_facts) <= MAX_FACTS and len(digest.themes) <= 5
+    assert len(digest.key_facts) <= MAX_FACTS[level] and len(digest.themes) <= 5
 
 
 def test_long_talk_stays_within_the_budget() -> None:

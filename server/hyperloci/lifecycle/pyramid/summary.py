@@ -25,7 +25,9 @@ alone is the three or four sentences that RFC-013 asks for."""
 SUMMARY_SHARE: Final = 0.3
 """And how much of what it summarises: short talk must not be repeated."""
 
-MAX_FACTS: Final = 10
+MAX_FACTS: Final = {Level.MICRO: 4, Level.MINI: 6, Level.MACRO: 10}
+"""RFC-013 caps them at ten; what a macro keeps, its micros needn't hold once more."""
+
 MAX_THEMES: Final = 5
 MAX_THEME_WORDS: Final = 3
 MAX_THEME_CHARS: Final = 40
@@ -72,7 +74,7 @@ class Extractive:
             return Digest(_plain(turns, max(budget, 1)), (), themes(turns, self.rarity))
         ranks, alike = rank(found, self.embed)
         chosen = choose(found, ranks, alike, _Budget(budget), limit=len(found)) or [found[int(ranks.argmax())]]
-        return Digest(render(chosen), _facts(found, ranks, alike, parts), themes(turns, self.rarity))
+        return Digest(render(chosen), _facts(level, found, ranks, alike), themes(turns, self.rarity))
 
 
 class _Budget:
@@ -152,7 +154,7 @@ def _parts(run: list[str]) -> list[str]:
     return [phrase for phrase in (*whole, *run) if len(phrase) <= MAX_THEME_CHARS]
 
 
-def _facts(found: Sequence[Sentence], ranks: object, alike: object, parts: Sequence[Digest]) -> tuple[str, ...]:
+def _facts(level: Level, found: Sequence[Sentence], ranks: object, alike: object) -> tuple[str, ...]:
     """Return the sentences that state something to be kept: a decision, a preference, a limit, an outcome, a date."""
     import numpy as np
 
@@ -162,7 +164,10 @@ def _facts(found: Sequence[Sentence], ranks: object, alike: object, parts: Seque
     places = [number for number, sentence in enumerate(found) if _states(sentence)]
     weights = np.asarray(ranks)[places] * np.array([prior(sentence) for sentence in stated])
     nearness = np.asarray(alike)[np.ix_(places, places)]
-    return tuple(f"{sentence.role.value}: {sentence.text}" for sentence in choose(stated, weights, nearness, lambda _: True, MAX_FACTS))
+    return tuple(
+        f"{sentence.role.value}: {sentence.text}"
+        for sentence in choose(stated, weights, nearness, lambda _: True, MAX_FACTS[level])
+    )
 
 
 def _states(sentence: Sentence) -> bool:
