@@ -30,8 +30,14 @@ class ExpandingModel:
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         encode = self._model.encode_query if query else self._model.encode_document
         found = encode(clean, batch_size=_BATCH, show_progress_bar=False, max_active_dims=MAX_TERMS)
-        decoded = cast(list[list[tuple[str, float]]], self._model.decode(found.float().cpu()))
-        return [dict(sorted(terms, key=lambda term: (-term[1], term[0]))) for terms in decoded]
+        decoded = cast(list[list[tuple[str | None, float]]], self._model.decode(found.float().cpu()))
+        return [_heaviest_first(terms) for terms in decoded]
+
+
+def _heaviest_first(terms: Sequence[tuple[str | None, float]]) -> dict[str, float]:
+    # A model may have more rows than its tokenizer has pieces; those have no name.
+    named = [(term, float(weight)) for term, weight in terms if term and weight > 0]
+    return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
 
 def load(name: str, place: Place) -> ExpandingModel:
