@@ -70,14 +70,13 @@ def _nearest(store: Store, moment: Moment, scopes: Sequence[str], limit: int, *,
     own = store.moments.in_session(moment, limit, before=before)
     others = store.moments.elsewhere(moment, scopes, limit, before=before)
     sign = -1 if before else 1
-    merged: list[tuple[int, int, Moment]] = []
+    merged = [((sign * item.event_time, sign * item.key), item) for item in others]
     # A clock that was set back must not put a turn on the wrong side of the one it followed.
-    time = moment.event_time
-    for rank, item in enumerate(own):
-        time = min(time, item.event_time) if before else max(time, item.event_time)
-        merged.append((sign * time, rank, item))
-    merged += [(sign * item.event_time, limit + rank, item) for rank, item in enumerate(others)]
-    return [item for _, _, item in sorted(merged, key=lambda entry: entry[:2])[:limit]]
+    place = (sign * moment.event_time, sign * moment.key)
+    for item in own:
+        place = max(place, (sign * item.event_time, sign * item.key))
+        merged.append((place, item))
+    return [item for _, item in sorted(merged, key=lambda entry: entry[0])[:limit]]
 
 
 def _events(store: Store, moments: Sequence[Moment], relations: Sequence[str], present: Present) -> tuple[Event, ...]:
