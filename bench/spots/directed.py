@@ -22,7 +22,9 @@ _VERB = re.compile(
     r"\b(?:is|are|was|were|has|have|can|cannot|may|will|does|do|returns?|uses?|needs?|contains?|stores?|sets?|runs?|"
     r"requires?|fails?|loses?|allows?|creates?|handles?|accepts?|becomes?|holds?|supports?|raises?|takes?|works?)\b"
 )
-_SUBJECT = re.compile(r"^(?:the|an?|each|every|all|most|some|any|no|only|there|its|our|both|many|several)\b", re.IGNORECASE)
+_SUBJECT = re.compile(
+    r"^(?:the|an?|each|every|all|most|some|any|no|only|there|its|our|both|many|several)\b", re.IGNORECASE
+)
 
 _STATED = (
     "{effect} because {cause}.",
@@ -35,7 +37,12 @@ _STATED = (
     "{cause}, which is why {effect}.",
     "{effect} due to the fact that {cause}.",
 )
-_WHY = ("Why is it that {event}?", "What is the reason that {event}?", "What caused this: {event}?", "How come {event}?")
+_WHY = (
+    "Why is it that {event}?",
+    "What is the reason that {event}?",
+    "What caused this: {event}?",
+    "How come {event}?",
+)
 _THEN = ("What happens when {event}?", "What are the consequences if {event}?", "What follows once {event}?",
          "What happened because {event}?")  # fmt: skip
 
@@ -103,12 +110,12 @@ def references() -> Slice:
 def _facts(text: str) -> _Facts:
     found = _Facts()
     tree = ast.parse(text)
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom):
-            found.imports.setdefault((node.module or "").split(".")[-1], node.lineno)
-        elif isinstance(node, ast.Import):
-            for name in node.names:
-                found.imports.setdefault(name.name, node.lineno)
+    for statement in tree.body:
+        if isinstance(statement, ast.ImportFrom):
+            found.imports.setdefault((statement.module or "").split(".")[-1], statement.lineno)
+        elif isinstance(statement, ast.Import):
+            for name in statement.names:
+                found.imports.setdefault(name.name, statement.lineno)
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             found.definitions.setdefault(node.name, node.lineno)

@@ -33,8 +33,7 @@ def rare_terms() -> Slice:
     return found
 
 
-_SMALL = frozenset("the a an of to in is are and or for with that this be as on it by from not can will which when if "
-                   "its all any has have was at into than then".split())  # fmt: skip
+_SMALL = frozenset({"this", "that", "from", "will", "which", "when", "have", "into", "than", "then", "with", "can"})
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 

@@ -14,9 +14,31 @@ from importlib.metadata import distribution
 from importlib.util import find_spec
 from pathlib import Path
 
-PROSE_PACKAGES = ("networkx", "anyio", "jinja2", "click", "urllib3", "pip", "sklearn", "transformers", "fsspec", "joblib")
+PROSE_PACKAGES = (
+    "networkx",
+    "anyio",
+    "jinja2",
+    "click",
+    "urllib3",
+    "pip",
+    "sklearn",
+    "transformers",
+    "fsspec",
+    "joblib",
+)
 CODE_PACKAGES = ("requests", "starlette", "uvicorn", "h11", "watchdog")
-README_PACKAGES = ("watchdog", "rich", "typer", "psutil", "tqdm", "pytest-cov", "httpcore2", "pathspec", "regex", "pydantic")
+README_PACKAGES = (
+    "watchdog",
+    "rich",
+    "typer",
+    "psutil",
+    "tqdm",
+    "pytest-cov",
+    "httpcore2",
+    "pathspec",
+    "regex",
+    "pydantic",
+)
 
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`])\.\s+(?=[A-Z])|\n\s*\n")
 _PROSE_ONLY = re.compile(r"[A-Z][a-z]?[\w\s,;:'`\"()./+-]+\Z")
@@ -53,7 +75,8 @@ def docstrings(name: str, limit: int = 4_000) -> tuple[str, ...]:
 
 def readme(name: str) -> str:
     """Return the description that a package was published with."""
-    return str(distribution(name).metadata.get_payload() or distribution(name).metadata.get("Description", ""))
+    metadata = distribution(name).metadata
+    return str(metadata["Description"] or metadata.json.get("description", ""))
 
 
 @functools.cache
@@ -92,7 +115,9 @@ def paragraphs() -> tuple[str, ...]:
 def _paragraphs(text: str) -> list[str]:
     """Return what is prose of a docstring: no parameter lists, examples or tables."""
     blocks = re.split(r"\n\s*\n", inspect.cleandoc(text))
-    return [block for block in blocks if not re.search(r">>>|^\s*[-=~]{3,}|^\s{2,}\S|::$|^\s*:\w+|^\w+ : ", block, re.M)]
+    return [
+        block for block in blocks if not re.search(r">>>|^\s*[-=~]{3,}|^\s{2,}\S|::$|^\s*:\w+|^\w+ : ", block, re.M)
+    ]
 
 
 def code_files() -> dict[str, str]:

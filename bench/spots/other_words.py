@@ -71,13 +71,17 @@ def _without_docstrings(source: str) -> tuple[str, dict[str, str]]:
 
 
 def _by_signature(node: Function) -> str | None:
-    parameters = [argument.arg for argument in [*node.args.args, *node.args.kwonlyargs] if argument.arg not in ("self", "cls")]
+    parameters = [
+        argument.arg for argument in [*node.args.args, *node.args.kwonlyargs] if argument.arg not in ("self", "cls")
+    ]
     calls = [
         call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         for call in ast.walk(node)
         if isinstance(call, ast.Call)
     ]
-    telling = [name for name in dict.fromkeys(calls) if len(name) >= 6 and name not in {"isinstance", "append", "getattr"}]
+    telling = [
+        name for name in dict.fromkeys(calls) if len(name) >= 6 and name not in {"isinstance", "append", "getattr"}
+    ]
     if len(parameters) < 2 or len(telling) < 2:
         return None
     spoken = [name.strip("_").replace("_", " ") for name in (*parameters[:3], *telling[:2])]
@@ -173,17 +177,13 @@ def _others() -> dict[str, list[str]]:
     return {word: others.split(",") for word, others in rows}
 
 
-def _reworded(
-    text: str, others: dict[str, list[str]], counts: Counter[str], rng: random.Random
-) -> str | None:
+def _reworded(text: str, others: dict[str, list[str]], counts: Counter[str], rng: random.Random) -> str | None:
     """Return five words of one sentence, three or more of them others than it has; None if no sentence allows it."""
     held = set(_words(text))
     lines = [line for line in re.split(r"\.\s", text)[1:] if len(line.split()) >= 8]
     for line in rng.sample(lines, len(lines)):
         words = sorted(set(_words(line)), key=lambda word: (counts[word], word))
-        new = {
-            word: next((other for other in others.get(word, []) if other not in held), "") for word in words
-        }
+        new = {word: next((other for other in others.get(word, []) if other not in held), "") for word in words}
         replaced = [word for word in words if new[word]][:4]
         kept = [word for word in words if not new[word] and counts[word] > 3][:2]
         if len(replaced) >= 3:

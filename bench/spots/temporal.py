@@ -12,7 +12,15 @@ SUBJECTS = 110
 REPEATS = 9
 """Each statement was made nine times, with another value: five of nine is what a guess recalls."""
 
-_KEPT = ("nightly job", "review rota", "release branch", "staging cluster", "error budget", "import queue", "canary group")
+_KEPT = (
+    "nightly job",
+    "review rota",
+    "release branch",
+    "staging cluster",
+    "error budget",
+    "import queue",
+    "canary group",
+)
 _TEAMS = ("billing", "search", "checkout", "identity", "reports", "mobile", "catalogue", "payments", "support", "maps",
           "mail", "ledger", "audit", "media", "quota", "export")  # fmt: skip
 _FACTS = (
@@ -56,7 +64,16 @@ _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Su
 _PARTS = (("in the morning", 9), ("in the afternoon", 15), ("in the evening", 20))
 _TOPICS = ("the slow import", "the flaky login test", "the disk alerts", "the search ranking", "the nightly backup",
            "the payment retries", "the cache warm-up", "the schema change")  # fmt: skip
-_DID = ("looked at", "worked on", "discussed", "went back to", "spent an hour on", "was asked about", "wrote up", "paused")
+_DID = (
+    "looked at",
+    "worked on",
+    "discussed",
+    "went back to",
+    "spent an hour on",
+    "was asked about",
+    "wrote up",
+    "paused",
+)
 
 
 def rhythm() -> Slice:
@@ -105,9 +122,7 @@ def sequence() -> Slice:
 def _turn(session: int, place: int, text: str) -> Note:
     start = NOW_MS - (session + 2) * DAY_MS
     name = f"blind-spots-{session}"
-    return Note(
-        id=f"{name}:{place}", kind=Kind.TURN, text=text, time=start + place * 90_000, session=name, seq=place
-    )
+    return Note(id=f"{name}:{place}", kind=Kind.TURN, text=text, time=start + place * 90_000, session=name, seq=place)
 
 
 def slices() -> Sequence[Slice]:
