@@ -288,7 +288,7 @@ def measure_recall(corpora: dict[str, list[Talk]], limit: int) -> None:
                 house = House(Path(folder))
                 with house.memory as memory:
                     house.say("s", talk.turns)
-                    places = {t.id: str(t.seq) for t in memory.store.chunks.turns(_session(memory, "s"), 0, 10**9)}
+                    places = {str(t.id): str(t.seq) for t in memory.store.chunks.turns(_session(memory, "s"), 0, 10**9)}
                     memory.embed_pending()
                     with memory.embedder_running():
                         for state in ("none", "built"):

@@ -43,6 +43,7 @@ class Talk:
         self.settings = settings
         self.clock = clock
         self.said: list[str] = []
+        self.scope = "p"
 
     def say(self, count: int, text: Callable[[int], str] = text_of, session: str = "s") -> None:
         """Add turns."""
@@ -59,7 +60,7 @@ class Talk:
             for number in range(first, first + count)
         ]
         with self.store.transaction():
-            add_turns(self.store, session, "p", turns, now=self.clock())
+            add_turns(self.store, session, self.scope, turns, now=self.clock())
         self.said += [turn.text for turn in turns]
 
     def builder(self, **changes: Any) -> Builder:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -62,7 +62,7 @@ def context_window(
     if raw <= budget - _OVERHEAD - _ROW * len(turns):
         hot, older = turns, []
     relevant = find(query, chunks[0].session_id) if query and older else Relevant((), "recency")
-    filling = _Filling(budget)
+    filling = _Filling(budget, costs)
     filling.turns("hot", hot[::-1], HOT_SHARE if older else 1.0)
     by_key = {turn.key: turn for turn in older}
     wanted = [by_key[key] for key in relevant.keys if key in by_key]
@@ -84,7 +84,7 @@ def context_window(
 
 _ALL: Final = 2**62
 _OVERHEAD: Final = 40
-_ROW: Final = 8
+_ROW: Final = 7
 """What a heading and a row's role and time cost, to tell whether all turns fit."""
 
 
@@ -107,8 +107,9 @@ def _covering(chunks: Sequence[Chunk], older: Sequence[Node]) -> list[Chunk]:
 class _Filling:
     """Puts turns and summaries into a budget, and knows what they cost."""
 
-    def __init__(self, budget: int) -> None:
+    def __init__(self, budget: int, costs: Mapping[NodeKey, int]) -> None:
         self._budget = budget
+        self._costs = costs
         self._spent = 0
         self._turns: dict[str, dict[NodeKey, Node]] = {"hot": {}, "warm": {}}
         self._summaries: list[tuple[Chunk, str]] = []
@@ -122,7 +123,7 @@ class _Filling:
         for turn in wanted:
             if turn.key in taken or turn.key in others:
                 continue
-            cost = count_tokens(_row(turn)) + (0 if taken else _HEAD_COST[kind])
+            cost = self._costs[turn.key] + _added(turn.content) + (0 if taken else _HEAD_COST[kind])
             if self._spent + cost > limit:
                 if kind == "hot":
                     break  # No hole in the latest turns.
@@ -149,10 +150,9 @@ class _Filling:
         """Return what was taken, as text, and its tokens; what was estimated too low goes, the last taken first."""
         while True:
             parts = self._parts()
-            text = "\n".join(part.text for part in parts)
-            tokens = count_tokens(text)
+            tokens = sum(part.tokens for part in parts)
             if tokens <= self._budget:
-                return parts, text, tokens
+                return parts, "\n".join(part.text for part in parts), tokens
             if self._order:
                 kind, key = self._order.pop()
                 del self._turns[kind][key]
@@ -177,13 +177,9 @@ def _part(kind: str, text: str, ids: Sequence[NodeId]) -> WindowPart:
     return WindowPart(kind=kind, text=text, tokens=count_tokens(text), ids=tuple(ids))
 
 
-_USUAL_TIME: Final = "12345.678"
-
-
-def _row(turn: Node) -> str:
-    """Return a turn's row with a time of the usual length."""
-    line = ctf.encode([as_turn(turn)], ("role", "content")).partition("\n")[2]
-    return f"{line} {_USUAL_TIME}"
+def _added(text: str) -> int:
+    """Return what a turn's row costs beside its text: role, time and what is written for line breaks and the like."""
+    return _ROW + text.count("\n") + 2 * (text.count("\t") + text.count("\\"))
 
 
 _HEADER: Final = "#CTF v1 turns=99999 fields=role,time,content from=2026-01-15T10:00:00.000+00:00"
