@@ -73,12 +73,12 @@ def _of_code(facts: CodeFacts) -> list[str]:
 
 
 def _of_text(text: str) -> list[str]:
-    links = [next(filter(None, match.groups())) for match in _LINK.finditer(text)]
+    links = [next(filter(None, match.groups())).rstrip(".,;:!?") for match in _LINK.finditer(text)]
     imports = [next(filter(None, match.groups())) for match in _IMPORT.finditer(text)]
     plain = _LINK.sub(" ", text)
     quoted = [match[1].removesuffix("()") for match in _QUOTED.finditer(plain)]
     paths = [match[0] for match in _PATH.finditer(plain) if "/" in match[0] or _is_file(match[0])]
-    return [*imports, *links, *paths, *quoted, *identifiers(plain)]
+    return [*imports, *links, *paths, *quoted, *identifiers(_PATH.sub(" ", plain))]
 
 
 _FILES: Final = re.compile(

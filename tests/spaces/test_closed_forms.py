@@ -1,0 +1,194 @@
+"""Spaces without a model: spelling, time, token signs, terms; and bytes for floats."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.spaces import expansion, spelling, temporal, tokens
+from hyperloci.spaces.temporal import Direction, Moment
+from hyperloci.store import int8
+
+Matrix = NDArray[np.float32]
+MONDAY_NINE = 1_767_603_600_000
+"""2026-01-05 09:00 UTC."""
+HOUR = MS_PER_DAY // 24
+
+
+def unit_rows(count: int, dimensions: int, seed: int) -> Matrix:
+    rows = np.random.default_rng(seed).standard_normal((count, dimensions))
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+
+
+# -- E9 ---------------------------------------------------------------------------------------------------------------
+
+
+def alike(one: str, other: str) -> float:
+    first, second = spelling.bits(one), spelling.bits(other)
+    assert first is not None and second is not None
+    return float(spelling.agreement(spelling.signs([first])[0], [second])[0])
+
+
+@pytest.mark.req("E.01")
+@pytest.mark.parametrize(
+    ("text", "mistyped", "other"),
+    [
+        ("the lockfile of the build", "the lokcfile of teh biuld", "the owner of the server"),
+        ("PostgreSQL connection pool", "Postgre conection pools", "memory of an old service"),
+        ("обновление драйвера базы", "обнвление драйвера безы", "проверка старого сервера"),
+    ],
+)
+def test_a_mistyped_text_is_spelt_more_alike_than_another(text: str, mistyped: str, other: str) -> None:
+    assert alike(text, mistyped) > 0.25 > alike(text, other) + 0.1
+
+
+def test_the_order_of_words_and_their_case_do_not_matter() -> None:
+    assert spelling.bits("Cache the Key") == spelling.bits("key cache cache")
+
+
+def test_a_text_without_letters_has_no_spelling() -> None:
+    assert spelling.bits(" ?! ") is None
+    assert spelling.bits("") is None
+
+
+def test_spelling_is_128_bytes_and_the_same_everywhere() -> None:
+    found = spelling.bits("hyperloci")
+    assert found is not None and len(found) == 128
+    assert found[:8].hex() == "370a3910bf24e690"
+
+
+# -- E2, E3, E4 -------------------------------------------------------------------------------------------------------
+
+
+@hypothesis_settings(max_examples=50, deadline=None)
+@given(st.lists(st.integers(0, 4 * 365 * MS_PER_DAY), min_size=2, max_size=20, unique=True))
+def test_the_fresher_the_higher(ages: list[int]) -> None:
+    now = 2_000_000_000_000
+    scores = temporal.recency(np.array([now - age for age in sorted(ages)]), now)
+    assert (np.diff(scores) <= 0).all() and ((scores >= 0) & (scores <= 1)).all()
+    assert temporal.recency(np.array([now, now + 5]), now).tolist() == [1.0, 1.0]
+
+
+def test_a_time_of_day_is_nearest_to_itself_whatever_the_day() -> None:
+    times = np.array([MONDAY_NINE, MONDAY_NINE + 4 * MS_PER_DAY + HOUR, MONDAY_NINE + 12 * HOUR])
+    scores = temporal.periodic(times, Moment(hour=9))
+    assert scores[0] == pytest.approx(1) and 0.5 < scores[1] < 1 and scores[2] == 0
+    assert temporal.periodic(times - 3 * HOUR, Moment(hour=9), utc_offset_ms=3 * HOUR).tolist() == scores.tolist()
+
+
+def test_a_day_of_the_week_is_nearest_to_itself() -> None:
+    times = np.array([MONDAY_NINE + day * MS_PER_DAY for day in range(7)])
+    for day in range(7):
+        scores = temporal.periodic(times, Moment(weekday=day))
+        assert scores.argmax() == day and scores[day] == pytest.approx(1)
+    assert np.isnan(temporal.periodic(times, Moment())).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("what did we do on Friday evening?", Moment(19.5, 4)),
+        ("the bug from monday", Moment(None, 0)),
+        ("errors at 3:30 pm", Moment(15.5, None)),
+        ("what breaks at night", Moment(23.5, None)),
+        ("что было в понедельник утром", Moment(9.0, 0)),
+        ("retry at 3 of 5 places", None),
+        ("how do I deploy?", None),
+    ],
+)
+def test_a_question_names_a_time(text: str, moment: Moment | None) -> None:
+    assert temporal.moment_of(text) == moment
+
+
+@pytest.mark.req("E.10")
+def test_in_a_session_nearer_places_come_first_and_only_on_the_side_asked_for() -> None:
+    places = [1, 5, 9, 10, 11, 15, 500, None]
+    around = temporal.sequence(places, 10)
+    assert around[3] == 1.0 and np.isnan(around[7])
+    assert around[2] == around[4] > around[1] == around[5] > around[0] > around[6] > 0
+    before, after = (temporal.sequence(places, 10, side) for side in (Direction.BEFORE, Direction.AFTER))
+    assert (before[:3] > 0).all() and (before[3:7] == 0).all()
+    assert (after[4:7] > 0).all() and (after[:4] == 0).all()
+
+
+# -- E12 --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("E.12")
+def test_a_long_text_keeps_ninety_six_spans_and_a_short_one_its_tokens() -> None:
+    assert [len(tokens.of_memory(unit_rows(count, 384, 1)) or b"") for count in (1, 96, 97, 1_016)] == [
+        24,
+        2304,
+        2304,
+        2304,
+    ]
+    assert tokens.of_memory(np.empty((0, 384), np.float32)) is None
+    assert tokens.of_query(np.empty((0, 384), np.float32)) is None
+
+
+def test_signs_rank_texts_as_floats_do() -> None:
+    texts = [unit_rows(40, 384, seed) for seed in range(30)]
+    asked = texts[7][10:20] + 0.5 * unit_rows(10, 384, 99)
+    query = tokens.of_query((asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype(np.float32))
+    assert query is not None
+    scores = tokens.max_sim(query, [tokens.of_memory(text) or b"" for text in texts])
+    assert scores.argmax() == 7 and scores[7] > 2 * np.sort(scores)[-2]
+    assert ((scores >= 0) & (scores <= 1)).all()
+
+
+def test_pooling_parts_where_neighbours_are_least_alike() -> None:
+    one, two = unit_rows(2, 8, 3)
+    rows = np.stack([one, one, two, two, two])
+    np.testing.assert_allclose(tokens.pooled(rows, 2), np.stack([one, two]), atol=1e-6)
+
+
+# -- E13 --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_memory_keeps_its_own_terms_and_a_question_brings_others() -> None:
+    held = expansion.terms("Delete the parse_config cache. The cache is stale.")
+    assert held["cach"] > held["stale"] > 0 and "the" not in held
+    assert {"parse_config", "pars", "config", "delet"} <= held.keys()
+    asked = expansion.query_terms("remove the cache of k8s")
+    assert asked["remov"] == 1.0 and 0 < asked["delet"] < 1 and 0 < asked["kubernet"] < 1
+
+
+def test_a_longer_text_keeps_its_heaviest_terms() -> None:
+    held = expansion.terms(" ".join(f"word{number}x " * (1 + number % 3) for number in range(300)))
+    assert len(held) == expansion.MAX_TERMS
+
+
+class OneNeighbour:
+    def near(self, word: str, count: int) -> list[tuple[str, float]]:
+        return [("failure", 0.4)][:count] if word == "error" else []
+
+
+def test_neighbours_count_by_their_cosine() -> None:
+    asked = expansion.query_terms("zebra error", OneNeighbour())
+    assert asked["failur"] == expansion.SYNONYM_WEIGHT  # The thesaurus knows it too, and is surer.
+    assert expansion.query_terms("zebra", OneNeighbour()) == {"zebra": 1.0}
+
+
+# -- bytes for floats -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.req("E.12")
+@hypothesis_settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10_000), st.integers(1, 400))
+def test_a_cosine_with_packed_bytes_is_off_by_no_more_than_its_bound(seed: int, dimensions: int) -> None:
+    stored, query = unit_rows(2, dimensions, seed)
+    exact = float(stored @ query)
+    packed = int8.pack(stored)
+    assert len(packed) == dimensions
+    assert abs(float(int8.unpack([packed], dimensions)[0] @ query) - exact) <= int8.error_bound(stored) + 1e-6
+
+
+def test_packing_what_was_packed_changes_nothing_and_zeros_stay() -> None:
+    packed = int8.pack(unit_rows(1, 384, 5)[0])
+    assert int8.pack(int8.unpack([packed], 384)[0]) == packed
+    assert not int8.unpack([int8.pack(np.zeros(4, np.float32))], 4).any()

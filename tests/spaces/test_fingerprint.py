@@ -1,0 +1,166 @@
+"""A memory in all spaces at once, a question in all spaces at once, and the scores of one against the other."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hyperloci.spaces.encoder import Eyes, Look, eyes_of
+from hyperloci.spaces.eyes import ProfileEyes
+from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
+from hyperloci.spaces.score import MODIFIERS, score
+from hyperloci.spaces.space import SPACES
+from hyperloci.spaces.views import Sight
+from hyperloci.store import int8
+from tests.support import FakeEncoder, vector_of
+
+Matrix = NDArray[np.float32]
+
+
+class Seeing(FakeEncoder):
+    """Gives vectors and token states in one pass, and keeps what it was asked."""
+
+    def __init__(self) -> None:
+        super().__init__(dimensions=64, model_id="seeing")
+        self.calls: list[list[str]] = []
+
+    def encode_tokens(self, texts: Sequence[str]) -> list[Matrix]:
+        return [np.stack([vector_of(word, 64) for word in text.split()]) for text in texts]
+
+    def encode_both(self, texts: Sequence[str], whole: Collection[int]) -> tuple[Matrix, dict[int, Matrix]]:
+        self.calls.append(list(texts))
+        shown = sorted(whole)
+        return self.encode(texts), dict(zip(shown, self.encode_tokens([texts[at] for at in shown]), strict=True))
+
+
+FULL = (
+    "We want to keep `deploy_all` fast because k8s was slow.\n"
+    "```python\ndef deploy_all(cluster):\n    return apply_manifest(cluster)\n```\nSee docs/deploy.md."
+)
+
+
+@pytest.mark.req("E.01")
+def test_all_views_of_a_batch_go_through_the_model_in_one_call_and_equal_texts_once() -> None:
+    encoder = Seeing()
+    made = fingerprints([Sight(content=FULL), Sight(content="plain words"), Sight(content=FULL)], encoder)
+    assert len(encoder.calls) == 1
+    assert len(encoder.calls[0]) == len(set(encoder.calls[0]))
+    assert made[0] == made[2] != made[1]
+
+
+@pytest.mark.req("E.01")
+def test_absent_is_a_value() -> None:
+    full, plain = fingerprints([Sight(content=FULL), Sight(content="plain words here")], Seeing())
+    assert set(full.columns) == {"e1", "e5_cause", "e5_effect", "e7", "e8_out", "e9", "e10", "e11", "e12"}
+    assert set(plain.columns) == {"e1", "e9", "e12"}
+    assert {"plain", "word"} == plain.terms.keys()
+
+
+@pytest.mark.req("E.01")
+def test_if_one_view_cannot_be_seen_nothing_is_made() -> None:
+    class Choosy(Seeing):
+        def encode(self, texts: Sequence[str]) -> Matrix:
+            if any(text == "k8s was slow" for text in texts):
+                raise ValueError("indigestible")
+            return super().encode(texts)
+
+    with pytest.raises(ValueError, match="indigestible"):
+        fingerprints([Sight(content="fine"), Sight(content=FULL)], Choosy())
+
+
+def test_a_fingerprint_is_the_same_every_time() -> None:
+    assert fingerprints([Sight(content=FULL)], Seeing()) == fingerprints([Sight(content=FULL)], Seeing())
+
+
+def test_a_model_without_token_states_leaves_them_out() -> None:
+    encoder = FakeEncoder(dimensions=64)
+    (made,) = fingerprints([Sight(content="plain words")], encoder)
+    assert set(made.columns) == {"e1", "e9"}
+    assert query_fingerprint("plain", encoder).tokens is None
+
+
+@pytest.mark.req("E.12")
+def test_aliases_of_one_entity_look_the_same() -> None:
+    one, other = fingerprints([Sight(content="it runs on k8s"), Sight(content="it runs on Kubernetes")], Seeing())
+    assert one.columns["e11"] == other.columns["e11"]
+    asked = query_fingerprint("what uses kube-system k8s?", Seeing(), entities=["K8S"])
+    assert score("e11", asked, [[one.columns["e11"]]])[0] == pytest.approx(1, abs=0.01)
+
+
+def rows_of(space: str, *memories: str) -> list[list[bytes | None]]:
+    made = fingerprints([Sight(content=memory) for memory in memories], Seeing())
+    return [[one.columns.get(column) for column in SPACES[space].columns] for one in made]
+
+
+def asked(text: str) -> QueryFingerprint:
+    return query_fingerprint(text, Seeing())
+
+
+CAUSAL = ("alpha beta failed because gamma delta broke", "gamma delta broke because alpha beta failed", "no cause here")
+
+
+@pytest.mark.req("E.05")
+def test_cause_and_effect_are_never_mistaken_for_each_other() -> None:
+    rows = rows_of("e5", *CAUSAL)
+    why = score("e5", asked("why alpha beta failed"), rows)
+    then = score("e5", asked("what happens if alpha beta failed"), rows)
+    assert why[0] == pytest.approx(MODIFIERS["e5_effect"], abs=0.01) and why[1] < 0.4
+    assert then[1] == 1.0 and then[0] < 0.6
+    assert np.isnan([why[2], then[2]]).all()
+
+
+@pytest.mark.req("E.05")
+def test_what_refers_to_a_thing_and_what_defines_it_are_told_apart() -> None:
+    rows = rows_of("e8", "it needs `parse_config`", "`parse_config` is the reader of settings")
+    users = score("e8", asked("what calls parse_config?"), rows)
+    home = score("e8", asked("where is parse_config defined?"), rows)
+    assert users[0] > 0.9 and np.isnan(home[0]) and home[1] > 0.9
+
+
+def test_a_question_without_direction_has_nothing_to_say_in_directed_spaces() -> None:
+    assert np.isnan(score("e5", asked("how is alpha"), rows_of("e5", *CAUSAL))).all()
+    assert np.isnan(score("e8", asked("how is alpha"), rows_of("e8", "it needs `parse_config`"))).all()
+
+
+@pytest.mark.parametrize("space", [name for name, space in SPACES.items() if space.columns])
+def test_a_memory_is_scored_between_nothing_and_one_in_every_space(space: str) -> None:
+    found = score(space, asked(FULL), rows_of(space, FULL, "plain words"))
+    kept = found[~np.isnan(found)]
+    assert ((kept >= 0) & (kept <= 1)).all()
+    if space not in ("e8", "e7"):
+        assert found[0] > 0.6
+
+
+def test_the_scores_of_stored_bytes_are_the_cosines_of_the_vectors() -> None:
+    memory, question = vector_of("memory", 64), vector_of("memory question", 64)
+    query = QueryFingerprint(model_id="m", dense={"e10": question, "e1": question})
+    exact = max(0.0, float(memory @ question))
+    assert score("e1", query, [[memory.tobytes()]])[0] == pytest.approx(exact, abs=1e-6)
+    assert abs(score("e10", query, [[int8.pack(memory)]])[0] - exact) <= int8.error_bound(memory)
+
+
+def test_vectors_of_another_length_are_absent() -> None:
+    query = QueryFingerprint(model_id="m", dense={"e10": vector_of("x", 64)}, bits=bytes(128))
+    assert np.isnan(score("e10", query, [[bytes(32)], [None]])).all()
+    assert np.isnan(score("e9", query, [[bytes(5)], [None]])).all()
+    assert np.isnan(score("e12", query, [[bytes(24)]])).all()
+
+
+@pytest.mark.parametrize("space", ["e2", "e6", "e13"])
+def test_spaces_without_a_column_are_scored_elsewhere(space: str) -> None:
+    with pytest.raises(ValueError, match="not scored from stored rows"):
+        score(space, asked("x y"), [[None]])
+
+
+def test_models_of_ones_own_see_their_spaces_and_the_foundation_the_rest() -> None:
+    foundation, other = Seeing(), FakeEncoder(dimensions=16, model_id="other")
+    eyes = ProfileEyes(foundation, others={"e10": other})
+    assert isinstance(eyes, Eyes) and eyes_of(eyes) is eyes
+    (seen,) = eyes.look([Look(text="a text", spaces=("e1", "e10", "e12"))])
+    assert [seen[space].shape for space in ("e1", "e10", "e12")] == [(64,), (16,), (2, 64)]
+    with pytest.raises(ValueError, match="no token states"):
+        ProfileEyes(other).encode_tokens(["x"])

@@ -1,0 +1,85 @@
+"""Profiles: those that ship, those of the user's file, and what is wrong with one in words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.profile import SHIPPED, Choice, check_profiles, compound_id, profile_of
+from hyperloci.store.vectors import foundation
+
+
+def test_the_bundled_profile_has_one_model_and_rules() -> None:
+    profile = profile_of("bundled", {})
+    assert profile.of("e1") == profile.of("e12") == Choice("bundled")
+    assert profile.of("e13") == Choice("rule")
+
+
+def test_the_gpu_profile_names_the_documents_models() -> None:
+    named = {space: choice.model for space, choice in SHIPPED["gpu"].choices.items()}
+    assert named["e1"] == "intfloat/e5-large-v2"
+    assert named["e7"] == "Qodo/Qodo-Embed-1-1.5B"
+    assert named["e13"] == "naver/splade-v3"
+    assert SHIPPED["gpu"].of("e1").query == "query: "
+
+
+def test_a_profile_of_the_users_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "hyperloci.toml"
+    file.write_text(
+        'profile = "mine"\n[profiles.mine]\ne1 = "BAAI/bge-small-en-v1.5"\n'
+        'e7 = { model = "nomic-ai/code", query = "search_query: " }\ne13 = "rule"\n'
+    )
+    settings = Settings.from_env({"HOME": str(tmp_path), "HYPERLOCI_CONFIG": str(file)})
+    profile = profile_of(settings.profile, settings.profiles, settings.model)
+    assert profile.of("e1") == Choice("BAAI/bge-small-en-v1.5") == profile.of("e5")
+    assert profile.of("e7") == Choice("nomic-ai/code", query="search_query: ")
+    assert profile_of("mine", settings.profiles, "./own").of("e1") == Choice("./own")
+
+
+def test_a_project_may_not_name_models(tmp_path: Path) -> None:
+    (tmp_path / ".hyperloci.toml").write_text('[profiles.mine]\ne1 = "evil/model"\n')
+    with pytest.raises(ConfigurationError, match="profiles may not be set by a project"):
+        Settings.from_env({"HOME": str(tmp_path)}, project_root=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("values", "complaint"),
+    [
+        ({"e2": "x"}, r"\[profiles.mine\]: e2 takes no model; use e1, e5, e7, e8, e10, e11, e12, e13"),
+        ({"e99": "x", "name": "y"}, "e99, name takes no model"),
+        ({"e7": ""}, "e7 must be the name of a model"),
+        ({"e7": 5}, "e7 must be the name of a model.*not 5"),
+        ({"e7": {"query": "x"}}, "e7 must be the name of a model"),
+        ({"e7": {"model": "x", "prefix": "y"}}, "e7 has prefix; use texts for document, model, query"),
+        ({"e7": "rule"}, "only e13 is seen by rule"),
+        ({"e7": "https://host/v1/embeddings"}, "only e1 can"),
+        ("e5", "must be a table"),
+    ],
+)
+def test_what_is_wrong_with_a_profile_is_said(values: object, complaint: str) -> None:
+    with pytest.raises(ConfigurationError, match=complaint):
+        check_profiles({"mine": values})
+
+
+def test_profiles_are_tables_in_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "hyperloci.toml"
+    file.write_text('profiles = "mine"\n')
+    with pytest.raises(ConfigurationError, match=r"\[profiles.NAME\]"):
+        Settings.from_env({"HOME": str(tmp_path), "HYPERLOCI_CONFIG": str(file)})
+
+
+def test_an_unknown_profile_is_refused_unless_a_model_is_named() -> None:
+    with pytest.raises(ConfigurationError, match=r"profile='turbo'.*bundled, gpu, mine.*\[profiles.turbo\]"):
+        profile_of("turbo", {"mine": {}})
+    assert profile_of("turbo", {}, "x/y").of("e1") == Choice("x/y")
+
+
+@pytest.mark.req("D.13")
+def test_an_id_tells_the_foundation_and_changes_with_any_other_model() -> None:
+    ids = {compound_id("m@1/384", 1, others) for others in ({}, {"e7": "a"}, {"e7": "b"}, {"e8": "a"})}
+    ids.add(compound_id("m@1/384", 2, {}))
+    assert len(ids) == 5
+    assert {foundation(one) for one in ids} == {"m@1/384"}
