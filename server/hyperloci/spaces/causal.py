@@ -62,7 +62,8 @@ _CAUSE_FIRST: Final = (
     r"стал[аои]? причиной|послужил[аои]? причиной|является причиной))"
 )
 _THEN: Final = (
-    r"(?:so that|so(?! (?:much|many|far|long|on|what|is|are|do|does|did|to|as|called)\b)|therefore|thus|hence|consequently|as a (?:result|consequence)|for (?:this|that) reason|because of "
+    r"(?:so that|so(?! (?:much|many|far|long|on|what|is|are|do|does|did|to|as|called)\b)|therefore|thus|hence|"
+    r"consequently|as a (?:result|consequence)|for (?:this|that) reason|because of "
     r"(?:this|that)|that(?:'s| is) why|this is why|which is why|поэтому|следовательно|в результате|вследствие (?:этого|"
     r"чего)|из-за (?:этого|чего)|по этой причине|в итоге|так что|значит|тем самым)"
 )
@@ -79,7 +80,8 @@ _RULES: Final = tuple(
         # Russian needs no comma here: adjectives in the genitive, then the noun.
         rf"^из-за\s+(?P<cause>(?:\w+(?:ого|его|ой|ей|ых|их)\s+)*\w+)\s+{_E}$",
         # The reason (why|for) E is that C. Root cause of E: C.
-        rf"^(?:the |a )?(?:main |real |actual |root |likely |probable )*(?:reason|cause)(?: why| for| of| that| behind)? "
+        rf"^(?:the |a )?(?:main |real |actual |root |likely |probable )*(?:reason|cause)(?: why| for| of|"
+        rf" that| behind)? "
         rf"{_SHORT_E}(?: is that| was that| is| was|:| —| –| -) ?(?:because )?{_C}$",
         rf"^(?:root )?(?:cause|reason|причина): ?{_C}$",
         rf"^(?:(?:главная|основная|настоящая) )?причин(?:а|ой) {_SHORT_E} (?:—|–|-|был[аои]?|стал[аои]?|в том,? что)"
@@ -110,8 +112,10 @@ _WHAT_CAUSED: Final = re.compile(
 )
 _WHAT_FOLLOWED: Final = re.compile(
     r"^(?:so |and |but |а |и |но )?(?:"
-    r"what (?:will |would |could |might |may |does |did |do )?(?:happens?|happened|breaks?|broke|changes?|changed|fails?|"
-    r"failed|goes wrong|went wrong|follows|followed)(?: to [\w\s'/-]{1,40}?)? (?:if|when|whenever|after|once|because of|"
+    r"what (?:will |would |could |might |may |does |did |do )?(?:happens?|happened|breaks?|broke|changes?|"
+    r"changed|fails?|"
+    r"failed|goes wrong|went wrong|follows|followed)(?: to [\w\s'/-]{1,40}?)? (?:if|when|whenever|after|once|"
+    r"because of|"
     r"as a result of|from|due to)|"
     r"what (?:are|were|is|was|would be|will be) the (?:\w+ )?(?:effects?|consequences?|results?|impact|outcome|fallout|"
     r"side effects?) (?:of|if|when|from)|"

@@ -23,14 +23,17 @@ _PURPOSE: Final = re.compile(
     r"\b(?:in order (?:to|that)|so (?:that|as to)|with (?:the|a) (?:goal|aim|purpose|intention) (?:of|to)|"
     r"for the purpose of|(?:the |our |my |its )?(?:goal|aim|purpose|intent|intention|objective|motivation)(?: here)? "
     r"(?:is|was|are|were) (?:to|that)|(?:goal|aim|purpose|objective):|"
-    r"чтобы|для того,? чтобы|с целью|цель(?: состоит в том,? чтобы| —| –| -|:)|ради того,? чтобы)\s+(?P<goal>[^.;:!?]+)",
+    r"чтобы|для того,? чтобы|с целью|цель(?: состоит в том,? чтобы| —| –| -|:)|"
+    r"ради того,? чтобы)\s+(?P<goal>[^.;:!?]+)",
     _I,
 )
 _WANTED: Final = re.compile(
-    r"\b(?:(?:i|we|they|you|the user|user|users|the team|team|he|she)(?:'d| would)?(?: really| also| just| now| still)? "
+    r"\b(?:(?:i|we|they|you|the user|user|users|the team|team|he|she)(?:'d| would)?(?: really| also| just|"
+    r" now| still)? "
     r"(?:wants?(?: me)?|wanted|needs?|needed|wish(?:es)?|likes?|plans?|planned|hopes?|intends?|decided|tr(?:y|ies|ied)|"
     r"am trying|are trying|is trying|have|has|had|prefers?|asked(?: me| us)?|chose|agreed)(?:'m| to| not to)? to|"
-    r"(?:help(?: me| us)?|let's|let us|we should|we must|please|todo:?|task:|need to|want to|how (?:do|can|could|should|"
+    r"(?:help(?: me| us)?|let's|let us|we should|we must|please|todo:?|task:|need to|want to|how (?:do|can|"
+    r"could|should|"
     r"would) (?:i|we|you|one)|how to|can you|could you|would you|(?:is there )?(?:a|any|the best) way to|"
     r"хочу|хотим|хочет|нужно|надо|необходимо|требуется|решили|решил[аи]?|планируем|пытаюсь|пытаемся|давай(?:те)?|"
     r"помоги(?:те)?|как(?: мне| нам)?(?: можно| лучше)?(?=\s+\w+ть)))\s+(?P<goal>[^.;!?]+)",
@@ -63,7 +66,8 @@ _VERBS: Final = frozenset(
     wait walk warm warn watch wrap write yield zip""".split()  # noqa: SIM905 - a list of literals reads worse
 )
 _BY_DOING: Final = re.compile(
-    r"^(?:we |i |they |the team |i've |we've )?(?:have |has )?(?:now |just |also )?(?P<goal>(?:added|fixed|removed|moved|"
+    r"^(?:we |i |they |the team |i've |we've )?(?:have |has )?(?:now |just |also )?(?P<goal>(?:added|fixed|"
+    r"removed|moved|"
     r"switched|replaced|rewrote|refactored|implemented|introduced|enabled|disabled|migrated|upgraded|changed|made|"
     r"renamed|built|split|cached|pinned|chose|picked|use|using|adopted|dropped|реализовал[аи]?|добавил[аи]?|"
     r"исправил[аи]?|убрал[аи]?|перешли|заменил[аи]?|перенесл[аи]|обновил[аи]?|включил[аи]?|выбрал[аи]?|используем)"

@@ -22,7 +22,8 @@ _BUILTIN: Final = frozenset(
     type repr iter next zip map filter enumerate sorted reversed min max sum any all open id hash abs round
     append extend items keys values get format join split strip update pop copy add remove replace encode decode
     lower upper startswith endswith push forEach toString log println printf fmt make new Some Ok Err unwrap
-    clone self this cls ValueError TypeError KeyError RuntimeError Exception NotImplementedError AttributeError""".split()  # noqa: SIM905 - a list of literals reads worse
+    clone self this cls
+    ValueError TypeError KeyError RuntimeError Exception NotImplementedError AttributeError""".split()  # noqa: SIM905 - a list of literals reads worse
 )
 """What every piece of code refers to tells none apart."""
 
@@ -97,17 +98,20 @@ _USERS: Final = re.compile(
     r"(?:imports?|calls?|uses?|using|used|invokes?|depends? on|requires?|references?|refers to|links to|mentions|"
     r"extends?|implements?|inherits from|subclasses|includes?)|(?:callers|users|importers|dependents|usages?|uses|"
     r"references|call sites|subclasses) (?:of|to)|"
-    r"(?:что|кто|где) (?:импортирует|вызывает|использует|используется|вызывается|ссылается на|зависит от|наследует(?:ся "
+    r"(?:что|кто|где) (?:импортирует|вызывает|использует|используется|вызывается|ссылается на|зависит от|"
+    r"наследует(?:ся "
     r"от)?))\s+(?P<name>.+)$",
     _I,
 )
 _USED_WHERE: Final = re.compile(
-    r"^where (?:is|are|was|do we|does the code)\s+(?P<name>.+?)\s+(?:used|called|imported|invoked|referenced|mentioned)\b"
+    r"^where (?:is|are|was|do we|does the code)\s+(?P<name>.+?)\s+(?:used|called|imported|invoked|referenced|"
+    r"mentioned)\b"
     r"|^(?:где|кем)\s+(?P<name_ru>.+?)\s+(?:используется|вызывается|импортируется)\b",
     _I,
 )
 _DEFINITION: Final = re.compile(
-    r"^(?:where (?:is|are|was|can i find|do i find|does)|what (?:is|does|are)|show(?: me)?|find|go to|open|definition of|"
+    r"^(?:where (?:is|are|was|can i find|do i find|does)|what (?:is|does|are)|show(?: me)?|find|go to|open|"
+    r"definition of|"
     r"где|что такое|что (?:делает|импортирует|вызывает|использует)|покажи|найди|определение)\s+(?:the )?"
     r"(?:definition of |implementation of |source of |определение )?(?P<name>.+?)"
     r"(?:\s+(?:defined|implemented|declared|located|live|lives|do|does|import|call|use|depend on|define|contain|invoke|"
