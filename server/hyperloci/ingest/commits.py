@@ -18,6 +18,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.graph.entities import EntityLinker
+from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import prepare
 from hyperloci.ingest.git import COMMIT_LIMIT, Git, GitError, never
 from hyperloci.ingest.git_log import Commit
@@ -159,7 +160,8 @@ class CommitIndexer:
         )
         self._store.files.put_commit(self._scope_key, commit.sha, node.key)
         message = text.text.partition(CHANGED)[0]
-        self._linker.link_text(node.key, node.scope, message, now=now, author=prepare(commit.author).text or None)
+        author = prepare(commit.author).text or None
+        annotate(self._store, node, now=now, linker=self._linker, text=message, author=author)
         if touched.nodes:
             self._store.edges.link(
                 "changed",

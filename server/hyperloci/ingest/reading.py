@@ -16,7 +16,9 @@ from hyperloci.graph.naming import Named
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode
+from hyperloci.ingest.facets import facets_of_chunk
 from hyperloci.model.chunk import Chunk
+from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
 from hyperloci.store.nodes import content_hash
 
@@ -32,6 +34,8 @@ UNSETTLED: Final = -1
 MAX_ALIGNED: Final = 4_000_000
 """Pairs of lines that are compared to find where text went missing; beyond it, lines are off by what was cut."""
 
+NO_FACETS: Final = Facets()
+
 _NS_PER_MS: Final = 1_000_000
 
 
@@ -39,7 +43,7 @@ _NS_PER_MS: Final = 1_000_000
 class FreshChunk:
     """A chunk as it is now, with what it is matched by.
 
-    `flags` are the warnings of the trust boundary, `names` the things that it names.
+    `flags` are the warnings of the trust boundary, `names` the things that it names, `facets` what kind it is.
     """
 
     chunk: Chunk
@@ -47,6 +51,7 @@ class FreshChunk:
     title: str
     flags: tuple[str, ...] = ()
     names: tuple[Named, ...] = ()
+    facets: Facets = NO_FACETS
 
     @property
     def symbol(self) -> str | None:
@@ -135,6 +140,7 @@ def _fresh_chunk(chunk: Chunk, prepared: Prepared) -> FreshChunk:
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
         flags=tuple(prepare(chunk.text).flags) if prepared.flags else (),
         names=names_of(chunk.text, chunk.code, chunk.position),
+        facets=facets_of_chunk(chunk),
     )
 
 

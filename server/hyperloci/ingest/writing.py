@@ -259,6 +259,7 @@ class FileWriter:
             self.tally.moved += 1
         if change.of_text:
             self._linker.relink(old.node_key, self._scope_id, new.names, now=now)
+            self._store.facets.put(old.node_key, new.facets)
         if change.of_text or change.of_title:
             self._store.nodes.update_node(old.node_id, now=now, **self._about(change, file))
         if change.of_text or old.symbol != new.symbol or arrived_at is not None:
@@ -306,6 +307,7 @@ class FileWriter:
             self._store.positions.put_code_facts(key, new.chunk.code)
             self.appeared.add(file.path)
         self._linker.link(key, self._scope_id, new.names, now=now)
+        self._store.facets.add(key, new.facets)
         if work.is_known:
             work.rewritten.note(key, new.chunk)
 

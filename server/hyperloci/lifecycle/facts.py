@@ -9,8 +9,10 @@ from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.graph.anchors import anchor_fact
 from hyperloci.graph.entities import EntityLinker
+from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.model.answers import Contradiction, Forgotten, Remembered
+from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
 from hyperloci.store import Store
@@ -187,6 +189,7 @@ class Facts:
         """Invalidate `old` from now on and join it to its successor."""
         now = self._clock()
         self._store.nodes.update_node(old.id, now=now, valid_until=now)
+        self._store.facets.mark(old.key, Verification.OUTDATED)
         self._store.edges.link("supersedes", new.key, [old.key], now=now, evidence=reason)
         self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
 
@@ -204,6 +207,7 @@ class Facts:
                 last_accessed=now,
                 tier=Tier.LONGTERM,
             )
+            self._store.facets.mark(node.key, Verification.VERIFIED)
             self._store.log.add("confirm", [node.id], now=now)
             # What is confirmed is right about the code as it is now.
             anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
@@ -270,7 +274,7 @@ class Facts:
         anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
         linker = EntityLinker(self._store)
         declared = [linker.declare(name, node.scope, now=now) for name in entities]
-        linker.link_text(node.key, node.scope, node.content, now=now)
+        annotate(self._store, node, now=now, linker=linker)
         self._store.entities.mention_all(node.key, [key for key in declared if key is not None], now=now)
         return node
 

@@ -18,6 +18,7 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.graph.anchors import anchor_fact
 from hyperloci.ingest import peer_graph, peer_notes
+from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.lifecycle.facts import checked_text
 from hyperloci.model.answers import ImportReport
@@ -204,6 +205,7 @@ class _Import:
         node = self.store.nodes.create_node(_new_fact(path, format, fact, text, self.scope), now=now)
         self.store.log.add("create", [node.id], now=now, to_tier=node.tier, reasoning=node.provenance)
         anchor_fact(self.store, node, self.store.scopes.ensure(self.scope, now=now))
+        annotate(self.store, node, now=now)
         for name in fact.about:
             key = self._find(prepare(name).text.strip())
             if key is not None:

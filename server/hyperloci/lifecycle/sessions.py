@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.graph.entities import EntityLinker
+from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared
 from hyperloci.ingest.spoken import storable
 from hyperloci.ingest.spoken_times import spoken_times
@@ -107,7 +107,7 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         episodes.note_times(node.key, spoken_times(prepared.text, saying.at))
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link("follows", node.key, [previous.key], now=now)
-    EntityLinker(store).link_text(node.key, scope, prepared.text, now=now)
+    annotate(store, node, now=now)
     return node
 
 

@@ -16,6 +16,7 @@ from hyperloci.graph.anchors import anchor_fact
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.graph.naming import Named
+from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.suspicion import REASONS
 from hyperloci.lifecycle.payload import Cause, Conflict, Finding, Kind, NamedThing, Payload, Rejected
@@ -227,7 +228,7 @@ class WritePath:
         why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
         self._store.log.add("extract", [node.id], now=now, to_tier=Tier.SESSION, reasoning=why)
         anchor_fact(self._store, node, self._store.scopes.ensure(progress.scope, now=now))
-        EntityLinker(self._store, sparing=True).link_text(node.key, node.scope, node.content, now=now)
+        annotate(self._store, node, now=now, linker=EntityLinker(self._store, sparing=True))
         return node
 
     def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:

@@ -180,6 +180,11 @@ class Nodes:
         )
         return {NodeKey(row["key"]): node_from_row(row) for row in rows}
 
+    def keys_from(self, first: int, limit: int) -> list[NodeKey]:
+        """Return the next keys of nodes, forgotten ones too, in their order."""
+        rows = self._connection.execute("SELECT key FROM nodes WHERE key >= ? ORDER BY key LIMIT ?", (first, limit))
+        return [NodeKey(row[0]) for row in rows]
+
     def ids_like(self, prefix: str, limit: int = 5) -> list[NodeId]:
         """Return ids that start with `prefix`, for messages and abbreviations."""
         if not prefix:

@@ -63,6 +63,11 @@ def get_meta(connection: sqlite3.Connection, name: str) -> str | None:
     return row[0] if row else None
 
 
+def drop_meta(connection: sqlite3.Connection, name: str) -> None:
+    """Forget a named value of the database."""
+    connection.execute("DELETE FROM meta WHERE name = ?", (name,))
+
+
 def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
     """Store a named value of the database."""
     connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)", (name, value))

@@ -17,6 +17,7 @@ from hyperloci.store import packed, stats
 from hyperloci.store.chunks import Chunks
 from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
+from hyperloci.store.facets import FacetRows
 from hyperloci.store.files import Files
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.links import Links
@@ -66,6 +67,7 @@ class Store:
         self.edges = Edges(connection)
         self.links = Links(connection)
         self.entities = Entities(connection)
+        self.facets = FacetRows(connection)
         self.sessions = Sessions(connection)
         self.chunks = Chunks(connection)
         self.files = Files(connection)

@@ -99,6 +99,9 @@ _TABLES: Final = (
     ),
     _Table("chunk_turns", None, ("node_key",), {"node_key": "nodes", "chunk_key": "chunks"}, select=_UNPACKED_TURNS),
     _Table("spoken_times", None, ("node_key", "since", "until", "phrase"), {"node_key": "nodes"}),
+    _Table("entity_merges", "key", ("merged_key", "merged_at"), {"merged_key": "nodes", "kept_key": "nodes"}),
+    _Table("merged_aliases", None, ("merge_key", "alias"), {"merge_key": "entity_merges"}),
+    _Table("merged_mentions", None, ("merge_key", "node_key"), {"merge_key": "entity_merges", "node_key": "nodes"}),
     _Table("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}),
     _Table("keywords", None, ("node_key",), {"node_key": "nodes"}),
     _Table(

@@ -1,0 +1,103 @@
+"""Facets of memories: what rules found, and what somebody set by hand (D.07)."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any, Final
+
+from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType, Verification
+from hyperloci.model.kinds import NodeKey
+
+TAGS: Final = "domain_tags"
+COLUMNS: Final = tuple(field.name for field in fields(Facets) if field.name != TAGS)
+
+
+class FacetRows:
+    """The facets of one database. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def add(self, node: NodeKey, facets: Facets) -> None:
+        """Store the facets of a memory that has none; one that has keeps its own."""
+        added = self._connection.execute(
+            f"INSERT OR IGNORE INTO facets(node_key, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})",
+            (node, *(getattr(facets, name) for name in COLUMNS)),
+        )
+        if added.rowcount and facets.domain_tags:
+            self._add_tags(node, facets.domain_tags)
+
+    def put(self, node: NodeKey, facets: Facets) -> None:
+        """Store what rules found anew; what was set by hand stays."""
+        fixed = self.by_hand(node)
+        if fixed is None:
+            self.add(node, facets)
+            return
+        self._change(node, {name: getattr(facets, name) for name in (*COLUMNS, TAGS) if name not in fixed})
+
+    def set_by_hand(self, node: NodeKey, values: Mapping[str, Any]) -> None:
+        """Set some facets, and keep rules from changing them again."""
+        self.add(node, Facets())
+        self._change(node, values)
+        fixed = sorted({*(self.by_hand(node) or ()), *values})
+        self._connection.execute("UPDATE facets SET by_hand = ? WHERE node_key = ?", (json.dumps(fixed), node))
+
+    def mark(self, node: NodeKey, verification: Verification) -> None:
+        """Note what became of a memory: confirmed, disputed, outdated."""
+        self.add(node, Facets())
+        self._change(node, {"verification": verification})
+
+    def by_hand(self, node: NodeKey) -> tuple[str, ...] | None:
+        """Return which facets of a memory were set by hand; None if it has no facets."""
+        row = self._connection.execute("SELECT by_hand FROM facets WHERE node_key = ?", (node,)).fetchone()
+        return None if row is None else tuple(json.loads(row[0]))
+
+    def of(self, nodes: Iterable[int]) -> dict[NodeKey, Facets]:
+        """Return the facets of those memories that have any."""
+        keys = json.dumps([int(node) for node in nodes])
+        tags: dict[int, list[str]] = {}
+        for node, tag in self._connection.execute(
+            "SELECT node_key, tag FROM domain_tags WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY tag",
+            (keys,),
+        ):
+            tags.setdefault(node, []).append(tag)
+        rows = self._connection.execute(
+            "SELECT * FROM facets WHERE node_key IN (SELECT value FROM json_each(?))", (keys,)
+        )
+        return {NodeKey(row["node_key"]): _facets(row, tuple(tags.get(row["node_key"], ()))) for row in rows}
+
+    def _change(self, node: NodeKey, values: Mapping[str, Any]) -> None:
+        columns = {name: value for name, value in values.items() if name != TAGS}
+        if columns:
+            assignments = ", ".join(f"{name} = ?" for name in columns)
+            self._connection.execute(f"UPDATE facets SET {assignments} WHERE node_key = ?", (*columns.values(), node))
+        if TAGS in values:
+            self._connection.execute("DELETE FROM domain_tags WHERE node_key = ?", (node,))
+            self._add_tags(node, values[TAGS])
+
+    def _add_tags(self, node: NodeKey, tags: Iterable[str]) -> None:
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO domain_tags(tag, node_key) VALUES (?, ?)", [(tag, node) for tag in tags]
+        )
+
+
+def _facets(row: sqlite3.Row, tags: tuple[str, ...]) -> Facets:
+    return Facets(
+        diataxis=_one(Diataxis, row["diataxis"]),
+        persona=_one(Persona, row["persona"]),
+        verification=_one(Verification, row["verification"]) or Verification.UNVERIFIED,
+        confidence_level=_one(ConfidenceLevel, row["confidence_level"]),
+        section_type=row["section_type"],
+        source_type=_one(SourceType, row["source_type"]),
+        authority=row["authority"],
+        time_sensitive=bool(row["time_sensitive"]),
+        domain_tags=tags,
+    )
+
+
+def _one(kind: Any, value: str | None) -> Any:
+    """Return a value of a closed set; None for what another program wrote there."""
+    return kind(value) if value in set(kind) else None
