@@ -38,7 +38,7 @@ from hyperloci.config import Settings
 
 WRITERS = 3
 SERVERS = 2
-PAUSE_SECONDS = 0.25
+PAUSE_SECONDS = 0.35
 """Mean time between two kills: long enough that most of the dead have written, short enough for a thousand."""
 
 FILES = 12

@@ -83,12 +83,18 @@ def _lock(path: Path) -> Iterator[None]:
     # Loaded only where there is something to migrate: it is a tenth of what a hook may take.
     from filelock import FileLock, Timeout
 
+    # The real path: whoever opens the file through a link waits for the same lock.
+    lock = FileLock(f"{os.path.realpath(path)}.migrate.lock", timeout=LOCK_SECONDS, mode=0o600)
     try:
-        # The real path: whoever opens the file through a link waits for the same lock.
-        with FileLock(f"{os.path.realpath(path)}.migrate.lock", timeout=LOCK_SECONDS, mode=0o600):
-            yield
+        lock.acquire()
     except Timeout as error:
         raise StoreBusyError(f"Another process is migrating {path}; try again in a minute.") from error
+    except OSError as error:
+        raise StoreError(f"{lock.lock_file} cannot be made: {error.strerror}.") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def check_version(connection: sqlite3.Connection, path: Path) -> None:
