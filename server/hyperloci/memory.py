@@ -139,6 +139,7 @@ class Memory:
         where: Mapping[str, Any] | None = None,
         explain: bool = False,
         reinforce: bool = True,
+        quick: bool = False,
     ) -> SearchAnswer:
         """Find the memories that answer a query best.
 
@@ -152,6 +153,7 @@ class Memory:
             where: further conditions (`retrieval.where.WHERE_KEYS`).
             explain: give each hit's scores by space.
             reinforce: note that the hits were recalled (B.12).
+            quick: look by meaning and words only, for a caller that holds somebody up.
 
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.
@@ -170,7 +172,7 @@ class Memory:
             entity_name=entity_name,
             where=where,
         )
-        found = self._searcher.search(query, conditions, limit=limit, profile=profile, explain=explain)
+        found = self._searcher.search(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
         explanations = (
             {key: explanation_of(scores, query_terms(query)) for key, scores in found.scores.items()} if explain else {}
         )

@@ -30,7 +30,7 @@ class Search(Protocol):
     """`Memory.search`."""
 
     def __call__(
-        self, query: str, *, limit: int, where: dict[str, object], explain: bool, reinforce: bool
+        self, query: str, *, limit: int, where: dict[str, object], explain: bool, reinforce: bool, quick: bool
     ) -> SearchAnswer:
         """Find memories."""
         ...
@@ -145,7 +145,7 @@ class Capture:
         if query is None:
             return ""
         answer = search(
-            query, limit=SEARCHED, where={"subtypes": list(CONTENT_SUBTYPES)}, explain=True, reinforce=False
+            query, limit=SEARCHED, where={"subtypes": list(CONTENT_SUBTYPES)}, explain=True, reinforce=False, quick=True
         )
         session = self._store.sessions.get(record.session_id)
         injection = prompt_context(relevant(answer), query, session_id=record.session_id, seen=shown_ids(session))

@@ -110,7 +110,14 @@ class Searcher:
         self._clock = clock
 
     def search(
-        self, query: str, conditions: Conditions, *, limit: int, profile: str = "auto", explain: bool = False
+        self,
+        query: str,
+        conditions: Conditions,
+        *,
+        limit: int,
+        profile: str = "auto",
+        explain: bool = False,
+        quick: bool = False,
     ) -> Found:
         """Find the memories that answer a query best, under conditions.
 
@@ -120,6 +127,7 @@ class Searcher:
             limit: how many at most.
             profile: from which side to look (`profiles.PROFILES`).
             explain: score the hits in every space, also where it changes no order.
+            quick: see the question in E1 and its words only, as a hook must that holds up a prompt.
 
         Raises:
             BadRequestError: an empty or overlong query, a limit outside 1..50, an unknown profile or strategy.
@@ -127,7 +135,7 @@ class Searcher:
         """
         check_query(query, limit, profile, conditions)
         intent = classify(query)
-        seen, degraded = (None, self._off_reason) if self._encoder is None else self._see(query)
+        seen, degraded = (None, self._off_reason) if self._encoder is None else self._see(query, quick=quick)
         with self._store.snapshot():
             allowed = self._allowed(conditions)
             look = Spacewise(self._store, query, seen, allowed, now=self._clock(), without=self._without)
@@ -137,7 +145,7 @@ class Searcher:
                 nodes, scores = self._led_on(route(query, intent, self._clock()), conditions, allowed, nodes, scores)
             ranked = sorted(nodes, key=lambda key: (-scores[key].total, key))
             order = list(itertools.islice(_said_once(ranked, nodes), limit))
-            if explain:
+            if explain and not quick:
                 scores = _explained(look, {key: nodes[key] for key in order}, scores)
         return Found(
             intent=intent,
@@ -253,10 +261,13 @@ class Searcher:
         keys, cosines = self._store.vectors.nearest(vector, allowed, model, limit)
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
-    def _see(self, query: str) -> tuple[QueryFingerprint | None, str | None]:
+    def _see(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
         assert self._encoder is not None
         try:
-            return self._encoder.embed_query_spaces(query), None
+            if not quick:
+                return self._encoder.embed_query_spaces(query), None
+            model_id, meaning = self._encoder.embed_query(query)
+            return QueryFingerprint(model_id=model_id, dense={"e1": meaning}), None
         except NotReadyError as error:
             return None, str(error)
         except EmbedderError as error:
@@ -322,8 +333,10 @@ def _explained(
 ) -> dict[NodeKey, Scores]:
     """Return the scores with those of the spaces that had no say in the order."""
     keys = list(nodes)
+    known = {space for found in scores.values() for space in found.spaces}
     seen = look.scores([space for space in SPACES if space not in ("e1", "e6")], nodes)
-    seen |= {"e1": look.cosines(keys), "e6": look.words(1, also=keys)}
+    seen |= {} if "e1" in known else {"e1": look.cosines(keys)}
+    seen |= {} if "e6" in known else {"e6": look.words(1, also=keys)}
     return {
         key: Scores(
             spaces={space: seen[space][key] for space in SPACES if key in seen.get(space, {})}
