@@ -98,10 +98,12 @@ USER_CUES: Final = (
         r"\b(?:no more than|at most|at least|not more than|no less than|up to a maximum|within \d)",
         r"\b(?:don't|do not|don’t|never) (?:use|touch|change|edit|delete|remove|commit|push|add|break|rename"
         r"|install|log)\b",
-        r"\b(?:we|i|you|it|they) (?:have|has|need|needs) to (?:support|keep|stay|work|run|comply|remain|be)\b",
+        r"\b\w+ (?:have|has|need|needs) to (?:support|keep|stay|work|run|comply|remain|be|fit|finish|start|last)\b",
+        r"\b(?:need|want|keep|stays?|fits?)\b[^.?!]{0,40}\b(?:under|below|above|over|within|less than|more than) \$?\d",
         r"\b(?:requirement|constraint|restriction|limitation|rule)s?(?: is| are|:)",
         r"\b(?:нельзя|запрещен\w*|запрещён\w*|обязательн\w+|недопустим\w*)\b",
         r"\b(?:долж(?:ен|на|но|ны))\b",
+        r"\b(?:нужно|надо|необходимо) \w+[^.?!]{0,40}\d",
         r"\b(?:не (?:более|больше|менее|меньше)|максимум|минимум|как минимум)\b",
         r"\bне (?:трогай|меняй|удаляй|используй|пуш|коммить)\w*",
     ),

@@ -19,10 +19,13 @@ _NOISE: Final = re.compile(
     r"|DEBUG)\b|[+-]{3} |@@ )"
 )
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[`*]*[A-ZА-ЯЁ0-9`])")
+_END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[`*]*[\w`])")
 _SHORT: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|mrs|ms|prof|fig|inc|ltd|st|т\.е|т\.к|т\.д|т\.п)\.|\b[A-Z]\.)$", re.I
 )
+_ABBREVIATED: Final = re.compile(r"(?:^|[\s(])\w{1,2}\.$")
+"""A dot after so short a word ends no sentence where the next one begins in lower case, as chats do."""
+
 _MARKUP: Final = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
 _CODE_LINE: Final = re.compile(
@@ -81,7 +84,7 @@ def _blocks(text: str) -> list[str]:
 def _split(block: str) -> list[str]:
     parts: list[str] = []
     for piece in _END.split(_MARKUP.sub("", block)):
-        if parts and _SHORT.search(parts[-1]):
+        if parts and (_SHORT.search(parts[-1]) or (piece[:1].islower() and _ABBREVIATED.search(parts[-1]))):
             parts[-1] += " " + piece
         else:
             parts.append(piece)
