@@ -9,7 +9,10 @@ import pytest
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import BATCH, drain
+from hyperloci.embedder.drain import BATCH, drain, sights
+from hyperloci.errors import StoreError
+from hyperloci.model.chunk import CodeFacts
+from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.stats import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
@@ -109,3 +112,64 @@ def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, e
     drain(settings.database, encoder, never)
 
     assert store.vectors.rows([node.key], ["e1"])[node.key][0] == encoder.encode(["Guide > Caching\nbody"])[0].tobytes()
+
+
+FULL = (
+    "We want to keep `deploy_all` fast because k8s was slow.\n"
+    "```python\ndef deploy_all(cluster):\n    return apply_manifest(cluster)\n```\nSee docs/deploy.md."
+)
+
+
+@pytest.mark.req("E.01")
+@pytest.mark.parametrize("where", ["fingerprints", "code_blocks", "sparse_docs", "sparse_postings"])
+def test_a_failure_in_the_middle_leaves_no_space_of_a_memory(store: Store, settings: Settings, where: str) -> None:
+    node = add(store, FULL)
+    # In the file and not temporary: the drainer has a connection of its own.
+    store.connection.execute(f"CREATE TRIGGER fail BEFORE INSERT ON {where} BEGIN SELECT RAISE(ABORT, 'injected'); END")
+
+    with pytest.raises(StoreError):
+        drain(settings.database, FakeEncoder(), never)
+
+    tables = ("fingerprints", "code_blocks", "sparse_docs", "sparse_postings", "sparse_terms")
+    counts = [store.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
+    assert counts == [0] * len(tables)
+    assert store.vectors.pending_count() == 1
+    store.connection.execute("DROP TRIGGER fail")
+    drain(settings.database, FakeEncoder(), never)
+    assert store.vectors.rows([node.key], ["e1", "e7"])[node.key][1] is not None
+    assert store.sparse.terms_of("e13", node.key)
+
+
+def test_what_the_parse_and_the_graph_know_of_a_memory_is_seen(store: Store, settings: Settings) -> None:
+    node = add(store, "def fetch_user(): ...")
+    with store.transaction():
+        store.positions.put(node.key, Position(path="app/users.py"))
+        store.positions.put_code_facts(node.key, CodeFacts(kind="function", name="fetch_user", calls=("db.query_one",)))
+
+    (sight,) = sights(store, [node])
+    assert (sight.path, sight.facts and sight.facts.calls) == ("app/users.py", ("db.query_one",))
+
+    drain(settings.database, FakeEncoder(), never)
+    e7, outgoing, definition = store.vectors.rows([node.key], ["e7", "e8_out", "e8_in"])[node.key]
+    assert e7 and outgoing and definition
+
+
+@pytest.mark.req("D.13")
+def test_new_spaces_are_made_once_and_search_by_meaning_goes_on_meanwhile(store: Store, settings: Settings) -> None:
+    nodes = [add(store, f"fact {number}") for number in range(BATCH + 1)]
+    while drain(settings.database, FakeEncoder(model_id="m@1/384"), never):
+        pass
+    with store.transaction():
+        model = store.vectors.use_model("m@1/384+1", 384, now=NOW)
+    assert (store.vectors.count(model), store.vectors.pending_count()) == (BATCH + 1, BATCH + 1)
+    allowed = np.ones(BATCH + 2, np.bool_)
+    query = FakeEncoder().encode(["fact 3"])[0]
+    assert store.vectors.nearest(query, allowed, model, 1)[0].tolist() == [nodes[3].key]
+    assert store.vectors.rows([nodes[3].key], ["e9"])[nodes[3].key] == (None,)
+
+    while drain(settings.database, FakeEncoder(model_id="m@1/384+1"), never):
+        pass
+    with store.transaction():
+        store.vectors.use_model("m@1/384+1", 384, now=NOW)
+    assert store.vectors.pending_count() == 0
+    assert store.vectors.rows([nodes[3].key], ["e9"])[nodes[3].key] != (None,)

@@ -19,10 +19,21 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.engine import Engine
 from hyperloci.embedder.gate import Stage
 from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, connect, listen, rendezvous
+from hyperloci.embedder.seen import from_message, to_message
 from hyperloci.embedder.server import MAX_TEXTS, Server
 from hyperloci.embedder.status import State
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
-from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, broken_stages, drain_lines, stage, stages, wait_for
+from hyperloci.spaces.query import query_fingerprint
+from tests.embedder.helpers import (
+    DIMENSIONS,
+    ObedientEncoder,
+    SeeingEncoder,
+    broken_stages,
+    drain_lines,
+    stage,
+    stages,
+    wait_for,
+)
 from tests.support import vector_of
 
 
@@ -74,6 +85,47 @@ def test_a_query_comes_back_with_the_id_of_its_model(settings: Settings) -> None
         model_id, vector = EmbedderClient(settings).embed_query("what was decided?")
     assert model_id == "obedient@0/8"
     np.testing.assert_array_equal(vector, vector_of("what was decided?", DIMENSIONS))
+
+
+@pytest.mark.req("E.01")
+def test_a_question_is_seen_in_every_space_in_one_round_trip(settings: Settings) -> None:
+    question = "why does `parse_config` fail on k8s?"
+    with serving(settings):
+        client = EmbedderClient(settings)
+        seen = client.embed_query_spaces(question)
+        named = client.embed_query_spaces(question, entities=["Nomad"])
+        queries = client.status()
+    wanted = query_fingerprint(question, SeeingEncoder())
+    assert (seen.model_id, seen.bits, seen.weigh_terms) == ("obedient@0/8", wanted.bits, True)
+    assert seen.dense.keys() == wanted.dense.keys() >= {"e1", "e5_effect", "e7", "e10", "e11"}
+    for column, vector in wanted.dense.items():
+        np.testing.assert_allclose(seen.dense[column], vector, atol=1e-6)
+    assert seen.tokens is not None and wanted.tokens is not None
+    np.testing.assert_allclose(seen.tokens, wanted.tokens, atol=1e-6)
+    assert seen.terms == pytest.approx(wanted.terms)
+    np.testing.assert_allclose(named.dense["e11"], vector_of("Nomad", DIMENSIONS), atol=1e-6)
+    assert queries is not None and queries.queries == 2
+
+
+@pytest.mark.parametrize("text", ["", "?", "\ud800", "a b " * 3_000])
+def test_any_question_is_seen(settings: Settings, text: str) -> None:
+    with serving(settings):
+        assert EmbedderClient(settings).embed_query_spaces(text).dense["e1"].shape == (DIMENSIONS,)
+
+
+def test_an_answer_that_does_not_fit_is_refused() -> None:
+    header, body = to_message(query_fingerprint("a question", SeeingEncoder()))
+    assert from_message(header, body).dense.keys() == {"e1", "e7", "e10"}
+    for broken in (
+        {},
+        {**header, "shapes": {"e1": [1, -8]}},
+        {**header, "shapes": {"e1": [1, 8]}},
+        {**header, "bits": 5},
+    ):
+        with pytest.raises(wire.WireError):
+            from_message(broken, body)
+    with pytest.raises(wire.WireError):
+        from_message(header, body[:-4])
 
 
 def test_token_states_come_back_as_a_matrix_for_each_text(settings: Settings) -> None:

@@ -164,3 +164,12 @@ def test_models_of_ones_own_see_their_spaces_and_the_foundation_the_rest() -> No
     assert [seen[space].shape for space in ("e1", "e10", "e12")] == [(64,), (16,), (2, 64)]
     with pytest.raises(ValueError, match="no token states"):
         ProfileEyes(other).encode_tokens(["x"])
+
+
+def test_the_vectors_of_names_are_kept_from_one_batch_to_the_next() -> None:
+    encoder = Seeing()
+    eyes = ProfileEyes(encoder)
+    first = fingerprints([Sight(content="it needs `parse_config`")], eyes)
+    again = fingerprints([Sight(content="it needs `parse_config`")], eyes)
+    assert first == again
+    assert "parse_config" in encoder.calls[0] and "parse_config" not in encoder.calls[1]

@@ -114,7 +114,7 @@ def test_a_code_block_in_prose_has_a_code_view_and_prose_has_none() -> None:
 
 
 def test_references_of_code_leave_out_what_every_code_refers_to() -> None:
-    assert references.outgoing("", FACTS) == "json, Store, db.query_one"
+    assert references.outgoing("", FACTS) == ("json", "Store", "query_one")
     assert references.defined("", "", "app/users.py", FACTS) == (
         "method UserStore.fetch_user fetch user in app/users.py"
     )
@@ -123,9 +123,8 @@ def test_references_of_code_leave_out_what_every_code_refers_to() -> None:
 def test_references_of_prose_are_links_paths_and_code_names() -> None:
     text = "See [the guide](docs/setup.md) and `make_app()` in server/app.py, or https://example.org/x."
     found = references.outgoing(text, None)
-    assert found is not None
-    assert found.split(", ") == ["docs/setup.md", "https://example.org/x", "server/app.py", "make_app"]
-    assert references.outgoing("Nothing at all to see.", None) is None
+    assert found == ("docs/setup.md", "https://example.org/x", "server/app.py", "make_app")
+    assert references.outgoing("Nothing at all to see.", None) == ()
     assert references.defined("`retry_policy` is the number of tries.", "", None, None) == "retry_policy"
     assert references.defined("We met on Monday.", "", None, None) is None
 
@@ -135,6 +134,7 @@ REFERRED = [
     ("who calls `parse_config`?", Side.OUT, "parse_config"),
     ("where is load_env used?", Side.OUT, "load_env"),
     ("callers of Store.open", Side.OUT, "Store.open"),
+    ("callers of Store.fetch", Side.OUT, "fetch"),
     ("что вызывает parse_config?", Side.OUT, "parse_config"),
     ("где используется load_env?", Side.OUT, "load_env"),
     ("where is parse_config defined?", Side.IN, "parse_config"),
@@ -159,19 +159,20 @@ def test_other_questions_are_about_neither(question: str) -> None:
 @pytest.mark.req("E.01")
 def test_a_view_that_finds_nothing_is_left_out() -> None:
     assert views_of(Sight(content="Tests run in parallel.")).dense == {}
-    assert views_of(Sight(content="Tests run in parallel.")).entities == ()
+    assert views_of(Sight(content="Tests run in parallel.")).names == {}
 
 
 def test_code_is_seen_by_its_parse_and_not_by_its_text() -> None:
     view = views_of(Sight(content="def fetch_user(): ...", title="users > UserStore", path="users.py", facts=FACTS))
-    assert set(view.dense) == {"e5_cause", "e5_effect", "e7", "e8_in", "e8_out", "e10"}
+    assert set(view.dense) == {"e5_cause", "e5_effect", "e7", "e8_in", "e10"}
+    assert view.names == {"e8_out": ("json", "Store", "query_one"), "e11": ("UserStore.fetch_user", "json", "Store")}
     assert view.dense["e5_cause"] == "the table is slow"
     assert view.dense["e10"] == "Return a user by id"
     assert view.text == "users > UserStore\ndef fetch_user(): ..."
 
 
 def test_names_that_the_graph_knows_go_before_rules() -> None:
-    assert views_of(Sight(content="We use k8s.", entities=("Nomad",))).entities == ("Nomad",)
+    assert views_of(Sight(content="We use k8s.", entities=("Nomad",))).names["e11"] == ("Nomad",)
     assert asked_of("do we use k8s?", ["Nomad"]).entities == ("Nomad",)
     assert asked_of("do we use k8s?").entities == ("Kubernetes",)
 
@@ -190,6 +191,6 @@ def test_a_questions_view_goes_to_one_side_alone() -> None:
 @given(st.text(max_size=500))
 def test_any_text_has_views_and_any_question_too(text: str) -> None:
     view = views_of(Sight(content=text))
-    assert all(view.dense.values()) and all(view.entities)
+    assert all(view.dense.values()) and all(view.names.values())
     assert {"e7", "e10"} <= set(asked_of(text).dense)
     assert views_of(Sight(content=text)) == view

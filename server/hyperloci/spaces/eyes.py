@@ -18,6 +18,12 @@ if TYPE_CHECKING:
     FloatArray = NDArray[np.float32]
 
 TOKEN_SPACE: Final = "e12"
+NAME_COLUMNS: Final = frozenset({"e8_out", "e11"})
+"""Columns made of single names: the same few thousand again and again in one project."""
+
+_NAMES_KEPT: Final = 8_192
+_NAME_CHARS: Final = 60
+"""Names whose vectors are kept, 13 MB of them at 384 dimensions: they are a third of what a code base needs seen."""
 
 
 @runtime_checkable
@@ -87,6 +93,7 @@ class ProfileEyes:
         self._token_model = token_model
         self._sparse_model = sparse_model
         self._neighbours = neighbours
+        self._names: dict[tuple[int, bool], dict[str, FloatArray]] = {}
         self.model_id = model_id or foundation.model_id
         self.dimensions = foundation.dimensions
         self.max_tokens = foundation.max_tokens
@@ -136,7 +143,12 @@ class ProfileEyes:
         """Fill in what one model sees: places of looks and the spaces that want it there."""
         texts = list(dict.fromkeys(looks[place].text for place, _ in share))
         shown = list(dict.fromkeys(looks[place].text for place, space in share if space == TOKEN_SPACE))
-        vectors, states = _seen_by(model, texts, shown, query=query)
+        names = {looks[place].text for place, space in share if space in NAME_COLUMNS}
+        memory = self._names.setdefault((id(model), query), {})
+        known = {text: memory[text] for text in texts if text in memory}
+        vectors, states = _seen_by(model, [text for text in texts if text not in known], shown, query=query)
+        vectors |= known
+        _remember(memory, {name: vectors[name] for name in names if len(name) <= _NAME_CHARS})
         for place, space in share:
             text = looks[place].text
             seen[place][space] = states[text] if space == TOKEN_SPACE else vectors[text]
@@ -148,6 +160,13 @@ class ProfileEyes:
         if query:
             return [expansion.query_terms(text, self._neighbours) for text in texts]
         return [expansion.terms(text) for text in texts]
+
+
+def _remember(memory: dict[str, FloatArray], vectors: Mapping[str, FloatArray]) -> None:
+    """Keep vectors of names, the oldest given up for the newest."""
+    memory.update(vectors)
+    for name in list(memory)[: max(0, len(memory) - _NAMES_KEPT)]:
+        del memory[name]
 
 
 def _seen_by(

@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import Look, eyes_of
-from hyperloci.spaces.query import ENTITY_SPACE, TOKEN_SPACE, mean_direction
+from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import Sight, Views, semantic_view, views_of
 from hyperloci.store import int8
 
@@ -54,8 +54,9 @@ def fingerprints(sights: Sequence[Sight], encoder: Encoder) -> list[Fingerprint]
         looks.want(view.text, whole)
         for column, text in view.dense.items():
             looks.want(text, (column,))
-        for name in view.entities:
-            looks.want(name, (ENTITY_SPACE,))
+        for column, names in view.names.items():
+            for name in names:
+                looks.want(name, (column,))
     wanted = looks.all()
     seen = dict(zip((look.text for look in wanted), eyes.look(wanted), strict=True))
     terms = eyes.expand([view.text for view in views])
@@ -84,6 +85,6 @@ def _columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]])
     }
     for column, text in view.dense.items():
         columns[column] = int8.pack(seen[text][column])
-    if view.entities:
-        columns[ENTITY_SPACE] = int8.pack(mean_direction([seen[name][ENTITY_SPACE] for name in view.entities]))
+    for column, names in view.names.items():
+        columns[column] = int8.pack(mean_direction([seen[name][column] for name in names]))
     return {column: blob for column, blob in columns.items() if blob is not None}

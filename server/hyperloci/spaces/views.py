@@ -40,13 +40,13 @@ class Views:
 
     Attributes:
         text: all of it (E1, E12, and by rule E9 and E13).
-        dense: by column, E1 and E11 left out; what is absent is left out.
-        entities: canonical names (E11).
+        dense: by column, those of E1 and of names left out; what is absent is left out.
+        names: by column, names whose vectors' mean it is: what is referred to (E8), canonical entities (E11).
     """
 
     text: str
     dense: dict[str, str] = field(default_factory=dict)
-    entities: tuple[str, ...] = ()
+    names: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def semantic_view(title: str, content: str) -> str:
@@ -65,14 +65,17 @@ def views_of(sight: Sight) -> Views:
         "e5_cause": "; ".join(pair.cause for pair in stated),
         "e5_effect": "; ".join(pair.effect for pair in stated),
         "e7": code_view.of_text(sight.content) if sight.facts is None else code_view.of_facts(sight.facts),
-        "e8_out": references.outgoing(sight.content, sight.facts),
         "e8_in": references.defined(sight.content, sight.title, sight.path, sight.facts),
         "e10": goal.of_text(spoken, sight.title) if sight.facts is None else goal.of_code(spoken),
+    }
+    named = {
+        "e8_out": references.outgoing(sight.content, sight.facts),
+        "e11": tuple(sight.entities or _named(sight)),
     }
     return Views(
         text=semantic_view(sight.title, sight.content),
         dense={column: text for column, text in found.items() if text},
-        entities=tuple(sight.entities or _named(sight)),
+        names={column: found for column, found in named.items() if found},
     )
 
 
