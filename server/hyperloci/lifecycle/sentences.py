@@ -23,8 +23,8 @@ _END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[`*]*[\w`
 _SHORT: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|mrs|ms|prof|fig|inc|ltd|st|т\.е|т\.к|т\.д|т\.п)\.|\b[A-Z]\.)$", re.I
 )
-_ABBREVIATED: Final = re.compile(r"(?:^|[\s(])\w{1,2}\.$")
-"""A dot after so short a word ends no sentence where the next one begins in lower case, as chats do."""
+_ABBREVIATED: Final = re.compile(r"(?:^|[\s(])\w\.$")
+"""A dot after a single letter ends no sentence where the next one begins in lower case, as chats do."""
 
 _MARKUP: Final = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
 
