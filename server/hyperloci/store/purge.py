@@ -21,7 +21,7 @@ from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translat
 from hyperloci.store.entities import Entity
 from hyperloci.store.migrate import latest_version, schema_version
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
-from hyperloci.store.packed import JOIN, WHOLE, forget_unpacked
+from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
 
 OPERATION: Final = "purge"
@@ -109,7 +109,6 @@ def _unchunk(store: Store, node: Node, now: int) -> None:
     if found is None or node.seq is None:
         return
     store.chunks.blank(node.key)
-    forget_unpacked()
     for chunk in store.chunks.covering(found[0].session_key, node.seq):
         store.chunks.note_digest(chunk, Digest(""), now=now)
         summary = None if chunk.node_key is None else store.nodes.by_key(chunk.node_key)
