@@ -8,17 +8,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from wcmatch import glob
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
 from hyperloci.model.search import Where
 from hyperloci.store import Store, filters
-from hyperloci.store.filters import MAX_KEPT, MAX_PATTERN_CHARS, compile_where, path_matches
+from hyperloci.store.filters import MAX_KEPT, MAX_PATTERN_CHARS, Filters, compile_where, path_matches
 from tests.support import NOW, add
 
 FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
@@ -364,7 +365,7 @@ def test_what_is_seen_inside_a_transaction_is_not_kept(store: Store) -> None:
 def test_only_so_many_bitmaps_are_kept(store: Store) -> None:
     for number in range(MAX_KEPT * 2 + 3):
         store.filters.allowed(Where(after=number))
-    assert len(store.filters._cache) <= MAX_KEPT
+    assert len(store.filters._kept) <= MAX_KEPT
 
 
 def test_a_bitmap_covers_every_key_whatever_is_deleted(store: Store) -> None:
@@ -384,3 +385,71 @@ def test_a_bitmap_covers_every_key_whatever_is_deleted(store: Store) -> None:
 def test_keys_come_over_as_text(keys: list[int]) -> None:
     text = ",".join(map(str, keys)) or None
     assert filters.key_array(text).tolist() == keys == json.loads(f"[{text or ''}]")
+
+
+@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.tuples(st.sampled_from(["add", "forget", "end", "tier", "recall", "drop"]), st.integers(0, 5))))
+def test_what_was_kept_is_what_a_fresh_look_finds(store: Store, steps: list[tuple[str, int]]) -> None:
+    asked = (Where(), Where(tiers=("task",)), Where(min_confidence=0.6), Where(as_of=NOW), Where(scopes=("git:1",)))
+    with store.transaction():
+        store.connection.execute("DELETE FROM nodes")
+    for what, number in steps:
+        nodes = [row[0] for row in store.connection.execute("SELECT id FROM nodes ORDER BY key").fetchall()]
+        with store.transaction():
+            if what == "add":
+                store.nodes.create_node(
+                    NewNode(
+                        type=NodeType.FACT, content=f"{number} {len(nodes)}", scope=("global", "git:1")[number % 2]
+                    ),
+                    now=NOW,
+                )
+            elif nodes:
+                node = store.nodes.get_node(nodes[number % len(nodes)])
+                assert node is not None
+                _change(store, node, what)
+        for where in asked:
+            known = store.filters.allowed(where)
+            fresh = Filters(store.connection).allowed(where)
+            assert np.flatnonzero(known).tolist() == np.flatnonzero(fresh).tolist()
+
+
+def _change(store: Store, node: Node, what: str) -> None:
+    if what == "forget":
+        store.nodes.delete_node(node.id, now=NOW)
+    elif what == "end":
+        store.nodes.update_node(node.id, now=NOW, valid_until=NOW)
+    elif what == "tier":
+        store.nodes.update_node(node.id, now=NOW, tier="longterm")
+    elif what == "recall":
+        store.nodes.reinforce([node.key] * 3, now=NOW)
+    else:
+        store.connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
+
+
+def test_another_connections_changes_are_seen(store: Store) -> None:
+    first = add(store, "one")
+    assert store.filters.allowed(Where())[first.key]
+    with Store.open(store.path) as other:
+        second = add(other, "two")
+        with other.transaction():
+            other.nodes.delete_node(first.id, now=NOW)
+    allowed = store.filters.allowed(Where())
+    assert (bool(allowed[first.key]), bool(allowed[second.key])) == (False, True)
+
+
+def test_a_recall_does_not_move_what_is_kept(store: Store) -> None:
+    node = add(store, "one", confidence=1.0)
+    before = store.filters.allowed(Where())
+    with store.transaction():
+        store.nodes.reinforce([node.key], now=NOW)
+    assert store.filters.allowed(Where()) is before
+
+
+def test_more_changes_than_are_kept_are_a_look_at_everything(store: Store) -> None:
+    add(store, "one")
+    store.filters.allowed(Where())
+    with store.transaction():
+        for number in range(3):
+            store.nodes.create_node(NewNode(type=NodeType.FACT, content=f"n{number}"), now=NOW)
+        store.connection.execute("DELETE FROM node_changes")
+    assert store.filters.allowed(Where()).sum() == 4

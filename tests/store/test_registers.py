@@ -12,6 +12,7 @@ from hyperloci.store import Store, health
 from hyperloci.store.entities import fold
 from hyperloci.store.episodes import Episodes
 from hyperloci.store.files import MAX_VALUES, IndexedFile
+from hyperloci.store.migrate import latest_version
 from hyperloci.store.positions import Anchor
 from hyperloci.store.sessions import TranscriptMark
 from hyperloci.store.stats import get_meta, set_meta
@@ -49,13 +50,19 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
         store.files.put(key, path, size=1, mtime_ns=2, content_hash=b"h", now=NOW)
         store.files.put_commit(key, sha, node.key)
         store.positions.put_anchor(Anchor(node.key, key, path, "f", b"h"))
+        store.connection.execute(
+            "INSERT INTO topics(id, scope_key, name, phase, agreement, created_at, run_at, settled_at)"
+            " VALUES (?, ?, 't', 'stable', 3, 0, 0, 0)",
+            (f"topic of {scope_id}", key),
+        )
     return node.key
 
 
 def tables_with_scopes(store: Store) -> list[str]:
     rows = store.connection.execute(
         "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'scope_key'"
-        " WHERE m.type = 'table' ORDER BY m.name"
+        # When topics were looked for is noted anew.
+        " WHERE m.type = 'table' AND m.name <> 'topic_runs' ORDER BY m.name"
     )
     return [row[0] for row in rows]
 
@@ -415,7 +422,8 @@ def test_everything_held_is_counted(store: Store, scope: int) -> None:
         "orphans": 2,
         "fingerprints_done": 1,
         "fingerprints_pending": 2,
-        "schema_version": 1,
+        "schema_version": latest_version(),
+        "topics": 0,
         "nodes_by_type": {"fact": 1, "decision": 1, "entity": 1},
         "nodes_by_subtype": {"insight": 1, "decision": 1, "tool": 1},
         "nodes_by_tier": {"task": 2, "longterm": 1, "archive": 1},

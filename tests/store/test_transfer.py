@@ -45,6 +45,7 @@ DERIVED = {
     "topics",
     "topic_members",
     "topic_runs",
+    "node_changes",
     "keyword_index",
     "keyword_index_config",
     "keyword_index_data",
@@ -75,6 +76,10 @@ def fill(store: Store) -> None:
         store.entities.register(thing.key, "Valve", now=NOW)
         store.entities.add_alias(thing.key, "the valve")
         store.entities.mention(fact.key, thing.key, now=NOW)
+        same = add(store, "Faucet", type=NodeType.ENTITY, subtype="tool")
+        store.entities.register(same.key, "Faucet", now=NOW)
+        store.entities.mention(fact.key, same.key, now=NOW)
+        store.entities.merge(same.key, thing.key, now=NOW, reason="the same", score=1.0)
         commit = add(store, "Fix it", type=NodeType.DECISION, subtype="commit", scope="p")
         store.files.put_commit(scope, "sha", commit.key)
         store.edges.create_edge(
@@ -172,7 +177,7 @@ def test_a_memory_comes_over_into_one_that_holds_something_already(store: Store,
             assert set(rows) <= set(everything[table]), table
         assert len(everything["nodes"]) == len(contents(store)["nodes"]) + 3
         imported = list(target.entities.find("the valve"))
-        assert [entity.aliases for entity in imported] == [("the valve", "valve")]
+        assert [entity.aliases for entity in imported] == [("Faucet", "the valve")]
         assert [node.content for node in target.nodes.query_nodes(scopes=["other"])] == [
             "thing 2",
             "thing 1",

@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
@@ -27,6 +28,12 @@ MAX_KEPT: Final = 32
 
 _EARLIEST: Final = -(2**62)
 _LATEST: Final = 2**62
+
+MAX_CHANGES: Final = 8_192
+"""So many changed nodes are looked at one by one; more, and all are."""
+
+RESTORED_AT: Final = "restored_at"
+"""The name of the time of the last restore: what came back has a count of changes of its own."""
 
 _POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
 # From the few edges outwards, once: from each node inwards it would be a look-up a node.
@@ -185,34 +192,75 @@ def _facets(where: Where) -> Iterator[Condition]:
         yield "n.key IN (SELECT g.node_key FROM domain_tags g WHERE g.tag = ?)", (tag.lower(),)
 
 
+_TABLES: Final = re.compile(r"\b(?:FROM|JOIN) (\w+)")
+_UNCHANGING: Final = frozenset({"json_each", "scopes", "sessions"})
+
+
+@functools.lru_cache(maxsize=MAX_KEPT)
+def _of_nodes_alone(where: Where) -> bool:
+    """Tell whether a condition can come to hold, or no more, by a change of nodes alone."""
+    return _UNCHANGING.issuperset(_TABLES.findall(compile_where(where)[0]))
+
+
 def compile_where(where: Where) -> Condition:
     """Return one SQL condition on `nodes n` and its values."""
     parts = list(conditions(where))
     return " AND ".join(part for part, _ in parts), tuple(value for _, values in parts for value in values)
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A bitmap, and what the database's state was when it held: a place in `node_changes`, or versions."""
+
+    bitmap: BoolArray
+    state: tuple[int, ...]
+
+
 class Filters:
-    """Node sets of one database, kept until the database changes."""
+    """Node sets of one database, kept and brought up to date while the database changes."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._cache: dict[Where, BoolArray] = {}
-        self._state: tuple[int, int] | None = None
+        self._kept: dict[Where, _Kept] = {}
 
     def allowed(self, where: Where) -> BoolArray:
-        """Return a bitmap over node keys: true where every condition holds."""
+        """Return a bitmap over node keys: true where every condition holds. It is shared: don't write to it."""
         if self._connection.in_transaction and not is_reading(self._connection):
             # What is seen now may be rolled back, and nothing would tell.
             return self._select(where)
-        state = self._database_state()
-        if state != self._state:
-            self._cache.clear()
-            self._state = state
-        if where not in self._cache:
-            if len(self._cache) >= MAX_KEPT:
-                self._cache.clear()
-            self._cache[where] = self._select(where)
-        return self._cache[where]
+        # Before the nodes are looked at: what changes in between is looked at twice, and not missed.
+        state = self._changes() if _of_nodes_alone(where) else self._versions()
+        kept = self._kept.get(where)
+        if kept is None or kept.state != state:
+            if len(self._kept) >= MAX_KEPT:
+                self._kept.clear()
+            bitmap = None if kept is None or len(state) != len(kept.state) else self._brought_up(where, kept, state)
+            self._kept[where] = kept = _Kept(self._select(where) if bitmap is None else bitmap, state)
+        return kept.bitmap
+
+    def _brought_up(self, where: Where, kept: _Kept, state: tuple[int, ...]) -> BoolArray | None:
+        """Return a kept bitmap with what changed since looked at anew; None if it takes a look at everything."""
+        if not _of_nodes_alone(where) or state[1:] != kept.state[1:]:
+            return None
+        newer = state[0] - kept.state[0]
+        if not 0 < newer <= MAX_CHANGES:
+            return None
+        rows = self._connection.execute(
+            "SELECT node_key FROM node_changes WHERE seq > ? AND seq <= ?", (kept.state[0], state[0])
+        ).fetchall()
+        keys = [row[0] for row in rows]
+        if len(keys) != newer or None in keys:
+            return None
+        condition, values = compile_where(where)
+        found = self._connection.execute(
+            f"SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value WHERE {condition}",
+            (json.dumps(keys), *values),
+        ).fetchall()
+        bitmap = np.zeros(max(len(kept.bitmap), max(keys) + 1), np.bool_)
+        bitmap[: len(kept.bitmap)] = kept.bitmap
+        bitmap[keys] = False
+        bitmap[[row[0] for row in found]] = True
+        return bitmap
 
     def in_order(self, allowed: BoolArray, limit: int) -> list[int]:
         """Return the first keys of a bitmap as a reader would list them: by file and line, then the latest first."""
@@ -224,10 +272,19 @@ class Filters:
         )
         return [int(row[0]) for row in rows]
 
-    def _database_state(self) -> tuple[int, int]:
+    def _changes(self) -> tuple[int, int]:
+        """Return how many changes of nodes there were, and when the database was restored from a backup."""
+        row = self._connection.execute(
+            "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'node_changes'), 0),"
+            " coalesce((SELECT value FROM meta WHERE name = ?), 0)",
+            (RESTORED_AT,),
+        ).fetchone()
+        return int(row[0]), int(row[1])
+
+    def _versions(self) -> tuple[int, int, int]:
         # data_version moves when another connection commits, total_changes when this one writes.
         version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
-        return version, self._connection.total_changes
+        return version, self._connection.total_changes, -1
 
     def _select(self, where: Where) -> BoolArray:
         condition, values = compile_where(where)

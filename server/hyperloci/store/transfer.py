@@ -313,7 +313,7 @@ def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock)
         _check_backup(backup, source)
         kept = database.with_name(f"{database.stem}-before-restore-{clock()}.db")
         was_there = database.exists()
-        if not (was_there and _overwrite(backup, database, kept)):
+        if not (was_there and _overwrite(backup, database, kept, clock)):
             _move_away(database, kept)
             back_up(backup, database)
     return kept if was_there else None
@@ -337,12 +337,14 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
         raise StoreVersionError(f"{source} has schema {version}; this Hyperloci knows up to {latest_version()}.")
 
 
-def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path) -> bool:
+def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:
     """Keep a copy of the database and write the backup over it in one transaction; False if it is too damaged."""
     try:
         with translated(database), contextlib.closing(_connect(database, "rw")) as present:
             back_up(present, kept)
             copy_database(backup, present)
+            # Sessions that have the database open: its count of changes is another one now.
+            present.execute("INSERT OR REPLACE INTO meta(name, value) VALUES ('restored_at', ?)", (str(clock()),))
     except StoreCorruptError:
         return False
     return True
