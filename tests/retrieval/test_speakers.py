@@ -1,0 +1,66 @@
+"""Whose words a question is after."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.model.kinds import NodeType, Origin
+from hyperloci.model.node import Node
+from hyperloci.retrieval.scoring import SPEAKER, combine
+from hyperloci.retrieval.speakers import wanted
+from hyperloci.store import Store
+from tests.support import add
+
+
+def turn(store: Store, text: str, role: str = "user") -> Node:
+    return add(
+        store, text, type=NodeType.EXPERIENCE, subtype="episode", origin=Origin.USER_PROMPT, metadata={"role": role}
+    )
+
+
+@pytest.mark.parametrize(
+    ("question", "role"),
+    [
+        ("what did I say about the gateway?", "user"),
+        ("which port is my gateway on", "user"),
+        ("what does the user prefer", "user"),
+        ("что я говорил про порт?", "user"),
+        ("what did you recommend for caching?", "assistant"),
+        ("what did you tell me about caching?", "user"),
+        ("which port does the gateway use", None),
+        ("Is it in the US?", None),
+    ],
+)
+def test_first_person_asks_for_the_users_words_and_second_for_the_assistants(question: str, role: str | None) -> None:
+    assert wanted(question).role == role
+
+
+def test_the_role_decides_where_a_question_says_i(store: Store) -> None:
+    mine, yours = turn(store, "the port is 8443"), turn(store, "the port is 8443!", "assistant")
+
+    asked = wanted("which port did I choose?")
+
+    assert asked.matches(mine)
+    assert not asked.matches(yours)
+
+
+def test_in_a_chat_of_several_a_name_decides(store: Store) -> None:
+    caroline, melanie = turn(store, "Caroline: I went hiking"), turn(store, "Melanie: I went hiking")
+
+    asked = wanted("Where did Caroline go?")
+
+    assert asked.matches(caroline)
+    assert not asked.matches(melanie)
+
+
+def test_what_is_no_turn_has_no_speaker(store: Store) -> None:
+    assert not wanted("what did I note about it?").matches(add(store, "Note: it is late"))
+
+
+def test_a_turn_of_the_one_who_is_asked_about_counts_more(store: Store) -> None:
+    caroline, melanie = turn(store, "Caroline: hiking"), turn(store, "Melanie: hiking")
+    nodes = {node.key: node for node in (caroline, melanie)}
+
+    scores = combine({"e6": dict.fromkeys(nodes, 0.4)}, nodes, profile="auto", wanted=wanted("Caroline hiking"))
+
+    assert scores[caroline.key].total == pytest.approx(SPEAKER * scores[melanie.key].total)
