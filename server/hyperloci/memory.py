@@ -43,7 +43,7 @@ from hyperloci.model.answers import (
     ReplAnswer,
 )
 from hyperloci.model.edge import Member
-from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Role
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin, Role
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
 from hyperloci.model.record import Record, RecordKind
@@ -87,6 +87,9 @@ REINFORCE_PATIENCE_MS: Final = 100
 
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
+
+FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
+"""Memories that show files as they were indexed."""
 
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
@@ -190,7 +193,7 @@ class Memory:
             mode=found.mode,
             degraded=found.degraded,
             results=tuple(hits),
-            hints=_hints(found, conditions.where),
+            hints=(*_hints(found, conditions.where), *self._tree_hint(found.nodes)),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
 
@@ -228,7 +231,7 @@ class Memory:
             mode=found.mode,
             degraded=None,
             results=tuple(self._present(found.nodes)),
-            hints=_hints(found, conditions.where),
+            hints=(*_hints(found, conditions.where), *self._tree_hint(found.nodes)),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
 
@@ -966,6 +969,15 @@ class Memory:
     def _current_session(self) -> str | None:
         sessions = self.store.sessions.recent(self.project.id, limit=1)
         return sessions[0].id if sessions and sessions[0].status == "active" else None
+
+    def _tree_hint(self, nodes: Sequence[Node]) -> tuple[str, ...]:
+        """Say whose files are shown, where they are another worktree's."""
+        from hyperloci.store.trees import other_tree
+
+        if not any(node.origin in FILE_ORIGINS for node in nodes):
+            return ()
+        other = other_tree(self.store, self.project.id, str(self.project.root))
+        return () if other is None else (f"Files and lines are those of {other}; index_path reads this worktree's.",)
 
     def _reinforce(self, keys: Sequence[NodeKey]) -> None:
         """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""

@@ -28,6 +28,7 @@ from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
 from hyperloci.ingest.writing import FileWriter
 from hyperloci.model.answers import IndexReport, Skipped
 from hyperloci.store import Store
+from hyperloci.store.trees import note_tree
 
 MAX_SKIPPED: Final = 500
 """Skipped files that a report names; a tree of pictures has thousands, and a reader wants the reasons."""
@@ -153,6 +154,8 @@ class Indexer:
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
         run = IndexRun(self._store, self.root, scope_key, writer, self._clock, self._cancelled)
         known_before = bool(self._store.files.all(scope_key))
+        if "" in look.targets:
+            note_tree(self._store, self._project.id, str(self._project.root))
         run.run(look.present, look.covers, progress or _silent)
         if writer.tally.added or writer.tally.changed:
             with self._store.transaction():
