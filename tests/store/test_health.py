@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from hyperloci.errors import StoreError
+from hyperloci.model.pyramid import Level
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, vectors
 from hyperloci.store.analysis import query_terms
@@ -29,6 +31,9 @@ def filled(store: Store) -> Iterator[Store]:
         store.sparse.put("e13", {node.key: {"needle": 1.0, f"number{node.key}": 2.0} for node in nodes[:3]})
         store.connection.execute("INSERT INTO positions(node_key, file_key, path) VALUES (1, ?, 'a.py')", (file,))
         store.connection.execute("INSERT INTO facets(node_key) VALUES (2)")
+        turn = store.nodes.by_key(nodes[3].key)
+        assert turn is not None
+        store.chunks.create(Level.MICRO, session.key, [replace(turn, seq=0)], [2], now=NOW)
         store.edges.link("supports", nodes[0].key, [nodes[1].key], now=NOW)
         store.edges.link("supports", nodes[2].key, [nodes[3].key], now=NOW)
         store.nodes.update_node(nodes[0].id, now=NOW, tier="session")
@@ -53,6 +58,7 @@ DAMAGE = [
     (health.WRONG_POSTINGS, "UPDATE sparse_postings SET postings = x'00'", 1),
     (health.WRONG_POSTINGS, "UPDATE sparse_postings SET postings = postings || x'000001' WHERE term_key = 1", 1),
     (health.WRONG_POSTINGS, "DELETE FROM sparse_docs WHERE node_key = 2", 1),
+    ("packed turns whose text is in no chunk", "UPDATE chunk_turns SET packed = 1", 1),
     ("rows that refer to nothing", "UPDATE nodes SET session_key = 77 WHERE key = 1", 1),
     ("rows that refer to nothing", "UPDATE nodes SET scope_key = 77 WHERE key < 3", 2),
     ("rows that refer to nothing", "DELETE FROM scopes WHERE id = 'p'", 6),
@@ -64,7 +70,7 @@ DAMAGE = [
     ("rows that refer to nothing", "INSERT INTO mentions VALUES (1, 99)", 1),
     ("rows that refer to nothing", "INSERT INTO aliases(alias, entity_key) VALUES ('x', 99)", 1),
     ("rows that refer to nothing", "DELETE FROM models", 3),
-    ("rows that refer to nothing", "DELETE FROM sessions", 4),
+    ("rows that refer to nothing", "DELETE FROM sessions", 5),
 ]
 
 

@@ -18,13 +18,16 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
+from hyperloci.ingest.spoken_times import SpokenTime
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import NodeType, Role, Tier
 from hyperloci.model.position import Position
+from hyperloci.model.pyramid import Level
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, transfer
 from hyperloci.store.analysis import query_terms
+from hyperloci.store.episodes import Episodes
 from hyperloci.store.positions import Anchor
 from hyperloci.store.sessions import TranscriptMark
 from hyperloci.store.transfer import export_all, import_all
@@ -88,6 +91,9 @@ def fill(store: Store) -> None:
         store.nodes.update_node(fact.id, now=NOW + 1, tier=Tier.LONGTERM, metadata={"a": [1, None, "ü"]})
         gone = add(store, "gone", scope="p")
         store.nodes.delete_node(gone.id, now=NOW + 2, reason="wrong")
+        turn = add(store, "said", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key, seq=1)
+        store.chunks.create(Level.MICRO, session.key, [turn], [2], now=NOW)
+        Episodes(store.connection).note_times(turn.key, [SpokenTime(1, 2, "yesterday")])
         for _ in range(2):
             store.log.add("seen", [fact.id, code.id], now=NOW)
 
