@@ -219,7 +219,7 @@ class Searcher:
         spaces |= look.scores(["e12"], nodes)
         return nodes, {
             # What has no token states keeps its place behind what has.
-            key: _fused_scores(key, spaces, spaces["e12"].get(key, 0.0) + fused[key] / stages.fused)
+            key: _fused_scores(key, spaces, spaces.get("e12", {}).get(key, 0.0) + fused[key] / stages.fused)
             for key in kept
         }
 

@@ -129,7 +129,8 @@ class Spacewise:
     def scores(self, spaces: Iterable[str], nodes: Mapping[NodeKey, Node]) -> dict[str, Ranked]:
         """Return how near memories are in several spaces (all but E1 and E6); what a space does not see is left out."""
         wanted = [space for space in spaces if space not in self._without]
-        answers = {space: self._timed(space, nodes) for space in wanted if SPACES[space].kind is Kind.COMPUTED}
+        answers: dict[str, Ranked] = {space: {} for space in wanted}
+        answers |= {space: self._timed(space, nodes) for space in wanted if SPACES[space].kind is Kind.COMPUTED}
         if "e13" in wanted:
             answers["e13"] = self._sparse_of(nodes)
         stored = [space for space in wanted if SPACES[space].columns and self._speaks(space)]

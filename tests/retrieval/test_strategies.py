@@ -1,0 +1,171 @@
+"""The four ways to answer a question."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import Node
+from hyperloci.model.search import Where
+from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
+from hyperloci.retrieval.search import Searcher
+from hyperloci.retrieval.strategies import FIRST_SPACES, Stages, Strategy
+from hyperloci.retrieval.where import Conditions
+from hyperloci.spaces.fingerprint import fingerprints, sights_of
+from hyperloci.store import Store
+from tests.support import NOW, FakeEncoder, add
+
+EVERYTHING = Conditions(where=Where())
+
+
+@pytest.fixture
+def filled(store: Store, encoder: FakeEncoder) -> list[Node]:
+    """Twenty memories with fingerprints, all spaces of them."""
+    nodes = [add(store, f"memory {number} of the gateway and its port") for number in range(20)]
+    with store.transaction():
+        model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
+        for node, made in zip(nodes, fingerprints(sights_of(nodes), encoder), strict=True):
+            store.vectors.put(node.key, model, made.columns, now=NOW)
+            store.sparse.put("e13", {node.key: made.terms})
+    return nodes
+
+
+def asked(strategy: Strategy, first_space: str | None = None) -> Conditions:
+    return Conditions(where=Where(), strategy=strategy, first_space=first_space)
+
+
+@pytest.mark.req("E.06")
+@pytest.mark.parametrize("strategy", Strategy)
+def test_every_strategy_finds_the_memory_that_says_just_that(
+    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node], strategy: Strategy
+) -> None:
+    found = Searcher(store, encoder, settings).search(filled[7].content, asked(strategy), limit=5)
+
+    assert found.strategy == strategy
+    assert found.nodes[0].key == filled[7].key
+    assert found.scores[filled[7].key].spaces["e1"] == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.req("E.06")
+def test_the_stages_of_the_pipeline_hand_on_no_more_than_their_sizes(
+    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
+) -> None:
+    small = replace(settings, pipeline_recall=10, pipeline_scan=6, pipeline_fused=3)
+
+    found = Searcher(store, encoder, small).search("the port", asked(Strategy.PIPELINE), limit=20)
+
+    assert Stages.of(small) == Stages(recall=10, scan=6, fused=3)
+    assert len(found.nodes) == 3
+
+
+@pytest.mark.req("E.06")
+def test_without_vectors_every_strategy_answers_by_words(store: Store, settings: Settings, filled: list[Node]) -> None:
+    for strategy in Strategy:
+        found = Searcher(store, None, settings).search("memory 7", asked(strategy), limit=1)
+        assert (found.mode, found.strategy) == ("keyword", Strategy.MULTI_SPACE)
+        assert [node.key for node in found.nodes] == [filled[7].key]
+
+
+@pytest.mark.req("E.14")
+@pytest.mark.parametrize("space", ["e6", "e9", "e13"])
+def test_a_space_may_lead_on_its_own(
+    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node], space: str
+) -> None:
+    conditions = Conditions(where=Where(), first_space=space)
+
+    found = Searcher(store, encoder, settings).search("memory 11 of the gateway and its port", conditions, limit=3)
+
+    assert found.strategy == Strategy.EMBEDDER_FIRST
+    assert found.nodes[0].key == filled[11].key
+    assert set(found.scores[filled[11].key].spaces) == {space}
+
+
+@pytest.mark.req("E.14")
+def test_a_space_that_can_not_lead_is_refused_by_name(store: Store) -> None:
+    with pytest.raises(BadRequestError, match=r"where.first_space='e4'.*e1, e2, e3, e5"):
+        Searcher(store, None).search("x", Conditions(where=Where(), first_space="e4"), limit=1)
+    assert len(FIRST_SPACES) == 12
+
+
+@pytest.mark.req("E.01")
+def test_the_newest_comes_first_where_a_question_asks_for_it(store: Store, encoder: FakeEncoder) -> None:
+    day = 86_400_000
+    old = add(store, "the port is 8080", event_time=NOW - 300 * day, subtype="insight")
+    new = add(store, "the port is 8443", event_time=NOW - day, subtype="insight")
+    searcher = Searcher(store, encoder, clock=lambda: NOW)
+
+    plain = searcher.search("the port", EVERYTHING, limit=2)
+    latest = searcher.search("the latest port", EVERYTHING, limit=2)
+
+    assert [node.key for node in plain.nodes] == [old.key, new.key]
+    assert [node.key for node in latest.nodes] == [new.key, old.key]
+
+
+def test_a_space_that_is_left_out_has_no_say(
+    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
+) -> None:
+    found = Searcher(store, encoder, settings, without={"e6", "e13"}).search(filled[3].content, EVERYTHING, limit=5)
+
+    assert found.nodes[0].key == filled[3].key
+    assert {"e6", "e13"}.isdisjoint(found.scores[filled[3].key].spaces)
+
+
+@pytest.mark.req("B.06", "B.20")
+def test_ranks_are_fused_if_the_settings_say_so(
+    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
+) -> None:
+    ranked = Searcher(store, encoder, replace(settings, fusion="rrf")).search(filled[5].content, EVERYTHING, limit=5)
+
+    assert ranked.nodes[0].key == filled[5].key
+    assert all(0.0 <= scores.total <= 1.0 for scores in ranked.scores.values())
+
+
+@pytest.mark.req("B.20", "E.07")
+def test_a_users_factors_change_what_ranks_count(settings: Settings) -> None:
+    louder = replace(settings, rrf_weight_fts=3.0)
+
+    assert rank_weight("e6", "auto", louder) == pytest.approx(3 * rank_weight("e6", "auto", settings))
+    assert rank_weight("e1", "auto", louder) == rank_weight("e1", "auto", settings)
+    assert rank_weight("e7", "code", settings) == 0.40
+
+
+@pytest.mark.req("E.07")
+def test_fused_ranks_do_not_move_with_the_scale_of_scores(settings: Settings, store: Store) -> None:
+    generator = np.random.default_rng(1)
+    keys = [add(store, f"memory {number}").key for number in range(12)]
+    spaces = {space: dict(zip(keys, generator.random(12).tolist(), strict=True)) for space in ("e1", "e6", "e7")}
+    scaled = {space: {key: 7.0 * value + 3.0 for key, value in found.items()} for space, found in spaces.items()}
+
+    assert fuse_spaces(spaces, "auto", settings) == fuse_spaces(scaled, "auto", settings)
+
+
+def test_an_explanation_scores_every_space_that_sees_a_hit(
+    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
+) -> None:
+    searcher = Searcher(store, encoder, settings)
+    lean = searcher.search(filled[2].content, asked(Strategy.E1_ONLY), limit=1)
+    full = searcher.search(filled[2].content, asked(Strategy.E1_ONLY), limit=1, explain=True)
+
+    assert set(lean.scores[filled[2].key].spaces) == {"e1"}
+    assert {"e1", "e2", "e6", "e9", "e13"} <= set(full.scores[filled[2].key].spaces)
+
+
+def test_a_quick_search_looks_by_meaning_and_words(store: Store, encoder: FakeEncoder, filled: list[Node]) -> None:
+    found = Searcher(store, encoder).search(filled[4].content, EVERYTHING, limit=3, quick=True, explain=True)
+
+    assert found.nodes[0].key == filled[4].key
+    assert set(found.scores[filled[4].key].spaces) == {"e1", "e6"}
+
+
+def test_kinds_without_a_turn_are_not_asked_for_a_speaker(store: Store) -> None:
+    fact = add(store, "I prefer tabs", subtype="preference")
+    turn = add(store, "I prefer tabs", type=NodeType.EXPERIENCE, subtype="episode", metadata={"role": "user"})
+
+    found = Searcher(store, None).search("what do I prefer, tabs?", EVERYTHING, limit=2)
+
+    assert [node.key for node in found.nodes] == [fact.key, turn.key]
