@@ -784,8 +784,8 @@ class Memory:
         try:
             target = (root / path).resolve()
             exists = target.exists()
-        except (OSError, ValueError) as error:
-            raise BadRequestError(f"path={str(path)!r:.80} is no path: {error.__class__.__name__}.") from error
+        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead to each other.
+            raise BadRequestError(f"path={str(path)!r:.80} is no path: {error}.") from error
         if not target.is_relative_to(root.resolve()):
             raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {root}.")
         if not exists:
