@@ -1,14 +1,15 @@
 """Making facts of sessions that are over, each exactly once, by whichever strategy is set (B.16, B.17).
 
-A session is read in parts. What a part yields and the mark that it was read are stored in one transaction, so that a
-killed process leaves each part either done or untouched, and a second process that was as quick stores nothing. A
+A session is read in parts. What some turns yield and the mark that they were read are stored in one transaction, so
+that a killed process leaves each turn done or untouched, and a second process that was as quick stores nothing. A
 session that goes on after its end is consolidated from there when it ends again.
 """
 
 from __future__ import annotations
 
+import itertools
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -34,7 +35,10 @@ LLM: Final = "llm"
 HOST: Final = "host"
 
 PART_TURNS: Final = 100
-"""Turns read at once: what they yield is stored in one transaction, some tens of milliseconds."""
+"""Turns read at once."""
+
+PORTION: Final = 8
+"""Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
 
 LLM_PART_CHARS: Final = 24_000
 """Characters of turns put to a model at once: some 6,000 tokens, which the context of a small model has room for."""
@@ -137,10 +141,10 @@ class Consolidation:
             turns, payload = self._ask(chat, progress, turns) if chat else (turns, self._extract(progress, turns))
             is_rest = len(turns) < part_turns and (not turns or self._is_last(progress, turns[-1]))
             through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
-            part = self._save(progress, payload, turns, through, name)
-            if part is None:
-                break  # Another process was as quick.
+            part, is_mine = self._save(progress, payload, turns, through, name)
             saved = _together(saved, part)
+            if not is_mine:
+                break  # Another process was as quick.
             progress = replace(progress, through_seq=through)
         return Consolidated(session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved)
 
@@ -166,31 +170,42 @@ class Consolidation:
 
     def _save(
         self, progress: Progress, payload: Payload, turns: Sequence[Node], through: int, strategy: str
-    ) -> Saved | None:
-        """Store what a part yields and the mark that it was read, at once; None if it was read meanwhile."""
+    ) -> tuple[Saved, bool]:
+        """Store what a part yields, some findings at a time, each time with the mark of how far that was.
+
+        Returns:
+            What was stored, and False if another process has read the part meanwhile.
+        """
         by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
         before = self._progress.turn_before(progress.session_key, progress.through_seq)
         if before is not None and before.seq is not None:
             by_seq.setdefault(before.seq, before)
         plans, refused = self.write.plan(progress, payload, by_seq)
-        with self._store.transaction():
-            if not self.write.mark_session_consolidated(progress, through, strategy=strategy):
-                return None
-            saved = self._write(progress, payload, plans, by_seq, strategy)
-            saved = replace(saved, rejected=(*refused, *saved.rejected))
-            self._progress.count(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
-            self._settle(progress, [source for plan in plans for source in plan.sources], through)
-        return saved
+        saved, nodes = Saved(), dict[str, Node]()
+        for portion, mark in _portions(plans, through):
+            with self._store.transaction():
+                if not self.write.mark_session_consolidated(progress, mark, strategy=strategy):
+                    return saved, False
+                part, stored = self.write.save_nodes_batch(progress, portion, strategy=strategy)
+                nodes |= stored
+                if mark == through:
+                    part = self._write_rest(progress, payload, part, nodes, by_seq, strategy)
+                    part = replace(part, rejected=(*refused, *part.rejected))
+                self._progress.count(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
+                self._settle(progress, [source for plan in portion for source in plan.sources], mark)
+            saved, progress = _together(saved, part), replace(progress, through_seq=mark)
+        return saved, True
 
-    def _write(
+    def _write_rest(
         self,
         progress: Progress,
         payload: Payload,
-        plans: Sequence[Plan],
+        saved: Saved,
+        nodes: Mapping[str, Node],
         turns: Mapping[int, Node],
         strategy: str,
     ) -> Saved:
-        saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=strategy)
+        """Store what a payload says of its findings: names, causes, what they replace."""
         superseded, unresolved = self.write.resolve_declared(payload.conflicts, nodes, progress.scope)
         return replace(
             saved,
@@ -262,7 +277,8 @@ class Consolidation:
         plans, refused = self.write.plan(progress, payload, turns)
         through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
         with self._store.transaction():
-            saved = self._write(progress, payload, plans, turns, HOST)
+            saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=HOST)
+            saved = self._write_rest(progress, payload, saved, nodes, turns, HOST)
             saved = replace(saved, rejected=(*refused, *saved.rejected))
             self.write.mark_session_consolidated(progress, through, strategy=HOST)
             self._progress.count(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
@@ -299,6 +315,19 @@ def catch_up_step(context: UpkeepContext) -> int:
         context.breathe()
         stored += capture.catch_up(scope)
     return stored
+
+
+def _portions(plans: Sequence[Plan], through: int) -> Iterator[tuple[list[Plan], int]]:
+    """Cut what was planned where a turn ends, with the number of the first turn that is not done then."""
+    ordered = sorted(plans, key=lambda plan: max(plan.finding.sources))
+    portion: list[Plan] = []
+    for plan, following in itertools.zip_longest(ordered, ordered[1:]):
+        portion.append(plan)
+        end = max(plan.finding.sources) + 1
+        if following is not None and len(portion) >= PORTION and max(following.finding.sources) >= end:
+            yield portion, end
+            portion = []
+    yield portion, through
 
 
 def _together(one: Saved, other: Saved) -> Saved:
