@@ -82,11 +82,32 @@ def _prune_edges(context: UpkeepContext) -> int:
     return prune_step(context)
 
 
+def _annotate(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.annotating import annotate_step
+
+    return annotate_step(context)
+
+
+def _enrich(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.entities import enrich
+
+    return enrich(context)
+
+
+def _merge_entities(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.merging import merge_step
+
+    return merge_step(context)
+
+
 STEPS: Final[tuple[Step, ...]] = (
     Step("abandon_sessions", ALWAYS, _abandon_sessions),
     Step("catch_up", HOURLY, _catch_up),
     Step("consolidate", ALWAYS, _consolidate),
     Step("causes", HOURLY, _causes),
+    Step("annotate", ALWAYS, _annotate),
+    Step("enrich_entities", HOURLY, _enrich),
+    Step("merge_entities", DAILY, _merge_entities),
     Step("tiers", DAILY, decay.tiers_step),
     Step("backup", DAILY, backups.backup_step),
     Step("prune", DAILY, decay.prune_step),

@@ -201,6 +201,18 @@ class Entities:
         ).fetchone()
         return self._entity(row) if row else None
 
+    def with_vectors(self, scope_key: int, *, limit: int) -> list[tuple[Entity, bytes]]:
+        """Return the living entities of a scope that have a vector of the model in use, most mentioned first."""
+        rows = self._connection.execute(
+            "SELECT e.*, n.id, n.subtype, f.e1 FROM entities e JOIN nodes n ON n.key = e.node_key"
+            " JOIN fingerprints f ON f.node_key = e.node_key JOIN models m ON m.key = f.model_key"
+            " JOIN meta ON meta.name = 'model_in_use' AND meta.value = m.id"
+            " WHERE n.deleted_at IS NULL AND n.scope_key = ? AND f.e1 IS NOT NULL"
+            " ORDER BY e.mention_count DESC, e.node_key LIMIT ?",
+            (scope_key, limit),
+        ).fetchall()
+        return [(self._entity(row), row["e1"]) for row in rows]
+
     def most_mentioned(self, scope_keys: Sequence[int], limit: int) -> list[Entity]:
         """Return the living entities of some scopes, most mentioned first."""
         rows = self._connection.execute(

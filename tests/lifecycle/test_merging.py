@@ -1,0 +1,83 @@
+"""Entities that are one thing under two names, and memories from before there were entities."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.graph.entities import EntityLinker
+from hyperloci.lifecycle.annotating import NEXT, annotate_step
+from hyperloci.lifecycle.merging import merge_step
+from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
+from hyperloci.store import Store
+from hyperloci.store.stats import get_meta, set_meta
+from tests.support import NOW, add
+
+
+def known(store: Store, name: str, vector: list[float]) -> NodeKey:
+    with store.transaction():
+        key = EntityLinker(store).declare(name, GLOBAL_SCOPE, now=NOW)
+        assert key is not None
+        model = store.vectors.use_model("fake", 4, now=NOW)
+        unit = np.array(vector, np.float32) / np.linalg.norm(vector)
+        store.vectors.put(key, model, {"e1": unit.astype(np.float32).tobytes()}, now=NOW)
+    return key
+
+
+def context(store: Store, settings: Settings) -> UpkeepContext:
+    return UpkeepContext(store=store, settings=settings, clock=lambda: NOW)
+
+
+def names(store: Store) -> set[str]:
+    scope = store.scopes.find(GLOBAL_SCOPE)
+    assert scope is not None
+    return {entity.canonical_name for entity in store.entities.most_mentioned([scope], 99)}
+
+
+@pytest.mark.req("B.10")
+def test_names_that_mean_the_same_are_merged_once(store: Store, settings: Settings) -> None:
+    known(store, "payment service", [1, 0, 0, 0.1])
+    known(store, "service for payments", [1, 0, 0, 0])
+    assert merge_step(context(store, settings)) == 1
+    assert names(store) == {"payment service"}
+    assert store.entities.find("service for payments")[0].canonical_name == "payment service"
+    assert merge_step(context(store, settings)) == 0
+
+
+@pytest.mark.req("B.10")
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("sprint 4", "sprint 5"), ("test_parse_a", "test_parse_b"), ("alpha team", "omega crew"), ("a/b.py", "a/c.py")],
+)
+def test_what_only_looks_alike_stays_apart(store: Store, settings: Settings, one: str, other: str) -> None:
+    known(store, one, [1, 0, 0, 0])
+    known(store, other, [1, 0, 0, 0])
+    assert merge_step(context(store, settings)) == 0
+
+
+@pytest.mark.req("B.10")
+def test_what_was_parted_by_hand_is_not_merged_again(store: Store, settings: Settings) -> None:
+    known(store, "payment service", [1, 0, 0, 0.1])
+    known(store, "service for payments", [1, 0, 0, 0])
+    merge_step(context(store, settings))
+    (merge,) = store.entities.merges()
+    with store.transaction():
+        node = store.nodes.by_key(merge.merged)
+        assert node is not None and store.nodes.restore_node(node.id, now=NOW)
+        store.entities.unmerge(merge, now=NOW)
+    assert merge_step(context(store, settings)) == 0
+    assert names(store) == {"payment service", "service for payments"}
+
+
+@pytest.mark.req("B.10", "D.07")
+def test_older_memories_are_annotated_in_the_background_once(store: Store, settings: Settings) -> None:
+    facts = [add(store, f"Fact {number}: PostgreSQL holds the orders.", origin=Origin.TOOL) for number in range(3)]
+    with store.transaction():
+        set_meta(store.connection, NEXT, "1")
+    assert annotate_step(context(store, settings)) >= 3
+    assert [entity.mention_count for entity in store.entities.find("postgres")] == [3]
+    assert store.facets.of([facts[0].key])[facts[0].key].source_type == "fact"
+    assert get_meta(store.connection, NEXT) is None
+    assert annotate_step(context(store, settings)) == 0
