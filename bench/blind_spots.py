@@ -160,19 +160,20 @@ def main() -> None:
         with world((note for item in every for note in item.notes), folder) as asked:
             for item in chosen:
                 outcome = measure(asked, item)
-                answer[item.space] = found = entry(outcome, item)
-                table.add(*_row(item.space, found))
+                name = f"{item.space.upper()} {item.title}".strip()
+                answer[name] = found = entry(outcome, item)
+                table.add(*_row(name, found))
                 _show(outcome, options.failures)
     table.print()
     if options.save:
         save_result("blind_spots", answer)
 
 
-def _row(space: str, found: dict[str, Any]) -> list[str]:
+def _row(name: str, found: dict[str, Any]) -> list[str]:
     lift = f"{100 * (found['space'] - found['e1']):+.1f}"
     numbers = [f"{found[method]:.3f}" for method in ("e1", "space", "all")]
-    swaps = [f"{found[name]:.3f}" if name in found else "" for name in ("changed", "both")]
-    return [space.upper(), str(found["n"]), *numbers, lift, *swaps]
+    swaps = [f"{found[key]:.3f}" if key in found else "" for key in ("changed", "both")]
+    return [name, str(found["n"]), *numbers, lift, *swaps]
 
 
 def _show(outcome: Outcome, count: int) -> None:

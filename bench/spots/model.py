@@ -56,8 +56,9 @@ class Case:
 
 @dataclass(slots=True)
 class Slice:
-    """One space's notes and questions."""
+    """One space's notes and questions; a second slice of a space has a title."""
 
     space: str
     notes: list[Note] = field(default_factory=list)
     cases: list[Case] = field(default_factory=list)
+    title: str = ""

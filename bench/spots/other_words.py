@@ -14,23 +14,23 @@ from bench.spots.goals import goals
 from bench.spots.material import package_files, paragraphs, sentences
 from bench.spots.model import Case, Kind, Note, Slice
 
-CODE_PACKAGE = "urllib3"
-CASES_EACH = 60
+CODE_PACKAGES = ("urllib3", "httpcore2")
+CASES = 120
 SYNONYMS = Path(__file__).with_name("synonyms.tsv")
 """Word and other words for it, from WordNet 3.1 (licence in the file); not the product's thesaurus."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def code() -> Slice:
-    """E7: functions stripped of their docstrings, asked for by what the docstring said, or by signature and calls."""
+def code() -> Sequence[Slice]:
+    """E7: functions stripped of their docstrings, asked for by signature and calls, or by what the docstring said."""
     rng = random.Random(7)
-    found = Slice("e7")
+    found = Slice("e7", title="signature")
     behaviour: list[Case] = []
     signature: list[Case] = []
-    for path in package_files(CODE_PACKAGE):
+    for package, path in [(name, path) for name in CODE_PACKAGES for path in package_files(name)]:
         source = path.read_text("utf-8")
-        name = f"{CODE_PACKAGE}/{str(path).rsplit(f'/{CODE_PACKAGE}/', 1)[-1]}"
+        name = f"{package}/{str(path).rsplit(f'/{package}/', 1)[-1]}"
         stripped, told = _without_docstrings(source)
         if len(stripped) < 400:
             continue
@@ -41,9 +41,10 @@ def code() -> Slice:
                 behaviour.append(Case(query=told[node.name], wanted=wanted))
             if asked := _by_signature(node):
                 signature.append(Case(query=asked, wanted=wanted))
-    for cases in (behaviour, signature):
-        found.cases += rng.sample(cases, min(CASES_EACH, len(cases)))
-    return found
+    found.cases = rng.sample(signature, min(CASES, len(signature)))
+    return found, Slice(
+        "e7", cases=rng.sample(behaviour, min(CASES, len(behaviour))), title="behaviour, docstrings cut"
+    )
 
 
 def _functions(tree: ast.AST) -> Iterator[Function]:
@@ -101,14 +102,14 @@ _ASK_FORMS = ("How do we {goal}?", "what helps to {goal}", "anything we did to {
 
 
 def intents() -> Slice:
-    """E10: a goal among three sentences of detail, and the same details under other goals; the goal in other words."""
+    """E10: a goal among two sentences of detail, and the same details under other goals; the goal in other words."""
     rng = random.Random(10)
     found = Slice("e10")
-    details = iter(rng.sample([line for line in sentences() if 12 <= len(line.split()) <= 20], 3 * len(goals())))
+    details = iter(rng.sample([line for line in sentences() if 12 <= len(line.split()) <= 20], 2 * len(goals())))
     shared = ""
     for number, (noted, asked) in enumerate(goals()):
         if number % 5 == 0:
-            shared = " ".join(next(details) for _ in range(3))
+            shared = " ".join(next(details) for _ in range(2))
         goal = rng.choice(_GOAL_FORMS).format(goal=noted)
         text = f"{shared} {goal}" if number % 2 else f"{goal} {shared}"
         found.notes.append(Note(id=f"e10-{number}", kind=Kind.FACT, text=text))
@@ -163,7 +164,7 @@ def synonyms() -> Slice:
             id = f"e13-{len(found.cases)}"
             found.notes.append(Note(id=id, kind=Kind.FACT, text=text))
             found.cases.append(Case(query=asked, wanted=frozenset({id})))
-        if len(found.cases) == 2 * CASES_EACH:
+        if len(found.cases) == CASES:
             break
     return found
 
@@ -193,5 +194,5 @@ def _reworded(text: str, others: dict[str, list[str]], counts: Counter[str], rng
 
 
 def slices() -> Sequence[Slice]:
-    """Return all four."""
-    return (code(), intents(), entities(), synonyms())
+    """Return all of them."""
+    return (*code(), intents(), entities(), synonyms())

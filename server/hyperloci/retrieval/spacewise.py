@@ -120,7 +120,7 @@ class Spacewise:
 
     def cosines(self, keys: Sequence[NodeKey]) -> Ranked:
         """E1: return the cosines of these memories; those without a vector yet are left out."""
-        if self._seen is None or self._model is None or not keys:
+        if self._seen is None or self._model is None or not keys or "e1" in self._without:
             return {}
         return _ranked(
             *self._store.vectors.exact(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))

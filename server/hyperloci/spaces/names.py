@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final
 
+from hyperloci.spaces.abbreviations import ABBREVIATIONS
 from hyperloci.spaces.sentences import MAX_CHARS, prose
 
 MAX_NAMES: Final = 16
@@ -97,7 +98,7 @@ def fold(name: str) -> str:
 
 def _alias_table() -> dict[str, str]:
     table: dict[str, str] = {}
-    for group in _GROUPS:
+    for group in (*_GROUPS, *ABBREVIATIONS):
         canonical, _, others = group.partition(": ")
         for alias in (canonical, *others.split(", ")):
             table[fold(alias)] = canonical
