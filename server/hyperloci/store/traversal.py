@@ -64,6 +64,9 @@ LIMIT ?4
 """
 
 
+_SYMMETRIC: Final = ", ".join(f"'{label}'" for label in sorted(SYMMETRIC_LABELS))
+
+
 def _crossings(direction: str) -> str:
     """Return the query for one direction; what joins all its members both ways is crossed by any."""
     speaks, heard = f"a.role IN {_SPEAKERS}", f"b.role IN {_SPEAKERS}"
@@ -73,10 +76,10 @@ def _crossings(direction: str) -> str:
     CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
     CROSS JOIN nodes n ON n.key = b.node_key
     WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label = ?2) AND n.deleted_at IS NULL
-        AND ({one_way[direction]} OR h.label IN (SELECT value FROM json_each(?3)) OR NOT EXISTS (
+        AND ({one_way[direction]} OR h.label IN ({_SYMMETRIC}) OR NOT EXISTS (
             SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SPEAKERS}))
-        AND (?4 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?4) w JOIN scopes s ON s.id = w.value))
-    LIMIT ?5
+        AND (?3 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
+    LIMIT ?4
     """
 
 
@@ -179,12 +182,11 @@ class Traversal:
             (
                 json.dumps([int(key) for key in sources]),
                 label,
-                json.dumps(sorted(SYMMETRIC_LABELS)),
                 json.dumps(list(scopes)) if scopes else None,
                 limit,
             ),
         )
-        return [Crossing(NodeKey(row[0]), NodeKey(row[1]), row[2]) for row in rows]
+        return list(map(Crossing._make, rows))
 
     def has_label(self, label: str) -> bool:
         """Return whether any hyperedge has this label."""
