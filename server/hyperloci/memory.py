@@ -51,6 +51,7 @@ from hyperloci.model.search import Hit, SearchAnswer, Where
 from hyperloci.model.topic import Timeline, TopicHit, TopicList
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
+from hyperloci.store.archive import Archive
 from hyperloci.store.connection import translated
 from hyperloci.store.faults import use_cases
 
@@ -456,7 +457,8 @@ class Memory:
         """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
         from hyperloci.lifecycle.history import explanation
 
-        return explanation(self.store, self._facts.any_node(id, "id"), self._present)
+        node, threshold = self._facts.any_node(id, "id"), self.settings.decay_threshold
+        return explanation(self.store, node, self._present, now=self._clock(), threshold=threshold)
 
     def get_entity_info(self, name: str) -> EntityProfile:
         """Return what is known of a person, project, tool, place, file or symbol, by any of its names (B.15).
@@ -519,6 +521,8 @@ class Memory:
         answer["project"] = {"id": self.project.id, "name": self.project.name}
         answer["database"] = str(self.settings.database)
         answer["embedder"] = self._embedder_state()
+        answer["chunks"] = self.store.chunks.statistics()
+        answer["archive_bytes"] = Archive.beside(self.store.path).size()
         return answer
 
     # -- writing -----------------------------------------------------------------------------------------------------
@@ -593,6 +597,18 @@ class Memory:
     def confirm_fact(self, id: str) -> Hit:
         """Protect a memory from decay, with full confidence (B.13)."""
         return self._present([self._facts.confirm(id)])[0]
+
+    def facets(self, id: str) -> dict[str, Any]:
+        """Return what kind of content a memory is, facet by facet (D.07)."""
+        from hyperloci.lifecycle.faceting import facets_of_node, plain
+
+        return plain(facets_of_node(self.store, self._facts.any_node(id, "id")))
+
+    def set_facets(self, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Correct a memory's facets by hand (`lifecycle.faceting.NAMES`), and return them; rules leave these alone."""
+        from hyperloci.lifecycle.faceting import correct_facets, plain
+
+        return plain(correct_facets(self.store, self._facts.existing(id, "id"), values, now=self._clock()))
 
     def relate(
         self,

@@ -1,0 +1,51 @@
+"""The command over facets: what kind of content a memory is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, opened, print_json
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    app.command()(facets)
+
+
+def facets(
+    id: Annotated[str, typer.Argument(help="A memory's id, or its beginning.")],
+    project: ProjectOption = Path("."),
+    change: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="NAME=VALUE, such as diataxis=reference or domain_tags=api,security; repeatable."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show what kind of content a memory is, or correct what rules told wrong; they leave that alone then.
+
+    Examples:
+      hyperloci facets 3f2a9c1e
+      hyperloci facets 3f2a9c1e --set diataxis=reference --set verification=verified
+      hyperloci facets 3f2a9c1e --set domain_tags=api,security --set persona=
+    """
+    values = {}
+    for pair in change or ():
+        name, equals, value = pair.partition("=")
+        if not equals:
+            complain(f"--set {pair!r} must be NAME=VALUE, such as diataxis=reference.")
+            raise typer.Exit(Exit.USAGE)
+        values[name.strip()] = value.strip()
+    with opened(project) as memory:
+        found = memory.set_facets(id, values) if values else memory.facets(id)
+    if json:
+        print_json(found)
+        return
+    table = Table(box=None, show_header=False, padding=(0, 2))
+    for name, value in found.items():
+        shown = ", ".join(value) if isinstance(value, list) else value
+        table.add_row(name.replace("_", " "), "-" if shown in (None, "") else str(shown))
+    console.print(table)
