@@ -141,7 +141,7 @@ def remembered(answer: RememberedOut, verb: str) -> str:
 
 def explanation(answer: ExplanationOut) -> str:
     """Return a memory's history."""
-    parts = [DATA, memory(answer["node"])]
+    parts = [DATA, memory(answer["node"]), " ".join(answer["account"])]
     if "superseded_by" in answer:
         parts.append(f"Superseded by:\n{memory(answer['superseded_by'])}")
     if "supersedes" in answer:

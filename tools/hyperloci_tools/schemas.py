@@ -174,6 +174,7 @@ class ExplanationOut(TypedDict):
 
     note: NotRequired[str]
     node: HitOut
+    account: list[str]
     sources: NotRequired[list[HitOut]]
     supersedes: NotRequired[list[HitOut]]
     superseded_by: NotRequired[HitOut]

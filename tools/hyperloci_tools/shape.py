@@ -144,7 +144,9 @@ def explanation(answer: Explanation) -> ExplanationOut:
         "entities": answer.entities,
         "log": [asdict(line) for line in answer.log],
     }
-    return cast(ExplanationOut, {"note": DATA, "node": hit(answer.node), **lean(shaped)})
+    return cast(
+        ExplanationOut, {"note": DATA, "node": hit(answer.node), "account": list(answer.account), **lean(shaped)}
+    )
 
 
 def index_report(report: IndexReport) -> IndexOut:

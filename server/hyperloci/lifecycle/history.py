@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from hyperloci.clock import to_iso
+from hyperloci.lifecycle.account import account
 from hyperloci.model.answers import Explanation, LogLine
 from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
@@ -15,24 +16,39 @@ Present = Callable[[Sequence[Node]], list[Hit]]
 """Makes hits of nodes."""
 
 
-def explanation(store: Store, node: Node, present: Present) -> Explanation:
-    """Return a memory's history."""
+def explanation(store: Store, node: Node, present: Present, *, now: int, threshold: float) -> Explanation:
+    """Return a memory's history, and an account of it in sentences.
+
+    Args:
+        store: where it is.
+        node: the memory.
+        present: makes hits of nodes.
+        now: the time.
+        threshold: the confidence below which a memory is forgotten.
+    """
+    sources, chain = _linked(store, node, "derived_from", Role.SUBJECT), _chain(store, node)
+    successor = next(iter(_linked(store, node, "supersedes", Role.OBJECT)), None)
+    log = tuple(
+        LogLine(
+            time=to_iso(entry.timestamp),
+            operation=entry.operation,
+            from_tier=entry.from_tier,
+            to_tier=entry.to_tier,
+            reason=entry.reasoning,
+        )
+        for entry in store.log.of(node.id)
+    )
+    told = account(
+        node, sources=sources, supersedes=chain, superseded_by=successor, log=log, now=now, threshold=threshold
+    )
     return Explanation(
         node=present([node])[0],
-        sources=tuple(present(_linked(store, node, "derived_from", Role.SUBJECT))),
-        supersedes=tuple(present(_chain(store, node))),
-        superseded_by=next(iter(present(_linked(store, node, "supersedes", Role.OBJECT)[:1])), None),
+        account=told,
+        sources=tuple(present(sources)),
+        supersedes=tuple(present(chain)),
+        superseded_by=None if successor is None else present([successor])[0],
         entities=tuple(entity.canonical_name for entity in store.entities.of(node.key)),
-        log=tuple(
-            LogLine(
-                time=to_iso(entry.timestamp),
-                operation=entry.operation,
-                from_tier=entry.from_tier,
-                to_tier=entry.to_tier,
-                reason=entry.reasoning,
-            )
-            for entry in store.log.of(node.id)
-        ),
+        log=log,
     )
 
 

@@ -110,9 +110,10 @@ class LogLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Where a fact came from and what became of it (B.15)."""
+    """Where a fact came from and what became of it (B.15); `account` tells it in sentences."""
 
     node: Hit
+    account: tuple[str, ...]
     sources: tuple[Hit, ...]
     supersedes: tuple[Hit, ...]
     superseded_by: Hit | None
