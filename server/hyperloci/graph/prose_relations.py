@@ -62,6 +62,7 @@ _CODE_LIKE: Final = re.compile(r"[.]|[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]
 _PATH: Final = re.compile(
     r"(?<![\w@./:#~-])(?:\./|(?:\.\./)+)?(?:[\w@.-]+/)*[\w@-][\w@.-]*\.[A-Za-z]\w{0,4}\b(?![/@-])"
 )
+_LINK_TARGET: Final = re.compile(r"\]\([^)\n]*\)|^\[[^\]\n]+\]:[^\n]*", re.MULTILINE)
 _DOCUMENT: Final = re.compile(r"\b(RFC|ADR|PEP|SPEC|DEP|KEP|TEP)[-_ ]?0*(\d{1,5})\b")
 _HASH: Final = re.compile(r"(?<![\w/#.-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")
 _ISSUE: Final = re.compile(r"(?<![\w&/#])(?:#|GH-)(\d{1,6})\b")
@@ -182,7 +183,8 @@ class ProseRules:
         return next((candidate for candidate in candidates if candidate in self._world.modules), None)
 
     def _paths(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
-        for match in _PATH.finditer(text):
+        # What a link leads to is said by the link.
+        for match in _PATH.finditer(_LINK_TARGET.sub(_blank, text)):
             said = match[0]
             file = self._relative(said) or (said.removeprefix("./") if said in self._world.modules else None)
             if file is None:
