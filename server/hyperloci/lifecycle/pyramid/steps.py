@@ -6,10 +6,12 @@ Loaded by every server, so it loads the rest when there is something to do.
 from __future__ import annotations
 
 import functools
+import logging
 import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.store import Store
@@ -21,7 +23,9 @@ if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.lifecycle.pyramid.building import Builder
     from hyperloci.lifecycle.pyramid.ranking import Embed
-    from hyperloci.lifecycle.pyramid.summary import Rarity
+    from hyperloci.lifecycle.pyramid.summary import Rarity, Summariser
+
+logger = logging.getLogger(__name__)
 
 EMBED_SECONDS: Final = 20.0
 """For the sentences of one chunk, at most 240 of them: 17 ms each on one core."""
@@ -49,10 +53,24 @@ def builder(context: UpkeepContext) -> Builder:
         store=context.store,
         settings=context.settings,
         clock=context.clock,
-        summarise=Extractive(rarity, embedding(context.client)),
+        summarise=_asked(context.settings) or Extractive(rarity, embedding(context.client)),
         fallback=Extractive(rarity),
         breathe=context.breathe,
     )
+
+
+def _asked(settings: Settings) -> Summariser | None:
+    """Return the strategy that asks a model, where the user set one; where it fails the rules stand in."""
+    if settings.consolidation != "llm":
+        return None
+    from hyperloci.lifecycle.chat import Chat
+    from hyperloci.lifecycle.pyramid.asked import Asked
+
+    try:
+        return Asked(Chat(settings))
+    except HyperlociError as error:
+        logger.warning("chunks are summarised without a model: %s", error)
+        return None
 
 
 def embedding(client: EmbedderClient | None) -> Embed | None:
