@@ -19,6 +19,7 @@ from hyperloci.errors import HyperlociError, StoreCorruptError
 from hyperloci.ingest.project import identify
 from hyperloci.lifecycle import backups
 from hyperloci.store import Store, health, vec
+from hyperloci.store.archive import Archive
 from hyperloci.store.connection import translated
 
 MIN_FREE_BYTES: Final = 200_000_000
@@ -130,6 +131,10 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
         health.repair(store)
         problems, drift = health.integrity(store.connection), health.violations(store)
         yield Finding(Level.NOTE, "database", "repaired; the state before lies beside it (-before-repair.db)")
+    if lost := health.unreadable_turns(store):
+        archive = Archive.beside(store.path).folder
+        message = f"of {lost} turns only the beginning can be read; {archive} is damaged or gone"
+        yield Finding(Level.WARNING, "archive", message, "put that folder back from a backup of your disk")
     for problem in problems:
         yield Finding(Level.ERROR, "database", problem, "hyperloci doctor --repair, else restore a backup")
     for name, count in drift.items():

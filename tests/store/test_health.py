@@ -34,6 +34,8 @@ def filled(store: Store) -> Iterator[Store]:
         turn = store.nodes.by_key(nodes[3].key)
         assert turn is not None
         store.chunks.create(Level.MICRO, session.key, [replace(turn, seq=0)], [2], now=NOW)
+        store.entities.register(nodes[1].key, "Needle", now=NOW)
+        store.entities.mention(nodes[0].key, nodes[1].key, now=NOW)
         store.edges.link("supports", nodes[0].key, [nodes[1].key], now=NOW)
         store.edges.link("supports", nodes[2].key, [nodes[3].key], now=NOW)
         store.nodes.update_node(nodes[0].id, now=NOW, tier="session")
@@ -59,6 +61,7 @@ DAMAGE = [
     (health.WRONG_POSTINGS, "UPDATE sparse_postings SET postings = postings || x'000001' WHERE term_key = 1", 1),
     (health.WRONG_POSTINGS, "DELETE FROM sparse_docs WHERE node_key = 2", 1),
     ("packed turns whose text is in no chunk", "UPDATE chunk_turns SET packed = 1", 1),
+    ("entities with a wrong count of mentions", "UPDATE entities SET mention_count = 7", 1),
     ("rows that refer to nothing", "UPDATE nodes SET session_key = 77 WHERE key = 1", 1),
     ("rows that refer to nothing", "UPDATE nodes SET scope_key = 77 WHERE key < 3", 2),
     ("rows that refer to nothing", "DELETE FROM scopes WHERE id = 'p'", 6),
@@ -167,3 +170,17 @@ def test_codes_are_made_anew_as_wide_as_the_latest_models(filled: Store, monkeyp
     assert filled.connection.execute("SELECT length(codes) FROM code_blocks").fetchone()[0] == 128 * BLOCK_ROWS
     found, cosines = filled.vectors.nearest(row, filled.filters.allowed(Where()), model, 3)
     assert found.tolist() == [4] and np.allclose(cosines, [1.0], atol=1e-5)
+
+
+def test_turns_whose_archive_is_gone_or_damaged_are_counted_and_left_as_they_are(filled: Store) -> None:
+    assert health.unreadable_turns(filled) == 0
+    filled.connection.execute("UPDATE chunk_turns SET packed = 1")
+    filled.connection.execute("UPDATE chunks SET ctf = x'00ff'")
+    assert health.unreadable_turns(filled) == 1
+    filled.connection.execute(
+        "UPDATE chunks SET ctf = NULL, archive_day = '2026-01-01', archive_offset = 0, archive_length = 9"
+    )
+    assert health.unreadable_turns(filled) == 1
+    health.repair(filled)
+    assert health.unreadable_turns(filled) == 1
+    assert health.violations(filled) == {}

@@ -66,6 +66,16 @@ CHECKS: Final = (
         ),
     ),
     Check(
+        name="entities with a wrong count of mentions",
+        count="SELECT count(*) FROM entities e WHERE e.mention_count <>"
+        " (SELECT count(*) FROM mentions m WHERE m.entity_key = e.node_key)",
+        mend=(
+            "UPDATE entities SET mention_count ="
+            " (SELECT count(*) FROM mentions m WHERE m.entity_key = entities.node_key) WHERE mention_count <>"
+            " (SELECT count(*) FROM mentions m WHERE m.entity_key = entities.node_key)",
+        ),
+    ),
+    Check(
         name="rows that refer to nothing",
         count="SELECT count(*) FROM pragma_foreign_key_check",
     ),
@@ -97,6 +107,20 @@ def violations(store: Store) -> dict[str, int]:
     counts[WRONG_CODES] = store.vectors.wrong_blocks()
     counts[WRONG_POSTINGS] = int(store.sparse.is_wrong())
     return {name: count for name, count in counts.items() if count}
+
+
+def unreadable_turns(store: Store) -> int:
+    """Return of how many packed turns the whole text can't be read: their chunk, or its archive, is damaged or gone.
+
+    It is no drift that could be mended from here: only the beginning of each is in the database.
+    """
+    row = store.connection.execute(
+        f"SELECT count(*) FROM nodes n{JOIN} WHERE packed.node_key IS NOT NULL"
+        " AND (chunk.ctf IS NOT NULL OR chunk.archive_day IS NOT NULL)"
+        " AND packed_text(chunk.id, length(chunk.ctf), chunk.archive_day, chunk.archive_offset, chunk.archive_length,"
+        " packed.place) IS NULL"
+    ).fetchone()
+    return int(row[0])
 
 
 def repair(store: Store) -> None:
