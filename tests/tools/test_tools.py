@@ -307,9 +307,15 @@ async def test_resources_and_the_prompt_are_listed(connect: Any) -> None:
     async with connect() as client:
         assert [str(item.uri) for item in (await client.list_resources()).resources] == ["memory://stats"]
         templates = (await client.list_resource_templates()).resource_templates
-        assert {item.uri_template for item in templates} >= {"memory://node/{id}", "memory://entity/{name}"}
-        [prompt] = (await client.list_prompts()).prompts
-        assert (prompt.name, [item.name for item in prompt.arguments or []]) == ("recall", ["topic"])
+        names = {"memory://node/{id}", "memory://entity/{name}", "memory://session/{id}", "memory://topic/{id}"}
+        assert {item.uri_template for item in templates} >= names
+        prompts = (await client.list_prompts()).prompts
+        assert {prompt.name: [item.name for item in prompt.arguments or []] for prompt in prompts} == {
+            "recall": ["topic"],
+            "consolidate": ["session"],
+            "review_weak_facts": [],
+            "session_summary": ["session"],
+        }
 
 
 async def test_a_long_memory_is_whole_as_a_resource(connect: Any) -> None:

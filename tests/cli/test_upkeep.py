@@ -1,0 +1,94 @@
+"""Looking after the memory by hand: upkeep, prune, weak, sessions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperloci.cli.common import load_settings
+from hyperloci.cli.main import app
+from hyperloci.clock import MS_PER_DAY, system_clock
+from hyperloci.ingest.election import Election, lock_path
+from hyperloci.lifecycle.keeper import ROLE
+from hyperloci.memory import Memory
+from hyperloci.model.turn import Speaker, Turn
+
+runner = CliRunner()
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    result = runner.invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+@pytest.fixture
+def project(home: Path) -> Path:
+    """The project that the commands work in."""
+    return home.parent / "project"
+
+
+def faded(project: Path, text: str, days: int = 200) -> str:
+    """Remember a fact, that long ago."""
+    with Memory.open(load_settings(), project, clock=lambda: system_clock() - days * MS_PER_DAY) as memory:
+        return memory.remember_fact(text, confidence=0.5).id
+
+
+def talk(project: Path) -> None:
+    """Have a session that was left two days ago."""
+    with Memory.open(load_settings(), project, clock=lambda: system_clock() - 2 * MS_PER_DAY) as memory:
+        text = "Let's use PostgreSQL for the invoices because SQLite locks up."
+        at = system_clock() - 2 * MS_PER_DAY
+        memory.add_turns("session-1", [Turn(uuid="turn-1", role=Speaker.USER, text=text, timestamp_ms=at)])
+
+
+@pytest.mark.req("B.11", "D.11")
+def test_what_faded_is_listed_by_a_dry_run_and_forgotten_by_a_real_one(project: Path) -> None:
+    fact = faded(project, "The old gateway has two cores")
+    assert f"{fact} insight: The old gateway has two cores" in run("prune", "--dry-run")
+    assert "1 would be forgotten" in run("prune", "--dry-run")
+    done = json.loads(run("prune", "--json"))
+    assert (done["ids"], done["left"]) == ([fact], 0)
+    assert "0 forgotten" in run("prune")
+    assert "restored" in run("restore", fact)
+    assert json.loads(run("query", "gateway cores", "--json"))["results"][0]["id"] == fact
+
+
+@pytest.mark.req("B.15")
+def test_what_is_weak_is_listed_with_its_days(project: Path) -> None:
+    fact = faded(project, "The old gateway has two cores", days=10)
+    (weak,) = json.loads(run("weak", "--json"))
+    assert weak["hit"]["id"] == fact
+    assert 0 < weak["days_to_prune"] < 60
+    assert fact[:8] in run("weak")
+
+
+@pytest.mark.req("B.16", "B.17")
+def test_upkeep_by_hand_ends_left_sessions_and_makes_facts_of_them(project: Path) -> None:
+    talk(project)
+    rehearsed = run("upkeep", "--dry-run")
+    assert "a dry run: nothing was changed" in rehearsed
+    assert json.loads(run("sessions", "--json"))[0]["status"] == "active"
+    report: Any = {step["name"]: step for step in json.loads(run("upkeep", "--json"))["steps"]}
+    assert (report["abandon_sessions"]["changed"], report["consolidate"]["changed"]) == (1, 1)
+    (session,) = json.loads(run("sessions", "--json"))
+    assert session["status"] == "abandoned"
+    assert session["consolidated_at"] is not None
+    (hit,) = json.loads(run("query", "PostgreSQL invoices", "--type", "decision", "--json"))["results"]
+    assert hit["content"].startswith("Let's use PostgreSQL")
+    assert "consolidate" in run("upkeep", "--due")
+
+
+def test_upkeep_that_another_process_is_at_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hyperloci.lifecycle.keeper.HAND_WAIT_SECONDS", 0.05)
+    settings = load_settings()
+    other = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
+    assert other.try_to_win()
+    try:
+        run("upkeep", code=3)
+    finally:
+        other.resign()
