@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hyperloci.errors import StoreError
+from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Where
-from hyperloci.store import Store, codes, health, vec, vectors
+from hyperloci.store import Store, codes, health, int8, vec, vectors
 from hyperloci.store.codes import BLOCK_ROWS, Codes, sign_code, words_of
 from hyperloci.store.stats import MAX_ATTEMPTS
 from hyperloci.store.vectors import COLUMNS, Vectors
@@ -485,3 +486,63 @@ def test_a_memory_without_vectors_has_nothing_near(store: Store, monkeypatch: py
     make_nodes(store, 3)
     found, cosines = store.vectors.nearest(random_rows(1)[0], everyone(store), 1, 5)
     assert found.tolist() == cosines.tolist() == []
+
+
+def stored(space: str, row: Matrix) -> bytes:
+    """Return a vector as the column of a space holds it."""
+    if space == "e1":
+        return row.tobytes()
+    return np.packbits(row > 0, bitorder="little").tobytes() if space == "e9" else int8.pack(row)
+
+
+@pytest.mark.req("E.01")
+@pytest.mark.parametrize("space", vectors.SCANNED)
+@pytest.mark.parametrize("exact_below", [0, 10_000])
+def test_every_scanned_space_finds_what_a_full_comparison_of_it_finds(
+    store: Store, monkeypatch: pytest.MonkeyPatch, space: str, exact_below: int
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", exact_below)
+    rows, query = random_rows(400, 256), random_rows(1, 256, seed=8)[0]
+    query = np.sign(query) if space == "e9" else query
+    keys = make_nodes(store, 400)
+    with store.transaction():
+        model = store.vectors.use_model("m", 256, now=NOW)
+        for key, row in zip(keys, rows, strict=True):
+            store.vectors.put(NodeKey(key), model, {space: stored(space, row)}, now=NOW)
+    found, cosines = store.vectors.nearest(query, everyone(store), model, 10, space=space)
+    matrix = vectors.unpacked(space, [stored(space, row) for row in rows], 256)
+    wanted = matrix @ query / np.linalg.norm(query)
+    order = np.lexsort((keys, -wanted))[:10]
+    assert found.tolist() == [keys[at] for at in order]
+    np.testing.assert_allclose(cosines, wanted[order], atol=1e-5)
+
+
+def test_a_side_that_a_memory_has_no_more_is_found_no_more(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
+    key, other = (NodeKey(key) for key in make_nodes(store, 2))
+    row = random_rows(1)[0]
+    with store.transaction():
+        model = store.vectors.use_model("m", 384, now=NOW)
+        store.vectors.put(key, model, {"e1": row.tobytes(), "e7": int8.pack(row)}, now=NOW)
+        store.vectors.put(other, model, {"e1": row.tobytes(), "e7": int8.pack(row)}, now=NOW)
+    assert store.vectors.nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [key, other]
+    with store.transaction():
+        store.vectors.put(key, model, {"e1": row.tobytes()}, now=NOW)
+    assert store.vectors.nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [other]
+    assert health.violations(store).get(health.WRONG_CODES) is None
+
+
+@pytest.mark.req("D.13")
+def test_codes_of_every_scanned_space_are_checked_and_made_anew(store: Store) -> None:
+    (key,) = (NodeKey(key) for key in make_nodes(store, 1))
+    row = random_rows(1, 256)[0]
+    with store.transaction():
+        model = store.vectors.use_model("m", 256, now=NOW)
+        store.vectors.put(key, model, {space: stored(space, row) for space in vectors.SCANNED}, now=NOW)
+    before = store.connection.execute("SELECT space, block, codes FROM code_blocks ORDER BY space").fetchall()
+    assert len(before) == len(vectors.SCANNED) and store.vectors.wrong_blocks() == 0
+    store.connection.execute("UPDATE code_blocks SET codes = zeroblob(length(codes)) WHERE space <> 'e1'")
+    assert store.vectors.wrong_blocks() == len(vectors.SCANNED) - 1
+    with store.transaction():
+        store.vectors.rebuild_codes()
+    assert store.connection.execute("SELECT space, block, codes FROM code_blocks ORDER BY space").fetchall() == before
