@@ -24,6 +24,10 @@ SHORT_ID: Final = 8
 """Characters of an id that are shown: with so many no two have met yet, and every command takes them."""
 
 
+WIDE: Final = 1_000
+"""Columns of a drawing: a tree is cut at its width, and what is cut can't be read nor piped."""
+
+
 class Direction(StrEnum):
     """Which way relations are followed."""
 
@@ -70,7 +74,7 @@ def graph(
     elif mermaid or dot:
         typer.echo(to_mermaid(answer) if mermaid else to_dot(answer))
     else:
-        console.print(draw(answer))
+        console.print(draw(answer), width=WIDE)
 
 
 def _as_json(related: RelatedAnswer, answer: GraphAnswer) -> dict[str, object]:
@@ -91,7 +95,8 @@ def draw(answer: GraphAnswer) -> Drawing:
         if found is None:
             continue
         edge, above = found
-        line = Text.assemble((f"{_arrow(edge, above, node.id)} ", "cyan"), _line(node), (f"  [{_said(edge)}]", "dim"))
+        said = (f"{_arrow(edge, above, node.id)} ", "cyan"), (f"[{_said(edge)}]  ", "dim")
+        line = Text.assemble(*said, _line(node), (f"  ({edge.evidence})" if edge.evidence else "", "dim"))
         branches[node.id] = branches[above].add(line)
     return tree
 
@@ -118,7 +123,7 @@ def _arrow(edge: GraphEdge, above: str, below: str) -> str:
 
 def _said(edge: GraphEdge) -> str:
     sure = "confirmed" if edge.confirmed else f"{'~' if edge.automatic else ''}{edge.confidence:.2f}"
-    return ", ".join(part for part in (edge.id[:SHORT_ID], sure, edge.evidence or "") if part)
+    return f"{edge.id[:SHORT_ID]} {sure}"
 
 
 def _line(node: GraphNode) -> str:
@@ -212,7 +217,7 @@ def outline(
             if json:
                 print_json(tree)
             else:
-                console.print(draw_outline(tree))
+                console.print(draw_outline(tree), width=WIDE)
             return
         found = memory.find_sections(title, fuzzy=fuzzy, type=kind, level=level, path=inside)
     if json:

@@ -13,13 +13,14 @@ from numpy.typing import NDArray
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, EmbedderError, NotFoundError, NotReadyError
+from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.retrieval import strategies
 from hyperloci.retrieval.following import followed
 from hyperloci.retrieval.fusion import fuse_spaces
+from hyperloci.retrieval.ids import by_id
 from hyperloci.retrieval.intent import Intent, classify
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.routing import Route, route
@@ -212,7 +213,8 @@ class Searcher:
         stages = Stages.of(self._settings)
         spaces = strategies.recalled(look, stages, allowed)
         nodes = self._nodes(spaces)
-        spaces |= look.scores(strategies.scored_spaces(look), nodes)
+        # E12 sees the last stage only: it costs most.
+        spaces |= look.scores([space for space in strategies.scored_spaces(look) if space != "e12"], nodes)
         fused = fuse_spaces(spaces, profile, self._settings)
         kept = sorted(fused, key=lambda key: (-fused[key], key))[: stages.fused]
         nodes = {key: nodes[key] for key in kept}
@@ -281,9 +283,7 @@ class Searcher:
         return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
 
     def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
-        start = self._store.nodes.get_node(around.node_id)
-        if start is None:
-            raise NotFoundError(f"where.related_to={around.node_id!r} is no memory.")
+        start = by_id(self._store, around.node_id, "where.related_to")
         reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True

@@ -1,0 +1,260 @@
+"""RFC-014's own questions and failure cases, on real files, through the façade and the command line (D.01-D.12)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperloci.cli.main import app
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.memory import Memory
+from hyperloci.model.search import SearchAnswer
+from hyperloci.retrieval.query_language import QueryError
+from tests.support import FakeClock
+
+LONG = "The words that follow only make the section long enough to be a snippet of its own, and say nothing more. " * 2
+
+CTF = f"""# The CTF format
+
+CTF is a compact text format for turns.
+
+## Design
+
+CTF rows hold one turn each; caching of decoded rows keeps the CTF format quick. {LONG}
+
+## Limitations
+
+CTF cannot hold binary attachments. {LONG}
+
+## Features
+
+What CTF does well: it is small, and a limit of the format is no problem in practice. {LONG}
+"""
+
+CLI_TUTORIAL = f"""# Command line tutorial
+
+A tutorial for beginners: step by step, your first command in the terminal with the CLI. {LONG}
+"""
+
+CONFIG = f"""# Settings
+
+## Reference
+
+Every configuration key: `cache_size` is the configuration of the cache. {LONG}
+
+## Background
+
+Why configuration is read once. {LONG}
+"""
+
+CODE = '''"""The cache of decoded rows, which is the part of the program that this file is about and nothing else."""
+
+from app.rows import decode_row
+
+
+class RowCache:
+    """Keeps rows."""
+
+    def lookup(self, key):
+        return self.fetch(key)
+
+    def fetch(self, key):
+        return decode_row(key)
+'''
+
+ROWS = "def decode_row(key):\n    return key\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    for name, text in {
+        "docs/ctf.md": CTF,
+        "docs/guide/cli.md": CLI_TUTORIAL,
+        "docs/settings.md": CONFIG,
+        "notes/settings.md": CONFIG,
+        "app/cache.py": CODE,
+        "app/rows.py": ROWS,
+    }.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+@pytest.fixture
+def memory(settings: Settings, project: Path, clock: FakeClock) -> Iterator[Memory]:
+    with Memory.open(settings, project, clock=clock) as opened:
+        opened.index_path()
+        yield opened
+
+
+def places(answer: SearchAnswer) -> list[tuple[str | None, str]]:
+    return [(hit.source.path, hit.source.section_path[-1]) for hit in answer.results if hit.source.section_path]
+
+
+# The five examples of the document
+
+
+@pytest.mark.req("D.01", "D.08")
+def test_what_did_we_say_about_caching_in_the_design_section(memory: Memory) -> None:
+    assert places(memory.query("caching section:Design")) == [("docs/ctf.md", "Design")]
+
+
+@pytest.mark.req("D.02", "D.10")
+def test_what_contradicts_our_decision_about_the_format(memory: Memory) -> None:
+    decided = memory.remember_fact("We store turns in the CTF format.", category="decision")
+    against = memory.remember_fact("Turns should be plain JSON lines, nothing else.", category="insight")
+    memory.relate("contradicts", [{"id": decided.id}, {"id": against.id}], evidence="they exclude each other")
+    found = memory.find_related(decided.id, relationship="contradicts")
+    assert [(item.id, item.direction) for item in found.related] == [(against.id, "both")]
+    assert against.id in [hit.id for hit in memory.query(f"related:{decided.id[:8]} relation:contradicts").results]
+
+
+@pytest.mark.req("D.04")
+def test_all_content_under_limitations_headings(memory: Memory) -> None:
+    answer = memory.query("section:Limitations", limit=50)
+    assert answer.mode == "list"
+    assert places(answer) == [("docs/ctf.md", "Limitations")]
+
+
+@pytest.mark.req("D.07", "D.08")
+def test_conditions_of_every_kind_narrow_one_search(memory: Memory) -> None:
+    answer = memory.query("configuration in:docs/*.md section:Reference type:docs after:last_year level:2")
+    assert places(answer) == [("docs/settings.md", "Reference")]
+    assert places(memory.query("configuration in:**/settings.md section:Reference", limit=9)) != places(answer)
+
+
+@pytest.mark.req("D.08")
+def test_what_nothing_contradicts_can_be_asked_for(memory: Memory) -> None:
+    one = memory.remember_fact("Redis caching is on.", category="decision")
+    other = memory.remember_fact("Memcached caching is on.", category="decision")
+    objection = memory.remember_fact("Nothing of the kind is allowed here.", category="constraint")
+    memory.relate("contradicts", [{"id": one.id}, {"id": objection.id}])
+    held = [hit.id for hit in memory.query("caching type:decision not:contradicted").results]
+    assert other.id in held and one.id not in held
+    memory.forget(objection.id)
+    assert one.id in [hit.id for hit in memory.query("caching type:decision not:contradicted").results]
+
+
+# Its failure cases
+
+
+@pytest.mark.req("D.04", "D.08")
+def test_limitations_of_the_format_come_from_the_section_that_is_about_them(memory: Memory) -> None:
+    answer = memory.query("what are the limitations of the CTF format in:docs/**")
+    assert places(answer)[0] == ("docs/ctf.md", "Limitations")
+
+
+@pytest.mark.req("D.01")
+def test_a_glob_with_two_stars_crosses_folders_and_one_does_not(memory: Memory) -> None:
+    assert {place[0] for place in places(memory.query("in:docs/**", limit=50))} == {
+        "docs/ctf.md",
+        "docs/guide/cli.md",
+        "docs/settings.md",
+    }
+    assert {place[0] for place in places(memory.query("in:docs/*", limit=50))} == {"docs/ctf.md", "docs/settings.md"}
+
+
+@pytest.mark.req("D.01")
+def test_code_is_found_by_its_class_function_module_and_lines(memory: Memory) -> None:
+    def symbols(line: str) -> list[str | None]:
+        return [hit.source.symbol for hit in memory.query(line, limit=50).results]
+
+    assert symbols("class:RowCache function:fetch") == ["RowCache.fetch"]
+    assert set(symbols("module:app.cache")) == {None, "RowCache", "RowCache.lookup", "RowCache.fetch"}
+    assert symbols("in:app/rows.py lines:1-2") == ["decode_row"]
+    assert symbols("in:app/rows.py lines:7-9") == []
+
+
+# Relations and structure through the façade
+
+
+@pytest.mark.req("D.02", "D.03")
+def test_relations_of_code_are_walked_confirmed_and_drawn(memory: Memory) -> None:
+    (fetch,) = memory.query("class:RowCache function:fetch").results
+    (decode,) = memory.query("function:decode_row").results
+    path = memory.path_between(fetch.id, decode.id, relationship="calls", direction="out")
+    assert path is not None and [node.id for node in path.nodes] == [fetch.id, decode.id]
+    (edge,) = path.edges
+    assert (edge.label, edge.automatic, edge.confirmed) == ("calls", True, False)
+    confirmed = memory.confirm_link(edge.id[:8])
+    assert confirmed.confirmed and confirmed.confidence == 1.0
+    with pytest.raises(NotFoundError, match="no relation"):
+        memory.confirm_link("00000000")
+    drawn = memory.graph(fetch.id, depth=1)
+    assert drawn.nodes[0].id == fetch.id and edge.id in [other.id for other in drawn.edges]
+    (lookup,) = memory.query("class:RowCache function:lookup").results
+    assert {node.id for node in memory.neighbourhood(fetch.id, depth=1, relationship="calls")} == {
+        fetch.id,
+        decode.id,
+        lookup.id,
+    }
+
+
+@pytest.mark.req("D.02")
+def test_dependencies_over_many_steps_are_told_with_their_circles(memory: Memory) -> None:
+    ids = [memory.remember_fact(f"Part {name} of the plan.").id for name in ("alpha", "beta", "gamma")]
+    for source, target in ((0, 1), (1, 2), (2, 0)):
+        memory.relate("depends_on", [{"id": ids[source], "role": "subject"}, {"id": ids[target], "role": "object"}])
+    answer = memory.dependencies(ids[0])
+    assert [(node.id, node.distance) for node in answer.dependencies] == [(ids[1], 1), (ids[2], 2)]
+    assert answer.cycles == (tuple(ids),)
+    assert answer.complete
+    assert memory.graph_stats()["by_label"]["depends_on"] == 3
+    assert memory.path_between(ids[0], memory.remember_fact("Alone.").id) is None
+
+
+def test_the_beginning_of_an_id_is_enough_if_it_is_the_only_one(memory: Memory) -> None:
+    fact = memory.remember_fact("The launch is on Tuesday.")
+    assert memory.find_related(fact.id[:8]).node.id == fact.id
+    with pytest.raises(NotFoundError, match="related_to"):
+        memory.query("related:ffffffffff")
+    with pytest.raises(QueryError, match="column 1"):
+        memory.query("sectoin:x")
+    with pytest.raises(BadRequestError, match="limit"):
+        memory.query("section:Design", limit=0)
+
+
+# The command line
+
+
+runner = CliRunner()
+
+
+def run(project: Path, *arguments: str, code: int = 0) -> str:
+    result = runner.invoke(app, [*arguments, "--project", str(project)])
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+@pytest.mark.req("D.11")
+def test_the_command_line_asks_draws_outlines_confirms_and_counts(project: Path) -> None:
+    run(project, "index", "--json")
+    assert "docs/ctf.md" in run(project, "query", "caching section:Design")
+    listed = json.loads(run(project, "query", "class:RowCache function:fetch", "--json"))
+    (hit,) = listed["results"]
+    drawn = run(project, "graph", hit["id"][:8], "--depth", "1")
+    assert "-> calls" in drawn and "decode_row" in drawn and "~0.95" in drawn
+    answer = json.loads(run(project, "graph", hit["id"], "--json"))
+    edge = next(edge for edge in answer["edges"] if edge["label"] == "calls")
+    assert "confirmed" in run(project, "confirm", edge["id"][:8])
+    assert "-.->|" in run(project, "graph", hit["id"], "--mermaid")
+    assert 'label="calls"' in run(project, "graph", hit["id"], "--dot", "--relation", "calls")
+    assert "Limitations  limitations, lines" in run(project, "outline", "docs/ctf.md")
+    assert "RowCache" in run(project, "outline", "app/cache.py")
+    assert "docs/ctf.md" in run(project, "outline", "--title", "limitation", "--fuzzy")
+    assert json.loads(run(project, "stats", "--json"))["graph"]["confirmed_edges"] == 1
+
+
+@pytest.mark.req("D.11")
+def test_the_command_line_points_at_the_column_of_a_mistake(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    result = runner.invoke(app, ["query", "cache sectoin:Design", "--project", str(project)])
+    assert result.exit_code == 2
+    said = result.output + capfd.readouterr().err
+    assert "column 7: sectoin: is no condition; did you mean section:?" in said
+    assert "\n        ^" in said
