@@ -206,7 +206,7 @@ class Consolidation:
         strategy: str,
     ) -> Saved:
         """Store what a payload says of its findings: names, causes, what they replace."""
-        superseded, unresolved = self.write.resolve_declared(payload.conflicts, nodes, progress.scope)
+        superseded, unresolved = self.write.conflicts.resolve_declared(payload.conflicts, nodes, progress.scope)
         return replace(
             saved,
             superseded=(*saved.superseded, *superseded),

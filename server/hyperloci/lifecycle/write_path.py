@@ -13,34 +13,23 @@ from typing import Any, Final
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.graph.anchors import anchor_fact
-from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.graph.naming import Named
 from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.suspicion import REASONS
-from hyperloci.lifecycle.payload import Cause, Conflict, Finding, Kind, NamedThing, Payload, Rejected
+from hyperloci.lifecycle.conflicts import Conflicts
+from hyperloci.lifecycle.payload import Cause, Finding, Kind, NamedThing, Payload, Rejected
 from hyperloci.lifecycle.sameness import says_same, ungrounded
-from hyperloci.model.answers import Contradiction, ContradictionKind
+from hyperloci.model.answers import Contradiction
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.search import Where
 from hyperloci.store import Store
 from hyperloci.store.ageing import PRUNE
-from hyperloci.store.analysis import query_terms
 from hyperloci.store.consolidations import Consolidations, Progress
-
-CANDIDATES: Final = 30
-"""Known memories a finding is compared with: those nearest in words."""
 
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
-
-REPLACING: Final = frozenset({ContradictionKind.VALUE})
-"""The later of two values for the same thing is the one that holds; a denial may be about another case."""
-
-REPLACING_SCORE: Final = 0.5
-"""As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
 
 _TYPE_OF: Final[Mapping[Kind, NodeType]] = {Kind.DECISION: NodeType.DECISION, Kind.DEAD_END: NodeType.EXPERIENCE}
 """Every other kind is a fact."""
@@ -90,6 +79,7 @@ class WritePath:
         self._settings = settings
         self._clock = clock
         self._progress = Consolidations(store.connection, store.log)
+        self.conflicts = Conflicts(store, clock)
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 
@@ -129,11 +119,11 @@ class WritePath:
 
     def _planned(self, progress: Progress, finding: Finding, text: Prepared, sources: tuple[Node, ...]) -> Plan:
         scope = _scope_of(progress.scope, finding, sources)
-        near = self._near(text.text, (progress.scope, GLOBAL_SCOPE))
+        near = self.conflicts.near(text.text, progress.scope)
         known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
         disputes: tuple[Contradiction, ...] = ()
         if known is None:
-            disputes = self._disputes(text.text, near, (progress.scope, GLOBAL_SCOPE))
+            disputes = self.conflicts.detect(text.text, near, progress.scope)
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
         return Plan(
             finding=finding,
@@ -264,98 +254,11 @@ class WritePath:
 
     def detect_conflicts(self, statement: str, scope: str) -> tuple[Contradiction, ...]:
         """Return the memories of a project, and the global ones, that disagree with a statement."""
-        scopes = (scope, GLOBAL_SCOPE)
-        return self._disputes(statement, self._near(statement, scopes), scopes)
-
-    def _near(self, statement: str, scopes: Sequence[str]) -> list[Candidate]:
-        said = Where(scopes=tuple(scopes), types=("fact", "decision", "experience"))
-        allowed = self._store.filters.allowed(said)
-        found = self._store.keyword_search.search(query_terms(statement), allowed, CANDIDATES)
-        keys = [NodeKey(key) for key in found.scores]
-        nodes = self._store.nodes.by_keys(keys)
-        concluded = [nodes[key] for key in keys if key in nodes]
-        return [Candidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]
-
-    def _disputes(self, statement: str, near: Sequence[Candidate], scopes: Sequence[str]) -> tuple[Contradiction, ...]:
-        found = ContradictionFinder(self._store).find(statement, near, scopes=scopes, limit=5).contradictions
-        return tuple(item for item in found if item.kind is not ContradictionKind.SUPERSEDED)
+        return self.conflicts.detect(statement, self.conflicts.near(statement, scope), scope)
 
     def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
-        """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
-
-        Replaced is only what was extracted too, by a later value for the same thing. What somebody remembered or
-        confirmed stands, whatever a transcript says: a person decides. Runs in a transaction.
-        """
-        old = self._store.nodes.get_node(dispute.id)
-        if old is None or old.deleted_at is not None or old.valid_until is not None or old.key == new.key:
-            return False
-        replaceable = (
-            old.origin is Origin.EXTRACTION
-            and old.decay_rate > 0.0
-            and dispute.kind in REPLACING
-            and dispute.score >= REPLACING_SCORE
-            and _trust(old) <= _trust(new)
-            and old.event_time <= new.event_time
-        )
-        if replaceable:
-            self.supersede(old, new, dispute.reason)
-        elif not self._are_joined(old, new):
-            self._store.edges.link(
-                "contradicts",
-                new.key,
-                [old.key],
-                now=self._clock(),
-                confidence=dispute.score,
-                automatic=True,
-                evidence=dispute.reason,
-            )
-        return replaceable
-
-    def supersede(self, old: Node, new: Node, reason: str) -> None:
-        """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
-        now = self._clock()
-        self._store.nodes.update_node(old.id, now=now, valid_until=max(old.valid_from, new.valid_from))
-        self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=True, evidence=reason)
-        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
-
-    def _are_joined(self, old: Node, new: Node) -> bool:
-        return any(
-            member.node == old.key for edge in self._store.edges.of(new.key, "contradicts") for member in edge.members
-        )
-
-    def resolve_declared(
-        self, conflicts: Sequence[Conflict], nodes: Mapping[str, Node], scope: str
-    ) -> tuple[list[str], list[Rejected]]:
-        """Resolve the conflicts that whoever consolidated has declared; the same limits hold. Runs in a transaction."""
-        superseded: list[str] = []
-        rejected: list[Rejected] = []
-        for number, conflict in enumerate(conflicts):
-            place = f"conflicts[{number}]"
-            old, new = self._store.nodes.get_node(conflict.old), nodes.get(conflict.new)
-            if old is None or old.scope not in (scope, GLOBAL_SCOPE) or old.deleted_at is not None:
-                rejected.append(Rejected(place, f"old={conflict.old!r:.60} is no memory of this project"))
-            elif new is None:
-                rejected.append(Rejected(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
-            elif old.key == new.key or old.valid_until is not None:
-                rejected.append(Rejected(place, "old is replaced already"))
-            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _trust(old) > _trust(new):
-                reason = prepare(conflict.reason).text or "declared so"
-                score = min(old.confidence, new.confidence)
-                self._store.edges.link(
-                    "contradicts",
-                    new.key,
-                    [old.key],
-                    now=self._clock(),
-                    confidence=score,
-                    automatic=True,
-                    evidence=reason,
-                )
-                why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
-                rejected.append(Rejected(place, why))
-            else:
-                self.supersede(old, new, prepare(conflict.reason).text or "replaced by what a later session said")
-                superseded.append(old.id)
-        return superseded, rejected
+        """Settle a disagreement (`Conflicts.resolve`); True if the new memory replaced the old. In a transaction."""
+        return self.conflicts.resolve(new, dispute)
 
     # -- names and causes --------------------------------------------------------------------------------------------
 
@@ -418,11 +321,6 @@ def _scope_of(project: str, finding: Finding, sources: Sequence[Node]) -> str:
 
 def _is_known_by(node: Node, text: str) -> bool:
     return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
-
-
-def _trust(node: Node) -> float:
-    """Return how far the turns can be believed that a memory was made of."""
-    return float(node.metadata.get("trust", node.confidence))
 
 
 def _speaker(node: Node) -> str:

@@ -1,0 +1,133 @@
+"""What a new memory disagrees with, and what becomes of the two (B.17, B.19)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+from hyperloci.ingest.boundary import prepare
+from hyperloci.lifecycle.payload import Conflict, Rejected
+from hyperloci.model.answers import Contradiction, ContradictionKind
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.search import Where
+from hyperloci.store import Store
+from hyperloci.store.analysis import query_terms
+
+CANDIDATES: Final = 30
+"""Known memories a finding is compared with: those nearest in words."""
+
+REPLACING: Final = frozenset({ContradictionKind.VALUE})
+"""The later of two values for the same thing is the one that holds; a denial may be about another case."""
+
+REPLACING_SCORE: Final = 0.5
+"""As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
+
+
+class Conflicts:
+    """The disagreements of one store."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def near(self, statement: str, scope: str) -> list[Candidate]:
+        """Return what is concluded in a project, or everywhere, and nearest to a statement in words."""
+        scopes = (scope, GLOBAL_SCOPE)
+        said = Where(scopes=tuple(scopes), types=("fact", "decision", "experience"))
+        allowed = self._store.filters.allowed(said)
+        found = self._store.keyword_search.search(query_terms(statement), allowed, CANDIDATES)
+        keys = [NodeKey(key) for key in found.scores]
+        nodes = self._store.nodes.by_keys(keys)
+        concluded = [nodes[key] for key in keys if key in nodes]
+        return [Candidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]
+
+    def detect(self, statement: str, near: Sequence[Candidate], scope: str) -> tuple[Contradiction, ...]:
+        """Return those of the near memories that disagree with a statement."""
+        scopes = (scope, GLOBAL_SCOPE)
+        found = ContradictionFinder(self._store).find(statement, near, scopes=scopes, limit=5).contradictions
+        return tuple(item for item in found if item.kind is not ContradictionKind.SUPERSEDED)
+
+    def resolve(self, new: Node, dispute: Contradiction) -> bool:
+        """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
+
+        Replaced is only what was extracted too, by a later value for the same thing. What somebody remembered or
+        confirmed stands, whatever a transcript says: a person decides. Runs in a transaction.
+        """
+        old = self._store.nodes.get_node(dispute.id)
+        if old is None or old.deleted_at is not None or old.valid_until is not None or old.key == new.key:
+            return False
+        replaceable = (
+            old.origin is Origin.EXTRACTION
+            and old.decay_rate > 0.0
+            and dispute.kind in REPLACING
+            and dispute.score >= REPLACING_SCORE
+            and _trust(old) <= _trust(new)
+            and old.event_time <= new.event_time
+        )
+        if replaceable:
+            self.supersede(old, new, dispute.reason)
+        elif not self._are_joined(old, new):
+            self._store.edges.link(
+                "contradicts",
+                new.key,
+                [old.key],
+                now=self._clock(),
+                confidence=dispute.score,
+                automatic=True,
+                evidence=dispute.reason,
+            )
+        return replaceable
+
+    def supersede(self, old: Node, new: Node, reason: str) -> None:
+        """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
+        now = self._clock()
+        self._store.nodes.update_node(old.id, now=now, valid_until=max(old.valid_from, new.valid_from))
+        self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=True, evidence=reason)
+        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+    def _are_joined(self, old: Node, new: Node) -> bool:
+        return any(
+            member.node == old.key for edge in self._store.edges.of(new.key, "contradicts") for member in edge.members
+        )
+
+    def resolve_declared(
+        self, conflicts: Sequence[Conflict], nodes: Mapping[str, Node], scope: str
+    ) -> tuple[list[str], list[Rejected]]:
+        """Resolve the conflicts that whoever consolidated has declared; the same limits hold. Runs in a transaction."""
+        superseded: list[str] = []
+        rejected: list[Rejected] = []
+        for number, conflict in enumerate(conflicts):
+            place = f"conflicts[{number}]"
+            old, new = self._store.nodes.get_node(conflict.old), nodes.get(conflict.new)
+            if old is None or old.scope not in (scope, GLOBAL_SCOPE) or old.deleted_at is not None:
+                rejected.append(Rejected(place, f"old={conflict.old!r:.60} is no memory of this project"))
+            elif new is None:
+                rejected.append(Rejected(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
+            elif old.key == new.key or old.valid_until is not None:
+                rejected.append(Rejected(place, "old is replaced already"))
+            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _trust(old) > _trust(new):
+                reason = prepare(conflict.reason).text or "declared so"
+                score = min(old.confidence, new.confidence)
+                self._store.edges.link(
+                    "contradicts",
+                    new.key,
+                    [old.key],
+                    now=self._clock(),
+                    confidence=score,
+                    automatic=True,
+                    evidence=reason,
+                )
+                why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
+                rejected.append(Rejected(place, why))
+            else:
+                self.supersede(old, new, prepare(conflict.reason).text or "replaced by what a later session said")
+                superseded.append(old.id)
+        return superseded, rejected
+
+
+def _trust(node: Node) -> float:
+    """Return how far the turns can be believed that a memory was made of."""
+    return float(node.metadata.get("trust", node.confidence))
