@@ -86,7 +86,7 @@ def measure(evaluation: EvaluationSet, folder: Path) -> dict[str, float]:
     found: dict[str, list[float]] = {}
     for corpus in evaluation.corpora:
         if corpus.questions:
-            with _stored(corpus, folder / f"{evaluation.name}-{corpus.name}".replace("/", "_")) as (memory, named):
+            with _stored(corpus, folder / corpus.name.replace("/", "_")) as (memory, named):
                 for name, values in _without_each(memory, named, corpus).items():
                     found.setdefault(name, []).extend(values)
     return {name: float(np.mean(values)) for name, values in found.items()}
@@ -139,7 +139,7 @@ def main() -> None:
             for evaluation in LOADERS[name](options.data / name) if (options.data / name).is_dir() else ():
                 cut = sampled(evaluation, options.questions, options.documents)
                 n = sum(len(corpus.questions) for corpus in cut.corpora)
-                answer[cut.name] = {"n": n, **measure(cut, options.folder or Path(temporary))}
+                answer[cut.name] = {"n": n, **measure(cut, (options.folder or Path(temporary)) / name)}
                 print(f"{cut.name} done", answer[cut.name], file=sys.stderr)
     _print(answer)
     if options.save:

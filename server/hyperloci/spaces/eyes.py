@@ -145,7 +145,8 @@ class ProfileEyes:
         shown = list(dict.fromkeys(looks[place].text for place, space in share if space == TOKEN_SPACE))
         names = {looks[place].text for place, space in share if space in NAME_COLUMNS}
         memory = self._names.setdefault((id(model), query), {})
-        known = {text: memory[text] for text in texts if text in memory}
+        # A name that is also a whole memory (an entity's) is wanted token by token: of that nothing is kept.
+        known = {text: memory[text] for text in texts if text in memory and text not in shown}
         vectors, states = _seen_by(model, [text for text in texts if text not in known], shown, query=query)
         vectors |= known
         _remember(memory, {name: vectors[name] for name in names if len(name) <= _NAME_CHARS})
