@@ -1,0 +1,67 @@
+"""Commands that show conversations: recap, expand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(recap)
+    app.command()(expand)
+
+
+def recap(
+    question: Annotated[str | None, typer.Argument(help="What the older turns are chosen by.")] = None,
+    project: ProjectOption = Path("."),
+    session: Annotated[str | None, typer.Option("--session", "-s", help="A session's id; the latest if none.")] = None,
+    tokens: Annotated[
+        int | None, typer.Option("--tokens", "-n", min=1, help="Budget; two fifths of the conversation if none.")
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Print a conversation within a token budget: summaries, turns that bear on a question, the latest turns.
+
+    Examples:
+      hyperloci recap
+      hyperloci recap "which database did we settle on" --tokens 2000
+      hyperloci recap --session 0a1b2c3d-... --json
+    """
+    with opened(project) as memory:
+        window = memory.get_context_window(tokens, question, session_id=session)
+    if json:
+        print_json(window)
+        return
+    console.print(Text(window.text))
+    state = f"{window.tokens} of {window.raw_tokens} tokens, older turns by {window.mode}"
+    console.print(Text(state + (f"; {window.degraded}" if window.degraded else ""), style="dim"))
+
+
+def expand(
+    id: Annotated[str, typer.Argument(help="The id of a chunk of a conversation.")],
+    project: ProjectOption = Path("."),
+    json: JsonOption = False,
+) -> None:
+    """Print the turns behind a summary of a conversation, word for word.
+
+    Examples:
+      hyperloci expand 0a1b2c3d-0000-4000-8000-123456789abc
+      hyperloci expand 0a1b2c3d-0000-4000-8000-123456789abc --json
+    """
+    with opened(project) as memory:
+        chunk = memory.expand_chunk(id)
+    if json:
+        print_json(chunk)
+        return
+    console.print(Text(f"{chunk.level} chunk of session {chunk.session_id}, {chunk.stage}", style="bold"))
+    console.print(Text(chunk.content, style="dim"))
+    for turn in chunk.turns:
+        cut = "" if turn.whole else " (only its beginning is left)"
+        console.print(Text(f"\n{turn.role}, turn {turn.seq}, {turn.at}{cut}", style="bold"))
+        console.print(Text(turn.content))

@@ -1,0 +1,53 @@
+"""recap and expand on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperloci.cli.common import load_settings
+from hyperloci.cli.main import app
+from hyperloci.lifecycle.pyramid.steps import builder
+from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.memory import Memory
+from hyperloci.model.turn import Speaker, Turn
+from tests.support import FakeClock
+
+SAID = [f"Turn {n}: the invoice job of day {n} must end by noon." for n in range(40)]
+
+
+@pytest.fixture
+def chunk(tmp_path: Path) -> str:
+    """The first chunk's id, in the memory that the command line finds."""
+    project = tmp_path / "project"
+    settings = load_settings(project)
+    with Memory.open(settings, project) as memory:
+        turns = [
+            Turn(uuid=str(n), role=Speaker.USER, text=text, timestamp_ms=1_800_000_000_000 + n)
+            for n, text in enumerate(SAID)
+        ]
+        memory.add_turns("s", turns)
+        builder(UpkeepContext(store=memory.store, settings=settings, clock=FakeClock())).run()
+        return memory.store.chunks.of_session(1)[0].id
+
+
+@pytest.mark.req("C.06")
+def test_recap_prints_a_conversation_within_its_budget(chunk: str) -> None:
+    result = CliRunner().invoke(app, ["recap", "the invoice job of day 4", "--tokens", "400"])
+    assert result.exit_code == 0, result.output
+    assert "The latest turns:" in result.output and "Turn 39:" in result.output
+    shown = json.loads(CliRunner().invoke(app, ["recap", "--json", "--tokens", "400"]).output)
+    assert shown["tokens"] <= 400 and shown["mode"] == "recency"
+    assert CliRunner().invoke(app, ["recap", "--session", "nope"]).exit_code == 1
+
+
+@pytest.mark.req("C.07")
+def test_expand_prints_the_turns_word_for_word(chunk: str) -> None:
+    shown = json.loads(CliRunner().invoke(app, ["expand", chunk, "--json"]).output)
+    assert [turn["content"] for turn in shown["turns"]] == SAID[:10]
+    plain = CliRunner().invoke(app, ["expand", chunk])
+    assert plain.exit_code == 0 and SAID[9] in plain.output
+    assert CliRunner().invoke(app, ["expand", "nope"]).exit_code == 1
