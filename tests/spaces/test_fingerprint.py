@@ -173,3 +173,25 @@ def test_the_vectors_of_names_are_kept_from_one_batch_to_the_next() -> None:
     again = fingerprints([Sight(content="it needs `parse_config`")], eyes)
     assert first == again
     assert "parse_config" in encoder.calls[0] and "parse_config" not in encoder.calls[1]
+
+
+@pytest.mark.req("E.01")
+def test_a_memory_that_is_nothing_but_a_name_seen_before_has_all_of_its_spaces() -> None:
+    eyes = ProfileEyes(Seeing())
+    fingerprints([Sight(content="Started by `deploy_all` again.")], eyes)
+
+    (made,) = fingerprints([Sight(content="deploy_all")], eyes)
+
+    assert made == fingerprints([Sight(content="deploy_all")], Seeing())[0]
+
+
+def test_a_mistyped_word_is_found_better_by_votes_than_by_signs_alone() -> None:
+    rows = rows_of("e9", *(f"notes on {word} and how it is used in the service at night" for word in WORDS))
+    voted = asked("kubernets")
+    signed = QueryFingerprint(model_id="seeing", bits=voted.bits)
+    with_votes, without = score("e9", voted, rows), score("e9", signed, rows)
+    assert with_votes.argmax() == WORDS.index("kubernetes")
+    assert with_votes[0] - np.sort(with_votes)[-2] > without[0] - np.sort(without[1:])[-1]
+
+
+WORDS = ("kubernetes", "postgres", "elasticsearch", "terraform", "prometheus", "cucumber", "lockfile", "typescript")

@@ -99,8 +99,10 @@ class Spacewise:
     def _spelled(self, limit: int, allowed: BoolArray) -> Ranked:
         if self._seen is None or self._seen.bits is None or self._model is None:
             return {}
-        signs = signs_of([self._seen.bits], 8 * len(self._seen.bits))[0]
-        return _ranked(*self._store.vectors.nearest(signs, allowed, self._model, limit, space="e9"))
+        votes = self._seen.dense.get("e9")
+        if votes is None:
+            votes = signs_of([self._seen.bits], 8 * len(self._seen.bits))[0]
+        return _ranked(*self._store.vectors.nearest(votes, allowed, self._model, limit, space="e9"))
 
     def _sparse(self, limit: int, allowed: BoolArray) -> Ranked:
         if self._seen is None or self._model is None:

@@ -44,7 +44,7 @@ def score(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArra
     if not seen.columns:
         raise ValueError(f"{space} is not scored from stored rows: see store.sparse and spaces.temporal.")
     if seen.kind is Kind.BINARY:
-        return _binary(query.bits, rows)
+        return _binary(query, rows)
     if seen.kind is Kind.TOKEN:
         return _tokens(query.tokens, rows)
     return _dense(seen, query, rows)
@@ -81,12 +81,18 @@ def cosines(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> Fl
     return scores
 
 
-def _binary(bits: bytes | None, rows: Sequence[Row]) -> FloatArray:
+def _binary(query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
     scores = _absent(len(rows))
     places = [place for place, row in enumerate(rows) if row[0] is not None and len(row[0]) == spelling.BITS // 8]
-    if bits is not None and places:
-        found = spelling.agreement(spelling.signs([bits])[0], [rows[place][0] or b"" for place in places])
-        scores[places] = np.clip(found, 0.0, 1.0)
+    if query.bits is None or not places:
+        return scores
+    blobs = [rows[place][0] or b"" for place in places]
+    votes = query.dense.get("e9")
+    if votes is None:
+        found = spelling.agreement(spelling.signs([query.bits])[0], blobs)
+    else:
+        found = spelling.agreement(votes, blobs) / np.float32(spelling.SIGN_COSINE)
+    scores[places] = np.clip(found, 0.0, 1.0)
     return scores
 
 

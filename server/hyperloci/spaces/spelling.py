@@ -24,6 +24,9 @@ from hyperloci.store.codes import signs_of
 BITS: Final = 1_024
 NGRAM: Final = 3
 
+SIGN_COSINE: Final = float(np.sqrt(2 / np.pi))
+"""The cosine of a sum of many trigrams with its own signs, about: a text compared with itself scores 1 after all."""
+
 MAX_WORDS: Final = 256
 """Distinct words of a text that count, the first ones: more trigrams than that drown each other in 1,024 bits."""
 
