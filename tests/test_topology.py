@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -249,6 +250,17 @@ def test_the_command_line_asks_draws_outlines_confirms_and_counts(project: Path)
     assert "RowCache" in run(project, "outline", "app/cache.py")
     assert "docs/ctf.md" in run(project, "outline", "--title", "limitation", "--fuzzy")
     assert json.loads(run(project, "stats", "--json"))["graph"]["confirmed_edges"] == 1
+
+
+@pytest.mark.req("D.02", "D.11")
+def test_the_command_line_prunes_relations_that_faded(project: Path, settings: Settings, clock: FakeClock) -> None:
+    first, second = (json.loads(run(project, "remember", text, "--json"))["id"] for text in ("One.", "Two."))
+    with Memory.open(Settings.from_env(dict(os.environ)), project) as memory, memory.store.transaction():
+        keys = [node.key for id in (first, second) if (node := memory.store.nodes.get_node(id))]
+        memory.store.edges.link("supports", keys[0], keys[1:], now=1, confidence=0.5, automatic=True)
+    assert "1 relations would be removed" in run(project, "prune", "--edges", "--dry-run")
+    assert json.loads(run(project, "prune", "--edges", "--json")) == {"faded": 1, "crowded": 0, "dry_run": False}
+    assert "0 relations removed" in run(project, "prune", "--edges")
 
 
 @pytest.mark.req("D.11")

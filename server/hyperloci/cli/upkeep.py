@@ -60,6 +60,7 @@ def prune(
     project: ProjectOption = Path("."),
     dry_run: DryRunOption = False,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="Forget at most so many.")] = None,
+    edges: Annotated[bool, typer.Option("--edges", help="Prune relations instead: those rules found, faded.")] = False,
     json: JsonOption = False,
 ) -> None:
     """Forget what has faded below `decay_threshold`, in every project; `hyperloci restore ID` brings it back.
@@ -69,7 +70,11 @@ def prune(
     Examples:
       hyperloci prune --dry-run
       hyperloci prune --limit 20
+      hyperloci prune --edges --dry-run
     """
+    if edges:
+        _prune_edges(project, dry_run=dry_run, json=json)
+        return
     with opened(project) as memory:
         done = memory.prune(limit=limit, dry_run=dry_run)
         hits = memory.lookup(done.ids)
@@ -81,6 +86,19 @@ def prune(
     verb = "would be forgotten" if dry_run else "forgotten; restorable for 30 days"
     console.print(
         f"{len(done.ids)} {verb}" + (f"; {done.left} wait (prune_cap is {done.cap} a day)" if done.left else "")
+    )
+
+
+def _prune_edges(project: Path, *, dry_run: bool, json: bool) -> None:
+    with opened(project) as memory:
+        pruned = memory.prune_links(dry_run=dry_run)
+    if json:
+        print_json(pruned)
+        return
+    verb = "would be removed" if dry_run else "removed"
+    console.print(
+        f"{pruned.faded + pruned.crowded} relations {verb}: {pruned.faded} faded,"
+        f" {pruned.crowded} beyond the fifty surest of a memory"
     )
 
 
