@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from hyperloci.cli.main import app
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
@@ -219,54 +215,3 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_the_only_one(memory: Memory) 
         memory.query("sectoin:x")
     with pytest.raises(BadRequestError, match="limit"):
         memory.query("section:Design", limit=0)
-
-
-# The command line
-
-
-runner = CliRunner()
-
-
-def run(project: Path, *arguments: str, code: int = 0) -> str:
-    result = runner.invoke(app, [*arguments, "--project", str(project)])
-    assert result.exit_code == code, result.output
-    return result.stdout
-
-
-@pytest.mark.req("D.11")
-def test_the_command_line_asks_draws_outlines_confirms_and_counts(project: Path) -> None:
-    run(project, "index", "--json")
-    assert "docs/ctf.md" in run(project, "query", "caching section:Design")
-    listed = json.loads(run(project, "query", "class:RowCache function:fetch", "--json"))
-    (hit,) = listed["results"]
-    drawn = run(project, "graph", hit["id"][:8], "--depth", "1")
-    assert "-> calls" in drawn and "decode_row" in drawn and "~0.95" in drawn
-    answer = json.loads(run(project, "graph", hit["id"], "--json"))
-    edge = next(edge for edge in answer["edges"] if edge["label"] == "calls")
-    assert "confirmed" in run(project, "confirm", edge["id"][:8])
-    assert "-.->|" in run(project, "graph", hit["id"], "--mermaid")
-    assert 'label="calls"' in run(project, "graph", hit["id"], "--dot", "--relation", "calls")
-    assert "Limitations  limitations, lines" in run(project, "outline", "docs/ctf.md")
-    assert "RowCache" in run(project, "outline", "app/cache.py")
-    assert "docs/ctf.md" in run(project, "outline", "--title", "limitation", "--fuzzy")
-    assert json.loads(run(project, "stats", "--json"))["graph"]["confirmed_edges"] == 1
-
-
-@pytest.mark.req("D.02", "D.11")
-def test_the_command_line_prunes_relations_that_faded(project: Path, settings: Settings, clock: FakeClock) -> None:
-    first, second = (json.loads(run(project, "remember", text, "--json"))["id"] for text in ("One.", "Two."))
-    with Memory.open(Settings.from_env(dict(os.environ)), project) as memory, memory.store.transaction():
-        keys = [node.key for id in (first, second) if (node := memory.store.nodes.get_node(id))]
-        memory.store.edges.link("supports", keys[0], keys[1:], now=1, confidence=0.5, automatic=True)
-    assert "1 relations would be removed" in run(project, "prune", "--edges", "--dry-run")
-    assert json.loads(run(project, "prune", "--edges", "--json")) == {"faded": 1, "crowded": 0, "dry_run": False}
-    assert "0 relations removed" in run(project, "prune", "--edges")
-
-
-@pytest.mark.req("D.11")
-def test_the_command_line_points_at_the_column_of_a_mistake(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    result = runner.invoke(app, ["query", "cache sectoin:Design", "--project", str(project)])
-    assert result.exit_code == 2
-    said = result.output + capfd.readouterr().err
-    assert "column 7: sectoin: is no condition; did you mean section:?" in said
-    assert "\n        ^" in said
