@@ -10,6 +10,7 @@ from hyperloci.graph.anchors import outdated
 from hyperloci.ingest.spoken_times import SpokenTime
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
+from hyperloci.model.pyramid import SUBTYPES as CHUNKS
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import source_of
 from hyperloci.store import Store, decay_factor
@@ -60,6 +61,8 @@ def _notes(node: Node, stale: str | None) -> tuple[str, ...]:
     notes = []
     if stale:
         notes.append(f"outdated: {stale}")
+    if node.subtype in CHUNKS.values():
+        notes.append(f"summary of {node.metadata.get('turns')} turns; expand_chunk gives them")
     if node.deleted_at is not None:
         notes.append("forgotten")
     if node.valid_until is not None:

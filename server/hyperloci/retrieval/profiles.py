@@ -41,12 +41,9 @@ class Perspective:
     bonus: Mapping[str, float] = field(default_factory=dict)
 
 
-BONUS: Final[Mapping[str, float]] = MappingProxyType(
-    {"e2": 0.15, "e3": 0.2, "e4": 0.2, "e5": 0.2, "e8": 0.2, "e9": 0.3, "e11": 0.1, "e13": 0.1}
-)
+BONUS: Final[Mapping[str, float]] = MappingProxyType({"e2": 0.15, "e3": 0.2, "e5": 0.2, "e8": 0.2, "e11": 0.1})
 """What a space adds that the question speaks to: E5 only where it asks for a cause or an effect, E8 for imports,
-calls and definitions, E11 where it names something, E2 and E3 where it names a time, E9 where it has a word that
-stands nowhere."""
+calls and definitions, E11 where it names something, E2 and E3 where it names a time."""
 
 PERSPECTIVES: Final[Mapping[str, Perspective]] = MappingProxyType(
     {

@@ -4,8 +4,8 @@ A score is `w * meaning + (1 - w) * words + bonuses`, times what the memory's ki
 
 - meaning: the cosine of E1, joined by the other views of meaning (E7 for code, E10, E12); a view that does not apply
   to a memory leaves its weight to E1;
-- words: the BM25 of E6 as a share of a perfect answer's;
-- bonuses: the spaces that see a relation, a direction, a spelling or a time, each only where the question speaks to it.
+- words: the BM25 of E6 as a share of a perfect answer's, or what E13 and E9 make of the words, if that is more;
+- bonuses: the spaces that see a relation, a direction or a time, each only where the question speaks to it.
 
 All parts mean the same in every search, so a score says how good a hit is and not only that it is the best there was.
 `w` follows from the kind and length of what a search found. Against equal-weight reciprocal ranks this is worth 3 to
@@ -46,6 +46,10 @@ CODE_VIEWS: Final[Mapping[str, float]] = {"e7": 1.0}
 
 OTHER_VIEWS: Final[Mapping[str, float]] = {}
 """The same for all else."""
+
+WORDS: Final[Mapping[str, float]] = {"e6": 1.0, "e13": 0.8, "e9": 0.5}
+"""What words count by how they were found: as they stand, as other words for the same (E13), misspelled (E9, which is
+asked only where a word stands nowhere). The best of the three counts: added up, E13 costs LoCoMo a point."""
 
 BESIDE: Final = 0.15
 """What the turn before or after adds to a turn: recall@10 0.735 to 0.744 on LoCoMo, 0.632 to 0.644 on BEAM; with 0.3
@@ -123,13 +127,15 @@ def _parts(key: NodeKey, node: Node, spaces: SpaceScores, perspective: Perspecti
     # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come last.
     own = 0.0 if cosine is None else weight
     parts = {} if cosine is None else _meaning(key, cosine, spaces, _views(node, perspective), own)
-    words = spaces.get("e6", {}).get(key)
-    if words is not None:
-        parts["e6"] = (1 - own) * words
-    if perspective is not _MEANING_ONLY:
-        for space, bonus in {**BONUS, **perspective.bonus}.items():
-            if key in spaces.get(space, {}):
-                parts[space] = bonus * spaces[space][key]
+    if perspective is _MEANING_ONLY:
+        return parts
+    found = {space: share * spaces[space][key] for space, share in WORDS.items() if key in spaces.get(space, {})}
+    if found:
+        best = max(found, key=lambda space: found[space])
+        parts[best] = (1 - own) * found[best]
+    for space, bonus in {**BONUS, **perspective.bonus}.items():
+        if key in spaces.get(space, {}):
+            parts[space] = bonus * spaces[space][key]
     return parts
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
@@ -158,8 +159,9 @@ class Spacewise:
             return bool(self._seen.terms)
         return any(column in self._seen.dense for column in SPACES[space].columns)
 
+    @functools.cached_property
     def misspelled(self) -> bool:
-        """Tell whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""
+        """Whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""
         return len(self._store.keyword_search.frequencies(self._terms)) < len(self._terms)
 
     def _stored(self, spaces: Sequence[str], keys: Sequence[NodeKey]) -> dict[str, Ranked]:

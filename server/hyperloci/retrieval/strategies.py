@@ -15,7 +15,7 @@ import numpy as np
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
-from hyperloci.spaces.space import SPACES, Kind
+from hyperloci.spaces.space import SPACES
 from hyperloci.store.filters import BoolArray
 
 POOL: Final = 200
@@ -77,7 +77,7 @@ def _helpers(look: Spacewise, code: bool) -> list[str]:
     if not look.has_vectors:
         return []
     # A scan of E9 costs more than all else together; it helps where the words themselves can't be found.
-    return [*(["e7"] if code else []), *(["e9"] if look.misspelled() else []), "e13"]
+    return [*(["e7"] if code else []), *(["e9"] if look.misspelled else []), "e13"]
 
 
 def one_first(look: Spacewise, space: str, limit: int) -> dict[str, Ranked]:
@@ -104,5 +104,9 @@ def recalled(look: Spacewise, stages: Stages, allowed: BoolArray) -> dict[str, R
 
 
 def scored_spaces(look: Spacewise) -> tuple[str, ...]:
-    """Return the spaces worth scoring candidates in: those that the question speaks to, E12 left for the last stage."""
-    return tuple(space for space in look.speaks() if SPACES[space].kind is not Kind.TOKEN)
+    """Return the spaces worth scoring candidates in: those that the question speaks to.
+
+    E9 only where a word stands nowhere: of right words it knows less than E6.
+    """
+    left_out = () if look.misspelled else ("e9",)
+    return tuple(space for space in look.speaks() if space not in left_out)
