@@ -160,6 +160,14 @@ def _mend_references(connection: sqlite3.Connection) -> None:
                     f" SELECT DISTINCT {column}, 'recovered-' || {column}, 'recovered-' || {column}, 0"
                     f" FROM {table} WHERE {lost}"
                 )
+            elif (table, column) == ("chunks", "session_key"):
+                # A chunk holds the texts of its turns: its session is made anew, not the chunk dropped.
+                connection.execute(
+                    "INSERT INTO sessions(key, id, scope_key, started_at, last_seen_at, next_seq)"
+                    " SELECT session_key, 'recovered-' || session_key, coalesce((SELECT n.scope_key FROM nodes n"
+                    " WHERE n.session_key = chunks.session_key), (SELECT min(s.key) FROM scopes s)),"
+                    f" min(started_at), max(ended_at), max(last_seq) + 1 FROM chunks WHERE {lost} GROUP BY session_key"
+                )
             elif (table, column) in EMPTIED:
                 connection.execute(f"UPDATE {table} SET {column} = NULL WHERE {lost}")
             else:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as limits
 from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError, NotReadyError
 from hyperloci.lifecycle.pyramid.expanding import expand
+from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.pyramid import Level, Stage
 from hyperloci.store import Store
@@ -129,7 +132,7 @@ def test_whoever_reads_a_packed_turn_gets_its_whole_text(talk: Talk) -> None:
 
 @pytest.mark.req("C.03", "C.07")
 @given(texts=st.lists(st.text(min_size=1, max_size=400).filter(str.strip), min_size=120, max_size=120))
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@limits(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_text_survives_every_demotion(
     tmp_path_factory: pytest.TempPathFactory, talk: Talk, texts: list[str]
 ) -> None:
@@ -260,6 +263,32 @@ def test_no_byte_of_a_purged_turn_stays_and_the_others_do(talk: Talk, count: int
         if chunk.archive is not None:
             assert "xylophone" not in str(archive.read(chunk.archive))
     assert violations(talk.store) == {}
+
+
+@pytest.mark.req("E.16")
+def test_purging_through_the_memory_reaches_the_archive(settings: Settings, clock: FakeClock, tmp_path: Path) -> None:
+    with Memory.open(settings, tmp_path, clock=clock) as memory:
+        talk = Talk(memory.store, settings, clock)
+        talk.scope = memory.project.id
+        talk.say(130, text=lambda number: "The word is xylophone. " * 20 if number == 3 else text_of(number))
+        talk.build()
+        [purged] = memory.store.chunks.turns(1, 3, 3)
+        memory.purge([purged.id])
+        place = talk.chunks(Level.MICRO)[0].archive
+        assert place is not None
+        left = Archive.beside(memory.store.path).read(place)["turns"]
+        assert left[3] is None and [turn["text"] for turn in left if turn] == talk.said[:3] + talk.said[4:10]
+        assert "xylophone" not in "".join(hit.content for hit in memory.search("xylophone", limit=50).results)
+
+
+def test_a_lost_session_takes_no_texts_with_it(talk: Talk) -> None:
+    talk.say(40)
+    talk.build()
+    talk.store.connection.execute("PRAGMA foreign_keys = OFF")
+    talk.store.connection.execute("DELETE FROM sessions")
+    repair(talk.store)
+    talk.store.connection.execute("PRAGMA foreign_keys = ON")
+    assert violations(talk.store) == {} and talk.texts() == talk.said
 
 
 def test_a_forgotten_turn_leaves_the_summary_and_comes_back_whole(talk: Talk) -> None:
