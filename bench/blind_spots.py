@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -163,6 +164,7 @@ def main() -> None:
                 name = f"{item.space.upper()} {item.title}".strip()
                 answer[name] = found = entry(outcome, item)
                 table.add(*_row(name, found))
+                print(f"{name} done", found, file=sys.stderr, flush=True)
                 _show(outcome, options.failures)
     table.print()
     if options.save:
