@@ -59,23 +59,29 @@ def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, numbe
         if isinstance(error, KeyboardInterrupt):
             raise
         notes = "\n".join(getattr(error, "__notes__", ()))
-        defect = "".join(traceback.format_exception(error, limit=-4))[-1_500:] + notes[-1_500:]
+        told = "".join(traceback.format_exception(error, limit=-4)) + notes
+        defect = "\n".join(line[:300] for line in told.splitlines()[-40:])
     seconds = round(time.perf_counter() - started, 1)
     return {"inputs": given_inputs, "seconds": seconds, "slowest_ms": round(1_000 * slowest, 1), "defect": defect}
 
 
 def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any]]:
-    """Examine the named targets, `tools` for all tools."""
+    """Examine the named targets, `tools` for all tools; tell on stderr what came of each."""
     answer: dict[str, dict[str, Any]] = {}
+
+    def note(name: str, row: dict[str, Any]) -> None:
+        answer[name] = row
+        print(f"{name}: {row['inputs']} in {row['seconds']} s", row["defect"] or "", file=sys.stderr, flush=True)
+
     for name in names:
         if name in FUZZED:
             with opened(FUZZED[name]) as target:
-                answer[name] = examine(FUZZED[name].inputs, target, examples, number)
+                note(name, examine(FUZZED[name].inputs, target, examples, number))
     if "tools" in names:
         with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, server(Path(folder)) as call:
             for tool in TOOLS:
                 count = max(1, int(TOOLS_SHARE * examples))
-                answer[f"tool {tool}"] = examine(arguments_of(tool), target_of(call, tool), count, number)
+                note(f"tool {tool}", examine(arguments_of(tool), target_of(call, tool), count, number))
     return answer
 
 

@@ -33,7 +33,7 @@ ESCAPES: Final[Mapping[str, str]] = {"\\": "\\\\", "\n": "¶", "\t": "\\t", "\r"
 _TO_ESCAPE: Final = re.compile(r"[\\\n\t\r¶]")
 _ESCAPED: Final = re.compile(r"\\(.?)|¶", re.DOTALL)
 _MEANINGS: Final[Mapping[str, str]] = {"\\": "\\", "t": "\t", "r": "\r", "p": "¶", "-": "-"}
-_HEADER: Final = re.compile(r"#CTF v(\d+) turns=(\d+) fields=([a-z,]+)(?: from=(\S+))?")
+_HEADER: Final = re.compile(r"#CTF v(\d{1,9}) turns=(\d{1,9}) fields=([a-z,]+)(?: from=(\S+))?")
 _SECONDS: Final = re.compile(r"(-?)(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
 
