@@ -72,6 +72,7 @@ class Settings:
         synchronous: `normal` survives a kill of any process; `full` survives a power cut too, at about half the speed.
         profile: which model sees which space (`bundled`, `gpu` or one of the user's own).
         model: a sentence-transformers model by name or folder for E1; None is the profile's own.
+        nli_model: a natural-language-inference cross-encoder by name or folder, for contradictions; None is none.
         profiles: the user's own, by name: a table of space = model (`spaces.profile`).
         device: where the models run; `auto` takes cuda, then mps, then cpu.
         embedder: False keeps this installation on keywords and graph only.
@@ -111,6 +112,7 @@ class Settings:
     synchronous: str = "normal"
     profile: str = "bundled"
     model: str | None = None
+    nli_model: str | None = None
     profiles: Mapping[str, Any] = field(default_factory=dict)
     device: str = "auto"
     embedder: bool = True

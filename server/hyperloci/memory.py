@@ -267,7 +267,8 @@ class Memory:
         near = self._searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
         nodes = self.store.nodes.by_keys({*(NodeKey(key) for key in keyword.scores), *near})
         candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
-        return ContradictionFinder(self.store).find(statement, candidates, scopes=scopes, limit=limit)
+        nli = self._client if self.settings.nli_model is not None else None
+        return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
 
     def find_related(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 1, limit: int = 10

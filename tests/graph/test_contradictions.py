@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
-from hyperloci.model.answers import Contradiction, ContradictionKind
+from hyperloci.model.answers import Contradiction, ContradictionKind, Nature
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import NodeType, Origin, Role
 from hyperloci.model.node import Node
@@ -195,3 +195,33 @@ def test_an_inference_model_is_asked_where_one_is_given(store: Store) -> None:
     finder = ContradictionFinder(store, FakeEntailment())
     (found,) = finder.find("A whale stands for the project", [Candidate(node) for node in nodes]).contradictions
     assert (found.id, found.kind, found.score) == (nodes[0].id, ContradictionKind.NLI, 0.8)
+
+
+@pytest.mark.req("D.10")
+@pytest.mark.parametrize(
+    ("older", "newer", "nature"),
+    [
+        ("The request timeout is 30 seconds.", "The request timeout is 60 seconds.", Nature.UPDATE),
+        ("We deploy to staging on Fridays.", "We no longer deploy to staging on Fridays.", Nature.UPDATE),
+        ("The import job is idempotent.", "The import job is not idempotent.", Nature.CONTRADICTION),
+        ("I have never used Redis in this project.", "I used Redis in this project.", Nature.CONTRADICTION),
+    ],
+)
+def test_an_update_is_told_from_a_contradiction(store: Store, older: str, newer: str, nature: Nature) -> None:
+    node = add(store, older, origin=Origin.TOOL)
+    (found,) = ContradictionFinder(store).find(newer, [Candidate(node)]).contradictions
+    assert found.nature is nature
+
+
+@pytest.mark.req("D.10")
+def test_what_was_superseded_is_told_from_both(store: Store) -> None:
+    old = add(store, "The request timeout is 30 seconds.", origin=Origin.TOOL)
+    new = add(store, "Requests are cut off by the gateway now.", origin=Origin.TOOL)
+    with store.transaction():
+        store.nodes.update_node(old.id, now=NOW, valid_until=NOW)
+        store.edges.link("supersedes", new.key, [old.key], now=NOW)
+    known = store.nodes.by_keys([old.key, new.key])
+    report = ContradictionFinder(store).find(
+        "The request timeout is 30 seconds.", [Candidate(node) for node in known.values()]
+    )
+    assert [(found.id, found.nature) for found in report.contradictions] == [(old.id, Nature.SUPERSEDED)]

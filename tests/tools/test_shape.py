@@ -106,6 +106,7 @@ def test_a_contradiction_keeps_its_kind_and_reason() -> None:
             "content": "x",
             "kind": "negation",
             "score": 0.912,
+            "nature": "contradiction",
             "reason": "says not",
             "source": {"kind": "tool"},
         }

@@ -118,6 +118,7 @@ class ContradictionOut(TypedDict):
     id: str
     content: str
     kind: str
+    nature: NotRequired[str]
     score: float
     reason: str
     source: SourceOut

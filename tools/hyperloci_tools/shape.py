@@ -114,6 +114,7 @@ def contradictions(found: Iterable[Contradiction]) -> list[ContradictionOut]:
             {
                 **lean(asdict(item)),
                 "kind": str(item.kind),
+                "nature": str(item.nature),
                 "score": round(item.score, 3),
                 "content": cut(item.content, cap),
             },

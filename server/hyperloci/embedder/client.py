@@ -103,6 +103,23 @@ class EmbedderClient:
         """
         return [matrix for part in self._embed(texts, timeout, model_id, tokens=True) for matrix in part]
 
+    def contradiction(self, pairs: Sequence[tuple[str, str]], timeout: float = DEFAULT_SECONDS) -> list[float]:
+        """Return for each pair (premise, hypothesis) the probability that they contradict each other, 0..1.
+
+        Raises:
+            BadRequestError: no inference model is configured.
+            NotReadyError, EmbedderError: as `embed`.
+        """
+        texts = [text for pair in pairs for text in pair]
+        scores = [
+            score
+            for part in _parts(texts)
+            for score in _scores(
+                self._request({"op": "contradict", "texts": part}, wire.deadline_after(timeout))[0], part
+            )
+        ]
+        return scores
+
     def warm(self, timeout: float = _WARM_SECONDS) -> bool:
         """Tell within `timeout` seconds whether an embedder is ready to answer; never starts one."""
         status = self.status(timeout)
@@ -179,6 +196,13 @@ def _parts(texts: Sequence[str]) -> list[list[str]]:
         parts[-1].append(text)
         chars += len(text)
     return parts
+
+
+def _scores(header: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
+    scores = header.get("scores")
+    if not isinstance(scores, list) or len(scores) * 2 != len(texts) or not all(type(one) is float for one in scores):
+        raise wire.WireError(f"The embedder answered {len(texts) // 2} pairs with {scores!r:.80}.")
+    return scores
 
 
 def _error(header: Mapping[str, Any]) -> HyperlociError:

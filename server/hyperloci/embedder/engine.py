@@ -24,12 +24,13 @@ from hyperloci.embedder.drainer import Drainer
 from hyperloci.embedder.gate import BulkEncoder, Gate, Stage, token_encoder
 from hyperloci.embedder.memory_use import give_back, resident_bytes
 from hyperloci.embedder.status import EmbedderStatus, State
-from hyperloci.errors import EmbedderError, HyperlociError, NotReadyError
+from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hyperloci.embedder.nli import NliModel
     from hyperloci.spaces.query import QueryFingerprint
 
 logger = logging.getLogger(__name__)
@@ -66,9 +67,16 @@ class Answer:
 class Engine:
     """Owns the model. All public methods may be called from any thread."""
 
-    def __init__(self, stages: Callable[[], Iterator[Stage]], drainer: Callable[[], Drainer]) -> None:
+    def __init__(
+        self,
+        stages: Callable[[], Iterator[Stage]],
+        drainer: Callable[[], Drainer],
+        nli: Callable[[], NliModel] | None = None,
+    ) -> None:
         self._stages = stages
         self._load_drainer = drainer
+        self._load_nli = nli
+        self._nli: NliModel | None = None
         self._gate = Gate()
         self._stage: Stage | None = None
         self._error: str | None = None
@@ -115,6 +123,22 @@ class Engine:
         from hyperloci.spaces.query import query_fingerprint
 
         return self._submit(lambda stage: query_fingerprint(text, stage.encoder, entities), deadline)
+
+    def contradict(self, pairs: Sequence[tuple[str, str]], *, deadline: float) -> list[float]:
+        """Return the probability that each pair of texts contradicts itself; the first request loads the model.
+
+        Raises:
+            BadRequestError: no inference model is configured.
+            NotReadyError, EmbedderError, TimeoutError: as `submit`.
+        """
+        return self._submit(lambda _: self._nli_model().contradiction(pairs), deadline)
+
+    def _nli_model(self) -> NliModel:
+        if self._load_nli is None:
+            raise BadRequestError("this embedder has no inference model.")
+        if self._nli is None:
+            self._nli = self._load_nli()
+        return self._nli
 
     def _submit(self, work: Callable[[Stage], T], deadline: float) -> T:
         self._last_used = time.monotonic()

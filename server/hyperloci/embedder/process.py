@@ -17,7 +17,7 @@ import threading
 from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from hyperloci.embedder.drainer import load_drainer
 from hyperloci.embedder.engine import Engine
@@ -26,6 +26,10 @@ from hyperloci.embedder.handover import Handover
 from hyperloci.embedder.rendezvous import listen, rendezvous
 from hyperloci.embedder.server import Server
 from hyperloci.errors import HyperlociError
+
+if TYPE_CHECKING:
+    from hyperloci.config import Settings
+    from hyperloci.embedder.nli import NliModel
 
 logger = logging.getLogger("hyperloci.embedder")
 
@@ -62,7 +66,7 @@ def main() -> int:
 def _serve(handover: Handover) -> int:
     settings = handover.settings
     listener, secret = listen(rendezvous(settings, handover.transport))
-    engine = Engine(partial(_stages, handover), partial(load_drainer, handover.drainer))
+    engine = Engine(partial(_stages, handover), partial(load_drainer, handover.drainer), partial(_nli, settings))
     engine.start()
     if settings.database.is_file():
         engine.kick(settings.database)
@@ -75,6 +79,12 @@ def _serve(handover: Handover) -> int:
 def _stages(handover: Handover) -> Iterator[Stage]:
     module, _, function = handover.stages.partition(":")
     return cast(Iterator[Stage], getattr(import_module(module), function)(handover.settings))
+
+
+def _nli(settings: Settings) -> NliModel:
+    from hyperloci.embedder.nli import load
+
+    return load(settings)
 
 
 def _die_with_parent() -> None:

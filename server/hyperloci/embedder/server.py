@@ -113,6 +113,8 @@ class Server:
             return self._embed(request)
         if operation == "see":
             return self._see(request)
+        if operation == "contradict":
+            return self._contradict(request)
         if operation == "status":
             return {"ok": True, "status": self._engine.status().to_message()}, b""
         if operation == "drain":
@@ -120,7 +122,7 @@ class Server:
             return {"ok": True}, b""
         if operation == "stop":
             return {"ok": True}, b""
-        raise BadRequestError(f"op={operation!r:.40} is unknown: use embed, see, status, drain or stop.")
+        raise BadRequestError(f"op={operation!r:.40} is unknown: use embed, see, contradict, status, drain or stop.")
 
     def _embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _texts(request), _seconds(request)
@@ -143,6 +145,17 @@ class Server:
         except TimeoutError:
             raise EmbedderError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
         return to_message(seen)
+
+    def _contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        texts, seconds = _texts(request), _seconds(request)
+        if len(texts) % 2:
+            raise BadRequestError(f"{len(texts)} texts are no pairs: give premise and hypothesis in turn.")
+        pairs = list(zip(texts[::2], texts[1::2], strict=True))
+        try:
+            scores = self._engine.contradict(pairs, deadline=time.monotonic() + seconds)
+        except TimeoutError:
+            raise EmbedderError(f"The inference model was not done within {seconds:.1f} s.") from None
+        return {"ok": True, "scores": scores}, b""
 
 
 def _names(request: Mapping[str, Any]) -> list[str]:

@@ -6,18 +6,22 @@ In order of authority: relations that say so, facts that were superseded, dead e
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from hyperloci.clock import to_iso
+from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.rules import Judge, Verdict
-from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionReport
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionReport, Nature
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.sources import source_of
 from hyperloci.store import Store
 from hyperloci.store.traversal import Traversal
+
+logger = logging.getLogger(__name__)
 
 SAME: Final = 0.85
 """Likeness from which on two texts say the same: the rest is an article or an inflection."""
@@ -67,6 +71,7 @@ class _Found:
     kind: ContradictionKind
     score: float
     reason: str
+    nature: Nature = Nature.CONTRADICTION
 
 
 class ContradictionFinder:
@@ -135,6 +140,7 @@ class ContradictionFinder:
                 ContradictionKind.SUPERSEDED,
                 min(1.0, judge.likeness(nodes[old].content)),
                 _superseded_reason(nodes[old], nodes[new]),
+                Nature.SUPERSEDED,
             )
             for old, new in pairs.items()
             if _says_same(judge, nodes[old]) and not _says_same(judge, nodes[new])
@@ -163,7 +169,11 @@ class ContradictionFinder:
             return []
         rest = [c for c in rest if _is_claim(c.node)]
         nearest = sorted(rest, key=lambda c: (-(c.similarity or 0.0), c.node.key))[:NLI_CANDIDATES]
-        scores = self._nli.contradiction([(c.node.content, statement) for c in nearest])
+        try:
+            scores = self._nli.contradiction([(c.node.content, statement) for c in nearest])
+        except (NotReadyError, EmbedderError, BadRequestError) as error:
+            logger.info("judging by rules alone: %s", error)
+            return []
         return [
             _Found(c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict")
             for c, score in zip(nearest, scores, strict=True)
@@ -178,6 +188,7 @@ class ContradictionFinder:
                 id=item.node.id,
                 content=item.node.content,
                 kind=item.kind,
+                nature=item.nature,
                 score=round(item.score, 4),
                 reason=item.reason,
                 source=source_of(item.node, positions.get(item.node.key), commits.get(item.node.key)),
@@ -203,7 +214,7 @@ def _judged(judge: Judge, near: Sequence[Candidate]) -> Iterable[_Found]:
         if _is_claim(candidate.node):
             verdict: Verdict | None = judge.compare(candidate.node.content, candidate.similarity)
             if verdict is not None:
-                yield _Found(candidate.node, verdict.kind, verdict.score, verdict.reason)
+                yield _Found(candidate.node, verdict.kind, verdict.score, verdict.reason, verdict.nature)
 
 
 def _is_claim(node: Node) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.graph import frames
@@ -15,7 +16,7 @@ from hyperloci.graph.lexicon import CHANGE_STEMS, FAILURE_STEMS, OFFERING_STEMS,
 from hyperloci.graph.polarity import NEGATORS, STATES, Clause, Region, stands_as_state
 from hyperloci.graph.values import Value, same
 from hyperloci.graph.words import Word
-from hyperloci.model.answers import ContradictionKind
+from hyperloci.model.answers import ContradictionKind, Nature
 
 GATE: Final = 0.6
 """Strength from which on a denial or an opposite counts; `bench.contradictions` shows what other gates give."""
@@ -45,13 +46,25 @@ MIN_SIMILARITY: Final = 0.35
 """Below this cosine two texts are about different things, whatever words they share."""
 
 
+CHANGED: Final = re.compile(
+    r"\b(?:no longer|any ?more|used to|since then|from now on|instead of|switched|migrated|replaced|renamed|stopped|"
+    r"moved (?:away )?(?:from|to)|has been (?:removed|dropped|changed))\b|(?<!\w)(?:больше не|теперь|перешли|заменили)(?!\w)",
+    re.IGNORECASE,
+)
+"""Words that tell of a change: what denies an older statement with these brings it up to date."""
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Why two statements contradict each other, and how surely (0..1)."""
+    """Why two statements contradict each other, and how surely (0..1).
+
+    `nature` is `update` where one is a newer state of what the other says: another value, or told as a change.
+    """
 
     kind: ContradictionKind
     score: float
     reason: str
+    nature: Nature = Nature.CONTRADICTION
 
 
 class Judge:
@@ -75,7 +88,12 @@ class Judge:
             for a in self._sentences
             if frames.same_labels(a, b) and (verdict := _judge_sentences(a, b, similarity)) is not None
         ]
-        return max(verdicts, key=lambda verdict: verdict.score, default=None)
+        best = max(verdicts, key=lambda verdict: verdict.score, default=None)
+        return None if best is None else replace(best, nature=self._nature(best.kind, candidate))
+
+    def _nature(self, kind: ContradictionKind, candidate: str) -> Nature:
+        told_as_change = any(CHANGED.search(text) for text in (self.statement, candidate))
+        return Nature.UPDATE if kind is ContradictionKind.VALUE or told_as_change else Nature.CONTRADICTION
 
     def likeness(self, text: str) -> float:
         """Return how much of what both texts say is the same, 0..1; values are not compared."""

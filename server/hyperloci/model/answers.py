@@ -21,6 +21,14 @@ class ContradictionKind(StrEnum):
     NLI = "nli"
 
 
+class Nature(StrEnum):
+    """What a disagreement is: two things that can't both be so, a newer state of a thing, or a state that was."""
+
+    CONTRADICTION = "contradiction"
+    UPDATE = "update"
+    SUPERSEDED = "superseded"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contradiction:
     """A memory that disagrees with a statement, how surely, and why in words."""
@@ -31,6 +39,7 @@ class Contradiction:
     score: float
     reason: str
     source: Source
+    nature: Nature = Nature.CONTRADICTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
