@@ -27,6 +27,7 @@ from hyperloci.model.pyramid import Level
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, transfer
 from hyperloci.store.analysis import query_terms
+from hyperloci.store.consolidations import Consolidations
 from hyperloci.store.episodes import Episodes
 from hyperloci.store.positions import Anchor
 from hyperloci.store.sessions import TranscriptMark
@@ -65,6 +66,7 @@ def fill(store: Store) -> None:
         scope = store.scopes.ensure("p", now=NOW, name="rocket", root="/src")
         session = store.sessions.see("s", scope, now=NOW)
         store.sessions.take_seq(session.key)
+        Consolidations(store.connection, store.log).advance_causes(session.key, 1, now=NOW)
         store.sessions.mark_transcript("/t.jsonl", TranscriptMark(3, b"\xff\0head"), now=NOW)
         file = store.files.put(scope, "a.py", size=1, mtime_ns=2, content_hash=b"\0\1", now=NOW)
         fact = add(store, 'a fact with "quotes"\nand lines\u2028 and \0', scope="p", session_key=session.key, seq=0)
