@@ -25,10 +25,14 @@ _LENGTH_SHARE: Final = 0.5
 _USUAL_LENGTH: Final = 80
 """BM25's k1 and b; its mean length is fixed, so that a weight does not change as the memory grows."""
 
-SYNONYM_WEIGHT: Final = 0.5
-ALIAS_WEIGHT: Final = 0.8
-NEIGHBOUR_WEIGHT: Final = 0.5
-"""What another word counts beside the question's own; a neighbour's cosine is a factor more."""
+SYNONYM_WEIGHT: Final = 0.1
+NEIGHBOUR_WEIGHT: Final = 0.1
+"""What another word counts beside the question's own; a neighbour's cosine is a factor more. Half as much as its own
+costs 8 to 20 points of recall@5 on CoSQA, a sixteenth to an eighth gains a point of recall@100 (docs/benchmarks.md)."""
+
+ALIAS_WEIGHT: Final = 0.1
+"""Another name of the same thing is surer than a word used like it, but rare spellings weigh much by their rarity: 0.4
+costs three points of recall@5 on CoSQA, whose every question says "python". E11 sees aliases as what they are."""
 
 MAX_NEIGHBOURS: Final = 4
 _STOP_TERMS: Final = frozenset(term for word in STOP_WORDS for term in _all_terms(word))
