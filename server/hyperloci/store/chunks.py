@@ -50,22 +50,31 @@ class Progress:
     unsummarised: int
 
 
-_PROGRESS: Final = """
-SELECT t.key, t.next_seq, t.ended_at, t.last_seen_at, coalesce(c.micro, 0) AS micro, coalesce(c.mini, 0) AS mini,
-    coalesce(c.macro, 0) AS macro, coalesce(c.hot, 0) AS hot,
-    (SELECT count(*) FROM chunks w WHERE w.session_key = t.key AND w.level = 'micro' AND w.stage = 'warm'
-        AND w.last_seq < c.macro) AS unfrozen,
-    (SELECT count(*) FROM chunks u WHERE u.session_key = t.key AND u.stage <> 'hot' AND EXISTS (
-            SELECT 1 FROM nodes l WHERE l.session_key = t.key AND l.seq BETWEEN u.first_seq AND u.last_seq
-            AND l.deleted_at IS NULL) AND (u.node_key IS NULL OR EXISTS (
-            SELECT 1 FROM nodes f WHERE f.session_key = t.key AND f.seq BETWEEN u.first_seq AND u.last_seq
-            AND f.deleted_at > u.summarised_at))) AS unsummarised
-FROM sessions t LEFT JOIN (
+_STALE: Final = """
+SELECT u.key, u.session_key FROM chunks u WHERE u.node_key IS NULL AND u.stage <> 'hot' AND EXISTS (
+    SELECT 1 FROM nodes l WHERE l.session_key = u.session_key AND l.seq BETWEEN u.first_seq AND u.last_seq
+    AND l.deleted_at IS NULL)
+UNION SELECT u.key, u.session_key FROM nodes f INDEXED BY idx_nodes_deleted CROSS JOIN chunks u
+    ON u.session_key = f.session_key AND f.seq BETWEEN u.first_seq AND u.last_seq
+WHERE f.deleted_at IS NOT NULL AND u.stage <> 'hot' AND u.summarised_at < f.deleted_at
+"""
+"""Chunks without a summary, or with one of turns that were forgotten since. Both are few, and found by an index: this
+is asked every minute or so."""
+
+_PROGRESS: Final = f"""
+WITH stale AS ({_STALE}),
+cut AS (
     SELECT session_key, max(CASE WHEN level = 'micro' THEN last_seq + 1 END) AS micro,
         max(CASE WHEN level = 'mini' THEN last_seq + 1 END) AS mini,
         max(CASE WHEN level = 'macro' THEN last_seq + 1 END) AS macro,
         sum(level = 'micro' AND stage = 'hot') AS hot
-    FROM chunks GROUP BY session_key) c ON c.session_key = t.key
+    FROM chunks WHERE ?1 IS NULL OR session_key = ?1 GROUP BY session_key)
+SELECT t.key, t.next_seq, t.ended_at, t.last_seen_at, coalesce(c.micro, 0) AS micro, coalesce(c.mini, 0) AS mini,
+    coalesce(c.macro, 0) AS macro, coalesce(c.hot, 0) AS hot,
+    (SELECT count(*) FROM chunks w WHERE w.session_key = t.key AND w.level = 'micro' AND w.stage = 'warm'
+        AND w.last_seq < c.macro) AS unfrozen,
+    (SELECT count(*) FROM stale s WHERE s.session_key = t.key) AS unsummarised
+FROM sessions t LEFT JOIN cut c ON c.session_key = t.key
 WHERE t.next_seq > 0 AND (?1 IS NULL OR t.key = ?1) ORDER BY t.key
 """
 
@@ -254,12 +263,7 @@ class Chunks:
 
         The small ones come first: the larger ones are made of them.
         """
-        found = self._select(
-            "c.session_key = ? AND c.stage <> 'hot' AND (c.node_key IS NULL OR EXISTS (SELECT 1 FROM nodes f WHERE"
-            " f.session_key = c.session_key AND f.seq BETWEEN c.first_seq AND c.last_seq"
-            " AND f.deleted_at > c.summarised_at))",
-            (session_key,),
-        )
+        found = self._select(f"c.session_key = ? AND c.key IN (SELECT key FROM ({_STALE}))", (session_key,))
         return sorted(found, key=lambda chunk: list(Level).index(chunk.level))
 
     def scope_of(self, session_key: int) -> str:

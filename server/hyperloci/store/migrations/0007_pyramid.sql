@@ -24,6 +24,7 @@ CREATE TABLE chunks (
     created_at     INTEGER NOT NULL,
     UNIQUE (session_key, level, first_seq)
 );
+CREATE INDEX idx_chunks_bare ON chunks(stage) WHERE node_key IS NULL;
 CREATE INDEX idx_chunks_archive ON chunks(archive_day) WHERE archive_day IS NOT NULL;
 
 -- Which row of which micro-chunk a turn is; `packed`: the node holds only the beginning of its text.
