@@ -297,7 +297,7 @@ class Vectors:
     def rows(
         self, keys: Iterable[int], columns: Sequence[str], *, model_key: int | None = None
     ) -> dict[NodeKey, tuple[bytes | None, ...]]:
-        """Return the stored bytes of some spaces of some nodes, of one model or of any; None where a space is absent."""
+        """Return the stored bytes of some spaces of some nodes, of one model or any; None where a space is absent."""
         _check_spaces(columns)
         found = self._connection.execute(
             f"SELECT f.node_key, {', '.join('f.' + column for column in columns)}"
