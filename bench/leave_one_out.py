@@ -118,6 +118,8 @@ def _without_each(memory: Memory, named: Named, corpus: Corpus) -> dict[str, lis
 
 def _recall(memory: Memory, named: Named, corpus: Corpus, question: Question) -> float:
     answer = memory.search(question.text, content_type=corpus.content_type, limit=DEPTH, reinforce=False)
+    if answer.mode != "hybrid":
+        raise RuntimeError(f"searched without vectors: {answer.degraded}")
     return evaluate([named(hit) for hit in answer.results], question)[METRIC]
 
 
