@@ -22,7 +22,7 @@ from hyperloci.store.vectors import COLUMNS
 
 BASE_CHUNKS = 1_000
 BASE_OF_MEMORY = 5_000
-QUESTIONS = 100
+QUESTIONS = 60
 A_FILE = 3
 MIN_CHARS, MAX_CHARS = 200, 1_200
 SKIPPED_PARTS = {"tests", "test", "_vendor", "vendored"}

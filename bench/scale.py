@@ -42,7 +42,7 @@ from hyperloci.model.search import Where
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.store import Store
+from hyperloci.store import Store, vec
 from hyperloci.store.analysis import query_terms
 from hyperloci.store.keyword_search import quote
 
@@ -335,6 +335,8 @@ def main() -> None:
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--index", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
+    # As the product does before it opens a database: connections opened earlier would be without sqlite-vec.
+    vec.prepare()
     if arguments.index is not None:
         index_for_ever(arguments.index)
     with tempfile.TemporaryDirectory(prefix="hl-") as name:

@@ -16,6 +16,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperloci.store.connection import is_reading
 from hyperloci.store.filters import BoolArray, key_array
 
 K1: Final = 1.2
@@ -49,14 +50,24 @@ class KeywordSearch:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        # A search asks twice for the same terms.
+        self._counted: tuple[tuple[object, ...], dict[str, int]] | None = None
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return in how many nodes each term stands; terms that are nowhere are left out."""
-        rows = self._connection.execute(
-            "SELECT v.term, v.doc FROM json_each(?) j CROSS JOIN keyword_vocabulary v ON v.term = j.value",
-            (json.dumps(list(terms)),),
-        )
-        return {row[0]: row[1] for row in rows}
+        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        asked = (tuple(terms), version, self._connection.total_changes)
+        # Inside a write, what is counted may be rolled back.
+        writing = self._connection.in_transaction and not is_reading(self._connection)
+        if self._counted is None or self._counted[0] != asked or writing:
+            rows = self._connection.execute(
+                "SELECT v.term, v.doc FROM json_each(?) j CROSS JOIN keyword_vocabulary v ON v.term = j.value",
+                (json.dumps(list(terms)),),
+            )
+            counted = {row[0]: row[1] for row in rows}
+            self._counted = None if writing else (asked, counted)
+            return counted
+        return dict(self._counted[1])
 
     def search(self, terms: Sequence[str], allowed: BoolArray, limit: int, *, also: Iterable[int] = ()) -> KeywordHits:
         """Return the best nodes among the allowed ones, ties by key.
@@ -88,22 +99,17 @@ class KeywordSearch:
     def _candidates(
         self, frequencies: dict[str, int], weights: dict[str, float], allowed: BoolArray, limit: int
     ) -> NDArray[np.int64]:
-        found: list[NDArray[np.int64]] = []
-        gains: list[NDArray[np.float64]] = []
-        spent = 0
+        # One number a node: at a million nodes a tenth of the time that sorting the postings takes.
+        presence = np.zeros(len(allowed))
+        found = spent = 0
         for term in sorted(frequencies, key=lambda term: (frequencies[term], term)):
-            if sum(map(len, found)) >= ENOUGH and spent + frequencies[term] > POSTING_BUDGET:
+            if found >= ENOUGH and spent + frequencies[term] > POSTING_BUDGET:
                 break
             keys = self._allowed_postings(term, allowed, limit)
             spent += frequencies[term]
-            found.append(keys)
-            gains.append(np.full(len(keys), weights[term]))
-        unique, where = np.unique(np.concatenate(found), return_inverse=True)
-        if len(unique) <= limit:
-            return unique
-        presence = np.bincount(where, weights=np.concatenate(gains))
-        # Ties go to the newest: the largest key.
-        return unique[np.lexsort((-unique, -presence))[:limit]]
+            found += len(keys)
+            presence[keys] += weights[term]
+        return _largest(presence, limit)
 
     def _allowed_postings(self, term: str, allowed: BoolArray, enough: int) -> NDArray[np.int64]:
         """Return allowed nodes with a term: all of them, or the newest `enough` and more if there are very many."""
@@ -131,6 +137,18 @@ class KeywordSearch:
             (json.dumps(keys.tolist()),),
         )
         return [(row[0], _bm25(row, weights, average)) for row in rows]
+
+
+def _largest(presence: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
+    """Return the nodes with the largest numbers above 0; ties go to the newest, the largest key."""
+    found = np.flatnonzero(presence)
+    if len(found) <= limit:
+        return found
+    values = presence[found]
+    cut = np.partition(values, len(values) - limit)[len(values) - limit]
+    found = found[values >= cut]
+    best: NDArray[np.int64] = found[np.lexsort((-found, -presence[found]))[:limit]]
+    return best
 
 
 def _bm25(row: sqlite3.Row, weights: dict[str, float], average: float) -> float:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.codes import BLOCK_ROWS, BoolArray, FloatArray
+from hyperloci.store.connection import is_reading
 
 STEP: Final = 1 / 64
 """A weight's unit: the largest, 255 steps, is 3.98; BM25's saturate at 2.2 and SPLADE's at about 3.5."""
@@ -43,6 +44,7 @@ class Sparse:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._last: tuple[tuple[object, ...], FloatArray] | None = None
 
     def put(self, space: str, memories: Mapping[NodeKey, Mapping[str, float]]) -> None:
         """Store the terms of memories, replacing what was there; weights below half a step are left out."""
@@ -148,6 +150,17 @@ class Sparse:
     # -- reading ------------------------------------------------------------------------------------------------------
 
     def _all_scores(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> FloatArray:
+        """Return every memory's score. A search asks twice, who is near and how near others are: the last is kept."""
+        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
+        asked = (space, tuple(weights.items()), by_rarity, version, self._connection.total_changes)
+        writing = self._connection.in_transaction and not is_reading(self._connection)
+        if self._last is None or self._last[0] != asked or writing:
+            scores = self._added_up(space, weights, by_rarity=by_rarity)
+            self._last = None if writing else (asked, scores)
+            return scores
+        return self._last[1]
+
+    def _added_up(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> FloatArray:
         terms = self._wanted(space, weights, by_rarity=by_rarity)
         last = self._connection.execute("SELECT max(node_key) FROM sparse_docs").fetchone()[0]
         scores = np.zeros((last or 0) + BLOCK_ROWS + 1, np.float32)
