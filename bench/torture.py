@@ -151,9 +151,13 @@ class Torture:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
         )
-        self.ranks.enlist(name, process.kill)
+        # A quarter are killed as they start; the others are left in peace until they have served.
+        served = chance.choice((0, 1, 4, 12))
         try:
-            self._converse(process, journal, f"zq{name.replace('-', '')}p{process.pid}r{chance.randrange(10**9)}")
+            if not served:
+                self.ranks.enlist(name, process.kill)
+            word = f"zq{name.replace('-', '')}p{process.pid}r{chance.randrange(10**9)}"
+            self._converse(process, journal, word, lambda n: n == served and self.ranks.enlist(name, process.kill))
         except (BrokenPipeError, ConnectionResetError, EOFError):
             pass
         finally:
@@ -161,7 +165,9 @@ class Torture:
             process.kill()
             process.communicate()
 
-    def _converse(self, process: subprocess.Popen[bytes], journal: Journal, word: str) -> None:
+    def _converse(
+        self, process: subprocess.Popen[bytes], journal: Journal, word: str, told: Callable[[int], object]
+    ) -> None:
         who = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "torture", "version": "1"}}
         _ask(process, 0, "initialize", who)
         _tell(process, {"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}})
@@ -177,6 +183,7 @@ class Torture:
             else:
                 ms = round(1_000 * (time.perf_counter() - started), 2)
                 journal.say(n=number, done="remember", id=result["structuredContent"]["id"], text=text, ms=ms)
+            told(number)
 
     def hook(self, name: str, journal: Journal, chance: random.Random) -> None:
         """Live one life of a hook that is told a prompt; its exit with 0 is the acknowledgement."""
