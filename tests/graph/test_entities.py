@@ -128,6 +128,19 @@ def test_code_names_its_packages_and_classes_and_not_the_language_s_own() -> Non
     }
 
 
+@pytest.mark.req("B.10")
+def test_an_ordinary_word_is_not_taken_for_a_class_or_a_function() -> None:
+    facts = CodeFacts(kind="function", name="wanted", qualname="wanted", calls=("threading.Event", "run", "Backup"))
+    place = Position(path="a.py", module="a", language="python")
+    assert [one.name for one in names_of("", facts, place)] == ["Backup"]
+
+
+@pytest.mark.req("B.10")
+def test_words_that_only_happen_to_stand_side_by_side_are_no_name(store: Store) -> None:
+    link(store, "call at_random twice")
+    assert link(store, "it stops at random moments") == []
+
+
 @pytest.mark.parametrize(("name", "kind"), [("Anna", "person"), ("redis", "tool"), ("the plan", "concept")])
 def test_what_somebody_declares_gets_a_likely_type(name: str, kind: str) -> None:
     assert kind_of(name) == kind

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Sequence
 
-from hyperloci.retrieval.intent import COMPLEX, SIMPLE, Intent, classify, effort
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hyperloci.errors import NotReadyError
+from hyperloci.retrieval.intent import COMPLEX, SIMPLE, Intent, IntentClassifier, classify, effort, exemplars
+from tests.support import vector_of
 
 
 @pytest.mark.req("B.04")
@@ -44,3 +50,46 @@ def test_effort_grows_with_what_is_asked(query: str, level: object) -> None:
 def test_the_two_levels_are_those_of_the_document() -> None:
     assert (SIMPLE.depth, SIMPLE.limit, SIMPLE.tokens) == (2, 5, 1_000)
     assert (COMPLEX.depth, COMPLEX.limit, COMPLEX.tokens) == (4, 20, 3_000)
+
+
+def _vectors(texts: Sequence[str]) -> NDArray[np.float32]:
+    return np.stack([vector_of(text) for text in texts])
+
+
+@pytest.mark.req("B.04")
+def test_where_no_rule_speaks_the_nearest_exemplar_decides() -> None:
+    asked: list[int] = []
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        asked.append(len(texts))
+        return _vectors(texts)
+
+    classifier = IntentClassifier(embed)
+    exemplar = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
+    assert classifier.classify(exemplar, vector_of(exemplar)) is Intent.WHO
+    assert classifier.classify("retry policy", vector_of("retry policy")) is Intent.GENERAL
+    assert classifier.classify("why did it fail", vector_of(exemplar)) is Intent.WHY
+    assert classifier.classify(exemplar) is Intent.GENERAL
+    assert asked == [len(exemplars())]
+
+
+@pytest.mark.req("B.04")
+def test_an_embedder_that_is_not_ready_leaves_it_to_the_rules_and_is_asked_again() -> None:
+    answers: list[Exception | None] = [NotReadyError("loading"), None]
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        error = answers.pop(0)
+        if error is not None:
+            raise error
+        return _vectors(texts)
+
+    classifier = IntentClassifier(embed)
+    exemplar = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
+    assert classifier.classify(exemplar, vector_of(exemplar)) is Intent.GENERAL
+    assert classifier.classify(exemplar, vector_of(exemplar)) is Intent.WHO
+
+
+@pytest.mark.req("B.04")
+def test_there_are_exemplars_of_every_intent_and_each_rule_agrees_with_them() -> None:
+    assert {intent for _, intent in exemplars()} == set(Intent)
+    assert [text for text, intent in exemplars() if classify(text) not in (intent, Intent.GENERAL)] == []

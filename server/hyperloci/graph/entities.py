@@ -55,7 +55,8 @@ def names_of(
 def _names_of_code(facts: CodeFacts, position: Position | None) -> tuple[Named, ...]:
     own = "" if position is None or not position.module else position.module.partition(".")[0]
     is_type = facts.kind in ("class", "other")
-    found = [Named(facts.name, EntityKind.CONCEPT, is_type, is_type and facts.name[0] != "_")] if facts.name else []
+    telling = is_type or _tells(facts.name)
+    found = [Named(facts.name, EntityKind.CONCEPT, is_type, is_type and facts.name[0] != "_")] if telling else []
     if facts.qualname and facts.qualname != facts.name:
         found.append(Named(facts.qualname, EntityKind.CONCEPT, sure=False))
     if position is not None and position.path is not None and not facts.name:
@@ -85,9 +86,14 @@ def _package(imported: str, own: str, *, python: bool) -> str | None:
 
 
 def _called(calls: Sequence[str]) -> list[str]:
-    """Return the names called that tell something: of a class, or of several words."""
-    last = (call.rpartition(".")[2] for call in calls)
-    return [name for name in last if name[:1].isupper() or "_" in name.strip("_")][:MAX_CALLED]
+    """Return the names called that tell something, but for those of the language's own modules (`threading.Event`)."""
+    own = (call.rpartition(".")[2] for call in calls if call.partition(".")[0] not in sys.stdlib_module_names)
+    return [name for name in own if _tells(name)][:MAX_CALLED]
+
+
+def _tells(name: str) -> bool:
+    """Return whether a name is more than an ordinary word: a class's, or of several words."""
+    return name[:1].isupper() or "_" in name.strip("_") or any(letter.isupper() for letter in name)
 
 
 class EntityLinker:
@@ -219,10 +225,13 @@ class EntityLinker:
     def _phrases(self, scope: str, text: str) -> list[Named]:
         """Find known names of several words, or made known by somebody, among the plain words of a text."""
         words = [word.strip(".,;:!?()\"'`*").lower() for word in text[:MAX_PHRASED_CHARS].split()]
+        common = vocabulary().is_common
         phrases = {
-            squash(" ".join(words[at : at + length])): " ".join(words[at : at + length])
+            squash(phrase): phrase
             for length in range(1, MAX_PHRASE_WORDS + 1)
             for at in range(len(words) - length + 1)
+            if not any(common(word) for word in words[at : at + length])
+            and (phrase := " ".join(words[at : at + length]))
         }
         candidates = [name for name in phrases if len(name) > 2]
         found = self._store.entities.bearers(candidates, self._scope_keys(scope)) if candidates else {}
