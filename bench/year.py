@@ -1,16 +1,18 @@
 """A year of use on an injected clock: what is lost, what stays, how the file and the answers grow.
 
-    python -m bench year [--sessions 500] [--facts 8] [--turns 12] [--runs 50]
+    python -m bench year [--sessions 500] [--facts 8] [--turns 12] [--runs 50] [--folder F --until DAY]
 
 By default 500 sessions over 365 days leave 10,000 memories (4,000 facts remembered on purpose, 6,000 turns) and what
 consolidation makes of them. Of the first month's facts forty are confirmed and forty others are recalled once a week.
-Upkeep runs every day, without an embedder. At the end of each quarter three copies of the database are looked after
-1, 2 and N times at the same moment and compared row by row, and every tombstone is restored in a copy.
+Upkeep runs every day, without an embedder. After half a year and a year three copies of the database are looked after
+1, 2 and N times at the same moment and compared row by row, and every tombstone is restored in a copy. With a folder
+the year can be lived in parts: it stops after a day, and goes on from there when it is run again.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import random
 import sqlite3
 import tempfile
@@ -36,7 +38,7 @@ START: Final = 1_767_225_600_000
 
 DAYS: Final = 365
 WATCHED: Final = 40
-QUARTERS: Final = (91, 182, 273, 364)
+CHECKED: Final = (182, 364)
 NAMES: Final = [
     "billing",
     "gateway",
@@ -114,25 +116,35 @@ class Year:
         self.upkeep_seconds: list[float] = []
         self.pruned = 0
         self.serial = 0
+        self.day = 0
+        self.months: list[dict[str, Any]] = []
 
-    def live(self) -> list[dict[str, Any]]:
-        """Live through the year, and return what was measured at the end of every month."""
-        months = []
-        done = 0
-        for day in range(DAYS):
+    def live(self, until: int) -> None:
+        """Live on until a day, and measure at the end of every month."""
+        for day in range(self.day, until):
             self.clock.now = START + day * MS_PER_DAY
-            due = round((day + 1) * self.arguments.sessions / DAYS)
-            for number in range(done, due):
+            self.random.seed(day)
+            first, last = (round((day + more) * self.arguments.sessions / DAYS) for more in (0, 1))
+            for number in range(first, last):
                 self.session(f"session-{number}")
-            done = due
             if day % 7 == 6:
                 self.recall()
             self.upkeep()
-            if day in QUARTERS:
-                months.append({**self.measure(day), **self.check()})
+            if day in CHECKED:
+                self.months.append({**self.measure(day), **self.check()})
             elif day % 30 == 29:
-                months.append(self.measure(day))
-        return months
+                self.months.append(self.measure(day))
+            self.day = day + 1
+
+    def state(self) -> dict[str, Any]:
+        """Return what has to be known to go on."""
+        kept = ("day", "serial", "pruned", "confirmed", "recalled", "months", "writes", "upkeep_seconds")
+        return {name: getattr(self, name) for name in kept}
+
+    def go_on(self, state: dict[str, Any]) -> None:
+        """Go on from where a former run stopped."""
+        for name, value in state.items():
+            setattr(self, name, value)
 
     def session(self, session_id: str) -> None:
         """Have one session: turns, and facts remembered in it."""
@@ -305,15 +317,27 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=8)
     parser.add_argument("--turns", type=int, default=12)
     parser.add_argument("--runs", type=int, default=50)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--until", type=int, default=DAYS)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        project = folder / "project"
-        project.mkdir()
+        folder = arguments.folder or Path(name)
+        project, kept = folder / "project", folder / "year.json"
+        project.mkdir(parents=True, exist_ok=True)
         off = {"backups_daily": 0, "backups_weekly": 0, "backups_monthly": 0}
         year = Year(bench_settings(folder, embedder=False, **off), project, arguments)
         with year.memory:
-            months = year.live()
+            if kept.exists():
+                year.go_on(json.loads(kept.read_text(encoding="utf-8")))
+            year.live(arguments.until)
+        kept.write_text(json.dumps(year.state()), encoding="utf-8")
+    if year.months:
+        _print(year.months, arguments.runs)
+    shown = {key: value for key, value in vars(arguments).items() if key != "folder"}
+    save_result("year", {"arguments": shown, "months": year.months})
+
+
+def _print(months: list[dict[str, Any]], runs: int) -> None:
     columns = [name for name in months[0] if name not in {"same", "differing", "restored", "restorable"}]
     table = Table(*columns)
     for month in months:
@@ -321,12 +345,11 @@ def main() -> None:
     table.print()
     for month in months:
         if "same" in month:
-            runs = f"1, 2 and {arguments.runs} runs"
             same = "give the same state" if month["same"] else f"differ in {month['differing']}"
             print(
-                f"day {month['day']}: {runs} {same}; {month['restored']} of {month['restorable']} tombstones restored"
+                f"day {month['day']}: 1, 2 and {runs} runs {same}; "
+                f"{month['restored']} of {month['restorable']} tombstones restored"
             )
-    save_result("year", {"arguments": vars(arguments), "months": months})
 
 
 if __name__ == "__main__":
