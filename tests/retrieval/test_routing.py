@@ -39,6 +39,28 @@ def test_before_and_after_give_the_chain_of_turns_its_direction() -> None:
     assert routed("When did it break after the release?").follow == (Follow("follows", "in"),)
 
 
+@pytest.mark.req("B.05", "E.10")
+@pytest.mark.parametrize(
+    ("query", "direction"),
+    [
+        ("What did we do right after the migration failed?", "in"),
+        ("what happened before the cache was dropped", "out"),
+        ("What came next after: the tests were moved?", "in"),
+        ("Что было после того, как упал деплой?", "in"),
+        ("Что мы сделали перед релизом?", "out"),
+    ],
+)
+def test_what_happened_before_or_after_walks_the_chain_of_turns(query: str, direction: str) -> None:
+    found = routed(query)
+    assert (found.strategy, found.follow) == (Strategy.TEMPORAL, (Follow("follows", direction),))
+
+
+@pytest.mark.req("B.05")
+@pytest.mark.parametrize("query", ["What is the after_commit hook?", "what runs on port 80", "retry after a timeout"])
+def test_other_questions_with_such_words_walk_no_chain(query: str) -> None:
+    assert routed(query).follow == ()
+
+
 @pytest.mark.req("B.05")
 @pytest.mark.parametrize(
     ("query", "name"),

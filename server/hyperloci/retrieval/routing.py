@@ -78,6 +78,14 @@ _BEFORE: Final = re.compile(
 _AFTER: Final = re.compile(
     r"\b(?:after|afterwards|following|next|since|then)\b|(?<!\w)(?:после|затем|дальше|потом)(?!\w)", re.IGNORECASE
 )
+_BESIDE: Final = re.compile(
+    r"\bwhat\b.{0,30}?\b(?:happen(?:s|ed)?|c[ao]mes?|d(?:o|id|one)|say|said|asked|tried|follow(?:s|ed)|next|was)\b.{0,30}?"
+    r"\b(?:before|after)\b|(?<!\w)что (?:было|произошло|случилось|делали|сделали|сказали|мы).{0,30}?"
+    r"(?<!\w)(?:до того|перед|после|дальше|затем)(?!\w)",
+    re.IGNORECASE,
+)
+"""`what did we do after ...` wants what stands beside its best hit; `when` isn't in it, but the order of time is."""
+
 _TAIL: Final = re.compile(
     r"(?:of|is|are|was|were|about|does|did|know)\s+(?:the\s+|a\s+|an\s+)?([^?.!,]{2,60})[?.!]*$", re.IGNORECASE
 )
@@ -94,7 +102,8 @@ def route(query: str, intent: Intent, now: int | None = None) -> Route:
     level = effort(query)
     bounds = None if now is None else find_time(query, now)
     strategy = _STRATEGIES[intent]
-    if strategy is Strategy.HYBRID and bounds is not None:
+    dated = strategy is Strategy.HYBRID and bounds is not None
+    if dated or (strategy is not Strategy.CAUSAL and _BESIDE.search(query)):
         strategy = Strategy.TEMPORAL
     direction = _direction(query, strategy, bounds)
     return Route(
