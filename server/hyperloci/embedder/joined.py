@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from hyperloci.embedder.gate import Stage
 from hyperloci.errors import ConfigurationError
+from hyperloci.spaces.encoder import Look
 from hyperloci.spaces.fingerprint_version import VERSION
 from hyperloci.spaces.profile import BUNDLED, RULE, Choice, Profile, compound_id
+from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, Kind
 
 if TYPE_CHECKING:
     from hyperloci.embedder.device import Place
@@ -17,8 +19,9 @@ if TYPE_CHECKING:
     from hyperloci.embedder.late import LateModel
     from hyperloci.embedder.vocabulary import Vocabulary
     from hyperloci.spaces.encoder import Encoder
+    from hyperloci.spaces.eyes import ProfileEyes
 
-_WARM_UP = "warm up"
+_WARM_UP: Final = "warm up"
 
 
 def joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
@@ -44,9 +47,17 @@ def joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
     )
     eyes.model_id = compound_id(stage.encoder.model_id, VERSION, models.ids(others))
     if foreign:
-        eyes.expand([_WARM_UP], query=True)
-        eyes.encode([_WARM_UP])
+        _warm(eyes)
     yield replace(stage, encoder=eyes)
+
+
+def _warm(eyes: ProfileEyes) -> None:
+    """Let every model see a text, so that the first memory and the first question find all of them warm (E.17)."""
+    columns = [column for column, space in SPACE_OF_COLUMN.items() if SPACES[space].kind is Kind.DENSE]
+    spaces = (*columns, "e12") if eyes.has_tokens else tuple(columns)
+    for query in (False, True):
+        eyes.look([Look(text=_WARM_UP, spaces=spaces, query=query)])
+        eyes.expand([_WARM_UP], query=query)
 
 
 class _Models:
