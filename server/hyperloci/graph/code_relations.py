@@ -12,7 +12,6 @@ import functools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import Final, Protocol
 
 from hyperloci.graph.file_view import CLASS_LIKE, FileView, Place, imported_names, whole_modules
@@ -54,9 +53,8 @@ _GIVEN: Final = (" =", ":", ",", " in ", " of ", " :=", ")")
 _NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
 _PARAMETER: Final = re.compile(r"[(,]\s*[*&]*([A-Za-z_$][\w$]*)\s*(?=[:,=)?])")
 _TYPED: Final = re.compile(r"\b(\w+)\??:\s*[\"']?([A-Za-z_][\w.]*)")
+_NO_TARGET: Final = re.compile(r"[.\[\]{}'\"#=]")
 _BINDINGS: Final = (
-    # ` = `: without spaces it is mostly an argument by name on a line of its own.
-    re.compile(r"^[ \t]*(?:(?:const|let|var|auto)\s+)?([\w$*, \t()]+?)(?::[^=\n]+)?\s:?=\s", re.MULTILINE),
     re.compile(r"\b(\w+)\s*:="),
     re.compile(r"\bfor\s+\(?(?:const\s+|let\s+|var\s+)?([\w$, \t()]+?)\s+(?:in|of)\b"),
     re.compile(r"\bas\s+(\w+)\s*[,:)]"),
@@ -189,8 +187,8 @@ class CodeRules:
         return self._is_of(target.path) or bool(wanted and wanted <= _words(row.function_name or ""))
 
     def _is_of(self, path: str) -> bool:
-        stem = _TEST_STEM.sub("", PurePosixPath(self._view.path).name.split(".")[0])
-        return bool(stem) and not self._world.is_test(path) and PurePosixPath(path).name.split(".")[0] == stem
+        stem = _TEST_STEM.sub("", _stem(self._view.path))
+        return bool(stem) and _stem(path) == stem and not self._world.is_test(path)
 
     # -- names -------------------------------------------------------------------------------------------------------
 
@@ -357,6 +355,11 @@ def _parameters(signature: str) -> frozenset[str]:
 @functools.lru_cache(maxsize=8)
 def _bound(text: str) -> frozenset[str]:
     found: set[str] = set()
+    for line in text.split("\n"):
+        # Without spaces it is mostly an argument by name on a line of its own.
+        given, assigned, _ = line.partition(" = ")
+        if assigned and not _NO_TARGET.search(given):
+            found.update(_NAME.findall(given.partition(":")[0]))
     for pattern in _BINDINGS:
         for match in pattern.finditer(text):
             found.update(_NAME.findall(match[1]))
@@ -367,6 +370,10 @@ def _bound(text: str) -> frozenset[str]:
 def _types(signature: str) -> Mapping[str, str]:
     """Return what a signature says its parameters are."""
     return {match[1]: match[2] for match in _TYPED.finditer(signature)}
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
 
 
 def _words(name: str) -> set[str]:

@@ -23,6 +23,9 @@ LABELS: Final = (*code_relations.LABELS, *prose_relations.LABELS)
 KEPT_FILES: Final = 2_000
 """Files whose symbols are kept in memory at once: about 5 KB each."""
 
+KEPT_TEXTS: Final = 64
+"""Files whose snippets are kept, texts and all: some 50 KB each. What imports each other mostly lies together."""
+
 _ISSUE_IN_COMMIT: Final = re.compile(r"(?<![\w&/])(?:#|GH-)(\d{1,6})\b")
 
 
@@ -40,7 +43,7 @@ class Linker:
         self._scope_key = scope_key
         self.is_test = functools.lru_cache(maxsize=None)(is_test)
         self._views: dict[str, FileView | None] = {}
-        self._last: tuple[str, Sequence[SnippetRow]] = ("", ())
+        self._rows: dict[str, Sequence[SnippetRow]] = {}
 
     @functools.cached_property
     def modules(self) -> Modules:
@@ -57,10 +60,13 @@ class Linker:
         return self._views[path]
 
     def rows(self, path: str) -> Sequence[SnippetRow]:
-        """Return a file's snippets; those of the last one asked for are at hand."""
-        if self._last[0] != path:
-            self._last = (path, self._store.links.snippets(self._scope_key, path))
-        return self._last[1]
+        """Return a file's snippets; those of the last ones asked for are at hand."""
+        found = self._rows.get(path)
+        if found is None:
+            if len(self._rows) >= KEPT_TEXTS:
+                del self._rows[next(iter(self._rows))]
+            found = self._rows[path] = self._store.links.snippets(self._scope_key, path)
+        return found
 
     def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the (path, symbol) of the project's symbols that are, or end in, each of these names."""

@@ -12,7 +12,6 @@ import functools
 import posixpath
 import sys
 from collections.abc import Iterable, Sequence
-from pathlib import PurePosixPath
 from typing import Final
 
 SCRIPT: Final = frozenset({"javascript", "typescript", "tsx"})
@@ -30,7 +29,7 @@ class Modules:
         self._paths = frozenset(paths)
         self._by_name: dict[str, list[str]] = {}
         for path in self._paths:
-            self._by_name.setdefault(PurePosixPath(path).name, []).append(path)
+            self._by_name.setdefault(path.rpartition("/")[2], []).append(path)
 
     def __contains__(self, path: str) -> bool:
         return path in self._paths
@@ -38,12 +37,8 @@ class Modules:
     def ending(self, tail: str) -> list[str]:
         """Return the files whose path is `tail` or ends with it at a folder's border."""
         tail = tail.lstrip("/")
-        named = self._by_name.get(PurePosixPath(tail).name, ())
+        named = self._by_name.get(tail.rpartition("/")[2], ())
         return sorted(path for path in named if path == tail or path.endswith("/" + tail))
-
-    def named_like(self, test: str) -> Sequence[str]:
-        """Return the files with this very name."""
-        return self._by_name.get(test, ())
 
     @property
     def paths(self) -> frozenset[str]:
@@ -59,10 +54,10 @@ class Modules:
         parts = dotted.lstrip(".").split(".") if dotted.strip(".") else []
         dots = len(dotted) - len(dotted.lstrip("."))
         if dots:
-            base = PurePosixPath(importer).parent
-            for _ in range(dots - 1):
-                base = base.parent
-            return self._python_under(str(base), parts)
+            base = importer
+            for _ in range(dots):
+                base = base.rpartition("/")[0]
+            return self._python_under(base, parts)
         if not parts or parts[0] in _STANDARD:
             return None
         for root in _folders_above(importer):
@@ -141,5 +136,9 @@ class Modules:
 
 def _folders_above(path: str) -> list[str]:
     """Return the folders a file stands in, innermost first; the project's own is empty."""
-    parts = PurePosixPath(path).parent.parts
-    return ["/".join(parts[:length]) for length in range(len(parts), -1, -1)]
+    folders = []
+    folder = path.rpartition("/")[0]
+    while folder:
+        folders.append(folder)
+        folder = folder.rpartition("/")[0]
+    return [*folders, ""]
