@@ -58,8 +58,8 @@ SIMILARITY: Final = 0.45
 
 
 _FOREIGN: Final = re.compile(r"[^\W\d_A-Za-zÀ-ɏ]")
-"""A letter of another script than Latin: the models that ship read none, and exemplars by meaning cost Russian questions
-6 points where they give English ones 10 (`python -m bench intents`)."""
+"""A letter of another script than Latin: the models that ship read none, and exemplars by meaning cost Russian
+questions 6 points where they give English ones 10 (`python -m bench intents`)."""
 
 
 @functools.cache
