@@ -1,0 +1,56 @@
+"""hyperloci topics and timeline."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperloci.cli.common import load_settings
+from hyperloci.cli.main import app
+from hyperloci.store import Store
+from tests.topics.themes import THEMES, WordEncoder, embed, fill
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path / "project"
+
+
+def run(*arguments: str, code: int = 0) -> str:
+    result = CliRunner().invoke(app, list(arguments))
+    assert result.exit_code == code, result.output
+    return result.stdout
+
+
+@pytest.mark.req("E.09")
+def test_topics_are_shown_to_people_and_programs(project: Path) -> None:
+    settings = load_settings(project)
+    with Store.open(settings.database) as store:
+        fill(store, 10)
+    embed(settings, WordEncoder())
+    found = json.loads(run("topics", "--json"))
+    assert found["total"] == len(THEMES)
+    shown = run("topics")
+    assert all(topic["id"] in shown for topic in found["topics"])
+    assert f"{len(THEMES)} topics among 40 memories" in shown
+    one = run("topics", "--id", found["topics"][0]["id"])
+    assert "agreement" in one
+    run("topics", "--id", "none", code=1)
+
+
+def test_without_an_embedder_topics_cannot_be_looked_for(project: Path) -> None:
+    assert "a dozen memories" in run("topics")
+    run("topics", "--refresh", code=3)
+
+
+@pytest.mark.req("E.10")
+def test_a_timeline_is_shown(project: Path) -> None:
+    for number in range(3):
+        run("remember", f"step {number} of the plan")
+    lines = run("timeline", "step 1 of the plan", "--limit", "1").splitlines()
+    assert ["step 0" in lines[0], "step 1" in lines[1], "step 2" in lines[2]] == [True] * 3
+    assert json.loads(run("timeline", "step 1 of the plan", "--json"))["direction"] == "both"
+    run("timeline", code=2)
