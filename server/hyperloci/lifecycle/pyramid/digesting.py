@@ -1,0 +1,133 @@
+"""Giving chunks their summaries: as nodes, joined to what they cover (C.05)."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.errors import HyperlociError
+from hyperloci.lifecycle.pyramid.parts import range_of, state_of, turns_of
+from hyperloci.lifecycle.pyramid.summary import Summariser
+from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node
+from hyperloci.model.pyramid import SUBTYPES, Chunk, Digest, Level
+from hyperloci.store import Store
+from hyperloci.store.chunks import as_turn
+
+logger = logging.getLogger(__name__)
+
+CONFIDENCE: Final = 0.6
+"""Of a summary: that of what was extracted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digester:
+    """Makes and stores digests.
+
+    Attributes:
+        store, clock: the database and the time.
+        summarise: the strategy; `fallback` stands in where it can't.
+    """
+
+    store: Store
+    clock: Clock
+    summarise: Summariser
+    fallback: Summariser
+
+    def make(self, chunk: Chunk) -> int:
+        """Give a chunk its summary, or a new one; 0 if its turns changed meanwhile or are all gone."""
+        turns = turns_of(self.store, chunk)
+        digest = self.digest(chunk, turns)
+        if digest is None:
+            return 0
+        with self.store.transaction():
+            if state_of(turns_of(self.store, chunk)) != state_of(turns):
+                return 0
+            self.keep(chunk, digest)
+        return 1
+
+    def digest(self, chunk: Chunk, turns: Sequence[Node]) -> Digest | None:
+        """Return what a chunk of these turns comes to; None where none of them is left."""
+        living = [as_turn(turn) for turn in turns if turn.deleted_at is None]
+        if not living:
+            return None
+        parts = [] if chunk.level is Level.MICRO else self._parts(chunk)
+        try:
+            return self.summarise(chunk.level, living, parts)
+        except HyperlociError as error:
+            logger.warning("chunk %s is summarised without a model: %s", chunk.id, error)
+            return self.fallback(chunk.level, living, parts)
+
+    def _parts(self, chunk: Chunk) -> list[Digest]:
+        below = Level.MINI if chunk.level is Level.MACRO else Level.MICRO
+        inside = [part for part in self._inside(chunk, below) if part.node_key is not None]
+        nodes = self.store.nodes.by_keys([part.node_key for part in inside if part.node_key is not None])
+        return [
+            Digest(nodes[part.node_key].content, part.key_facts, part.themes)
+            for part in inside
+            if part.node_key in nodes
+        ]
+
+    def _inside(self, chunk: Chunk, level: Level) -> list[Chunk]:
+        """Return the chunks of a level that lie within another as a whole."""
+        return [
+            part
+            for part in self.store.chunks.of_session(chunk.session_key, level)
+            if chunk.first_seq <= part.first_seq and part.last_seq <= chunk.last_seq
+        ]
+
+    def keep(self, chunk: Chunk, digest: Digest) -> None:
+        """Store a digest: as the chunk\'s node, joined to what it covers. Runs in a transaction."""
+        now = self.clock()
+        present = self.store.chunks.by_keys([chunk.key])[0]
+        known = None if present.node_key is None else self.store.nodes.by_key(present.node_key)
+        if known is not None:
+            self.store.nodes.update_node(known.id, now=now, content=digest.summary)
+        else:
+            scope = self.store.chunks.scope_of(chunk.session_key)
+            node = self.store.nodes.create_node(
+                _new_node(chunk, digest, scope), now=now, place=_place(chunk), session_key=chunk.session_key
+            )
+            self.store.chunks.give_node(chunk, node)
+            members = self._members(chunk)
+            if members:
+                self.store.edges.link("contains", node.key, members, now=now, automatic=True)
+        self.store.chunks.note_digest(chunk, digest, now=now)
+
+    def _members(self, chunk: Chunk) -> list[NodeKey]:
+        """Return what a chunk contains: of chunks those that lie within it as a whole, and the turns beside them."""
+        if chunk.level is Level.MACRO:
+            return [part.node_key for part in self._inside(chunk, Level.MINI) if part.node_key is not None]
+        inside = [] if chunk.level is Level.MICRO else self._inside(chunk, Level.MICRO)
+        inside = [part for part in inside if part.node_key is not None]
+        found = [(part.first_seq, part.node_key) for part in inside if part.node_key is not None]
+        for turn in self.store.chunks.turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False):
+            seq = turn.seq or 0
+            if not any(part.first_seq <= seq <= part.last_seq for part in inside):
+                found.append((seq, turn.key))
+        return [key for _, key in sorted(found)]
+
+
+def _place(chunk: Chunk) -> str:
+    return f"{chunk.session_id}:{chunk.level}:{chunk.first_seq}"
+
+
+def _new_node(chunk: Chunk, digest: Digest, scope: str) -> NewNode:
+    return NewNode(
+        type=NodeType.SNIPPET,
+        subtype=SUBTYPES[chunk.level],
+        content=digest.summary,
+        tier=Tier.SESSION,
+        confidence=CONFIDENCE,
+        decay_rate=0.0,
+        provenance=f"session {chunk.session_id}, {range_of(chunk)}",
+        origin=Origin.EXTRACTION,
+        scope=scope,
+        event_time=chunk.ended_at,
+        valid_from=chunk.started_at,
+        metadata={"first_seq": chunk.first_seq, "last_seq": chunk.last_seq, "turns": chunk.turns},
+        extra_terms=" ".join(digest.themes),
+    )

@@ -1,0 +1,136 @@
+"""Moving the texts of cold chunks into the archive, and deleting it when its time is over (C.01, C.07).
+
+Texts are appended, synced and read back inside the transaction that drops them from the database: a turn that is purged
+meanwhile waits for the lock, and finds them where they are. A process that dies before the transaction is done leaves
+a chunk in the archive that nobody knows of; it is archived again.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import MS_PER_DAY, Clock, to_iso
+from hyperloci.config import Settings
+from hyperloci.errors import StoreCorruptError
+from hyperloci.lifecycle.pyramid.parts import note, range_of, turns_of
+from hyperloci.model.node import Node
+from hyperloci.model.pyramid import Chunk, Level, Stage
+from hyperloci.store import Store
+from hyperloci.store.archive import Archive
+from hyperloci.store.chunks import Progress
+from hyperloci.store.nodes import content_hash
+
+FREEZE_AT_ONCE: Final = 10
+"""Micro-chunks archived in one transaction: those of a macro."""
+
+
+@dataclass(frozen=True, slots=True)
+class Freezer:
+    """The archive of one store; `breathe` is called between transactions."""
+
+    store: Store
+    settings: Settings
+    clock: Clock
+    breathe: Callable[[], None] = lambda: None
+
+    def freeze(self, progress: Progress) -> int:
+        """Move the texts of micro-chunks under a macro-chunk into the archive (warm to cold)."""
+        if not progress.unfrozen:
+            return 0
+        warm = [
+            chunk
+            for chunk in self.store.chunks.of_session(progress.session_key, Level.MICRO)
+            if chunk.stage is Stage.WARM and chunk.last_seq < progress.macro
+        ]
+        for start in range(0, len(warm), FREEZE_AT_ONCE):
+            self._freeze_some(warm[start : start + FREEZE_AT_ONCE])
+            self.breathe()
+        return len(warm)
+
+    def _freeze_some(self, chunks: Sequence[Chunk]) -> None:
+        with self.store.transaction():
+            if self.settings.archive_cold_content:
+                day = day_of(self.clock())
+                places = Archive.beside(self.store.path).append(
+                    day, [self._line(chunk) for chunk in chunks], known_end=self.store.chunks.archive_end(day)
+                )
+                for chunk, place in zip(chunks, places, strict=True):
+                    self.store.chunks.freeze(chunk, place)
+            else:
+                for chunk in chunks:
+                    self.store.chunks.set_stage(chunk, Stage.COLD)
+            note(
+                self.store,
+                "demote",
+                chunks,
+                f"{Stage.WARM} to {Stage.COLD}: {', '.join(map(range_of, chunks))}",
+                now=self.clock(),
+            )
+
+    def _line(self, chunk: Chunk) -> dict[str, object]:
+        """Return what is archived of a chunk: its turns by their places, each compared with its hash.
+
+        Raises:
+            StoreCorruptError: a turn's text isn't what was said; nothing is moved then.
+        """
+        places = self.store.chunks.places(chunk)
+        hashes = self.store.chunks.hashes(chunk)
+        nodes = {places[turn.key]: turn for turn in turns_of(self.store, chunk) if turn.key in places}
+        paths = self.store.chunks.paths(places)
+        for turn in nodes.values():
+            if content_hash(turn.content) != hashes[turn.key]:
+                raise StoreCorruptError(
+                    f"The text of turn {turn.id} differs from its hash: chunk {chunk.id} stays here."
+                )
+        turns = [nodes.get(place) for place in range(max(nodes, default=-1) + 1)]
+        return {
+            "chunk": chunk.id,
+            "session": chunk.session_id,
+            "level": chunk.level.value,
+            "turns": [None if turn is None else _archived(turn, paths.get(turn.key)) for turn in turns],
+        }
+
+    def expire(self) -> int:
+        """Delete the archive files that are older than their time and return how many chunks lost their texts.
+
+        Summaries, key facts, vectors, keywords and the beginnings of the turns stay.
+        """
+        archive = Archive.beside(self.store.path)
+        if not self.settings.cold_retention_days:
+            return 0
+        limit = day_of(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
+        lost = 0
+        for day in [day for day in archive.days() if day < limit]:
+            with self.store.transaction():
+                gone = self.store.chunks.archived_on(day)
+                self.store.chunks.expire(day)
+                note(
+                    self.store,
+                    "expire",
+                    gone,
+                    f"archived on {day}, kept {self.settings.cold_retention_days} days",
+                    now=self.clock(),
+                )
+            archive.drop(day)
+            lost += len(gone)
+            self.breathe()
+        return lost
+
+
+def day_of(now: int) -> str:
+    """Return the day of a time in milliseconds, UTC."""
+    return dt.date.fromisoformat(to_iso(now)[:10]).isoformat()
+
+
+def _archived(turn: Node, path: str | None) -> dict[str, object]:
+    return {
+        "id": turn.id,
+        "role": turn.metadata.get("role"),
+        "kind": "action" if turn.subtype == "action" else "text",
+        "at": turn.event_time,
+        "path": path,
+        "text": turn.content,
+    }

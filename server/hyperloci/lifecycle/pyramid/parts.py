@@ -1,0 +1,31 @@
+"""What the builders of a pyramid share: a chunk's turns, and notes of what was done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import Node
+from hyperloci.model.pyramid import Chunk
+from hyperloci.store import Store
+
+
+def turns_of(store: Store, chunk: Chunk) -> list[Node]:
+    """Return the turns of a chunk, forgotten ones too."""
+    return store.chunks.turns(chunk.session_key, chunk.first_seq, chunk.last_seq)
+
+
+def state_of(turns: Sequence[Node]) -> list[tuple[NodeKey, str, int | None]]:
+    """Return what must not have changed between reading turns and storing what was made of them."""
+    return [(turn.key, turn.content, turn.deleted_at) for turn in turns]
+
+
+def range_of(chunk: Chunk) -> str:
+    """Return a chunk's turns in words."""
+    return f"turns {chunk.first_seq}-{chunk.last_seq}"
+
+
+def note(store: Store, operation: str, chunks: Sequence[Chunk], why: str, *, now: int) -> None:
+    """Log what was done with chunks."""
+    if chunks:
+        store.log.add(operation, [chunk.id for chunk in chunks], now=now, reasoning=why)
