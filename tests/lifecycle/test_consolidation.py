@@ -238,12 +238,20 @@ def test_what_was_remembered_on_purpose_settles_when_its_session_is_consolidated
 
 
 @pytest.mark.req("B.17")
-def test_a_later_value_replaces_what_was_extracted_and_keeps_it_as_history(
-    store: Store, talk: Talk, context: UpkeepContext
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("The deadline of the release is April 20.", "The deadline of the release is April 25."),
+        ("We always use Jenkins for our nightly builds.", "We no longer use Jenkins for our nightly builds."),
+    ],
+    ids=["another value", "told as a change"],
+)
+def test_a_later_state_replaces_what_was_extracted_and_keeps_it_as_history(
+    store: Store, talk: Talk, context: UpkeepContext, before: str, after: str
 ) -> None:
-    talk.session("one", (USER, "The deadline of the release is April 20."))
+    talk.session("one", (USER, before))
     consolidate_step(context)
-    talk.session("two", (USER, "The deadline of the release is April 25."))
+    talk.session("two", (USER, after))
     consolidate_step(context)
     old, new = extracted(store)
     assert old.valid_until == new.valid_from

@@ -9,7 +9,7 @@ from hyperloci.clock import Clock
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.ingest.boundary import prepare
 from hyperloci.lifecycle.payload import Conflict, Rejected
-from hyperloci.model.answers import Contradiction, ContradictionKind
+from hyperloci.model.answers import Contradiction, ContradictionKind, Nature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Where
@@ -18,9 +18,6 @@ from hyperloci.store.analysis import query_terms
 
 CANDIDATES: Final = 30
 """Known memories a finding is compared with: those nearest in words."""
-
-REPLACING: Final = frozenset({ContradictionKind.VALUE})
-"""The later of two values for the same thing is the one that holds; a denial may be about another case."""
 
 REPLACING_SCORE: Final = 0.5
 """As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
@@ -53,8 +50,9 @@ class Conflicts:
     def resolve(self, new: Node, dispute: Contradiction) -> bool:
         """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
 
-        Replaced is only what was extracted too, by a later value for the same thing. What somebody remembered or
-        confirmed stands, whatever a transcript says: a person decides. Runs in a transaction.
+        Replaced is only what was extracted too, by a later value for the same thing, or by what is told as a change.
+        What somebody remembered or confirmed stands, whatever a transcript says: a person decides. Runs in a
+        transaction.
         """
         old = self._store.nodes.get_node(dispute.id)
         if old is None or old.deleted_at is not None or old.valid_until is not None or old.key == new.key:
@@ -62,7 +60,7 @@ class Conflicts:
         replaceable = (
             old.origin is Origin.EXTRACTION
             and old.decay_rate > 0.0
-            and dispute.kind in REPLACING
+            and dispute.nature is Nature.UPDATE
             and dispute.score >= REPLACING_SCORE
             and _trust(old) <= _trust(new)
             and old.event_time <= new.event_time
