@@ -316,6 +316,20 @@ def test_a_damaged_chunk_fails_neither_a_search_nor_the_others_and_is_told(talk:
     assert whole == [not is_long(number) for number in range(10)]
 
 
+def test_a_damaged_text_is_not_archived_and_keeps_no_other_session_waiting(talk: Talk) -> None:
+    talk.say(90)
+    talk.build()
+    talk.store.connection.execute("UPDATE chunks SET ctf = x'00' WHERE first_seq = 0 AND level = 'micro'")
+    talk.say(40)
+    talk.say(40, session="t")
+    talk.build()
+    assert talk.shape(Level.MACRO) == [(0, 99, "cold")]
+    assert {chunk.stage for chunk in talk.chunks(Level.MICRO)[:10]} == {Stage.WARM}
+    other = talk.store.sessions.get("t")
+    assert other is not None
+    assert talk.store.chunks.of_session(other.key, Level.MICRO)[0].stage is Stage.WARM
+
+
 def test_a_lost_keyword_index_is_made_of_whole_texts(talk: Talk) -> None:
     talk.say(40)
     before = [tuple(row) for row in talk.store.connection.execute("SELECT node_key, body FROM keywords ORDER BY 1")]

@@ -6,12 +6,14 @@ is made before the transaction, which then makes sure that the turns are still t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
+from hyperloci.errors import StoreCorruptError
 from hyperloci.lifecycle.pyramid.digesting import Digester
 from hyperloci.lifecycle.pyramid.freezing import Freezer
 from hyperloci.lifecycle.pyramid.parts import note, range_of, state_of, turns_of
@@ -20,6 +22,8 @@ from hyperloci.model.pyramid import SIZES, Chunk, Level, Stage
 from hyperloci.store import Store
 from hyperloci.store.chunks import Progress
 from hyperloci.tokens import count_tokens
+
+logger = logging.getLogger(__name__)
 
 CLOSE_AFTER_MS: Final = MS_PER_DAY
 """A session that ended so long ago is not resumed any more, as a rule: its last chunks are closed, however short."""
@@ -51,7 +55,15 @@ class Builder:
 
     def run(self) -> int:
         """Advance every session that has something to do and return how many things were done."""
-        return sum(self.advance(progress) for progress in self.store.chunks.progress() if self._is_due(progress))
+        return sum(self._advanced(progress) for progress in self.store.chunks.progress() if self._is_due(progress))
+
+    def _advanced(self, progress: Progress) -> int:
+        """Advance a session; one whose texts are damaged keeps no other from its turn."""
+        try:
+            return self.advance(progress)
+        except StoreCorruptError as error:
+            logger.error("a session's pyramid is not built further: %s", error)
+            return 0
 
     def advance(self, progress: Progress) -> int:
         """Advance one session's pyramid as far as it goes and return how many things were done."""
