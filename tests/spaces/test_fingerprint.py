@@ -195,3 +195,10 @@ def test_a_mistyped_word_is_found_better_by_votes_than_by_signs_alone() -> None:
 
 
 WORDS = ("kubernetes", "postgres", "elasticsearch", "terraform", "prometheus", "cucumber", "lockfile", "typescript")
+
+
+def test_a_memory_that_is_nothing_but_a_name_seen_before_has_every_space() -> None:
+    eyes = ProfileEyes(Seeing())
+    fingerprints([Sight(content="it needs `parse_config`")], eyes)
+    (made,) = fingerprints([Sight(content="parse_config")], eyes)
+    assert {"e1", "e9", "e12"} <= made.columns.keys()
