@@ -20,11 +20,11 @@ from hyperloci.errors import HyperlociError
 from hyperloci.ingest.election import Election, lock_path
 from hyperloci.ingest.watch import SWITCH_SECONDS
 from hyperloci.lifecycle.step import Step, UpkeepContext
-from hyperloci.lifecycle.upkeep import STEPS, UpkeepReport, due_steps, rehearse, run_upkeep
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.lifecycle.upkeep import UpkeepReport
 
 _log = logging.getLogger(__name__)
 
@@ -72,9 +72,9 @@ class Keeper:
         clock: Clock = system_clock,
         *,
         pace: KeeperPace | None = None,
-        steps: Sequence[Step] = STEPS,
+        steps: Sequence[Step] | None = None,
     ) -> None:
-        """Make it; nothing runs before `start`."""
+        """Make it; nothing runs before `start`, and the steps (all, unless given) are loaded when they are due."""
         self._settings = settings
         self._clock = clock
         self._pace = pace or KeeperPace()
@@ -146,14 +146,17 @@ class Keeper:
 
     def _work(self) -> UpkeepReport | None:
         """Do what is due; None where nothing is, or where another process is at it."""
+        from hyperloci.lifecycle.upkeep import STEPS, due_steps, run_upkeep
+
+        steps = STEPS if self._steps is None else self._steps
         election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
         with open_for_upkeep(self._settings, self._clock) as store:
-            if not due_steps(store, self._clock(), self._steps) or not election.try_to_win():
+            if not due_steps(store, self._clock(), steps) or not election.try_to_win():
                 return None
             try:
                 self._tell(working=True)
                 context = make_context(store, self._settings, self._clock, stop=self._yield)
-                report = run_upkeep(context, self._steps)
+                report = run_upkeep(context, steps)
             finally:
                 election.resign()
         if report.changed and context.client is not None:
@@ -178,16 +181,18 @@ def upkeep_by_hand(
     *,
     dry_run: bool = False,
     force: bool = True,
-    steps: Sequence[Step] = STEPS,
+    steps: Sequence[Step] | None = None,
 ) -> UpkeepReport | None:
     """Run upkeep now, due or not; on a copy of the database for a dry run. None: another process is at it.
 
     Raises:
         StoreError: the database can't be written.
     """
-    context = make_context(store, settings, clock)
+    from hyperloci.lifecycle.upkeep import STEPS, rehearse, run_upkeep
+
+    context, chosen = make_context(store, settings, clock), STEPS if steps is None else steps
     if dry_run:
-        return rehearse(context, steps, force=force)
+        return rehearse(context, chosen, force=force)
     election = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
     patience = threading.Timer(HAND_WAIT_SECONDS, (given_up := threading.Event()).set)
     patience.daemon = True
@@ -195,7 +200,7 @@ def upkeep_by_hand(
     try:
         if not election.wait_to_win(given_up, retry_seconds=0.2):
             return None
-        return run_upkeep(context, steps, force=force)
+        return run_upkeep(context, chosen, force=force)
     finally:
         patience.cancel()
         election.resign()
