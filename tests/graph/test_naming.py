@@ -35,6 +35,7 @@ def named(text: str, **more: str) -> dict[str, str]:
         ("call remember_fact before", "remember_fact", EntityKind.CONCEPT),
         ("`Memory.search` is slow", "Memory.search", EntityKind.CONCEPT),
         ("written in docs/why.md, I think", "docs/why.md", EntityKind.CONCEPT),
+        ("see [it](../run/asgi.md) for that", "run/asgi.md", EntityKind.CONCEPT),
         ("fused by RRF with k = 60", "RRF", EntityKind.CONCEPT),
         ("Later the Hyperloci server stopped.", "Hyperloci", EntityKind.CONCEPT),
         ("Спросили Ивана и Анна сказала да", "Анна", EntityKind.PERSON),

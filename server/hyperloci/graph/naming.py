@@ -161,7 +161,9 @@ def _tokens(text: str, words: Vocabulary) -> Iterator[_Place]:
 
 
 def _by_shape(token: str, words: Vocabulary) -> Named | None:
-    if _IDENTIFIER.fullmatch(token) or (("." in token) and _PATH.fullmatch(token)):
+    if "." in token and _PATH.fullmatch(token):
+        return Named(token.lstrip("./"), EntityKind.CONCEPT)
+    if _IDENTIFIER.fullmatch(token):
         return Named(token, EntityKind.CONCEPT)
     if token.isupper() and _ACRONYM.fullmatch(token) and not words.is_plain_acronym(token):
         return Named(token, EntityKind.CONCEPT)
@@ -173,10 +175,10 @@ def _spans(text: str, words: Vocabulary) -> Iterator[_Place]:
     for match in _SPAN.finditer(text):
         code = match[1].strip()
         known = words.of(code)
-        if known is not None:
+        if known is not None and (not known.ordinary or code[0].isupper()):
             yield _Place(match.start(), match.end(), _as_known(known))
         elif _PATH.fullmatch(code):
-            yield _Place(match.start(), match.end(), Named(code, EntityKind.CONCEPT))
+            yield _Place(match.start(), match.end(), Named(code.lstrip("./"), EntityKind.CONCEPT))
         elif _CODE_NAME.fullmatch(code) and code.lower() not in _ORDINARY_SPANS and len(code) > 2:
             sure = bool(_IDENTIFIER.fullmatch(code.removesuffix("()"))) or code.endswith("()") or "." in code
             yield _Place(match.start(), match.end(), Named(code.removesuffix("()"), EntityKind.CONCEPT, sure))
