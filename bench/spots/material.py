@@ -26,19 +26,8 @@ PROSE_PACKAGES = (
     "fsspec",
     "joblib",
 )
-CODE_PACKAGES = ("requests", "starlette", "uvicorn", "h11", "watchdog")
-README_PACKAGES = (
-    "watchdog",
-    "rich",
-    "typer",
-    "psutil",
-    "tqdm",
-    "pytest-cov",
-    "httpcore2",
-    "pathspec",
-    "regex",
-    "pydantic",
-)
+CODE_PACKAGES = ("requests", "starlette", "h11")
+README_PACKAGES = ("watchdog", "rich", "typer", "psutil", "tqdm", "pytest-cov", "pathspec", "regex")
 
 _SENTENCE = re.compile(r"(?<=[a-z0-9)`])\.\s+(?=[A-Z])|\n\s*\n")
 _PROSE_ONLY = re.compile(r"[A-Z][a-z]?[\w\s,;:'`\"()./+-]+\Z")

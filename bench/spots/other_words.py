@@ -14,7 +14,7 @@ from bench.spots.goals import goals
 from bench.spots.material import package_files, paragraphs, sentences
 from bench.spots.model import Case, Kind, Note, Slice
 
-CODE_PACKAGES = ("urllib3", "httpcore2")
+CODE_PACKAGES = ("urllib3",)
 CASES = 120
 SYNONYMS = Path(__file__).with_name("synonyms.tsv")
 """Word and other words for it, from WordNet 3.1 (licence in the file); not the product's thesaurus."""
@@ -83,10 +83,10 @@ def _by_signature(node: Function) -> str | None:
     telling = [
         name for name in dict.fromkeys(calls) if len(name) >= 6 and name not in {"isinstance", "append", "getattr"}
     ]
-    if len(parameters) < 2 or len(telling) < 2:
+    if len(parameters) < 2 or not telling or len(parameters[:3]) + len(telling[:2]) < 4:
         return None
-    spoken = [name.strip("_").replace("_", " ") for name in (*parameters[:3], *telling[:2])]
-    return f"function that takes {', '.join(spoken[:-2])} and calls {spoken[-2]} and {spoken[-1]}"
+    taken, called = ([name.strip("_").replace("_", " ") for name in names] for names in (parameters[:3], telling[:2]))
+    return f"function that takes {', '.join(taken)} and calls {' and '.join(called)}"
 
 
 _GOAL_FORMS = (
