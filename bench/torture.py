@@ -38,8 +38,8 @@ from hyperloci.config import Settings
 
 WRITERS = 3
 SERVERS = 2
-PAUSE_SECONDS = 0.35
-"""Mean time between two kills: long enough that most of the dead have written, short enough for a thousand."""
+PAUSE_SECONDS = 0.2
+"""Mean time between two kills. Most are enlisted for them only when they have written something."""
 
 FILES = 12
 """Files of the project that are written anew all the time."""
@@ -136,7 +136,11 @@ class Torture:
             process = self._context.Process(
                 target=write_on, args=(settings, self.house.project, path, life, self.house.stop)
             )
+        # Like servers: some are killed as they start, most after they have written something.
+        wanted = _size(path) + chance.choice((0, 300, 1_500, 6_000) if name.startswith("writer") else (0, 20, 100))
         process.start()
+        while _size(path) < wanted and process.is_alive():
+            process.join(0.02)
         self.ranks.enlist(name, process.kill)
         process.join()
         self.ranks.discharge(name)
@@ -222,8 +226,8 @@ class Torture:
             time.sleep(chance.expovariate(1 / PAUSE_SECONDS))
             if self.house.settings.embedder and chance.random() < 0.1:
                 self._kill_embedder()
-            else:
-                self.ranks.kill_one(chance)
+            elif not self.ranks.kill_one(chance):
+                time.sleep(PAUSE_SECONDS)
 
     def _kill_embedder(self) -> None:
         for process in psutil.Process().children(recursive=True):
@@ -250,6 +254,10 @@ class Torture:
         for journal in sorted(self.house.journals.iterdir()):
             expected.read(journal)
         return judge(self.house.settings, self.house.project, expected, markers), expected
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0
 
 
 def _tell(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
