@@ -194,3 +194,7 @@ def test_any_text_has_views_and_any_question_too(text: str) -> None:
     assert all(view.dense.values()) and all(view.names.values())
     assert {"e7", "e10"} <= set(asked_of(text).dense)
     assert views_of(Sight(content=text)) == view
+
+
+def test_a_word_without_end_is_no_name_and_is_passed_over_quickly() -> None:
+    assert names.in_text("A" * 20_000) == []

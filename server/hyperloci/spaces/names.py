@@ -15,6 +15,9 @@ from typing import Final
 from hyperloci.spaces.abbreviations import ABBREVIATIONS
 from hyperloci.spaces.sentences import MAX_CHARS, prose
 
+MAX_NAME_CHARS: Final = 80
+"""A longer word is encoded data."""
+
 MAX_NAMES: Final = 16
 """The mean of more says little about each."""
 
@@ -200,7 +203,7 @@ def _spelt(text: str) -> list[tuple[int, str]]:
 
 
 def _kind(word: str, begins: bool) -> str:
-    if len(word) < 2 or word.lower() in _PLAIN or _VERSION.match(word):
+    if not 2 <= len(word) <= MAX_NAME_CHARS or word.lower() in _PLAIN or _VERSION.match(word):
         return ""
     if _FILE.fullmatch(word) or _CAMEL.search(word) or _ACRONYM.fullmatch(word) or "_" in word.strip("_"):
         return "spelt"
