@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from hyperloci.cli.common import load_settings
 from hyperloci.cli.main import app
 from hyperloci.memory import Memory
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def project(tmp_path: Path, home: Path) -> Path:
     folder = tmp_path / "project"
-    folder.mkdir()
-    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
-    monkeypatch.setenv("HYPERLOCI_EMBEDDER", "off")
-    from hyperloci.cli.common import load_settings
-
     with Memory.open(load_settings(folder), folder) as memory:
         memory.remember_fact("AuthService keeps its tokens in Redis.")
         memory.remember_fact("The BigStore is backed up daily.")
-    yield folder
+    return folder
 
 
 def run(*arguments: str, code: int = 0) -> str:
