@@ -42,6 +42,7 @@ _UPDATABLE: Final = frozenset(
     {
         "content",
         "title",
+        "extra_terms",
         "tier",
         "confidence",
         "decay_rate",
@@ -255,7 +256,7 @@ class Nodes:
             title, content = changes.get("title", node.title), changes.setdefault("content", node.content)
             changes["content_hash"] = content_hash(content)
             self._connection.execute("UPDATE chunk_turns SET packed = 0 WHERE node_key = ?", (node.key,))
-            self._keywords.put(node.key, title=title, body=content)
+            self._keywords.put(node.key, title=title, body=content, extra=changes.pop("extra_terms", None))
             self.queue([node.key], now=now)
         if "metadata" in changes:
             changes["metadata"] = _metadata_json(changes["metadata"])
