@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from mcp.shared.exceptions import MCPError
 
+pytestmark = pytest.mark.anyio
+
 
 @pytest.mark.req("B.15")
 async def test_an_entity_is_told_by_any_of_its_names(connect: Any) -> None:
