@@ -65,10 +65,15 @@ class _Models:
 
     def __init__(self, stage: Stage, foundation: Choice, device: str) -> None:
         self._loaded: dict[str, Encoder] = {foundation.model: stage.encoder}
+        self._prompted: dict[Choice, Encoder] = {}
         self._ids: dict[str, str] = {}
         self._device = device
 
     def prompted(self, choice: Choice) -> Encoder:
+        """Return the same encoder for the same choice, so that its spaces are seen in one call."""
+        return self._prompted.get(choice) or self._prompted.setdefault(choice, self._with_words(choice))
+
+    def _with_words(self, choice: Choice) -> Encoder:
         encoder = self._loaded.get(choice.model) or self._loaded.setdefault(choice.model, self._load(choice.model))
         if not choice.query and not choice.document:
             return encoder
