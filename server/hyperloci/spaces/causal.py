@@ -54,7 +54,7 @@ _EFFECT_FIRST: Final = (
 )
 _CAUSE_FIRST: Final = (
     r"(?:(?:which |that |this )?(?:causes?|caused|causing|leads? to|led to|leading to|results? in|resulted in|"
-    r"resulting in|triggers?|triggered|triggering|means? that|meant that|makes?|made|brings? about|"
+    r"resulting in|triggers?|triggered|triggering|means? that|meant that|makes?|made(?! by\b)|brings? about|"
     r"is (?:the (?:root )?)?(?:cause of|reason (?:why|that|for)|why)|was (?:the (?:root )?)?(?:cause of|reason (?:why|"
     r"that|for)|why)|explains? why|forces?|forced|prevents?|prevented|breaks?|broke)|"
     r"(?:что |это )?(?:прив[её]л[аои]?|привод[ия]т|приведет|приведёт) к(?: тому,? что)?|"
@@ -83,11 +83,13 @@ _RULES: Final = tuple(
         rf"^(?:the |a )?(?:main |real |actual |root |likely |probable )*(?:reason|cause)(?: why| for| of|"
         rf" that| behind)? "
         rf"{_SHORT_E}(?: is that| was that| is| was|:| —| –| -) ?(?:because )?{_C}$",
-        rf"^(?:root )?(?:cause|reason|причина): ?{_C}$",
+        rf"^(?:the )?(?:root |main |real |actual |likely )?(?:cause|reason|причина)(?::| —| –| -) ?{_C}$",
         rf"^(?:(?:главная|основная|настоящая) )?причин(?:а|ой) {_SHORT_E} (?:—|–|-|был[аои]?|стал[аои]?|в том,? что)"
         rf"(?: в том,? что)? ?{_C}$",
         rf"^{_SHORT_C}{_AND}{_THEN}(?:,|:)?\s+{_E}$",
         rf"^{_SHORT_E}(?:,|;| -| –| —)?\s+{_EFFECT_FIRST}\s+{_C}$",
+        # Without the comma, or before a date, it speaks of time.
+        rf"^{_SHORT_E},\s+since\s+(?!then\b|last\b|yesterday\b|when\b|v?\d|version\b|\w+day\b){_C}$",
         rf"^{_SHORT_C}(?:,)?\s+{_CAUSE_FIRST}\s+{_E}$",
     )
 )
@@ -103,7 +105,8 @@ _WHAT_CAUSED: Final = re.compile(
     r"what(?:'s| is| was| were| are)? (?:the )?(?:root |main |real )?(?:cause|causes|reason|reasons)(?: of| for| why| "
     r"behind| that)?|"
     r"what (?:has |had |could have |might have |may have |can |could |would |will )?(?:caused?|causes|triggers?|"
-    r"triggered|led to|leads to|made|makes|broke|breaks|explains?|resulted in|results in|prevents?|prevented)|"
+    r"triggered|led to|leads to|made|makes|broke|breaks|explains?|resulted in|results in|prevents?|prevented)"
+    r"(?: (?:this|that|it):)?|"
     r"because of what|due to what|for what reason|"
     r"почему|отчего|из-за чего|по какой причине|зачем|что (?:вызвало|вызывает|привело к|сломало|стало причиной)|"
     r"в ч[её]м (?:была )?причина|какова (?:была )?причина|как(?:ая|ие) (?:была |были )?причин[аы]"
@@ -115,7 +118,7 @@ _WHAT_FOLLOWED: Final = re.compile(
     r"what (?:will |would |could |might |may |does |did |do )?(?:happens?|happened|breaks?|broke|changes?|"
     r"changed|fails?|"
     r"failed|goes wrong|went wrong|follows|followed)(?: to [\w\s'/-]{1,40}?)? (?:if|when|whenever|after|once|"
-    r"because of|"
+    r"because(?: of)?|"
     r"as a result of|from|due to)|"
     r"what (?:are|were|is|was|would be|will be) the (?:\w+ )?(?:effects?|consequences?|results?|impact|outcome|fallout|"
     r"side effects?) (?:of|if|when|from)|"
