@@ -22,7 +22,7 @@ HOUR = MS_PER_DAY // 24
 
 def unit_rows(count: int, dimensions: int, seed: int) -> Matrix:
     rows = np.random.default_rng(seed).standard_normal((count, dimensions))
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
 
 # -- E9 ---------------------------------------------------------------------------------------------------------------
