@@ -261,6 +261,20 @@ def test_a_later_state_replaces_what_was_extracted_and_keeps_it_as_history(
 
 
 @pytest.mark.req("B.17")
+def test_what_shares_a_name_and_differs_in_a_date_replaces_nothing(
+    store: Store, talk: Talk, context: UpkeepContext
+) -> None:
+    talk.session(
+        "one", (USER, "My narrative pacing improved a lot after Leslie's workshop on April 18 in the old mill.")
+    )
+    consolidate_step(context)
+    talk.session("two", (USER, "I decided to improve my slides and to prepare for Leslie's workshop on July 25."))
+    consolidate_step(context)
+    old, new = extracted(store)
+    assert (old.valid_until, new.valid_until) == (None, None)
+
+
+@pytest.mark.req("B.17")
 @pytest.mark.parametrize("confirmed", [False, True])
 def test_what_somebody_remembered_is_never_replaced_by_a_transcript(
     store: Store, talk: Talk, context: UpkeepContext, facts: Facts, confirmed: bool

@@ -9,6 +9,7 @@ from hyperloci.clock import Clock
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.ingest.boundary import prepare
 from hyperloci.lifecycle.payload import Conflict, Rejected
+from hyperloci.lifecycle.sameness import numbers, words
 from hyperloci.model.answers import Contradiction, ContradictionKind, Nature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
@@ -21,6 +22,10 @@ CANDIDATES: Final = 30
 
 REPLACING_SCORE: Final = 0.5
 """As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
+
+SAME_SUBJECT: Final = 0.5
+"""Half of the shorter one's words must be shared: two long sentences that share a name and differ in a date are about
+different things."""
 
 
 class Conflicts:
@@ -62,6 +67,7 @@ class Conflicts:
             and old.decay_rate > 0.0
             and dispute.nature is Nature.UPDATE
             and dispute.score >= REPLACING_SCORE
+            and _is_about_the_same(old.content, new.content)
             and _trust(old) <= _trust(new)
             and old.event_time <= new.event_time
         )
@@ -129,3 +135,8 @@ class Conflicts:
 def _trust(node: Node) -> float:
     """Return how far the turns can be believed that a memory was made of."""
     return float(node.metadata.get("trust", node.confidence))
+
+
+def _is_about_the_same(text: str, other: str) -> bool:
+    mine, theirs = words(text) - numbers(text), words(other) - numbers(other)
+    return len(mine & theirs) >= SAME_SUBJECT * min(len(mine), len(theirs))
