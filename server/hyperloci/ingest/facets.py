@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -79,6 +80,7 @@ class _Rules:
     unsure: _Cues
     time_sensitive: _Cues
     domains: Mapping[str, _Cues]
+    domains_of_word: Mapping[str, tuple[str, ...]]
 
 
 @functools.cache
@@ -92,7 +94,16 @@ def _rules() -> _Rules:
         unsure=_Cues.of(data["confidence"]["low"]),
         time_sensitive=_Cues.of(data["time_sensitive"]["cues"]),
         domains={name: _Cues.of(cues) for name, cues in data["domains"].items()},
+        domains_of_word=_by_word(data["domains"]),
     )
+
+
+def _by_word(domains: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, cues in domains.items():
+        for word in _Cues.of(cues).words:
+            found[word] = (*found.get(word, ()), name)
+    return found
 
 
 def facets_of(
@@ -163,6 +174,11 @@ def _level(confidence: float, rules: _Rules, words: frozenset[str], lowered: str
 
 def _tags(rules: _Rules, words: frozenset[str], lowered: str) -> tuple[str, ...]:
     least = 2 if len(words) > LONG_WORDS else 1
-    counts = {name: cues.count(words, lowered) for name, cues in rules.domains.items()}
+    counts: Counter[str] = Counter()
+    for word in words & rules.domains_of_word.keys():
+        counts.update(rules.domains_of_word[word])
+    if lowered:
+        for name, cues in rules.domains.items():
+            counts[name] += sum(phrase in lowered for phrase in cues.phrases)
     best = sorted((name for name, count in counts.items() if count >= least), key=lambda name: (-counts[name], name))
     return tuple(sorted(best[:MAX_TAGS]))

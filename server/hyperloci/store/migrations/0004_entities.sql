@@ -39,7 +39,6 @@ CREATE INDEX idx_facets_persona ON facets(persona) WHERE persona IS NOT NULL;
 CREATE INDEX idx_facets_verification ON facets(verification) WHERE verification IS NOT NULL;
 CREATE INDEX idx_facets_confidence ON facets(confidence_level) WHERE confidence_level IS NOT NULL;
 CREATE INDEX idx_facets_source ON facets(source_type) WHERE source_type IS NOT NULL;
-CREATE INDEX idx_facets_section ON facets(section_type) WHERE section_type IS NOT NULL;
 
 -- Memories that are older than this have neither mentions nor facets: upkeep fills them in, from this key on.
 INSERT INTO meta(name, value) SELECT 'annotate.next', '1' WHERE EXISTS (SELECT 1 FROM nodes);
