@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.answers import AssembledContext, ContextSection
+from hyperloci.model.kinds import NodeType
 from hyperloci.model.search import Hit
 from hyperloci.tokens import count_tokens
 
@@ -52,7 +53,7 @@ def _fill(share: Share, hits: Sequence[Hit], taken: list[tuple[Hit, str, int]], 
     spent = 0
     already = {hit.id for hit, _, _ in taken}
     for hit in hits:
-        if hit.type not in share.kinds or hit.id in already:
+        if _kind(hit) not in share.kinds or hit.id in already:
             continue
         line = _line(hit)
         cost = count_tokens(line) + (0 if taken else count_tokens(f"## {share.title}") + 2)
@@ -60,6 +61,11 @@ def _fill(share: Share, hits: Sequence[Hit], taken: list[tuple[Hit, str, int]], 
             taken.append((hit, line, cost))
             spent += cost
     return spent
+
+
+def _kind(hit: Hit) -> str:
+    # The summary of a conversation is stored as a snippet and read as what happened.
+    return NodeType.EXPERIENCE if (hit.subtype or "").startswith("chunk_") else hit.type
 
 
 def _render(query: str, head: str, sections: Sequence[tuple[Share, list[tuple[Hit, str, int]]]]) -> AssembledContext:
