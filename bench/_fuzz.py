@@ -6,6 +6,7 @@ taking longer than `HANG_SECONDS` of processor time.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import tempfile
@@ -485,7 +486,9 @@ def _hooks(folder: Path) -> Iterator[Target]:
                     Records(memory.project, text_of(payload, "session_id"), now=1_800_000_000_000), payload
                 )
                 if record is not None:
-                    memory.keep(record)
+                    # A transcript that can't be read is the caller's to log; what was told besides is stored.
+                    with contextlib.suppress(OSError):
+                        memory.keep(record)
                     memory.context_for(record)
 
         yield hear

@@ -58,7 +58,7 @@ class House:
         for folder in (self.project, self.journals, root / "home", root / "run"):
             folder.mkdir(parents=True)
         self.environ = {
-            **{name: os.environ[name] for name in ("PATH", "LANG", "SYSTEMROOT") if name in os.environ},
+            **{name: os.environ[name] for name in ("PATH", "LANG", "SYSTEMROOT", "PYTHONPATH") if name in os.environ},
             "HOME": str(root / "home"),
             "CLAUDE_CONFIG_DIR": str(root / "home" / ".claude"),
             "CLAUDE_PROJECT_DIR": str(self.project),

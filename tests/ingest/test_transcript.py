@@ -196,3 +196,8 @@ def test_a_line_longer_than_a_batch_is_read_whole(tmp_path: Path) -> None:
     first = read(path, batch_bytes=100)
     assert len(first.turns[0].text) == 5_000 and first.more
     assert [turn.text for turn in read(path, first.mark, batch_bytes=100).turns] == ["short"]
+
+
+def test_a_path_that_no_file_can_have_is_a_file_that_is_not_there() -> None:
+    with pytest.raises(FileNotFoundError, match="null byte"):
+        read_batch(Path("a\0b"))

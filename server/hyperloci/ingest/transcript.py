@@ -8,6 +8,7 @@ nothing. (Format as seen in 2.1; most of a transcript's bytes are request logs, 
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import re
@@ -66,7 +67,7 @@ def read_batch(
     Raises:
         OSError: the file can't be read.
     """
-    with path.open("rb") as file:
+    with _opened(path) as file:
         start = _resume_at(file, mark)
         file.seek(start)
         data = _whole_lines(file, batch_bytes)
@@ -78,6 +79,13 @@ def read_batch(
         if offset == start:
             return None
         return Reading(turns, TranscriptMark(offset, _head_hash(file, offset)), more)
+
+
+def _opened(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except ValueError as error:  # A NUL in it: no file has such a name.
+        raise FileNotFoundError(errno.ENOENT, str(error), str(path)) from error
 
 
 def _resume_at(file: BinaryIO, mark: TranscriptMark | None) -> int:
