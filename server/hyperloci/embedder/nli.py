@@ -42,7 +42,6 @@ class NliModel:
         return [float(shares[self._contradiction]) for shares in np.atleast_2d(np.asarray(found))]
 
 
-
 def load(settings: Settings) -> NliModel:
     """Load the model that `nli_model` names: a folder, or a name in the Hub's cache or on the Hub itself.
 
