@@ -90,7 +90,7 @@ def remember(facts: Facts, text: str, category: str = "decision") -> str:
     return facts.remember(checked_text("fact", text), category=category, confidence=1.0, scope=PROJECT).id
 
 
-@pytest.mark.req("B.16", "B.17", "F")
+@pytest.mark.req("B.16", "B.17")
 def test_a_session_that_ended_leaves_facts_with_their_sources(store: Store, talk: Talk, context: UpkeepContext) -> None:
     said = talk.session("one", *TALK)
     assert consolidate_step(context) == 3
@@ -200,7 +200,7 @@ def test_two_processes_that_are_as_quick_store_it_once(
     assert all(node.seen_count == 1 for node in extracted(store))
 
 
-@pytest.mark.req("B.17", "F")
+@pytest.mark.req("B.17")
 def test_what_is_known_is_counted_and_settles_when_a_later_session_says_it_again(
     store: Store, talk: Talk, context: UpkeepContext
 ) -> None:
@@ -216,7 +216,6 @@ def test_what_is_known_is_counted_and_settles_when_a_later_session_says_it_again
     assert "said again in session two" in [entry.reasoning for entry in store.log.of(node.id)]
 
 
-@pytest.mark.req("F")
 def test_what_was_remembered_on_purpose_settles_when_its_session_is_consolidated(
     store: Store, talk: Talk, context: UpkeepContext, facts: Facts
 ) -> None:

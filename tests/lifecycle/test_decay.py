@@ -52,7 +52,7 @@ def test_what_does_not_fade_has_no_day() -> None:
     assert days_until(0.04, 0.1, 0.05) == 0.0
 
 
-@pytest.mark.req("B.11", "E.16", "F")
+@pytest.mark.req("B.11", "E.16")
 def test_what_faded_is_forgotten_softly_with_its_reason_and_can_be_restored(
     context: UpkeepContext, clock: FakeClock
 ) -> None:
@@ -205,7 +205,6 @@ def test_weak_is_what_is_as_likely_wrong_as_right_the_least_sure_first(store: St
     assert by_id[faint.id].confidence_now == pytest.approx(0.2 * decay_factor(0.1, 12 * MS_PER_DAY))
 
 
-@pytest.mark.req("F")
 def test_what_a_later_session_recalls_settles_and_what_its_own_recalls_does_not(
     context: UpkeepContext, clock: FakeClock
 ) -> None:

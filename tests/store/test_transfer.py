@@ -160,9 +160,10 @@ def test_a_memory_comes_over_whole(store: Store, tmp_path: Path) -> None:
         assert all(rows for rows in contents(target).values())
         assert health.integrity(target.connection) == [] and health.violations(target) == {}
         assert target.vectors.pending_count() == store.vectors.pending_count()
+        everything = Where(types=("fact", "snippet", "entity"))
         for words in ("quotes", "context", "valve"):
             found = [
-                s.keyword_search.search(query_terms(words), s.filters.allowed(Where()), 9) for s in (store, target)
+                s.keyword_search.search(query_terms(words), s.filters.allowed(everything), 9) for s in (store, target)
             ]
             assert [len(hits.scores) for hits in found] == [1, 1]
 

@@ -39,6 +39,7 @@ class Where(TypedDict, total=False):
     relation: str
     depth: int
     strategy: str
+    first_space: str
 
 
 class MemberArg(TypedDict):

@@ -48,7 +48,8 @@ MIN_SIMILARITY: Final = 0.35
 
 CHANGED: Final = re.compile(
     r"\b(?:no longer|any ?more|used to|since then|from now on|instead of|switched|migrated|replaced|renamed|stopped|"
-    r"moved (?:away )?(?:from|to)|has been (?:removed|dropped|changed))\b|(?<!\w)(?:больше не|теперь|перешли|заменили)(?!\w)",
+    r"moved (?:away )?(?:from|to)|has been (?:removed|dropped|changed))\b|"
+    r"(?<!\w)(?:больше не|теперь|перешли|заменили)(?!\w)",
     re.IGNORECASE,
 )
 """Words that tell of a change: what denies an older statement with these brings it up to date."""
