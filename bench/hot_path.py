@@ -67,7 +67,8 @@ def consolidate(settings: Settings, folder: Path, ready: Event, stop: Event) -> 
                 Turn(uuid=f"{name}-{n}", role=Speaker.USER, text=TEXT.format(n=n * number), timestamp_ms=system_clock())
                 for n in range(40)
             ]
-            memory.add_turns(name, turns)
+            for turn in turns:
+                memory.add_turns(name, [turn])  # Not at once: this is not what is measured.
             with memory.store.transaction():
                 end_session(memory.store, name, now=system_clock())
             ready.set()

@@ -37,7 +37,7 @@ HOST: Final = "host"
 PART_TURNS: Final = 100
 """Turns read at once."""
 
-PORTION: Final = 8
+PORTION: Final = 4
 """Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
 
 LLM_PART_CHARS: Final = 24_000
