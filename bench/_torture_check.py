@@ -29,6 +29,7 @@ class Expected:
     texts: dict[str, set[str]] = field(default_factory=dict)
     living: dict[str, bool | None] = field(default_factory=dict)
     once: set[str] = field(default_factory=set)
+    late: set[str] = field(default_factory=set)
     acknowledged: int = 0
     errors: Counter[str] = field(default_factory=Counter)
     messages: dict[str, str] = field(default_factory=dict)
@@ -41,6 +42,8 @@ class Expected:
                 self._intend(line)
             elif "done" in line:
                 self._done(line)
+            elif "late" in line:
+                self.late.update(line["texts"])
             elif "error" in line:
                 # It was refused: nothing of it may have happened, but the state is as it was in any case.
                 self.errors[line["error"]] += 1
@@ -92,6 +95,8 @@ class Verdict:
     messages: dict[str, str] = field(default_factory=dict)
     locked: int = 0
     memories: int = 0
+    late: int = 0
+    late_found: int = 0
 
     @property
     def sound(self) -> bool:
@@ -153,6 +158,7 @@ def _compare(store: Store, expected: Expected, verdict: Verdict) -> None:
         living = row["deleted_at"] is None and row["valid_until"] is None
         if expected.living[id] not in (None, living):
             verdict.wrong_state.append(f"{id}: living={living}")
+    verdict.late, verdict.late_found = len(expected.late), sum(told[text] > 0 for text in expected.late)
     for text in expected.once:
         verdict.found += told[text] > 0
         if told[text] != 1:

@@ -35,6 +35,7 @@ from bench._shared import Table, save_result
 from bench._torture_check import Expected, Verdict, judge
 from bench._torture_roles import Journal, look_after, write_on
 from hyperloci.config import Settings
+from hyperloci_hooks.events import EVENTS
 
 WRITERS = 3
 SERVERS = 2
@@ -190,9 +191,13 @@ class Torture:
             told(number)
 
     def hook(self, name: str, journal: Journal, chance: random.Random) -> None:
-        """Live one life of a hook that is told a prompt; its exit with 0 is the acknowledgement."""
+        """Live one life of a hook that is told a prompt; its exit with 0 within its deadline is the acknowledgement.
+
+        One that ran out of time before it knew what it was told leaves that to the transcript, which stands in for it.
+        """
         text = f"zq{name.replace('-', '')}r{chance.randrange(10**12)}: where does the importer keep its cursor?"
         told = {"session_id": name, "cwd": str(self.house.project), "prompt": text, "prompt_id": text[:40]}
+        started = time.monotonic()
         process = subprocess.Popen(
             [sys.executable, "-m", "hyperloci_hooks.run", "UserPromptSubmit"],
             env=self.house.environ,
@@ -206,7 +211,8 @@ class Torture:
         _, said = process.communicate(json.dumps({"hook_event_name": "UserPromptSubmit", **told}).encode())
         self.ranks.discharge(name)
         if process.returncode == 0:
-            journal.say(n=1, done="hook", texts=[text])
+            in_time = time.monotonic() - started < EVENTS["UserPromptSubmit"].seconds
+            journal.say(n=1, **({"done": "hook"} if in_time else {"late": "hook"}), texts=[text])
         elif process.returncode != -9:
             journal.say(n=1, error="hook", message=said.decode(errors="replace")[-300:], kind="hook")
 
@@ -346,7 +352,7 @@ def all_at_once(root: Path, writers: int, seconds: float, *, seed: int = 1) -> O
 def _print(outcomes: list[Outcome]) -> None:
     table = Table("", *(outcome.name for outcome in outcomes))
     table.add("seconds", *(outcome.seconds for outcome in outcomes))
-    for what in ("acknowledged", "found", "memories", "backups", "locked"):
+    for what in ("acknowledged", "found", "memories", "late", "late_found", "backups", "locked"):
         table.add(what, *(getattr(outcome.verdict, what) for outcome in outcomes))
     for what in ("lost", "wrong_state", "duplicates", "unsearchable", "problems", "bad_backups"):
         table.add(what.replace("_", " "), *(len(getattr(outcome.verdict, what)) for outcome in outcomes))
