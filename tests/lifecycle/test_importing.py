@@ -72,7 +72,8 @@ def test_a_graph_of_the_reference_server_is_found_related_and_trusted_less(memor
     assert hit.content == "Ada: Prefers trains over planes"
     assert (hit.source.kind, hit.source.path, hit.source.line_start) == (Origin.IMPORT, source.as_posix(), 1)
     assert hit.confidence == TRUST[Origin.IMPORT] < TRUST[Origin.TOOL]
-    (related,) = memory.find_related("Ada", relationship="works_on").related
+    [ada] = memory.store.entities.find("Ada")
+    (related,) = memory.find_related(ada.id, relationship="works_on").related
     assert (related.content, related.relation) == ("Billing", "works_on")
     assert memory.search("trains", entity_name="ada").results[0].id == hit.id
     assert f"{source.as_posix()}:1" in str(memory.explain_fact(hit.id))
