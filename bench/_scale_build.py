@@ -19,7 +19,8 @@ from bench._scale_base import Base
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import Store
 from hyperloci.store.analysis import terms
-from hyperloci.store.codes import BLOCK_ROWS, sign_code
+from hyperloci.store.blocks import BLOCK_ROWS
+from hyperloci.store.codes import sign_code
 from hyperloci.store.sparse import STEP
 from hyperloci.store.vectors import COLUMNS, SCANNED, code_of
 

@@ -13,7 +13,7 @@ from hyperloci.model.pyramid import Level
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, vectors
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.codes import BLOCK_ROWS
+from hyperloci.store.blocks import BLOCK_ROWS
 from tests.support import NOW, add, vector_of
 
 

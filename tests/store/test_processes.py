@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.store import Store, health
+from hyperloci.store.migrate import latest_version
 from tests.support import FakeClock, add
 
 WRITERS = 2
@@ -126,7 +127,7 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path, roun
     openers = [start(OPENER, path) for _ in range(4)]
     for opener in openers:
         go(opener)
-    assert [finish(opener) for opener in openers] == [["1", "1"]] * len(openers)
+    assert [finish(opener) for opener in openers] == [[str(latest_version()), "1"]] * len(openers)
     with Store.open(path) as store:
         assert health.integrity(store.connection) == []
         assert health.violations(store) == {}

@@ -18,7 +18,8 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.codes import BLOCK_ROWS, sign_code
+from hyperloci.store.blocks import BLOCK_ROWS
+from hyperloci.store.codes import sign_code
 from hyperloci.store.connection import BUSY_TIMEOUT_MS
 from hyperloci.store.health import integrity, violations
 from hyperloci.store.purge import OPERATION

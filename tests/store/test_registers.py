@@ -186,7 +186,7 @@ def test_an_entity_is_found_by_any_of_its_names_however_written(store: Store) ->
     for name in ("new york", " NEW YORK ", "The big apple"):
         (found,) = store.entities.find(name)
         assert (found.node_key, found.canonical_name, found.kind) == (key, "New  York", "place")
-    assert found.aliases == ("new york", "the big apple")
+    assert found.aliases == ("New York", "The Big Apple")
     assert store.entities.find("York") == []
     assert store.entities.count() == 1
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hyperloci.errors import StoreError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store, sparse
-from hyperloci.store.codes import BLOCK_ROWS
+from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.sparse import STEP
 from tests.store.test_vectors import make_nodes
 from tests.support import add

@@ -22,7 +22,8 @@ from hyperloci.errors import StoreError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Where
 from hyperloci.store import Store, codes, health, int8, vec, vectors
-from hyperloci.store.codes import BLOCK_ROWS, Codes, sign_code, words_of
+from hyperloci.store.blocks import BLOCK_ROWS
+from hyperloci.store.codes import Codes, sign_code, words_of
 from hyperloci.store.stats import MAX_ATTEMPTS
 from hyperloci.store.vectors import COLUMNS, Vectors
 from tests.support import NOW, add

@@ -9,8 +9,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-BLOCK_ROWS: Final = 8_192
-"""Node keys a block of codes: 393 KB at 384 bits, one read of which costs about a millisecond."""
+from hyperloci.store.blocks import BLOCK_ROWS
 
 COARSE: Final = 3_200
 """Candidates that the bit scan hands on; with 300 of them scored exactly, recall@10 is 0.9965 at 100,000 and 0.990 at

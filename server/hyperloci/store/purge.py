@@ -16,7 +16,7 @@ from hyperloci.errors import StoreBusyError, StoreError
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import Digest
-from hyperloci.store.codes import BLOCK_ROWS
+from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
 from hyperloci.store.entities import Entity
 from hyperloci.store.migrate import latest_version, schema_version

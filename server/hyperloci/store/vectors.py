@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import int8
+from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.codes import (
-    BLOCK_ROWS,
     WORD_BITS,
     BoolArray,
     Codes,
