@@ -146,7 +146,7 @@ async def test_resources_and_the_prompt_give_what_is_stored(house: Any, mode: st
     async with house.client(mode) as client:
         stored = await call(client, "remember_fact", fact="Releases are cut on Tuesdays.")
         [stats] = (await client.read_resource("memory://stats")).contents
-        assert json.loads(stats.text)["nodes"] == 1
+        assert json.loads(stats.text)["nodes_by_type"] == {"fact": 1}
         [node] = (await client.read_resource(f"memory://node/{stored['id']}")).contents
         assert json.loads(node.text)["content"] == "Releases are cut on Tuesdays."
         with pytest.raises(MCPError, match="nope"):

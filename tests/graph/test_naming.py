@@ -55,6 +55,7 @@ def test_what_a_text_names_is_found_with_its_type(text: str, name: str, kind: En
         "The quick brown fox. It was nice. When did that happen?",
         "Spring is here, and the grass is green.",
         "On Monday in May we will see.",
+        "We ship it on Fridays and on Thu mornings.",
         "for i in range(10): pass",
         "`self`, `None` and `args`",
         "I'd say it's fine; that's what I've heard.",

@@ -49,14 +49,15 @@ def topics(
 
 
 def _print_topics(found: TopicList) -> None:
-    table = Table("topic", "phase", "memories", "agreement", "strongest in", "id", box=None, padding=(0, 2))
+    table = Table("topic", "phase", "memories", "agreement", box=None, padding=(0, 2))
+    # An id that is cut short can't be passed on to `--id`, however narrow the terminal.
+    table.add_column("id", min_width=36, no_wrap=True)
     for topic in found.topics:
         table.add_row(
             Text(topic.name, overflow="fold"),
             topic.phase,
             str(topic.member_count),
             f"{topic.weighted_agreement:.1f}",
-            ", ".join(topic.dominant_spaces),
             topic.id,
         )
     if found.topics:

@@ -47,10 +47,6 @@ IN_TIME: Final = 1.2
 """Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
 was written on Monday speaks of Sunday."""
 
-SCORED: Final = 100
-"""Half of the candidates that every space scores, the best by E1 and E6: what is below can't come among the first
-fifty."""
-
 
 class QueryEncoder(Protocol):
     """What turns a query into vectors; the embedder's client, or a stand-in."""
@@ -178,7 +174,7 @@ class Searcher:
             return self._staged(look, profile, allowed)
         spaces = strategies.every_space(look, code=_may_be_code(conditions))
         nodes = self._nodes(spaces)
-        spaces |= look.scores(strategies.scored_spaces(look), _promising(spaces, nodes))
+        spaces |= look.scores(strategies.scored_spaces(look), nodes)
         if self._settings is not None and self._settings.fusion == "rrf":
             fused = fuse_spaces(spaces, profile, self._settings)
             return nodes, {key: _fused_scores(key, spaces, fused[key]) for key in nodes}
@@ -310,12 +306,6 @@ def _reached(known: Scores | None, total: float) -> Scores:
 def _within(bounds: Bounds, node: Node) -> bool:
     after_it = bounds.before is None or node.event_time < bounds.before
     return after_it and (bounds.after is None or node.event_time >= bounds.after)
-
-
-def _promising(spaces: Mapping[str, Ranked], nodes: Mapping[NodeKey, Node]) -> dict[NodeKey, Node]:
-    """Return the candidates worth a look by every space."""
-    order = sorted(nodes, key=lambda key: (-spaces["e1"].get(key, 0.0) - spaces["e6"].get(key, 0.0), key))
-    return {key: nodes[key] for key in order[: 2 * SCORED]}
 
 
 def _by_one(spaces: Mapping[str, Ranked]) -> dict[NodeKey, Scores]:

@@ -5,7 +5,8 @@ Every strategy returns scores by space for its candidates; `scoring` and `fusion
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -23,6 +24,13 @@ POOL: Final = 200
 
 FEW: Final = 50
 """Candidates of a space that only helps."""
+
+PROMISING: Final = 100
+"""Candidates that every space scores, the best by E1 and E6 together: with all of them, or with 150, no development set
+gains 0.1 points of recall@10; with 60, LoCoMo loses 0.7 (docs/benchmarks.md, "Candidates")."""
+
+LIFTED: Final = 10
+"""And the best of each helping space, whatever E1 and E6 make of them: a misspelled word is found by E9 alone."""
 
 
 class Strategy(StrEnum):
@@ -58,19 +66,25 @@ def meaning_alone(look: Spacewise, limit: int) -> dict[str, Ranked]:
 
 
 def every_space(look: Spacewise, code: bool) -> dict[str, Ranked]:
-    """Return what E1, E6 and the spaces that the question speaks to have found.
+    """Return the scores by E1 and E6 of the most promising of what they and the helping spaces have found.
 
     Args:
         look: the question.
         code: whether code is among what may be found: E7 sees nothing else.
     """
     meaning = look.near("e1", POOL)
-    helpers = dict.fromkeys(meaning)
-    for space in _helpers(look, code):
-        helpers |= dict.fromkeys(look.near(space, FEW))
-    words = look.words(POOL, also=helpers)
-    missing = [key for key in dict.fromkeys((*words, *helpers)) if key not in meaning]
-    return {"e1": meaning | look.cosines(missing), "e6": words}
+    helpers = [look.near(space, FEW) for space in _helpers(look, code)]
+    found = dict.fromkeys(itertools.chain(meaning, *helpers))
+    words = look.words(POOL, also=found)
+    found |= dict.fromkeys(words)
+    meaning |= look.cosines([key for key in found if key not in meaning])
+    best = sorted(found, key=lambda key: (-meaning.get(key, 0.0) - words.get(key, 0.0), key))[:PROMISING]
+    kept = dict.fromkeys(itertools.chain(best, *(itertools.islice(helper, LIFTED) for helper in helpers)))
+    return {"e1": _of(kept, meaning), "e6": _of(kept, words)}
+
+
+def _of(keys: Iterable[NodeKey], scores: Ranked) -> Ranked:
+    return {key: scores[key] for key in keys if key in scores}
 
 
 def _helpers(look: Spacewise, code: bool) -> list[str]:
