@@ -19,7 +19,7 @@ from hyperloci.retrieval.spacewise import Ranked, Spacewise
 from hyperloci.spaces.space import SPACES
 from hyperloci.store.filters import BoolArray
 
-POOL: Final = 200
+POOL: Final = 100
 """Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""
 
 FEW: Final = 50

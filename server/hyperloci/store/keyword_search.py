@@ -6,12 +6,13 @@ fetched as row ids, summed by inverse document frequency, and only the best few 
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,14 +28,15 @@ TITLE_WEIGHT: Final = 2.0
 EXTRA_WEIGHT: Final = 0.5
 """A term in the heading counts double, one in mere context half (docs/benchmarks.md, "Fields")."""
 
-POSTING_BUDGET: Final = 100_000
-"""Postings fetched a query, rarest terms first; more costs time and changes one hit in a hundred at a million rows."""
+POSTING_BUDGET: Final = 50_000
+"""Postings fetched a query, rarest terms first. At 100,000 memories twice as many change one hit of the first ten in a
+hundred and no first hit, for a seventh of a search's time; 30,000 change three in a hundred."""
 
 ENOUGH: Final = 50
 """With fewer candidates than a page of results has, the postings of frequent terms are fetched despite the budget."""
 
-RESCORED: Final = 400
-"""Candidates scored in full."""
+RESCORED: Final = 200
+"""Candidates scored in full. 400 find nothing more on any development set, 100 lose one answer of LoCoMo's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +85,12 @@ class KeywordSearch:
             return KeywordHits({}, 1.0)
         total, average = self._collection()
         weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in frequencies.items()}
-        keys = self._candidates(frequencies, weights, allowed, max(RESCORED, limit))
+        postings = self._postings_of(frequencies, allowed, max(RESCORED, limit))
+        keys = _most_promising(postings, weights, len(allowed), max(RESCORED, limit))
         wanted = np.array(sorted({int(key) for key in also}), np.int64)
-        scored = self._scores(np.union1d(keys, wanted), weights, average)
+        # Of terms with too many postings only the newest were read: any node may hold them.
+        whole = {term: found for term, found in postings.items() if frequencies[term] < POSTING_BUDGET}
+        scored = self._scores(np.union1d(keys, wanted), weights, whole, average)
         best = sorted(scored, key=lambda item: (-item[1], item[0]))
         among = set(wanted.tolist())
         kept = {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
@@ -96,20 +101,19 @@ class KeywordSearch:
         nodes, terms = self._connection.execute("SELECT nodes, terms FROM keyword_totals").fetchone()
         return nodes, max(1.0, terms / max(1, nodes))
 
-    def _candidates(
-        self, frequencies: dict[str, int], weights: dict[str, float], allowed: BoolArray, limit: int
-    ) -> NDArray[np.int64]:
-        # One number a node: at a million nodes a tenth of the time that sorting the postings takes.
-        presence = np.zeros(len(allowed))
+    def _postings_of(
+        self, frequencies: dict[str, int], allowed: BoolArray, enough: int
+    ) -> dict[str, NDArray[np.int64]]:
+        """Return the allowed nodes of each term, rarest terms first, as many terms as the budget allows."""
+        postings: dict[str, NDArray[np.int64]] = {}
         found = spent = 0
         for term in sorted(frequencies, key=lambda term: (frequencies[term], term)):
             if found >= ENOUGH and spent + frequencies[term] > POSTING_BUDGET:
                 break
-            keys = self._allowed_postings(term, allowed, limit)
+            postings[term] = self._allowed_postings(term, allowed, enough)
             spent += frequencies[term]
-            found += len(keys)
-            presence[keys] += weights[term]
-        return _largest(presence, limit)
+            found += len(postings[term])
+        return postings
 
     def _allowed_postings(self, term: str, allowed: BoolArray, enough: int) -> NDArray[np.int64]:
         """Return allowed nodes with a term: all of them, or the newest `enough` and more if there are very many."""
@@ -130,17 +134,45 @@ class KeywordSearch:
         ).fetchone()[0]
         return key_array(text)
 
-    def _scores(self, keys: NDArray[np.int64], weights: dict[str, float], average: float) -> list[tuple[int, float]]:
+    def _scores(
+        self,
+        keys: NDArray[np.int64],
+        weights: dict[str, float],
+        postings: Mapping[str, NDArray[np.int64]],
+        average: float,
+    ) -> list[tuple[int, float]]:
+        terms = [_Term(f" {term} ", weight) for term, weight in weights.items()]
+        held = np.stack([_held(keys, postings.get(term)) for term in weights], axis=1)
+        some = held.any(axis=1)
+        present = {
+            key: list(itertools.compress(terms, row)) for key, row in zip(keys[some].tolist(), held[some], strict=True)
+        }
         rows = self._connection.execute(
             "SELECT k.node_key, k.title, k.body, k.extra, k.length FROM json_each(?) j"
             " JOIN keywords k ON k.node_key = j.value",
-            (json.dumps(keys.tolist()),),
+            (json.dumps(list(present)),),
         )
-        return [(row[0], _bm25(row, weights, average)) for row in rows]
+        return [
+            *((row[0], _bm25(row, present[row[0]], average)) for row in rows),
+            *((key, 0.0) for key in keys[~some].tolist()),
+        ]
 
 
-def _largest(presence: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
-    """Return the nodes with the largest numbers above 0; ties go to the newest, the largest key."""
+class _Term(NamedTuple):
+    """A term with a space on both sides, and its inverse document frequency."""
+
+    spaced: str
+    weight: float
+
+
+def _most_promising(
+    postings: Mapping[str, NDArray[np.int64]], weights: Mapping[str, float], size: int, limit: int
+) -> NDArray[np.int64]:
+    """Return the nodes whose terms weigh most together; ties go to the newest, the largest key."""
+    # One number a node: at a million nodes a tenth of the time that sorting the postings takes.
+    presence = np.zeros(size)
+    for term, keys in postings.items():
+        presence[keys] += weights[term]
     found = np.flatnonzero(presence)
     if len(found) <= limit:
         return found
@@ -151,22 +183,37 @@ def _largest(presence: NDArray[np.float64], limit: int) -> NDArray[np.int64]:
     return best
 
 
-def _bm25(row: sqlite3.Row, weights: dict[str, float], average: float) -> float:
+def _held(keys: NDArray[np.int64], holders: NDArray[np.int64] | None) -> BoolArray:
+    """Return which keys are among a term's, all of them if that isn't known."""
+    if holders is None or not len(keys):
+        return np.ones(len(keys), np.bool_)
+    marked = np.zeros(int(max(keys.max(), holders.max(initial=0))) + 1, np.bool_)
+    marked[holders] = True
+    return marked[keys]
+
+
+def _bm25(row: sqlite3.Row, terms: Iterable[_Term], average: float) -> float:
     norm = K1 * (1 - B + B * float(row[4]) / average)
-    title, body, extra = f" {row[1]} ", f" {row[2]} ", f" {row[3]} "
+    fields = [
+        (f" {text} ", weight)
+        for text, weight in ((row[1], TITLE_WEIGHT), (row[2], 1.0), (row[3], EXTRA_WEIGHT))
+        if text
+    ]
     score = 0.0
-    for term, weight in weights.items():
-        count = TITLE_WEIGHT * _count(title, term) + _count(body, term) + EXTRA_WEIGHT * _count(extra, term)
+    for term, rarity in terms:
+        count = 0.0
+        for text, weight in fields:
+            count += weight * _count(text, term)
         if count:
-            score += weight * count * (K1 + 1) / (count + norm)
+            score += rarity * count * (K1 + 1) / (count + norm)
     return score
 
 
-def _count(text: str, term: str) -> int:
-    """Return how often a term stands in a text that begins and ends with a space."""
-    found = text.count(f" {term} ")
+def _count(text: str, spaced: str) -> int:
+    """Return how often a term stands in a text, both with spaces on either side."""
+    found = text.count(spaced)
     # Side by side they share a space, and the second one isn't seen.
-    return text.replace(" ", "  ").count(f" {term} ") if found and f" {term} {term} " in text else found
+    return text.replace(" ", "  ").count(spaced) if found and spaced + spaced[1:] in text else found
 
 
 def quote(term: str) -> str:
