@@ -1,7 +1,7 @@
 """How much each space counts: the documents' profiles for reciprocal ranks, ours for calibrated scores (E.07, E.14).
 
 Every weight here was chosen with `python -m bench quality` on all development sets, `python -m bench leave_one_out`
-and `python -m bench blind_spots`; docs/why.md ("Fusion") says what was tried.
+and `python -m bench blind_spots`; docs/why.md ("What a space counts ...") says what was tried.
 """
 
 from __future__ import annotations
