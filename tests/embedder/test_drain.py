@@ -9,10 +9,12 @@ import pytest
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import BATCH, drain, sights
+from hyperloci.embedder.batching import CHARS_PER_TOKEN
+from hyperloci.embedder.drain import BATCH, BATCH_TOKENS, drain, sights
 from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.position import Position
+from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.store import Store
 from hyperloci.store.stats import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
@@ -43,6 +45,33 @@ def test_every_queued_node_gets_its_fingerprint_a_batch_at_a_time(
     assert looked_at == [BATCH, 3, 0]
     assert store.vectors.pending_count() == 0
     assert store.vectors.count() == BATCH + 3
+
+
+@pytest.mark.req("B.03")
+def test_long_texts_make_smaller_batches_so_that_the_queue_gets_shorter_in_sight(
+    store: Store, settings: Settings, encoder: FakeEncoder
+) -> None:
+    tokens = encoder.max_tokens * MAX_WINDOWS
+    fit = BATCH_TOKENS // tokens
+    for number in range(fit + 2):
+        add(store, f"{number} ".ljust(2 * tokens * CHARS_PER_TOKEN, "x"))
+
+    looked_at = [drain(settings.database, encoder, never) for _ in range(3)]
+
+    assert looked_at == [fit, 2, 0]
+    assert 1 < fit < BATCH
+    assert store.vectors.pending_count() == 0
+
+
+@pytest.mark.req("B.03")
+def test_a_text_longer_than_a_batch_makes_one_of_its_own(
+    store: Store, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hyperloci.embedder.drain.BATCH_TOKENS", 10)
+    add(store, "first " * 20)
+    add(store, "second " * 20)
+
+    assert [drain(settings.database, FakeEncoder(), never) for _ in range(3)] == [1, 1, 0]
 
 
 def test_a_text_the_model_cannot_take_does_not_hold_up_the_others(store: Store, settings: Settings) -> None:

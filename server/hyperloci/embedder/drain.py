@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import system_clock
+from hyperloci.embedder.batching import estimate_tokens
 from hyperloci.model.node import Node
-from hyperloci.spaces.encoder import Encoder
+from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.query import SPARSE_SPACE
 from hyperloci.spaces.views import Sight
@@ -25,6 +26,10 @@ logger = logging.getLogger(__name__)
 
 BATCH: Final = 32
 """Nodes a transaction: large enough that opening the database costs nothing beside embedding them."""
+
+BATCH_TOKENS: Final = 4_096
+"""Tokens a transaction, about: a second and a half of two slow cores. The queue has to get shorter in sight of those
+who wait for it also where other programs leave the embedder a twentieth of the machine."""
 
 
 def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
@@ -38,8 +43,7 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
     with Store.open(database) as store:
         with store.transaction():
             model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=system_clock())
-        keys = store.vectors.take_pending(BATCH)
-        nodes = list(store.nodes.by_keys(keys).values())
+        nodes = _next_nodes(store, encoder.max_tokens)
         if not nodes:
             _look_for_topics(store, model)
             return 0
@@ -51,6 +55,20 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
         else:
             _write(store, model, nodes, made)
         return len(nodes)
+
+
+def _next_nodes(store: Store, max_tokens: int) -> list[Node]:
+    """Return the first of the queue that make a batch together, one at least."""
+    keys = store.vectors.take_pending(BATCH)
+    present = store.nodes.by_keys(keys)
+    batch: list[Node] = []
+    tokens = 0
+    for node in (present[key] for key in keys if key in present):
+        tokens += estimate_tokens(node.content, max_tokens * MAX_WINDOWS)
+        if batch and tokens > BATCH_TOKENS:
+            break
+        batch.append(node)
+    return batch
 
 
 def _look_for_topics(store: Store, model: int) -> None:

@@ -192,6 +192,7 @@ class Engine:
             queries_waiting=self._jobs.qsize(),
             busy_seconds=0.0 if busy_since is None else round(now - busy_since, 3),
             drained=self._drained,
+            bulk_batches=self._gate.bulk_batches,
             draining=tuple(str(database) for database in list(self._databases)),
         )
 

@@ -44,6 +44,8 @@ class Gate:
         self._changed = Condition()
         self._taken = False
         self._queries_waiting = 0
+        self.bulk_batches = 0
+        """How many batches of bulk work have been let through and are done."""
 
     @property
     def query_waiting(self) -> bool:
@@ -74,6 +76,7 @@ class Gate:
         try:
             yield
         finally:
+            self.bulk_batches += 1
             self._release()
 
     def _release(self) -> None:

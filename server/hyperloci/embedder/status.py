@@ -32,6 +32,7 @@ class EmbedderStatus:
         queries_waiting: requests not yet answered.
         busy_seconds: how long the request in hand has been in hand; a hung model shows here.
         drained: memories given their fingerprint since the start.
+        bulk_batches: batches of bulk work the model has done; it grows while a queue is worked off, however slowly.
         draining: databases that are still being drained.
     """
 
@@ -50,6 +51,7 @@ class EmbedderStatus:
     queries_waiting: int = 0
     busy_seconds: float = 0.0
     drained: int = 0
+    bulk_batches: int = 0
     draining: tuple[str, ...] = ()
 
     def __str__(self) -> str:

@@ -9,14 +9,41 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.status import State
+from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import EmbedderError
 
 POLL_SECONDS: Final = 0.2
 """How often the queue is counted: often enough for a progress bar."""
 
 STALL_SECONDS: Final = 60.0
-"""A queue that doesn't get shorter for so long won't: the slowest batch seen takes a few seconds."""
+"""An embedder that has done nothing for so long won't: a batch that the model sees is a tenth of a second's work."""
+
+LOADING_SECONDS: Final = 180.0
+"""How long it may take to its first batch: importing torch is seconds of work, minutes beside twenty busy programs."""
+
+
+class Headway:
+    """Tells whether a queue is being worked off: it gets shorter, or the model has seen another batch."""
+
+    def __init__(self, left: int, now: float) -> None:
+        """Begin to watch; `now` is the time in seconds, on a clock of the caller's choice."""
+        self._seen = (left, 0)
+        self._moved = now
+
+    def check(self, left: int, status: EmbedderStatus | None, now: float) -> None:
+        """Take note of how many nodes wait and of what the embedder tells, None where it tells nothing.
+
+        Raises:
+            EmbedderError: it has failed, or done nothing for too long.
+        """
+        if status is not None and status.state is State.FAILED:
+            raise EmbedderError(f"The embedder can't embed: {status.error}")
+        seen = (left, self._seen[1] if status is None else status.bulk_batches)
+        if seen != self._seen:
+            self._seen, self._moved = seen, now
+        patience = STALL_SECONDS if seen[1] else LOADING_SECONDS
+        if now - self._moved > patience:
+            raise EmbedderError(f"The embedder has made no headway for {patience:.0f} seconds; the log says more.")
 
 
 def wait_until_drained(
@@ -34,22 +61,12 @@ def wait_until_drained(
         EmbedderError: the embedder can't embed, or makes no headway.
     """
     total = left = pending()
-    moved = time.monotonic()
+    headway = Headway(left, time.monotonic())
     while left:
         client.kick(database)
         threading.Event().wait(POLL_SECONDS)
-        before, left = left, pending()
+        left = pending()
         if progress is not None:
             progress(total - left, total, "embedding")
-        if left != before:
-            moved = time.monotonic()
-        _check(client, moved)
+        headway.check(left, client.status(), time.monotonic())
     return left
-
-
-def _check(client: EmbedderClient, moved: float) -> None:
-    status = client.status()
-    if status is not None and status.state is State.FAILED:
-        raise EmbedderError(f"The embedder can't embed: {status.error}")
-    if time.monotonic() - moved > STALL_SECONDS:
-        raise EmbedderError(f"The embedder has made no headway for {STALL_SECONDS:.0f} seconds; the log says more.")
