@@ -56,6 +56,7 @@ def history(store: Store, settings: Settings, clock: FakeClock, tree: WorkingTre
     return History(store, settings, clock, tree)
 
 
+@pytest.mark.req("E.02")
 def test_a_commit_becomes_a_decision_with_its_source(history: History, tree: WorkingTree) -> None:
     sha = tree.commit("Pool connections\n\nThe server closes idle ones after a minute.", a_py=CODE)
 

@@ -122,7 +122,7 @@ class Index:
 # -- the first run ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.req("D.01", "D.05", "D.06")
+@pytest.mark.req("D.01", "D.05", "D.06", "E.02")
 def test_a_file_becomes_snippets_with_their_places(index: Index, tree: WorkingTree) -> None:
     tree.write("src/net/client.py", MODULE)
 
@@ -142,7 +142,7 @@ def test_a_file_becomes_snippets_with_their_places(index: Index, tree: WorkingTr
     assert facts.kind == "method" and "socket.create_connection" in facts.calls
 
 
-@pytest.mark.req("D.05")
+@pytest.mark.req("D.05", "E.02")
 def test_documentation_becomes_snippets_of_its_sections(index: Index, tree: WorkingTree) -> None:
     tree.write("docs/guide.md", GUIDE)
 

@@ -60,6 +60,7 @@ def assert_whole(memory: Memory) -> None:
     assert health.violations(memory.store) == {}
 
 
+@pytest.mark.req("E.02")
 def test_a_graph_of_the_reference_server_is_found_related_and_trusted_less(memory: Memory, tmp_path: Path) -> None:
     source = written(tmp_path / "memory.jsonl", *GRAPH)
     report = memory.import_file(source)

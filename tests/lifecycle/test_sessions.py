@@ -90,7 +90,7 @@ def episodes(store: Store) -> list[Node]:
     return sorted(found, key=lambda node: (node.session_id or "", node.seq or 0))
 
 
-@pytest.mark.req("B.01", "E.10")
+@pytest.mark.req("B.01", "E.02", "E.10")
 def test_an_episode_has_its_session_its_place_and_its_origin(store: Store) -> None:
     first = said(store, Speaker.USER, "Use tabs in the Makefile")
     second = said(store, Speaker.ASSISTANT, "Done")
@@ -215,6 +215,7 @@ def test_a_stored_text_told_again_is_known(store: Store, capture: Capture) -> No
     assert read(store, turn("u1", "x " * MAX_EPISODE_CHARS)) == 0
 
 
+@pytest.mark.req("E.02")
 def test_an_action_is_one_line_at_its_place_in_the_session(store: Store) -> None:
     said(store, Speaker.USER, "Fix it")
     with store.transaction():
