@@ -52,7 +52,7 @@ class Views:
 def semantic_view(title: str, content: str) -> str:
     """Return what E1 sees of a memory: its place in words, then its text.
 
-    Headings in front of the body are worth 9 to 14 points of recall (docs/benchmarks.md, "Breadcrumbs").
+    Headings in front of the body are worth 6 points of R@1, by words alone (docs/benchmarks.md, "Topologies").
     """
     return f"{title}\n{content}" if title else content
 

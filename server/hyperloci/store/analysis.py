@@ -1,7 +1,7 @@
 """How text becomes index terms: words, identifiers and their parts, stemmed.
 
-Porter stems, identifiers split into their parts and stop words left out of queries are worth 4 to 17 points of
-recall over plain words (docs/benchmarks.md, "Keyword analysis").
+Porter stems, identifiers split into their parts and stop words left out of queries: docs/why.md says what each is worth
+("Terms are stems and parts of identifiers").
 """
 
 from __future__ import annotations
