@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.memory import Memory
 from hyperloci.store import Store
 from tests.support import FakeClock, FakeEncoder
 
@@ -34,6 +35,29 @@ def settings(tmp_path: Path) -> Settings:
         embedder=False,
         watch=False,
     )
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """An empty home folder."""
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """An empty project."""
+    folder = tmp_path / "project"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def memory(settings: Settings, project: Path, clock: FakeClock) -> Iterator[Memory]:
+    """The memory of `project`, empty."""
+    with Memory.open(settings, project, clock=clock) as opened:
+        yield opened
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.store import Store
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 NOW = 1_800_000_000_000
 """When tests begin: 2027-01-15 08:00:00 UTC."""
@@ -60,6 +63,14 @@ class FakeEncoder:
     def embed_query_spaces(self, text: str) -> QueryFingerprint:
         """See a query in every space, as the embedder does."""
         return query_fingerprint(text, self)
+
+
+async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
+    """Call a tool that must succeed, and return what it answers."""
+    result = await client.call_tool(tool, arguments)
+    assert not result.is_error, result.content
+    assert result.structured_content is not None
+    return result.structured_content
 
 
 def add(store: Store, content: str = "a fact", *, now: int = NOW, place: str = "", **fields: Any) -> Node:

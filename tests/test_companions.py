@@ -18,13 +18,8 @@ SOON = 20
 
 
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
-    return Settings(
-        database=tmp_path / "memory.db",
-        state_dir=tmp_path / "state",
-        runtime_dir=tmp_path / "run",
-        upkeep=False,
-    )
+def settings(settings: Settings) -> Settings:
+    return replace(settings, embedder=True, watch=True, upkeep=False)
 
 
 @pytest.mark.parametrize(

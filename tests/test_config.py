@@ -24,13 +24,6 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 def load(home: Path, project: Path | None = None, **environ: str) -> Settings:
     return Settings.from_env({"HOME": str(home), **environ}, project)
 

@@ -32,20 +32,6 @@ EXECUTABLES = Executables(Path("/opt/my tools/bin/hyperloci"), Path("/opt/my too
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
 def _install(home: Path, project: Path, scope: Scope = Scope.USER, executables: Executables = EXECUTABLES) -> Plan:
     return plan_install(scope, project_root=project, home=home, executables=executables)
 

@@ -6,7 +6,6 @@ import contextlib
 import dataclasses
 import os
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -24,19 +23,6 @@ from hyperloci.spaces.fingerprint import fingerprints, sights_of
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeClock, FakeEncoder, vector_of
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def memory(settings: Settings, project: Path, clock: FakeClock) -> Iterator[Memory]:
-    with Memory.open(settings, project, clock=clock) as opened:
-        yield opened
 
 
 @pytest.mark.req("B.15", "D.09")

@@ -10,23 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from hyperloci.cli.main import app
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
-
-runner = CliRunner()
-
-
-def run(*arguments: str, code: int = 0, stdin: str | None = None) -> str:
-    result = runner.invoke(app, list(arguments), input=stdin)
-    assert result.exit_code == code, result.output
-    return result.stdout
-
-
-def remember(text: str, *options: str) -> str:
-    return str(json.loads(run("remember", text, "--json", *options))["id"])
+from tests.cli.helpers import invoke, remember, run
 
 
 @pytest.mark.req("D.11")
@@ -57,14 +45,14 @@ def test_a_dead_end_warns_when_it_is_asked_about() -> None:
 
 
 def test_bad_input_ends_with_code_2_and_the_reason(capfd: pytest.CaptureFixture[str]) -> None:
-    result = runner.invoke(app, ["remember", "x", "--category", "gossip"])
+    result = invoke("remember", "x", "--category", "gossip")
 
     assert result.exit_code == 2
     assert "category='gossip'" in result.stderr and "insight" in result.stderr
 
 
 def test_an_unknown_id_ends_with_code_1() -> None:
-    result = runner.invoke(app, ["forget", "nope"])
+    result = invoke("forget", "nope")
 
     assert result.exit_code == 1
     assert "is no memory" in result.stderr
@@ -119,7 +107,7 @@ def test_what_the_reference_server_remembered_can_be_imported_after_a_look(tmp_p
         '{"type": "entity", "name": "Ada", "entityType": "person", "observations": ["Prefers trains"]}\n'
         '{"type": "relation", "from": "Ada", "to": "Nobody", "relationType": "knows"}\n'
     )
-    looked = runner.invoke(app, ["import", str(source), "--dry-run"])
+    looked = invoke("import", str(source), "--dry-run")
     assert looked.stdout == "would add entities: 1, facts: 1\n"
     assert "left out" in looked.stderr and "memory.jsonl:2: 'Nobody' is no entity" in looked.stderr
     assert json.loads(run("stats", "--json"))["nodes"] == 0
@@ -129,7 +117,7 @@ def test_what_the_reference_server_remembered_can_be_imported_after_a_look(tmp_p
     assert "Ada: Prefers trains" in run("query", "trains")
 
     source.write_text('{"type": "entity", "name": "Ada"}\n{torn')
-    assert "line 2: not JSON" in runner.invoke(app, ["import", str(source)]).stderr
+    assert "line 2: not JSON" in invoke("import", str(source)).stderr
 
 
 def test_a_backup_can_be_restored(tmp_path: Path) -> None:
@@ -145,7 +133,7 @@ def test_restoring_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> N
     fact = remember("The CI runs on Python 3.11")
     (tmp_path / "junk").write_text("junk" * 1_000)
 
-    result = runner.invoke(app, ["restore-backup", str(tmp_path / "junk"), "--yes"])
+    result = invoke("restore-backup", str(tmp_path / "junk"), "--yes")
 
     assert result.exit_code == 1
     assert json.loads(run("query", "python", "--json"))["results"][0]["id"] == fact
@@ -173,7 +161,7 @@ def test_doctor_finds_a_fresh_installation_healthy(tmp_path: Path) -> None:
 def test_doctor_says_how_to_mend_a_damaged_database(tmp_path: Path) -> None:
     (tmp_path / "home" / "memory.db").write_bytes(b"not a database at all" * 500)
 
-    result = runner.invoke(app, ["doctor"])
+    result = invoke("doctor")
 
     assert result.exit_code == 1
     assert "restore-backup" in result.stdout
@@ -182,7 +170,7 @@ def test_doctor_says_how_to_mend_a_damaged_database(tmp_path: Path) -> None:
 def test_a_setting_of_the_wrong_kind_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYPERLOCI_DEVICE", "abacus")
 
-    result = runner.invoke(app, ["stats"])
+    result = invoke("stats")
 
     assert result.exit_code == 1
     assert "abacus" in result.stderr and "cuda" in result.stderr
@@ -191,14 +179,14 @@ def test_a_setting_of_the_wrong_kind_is_named(monkeypatch: pytest.MonkeyPatch) -
 def test_the_embedder_is_said_not_to_run() -> None:
     assert "not running" in run("embedder", "status")
     assert "not running" in run("embedder", "stop")
-    assert runner.invoke(app, ["embedder", "dance"]).exit_code == 2
+    assert invoke("embedder", "dance").exit_code == 2
 
 
 @pytest.mark.parametrize(
     "command", sorted(name for name in (c.name or c.callback.__name__ for c in app.registered_commands))
 )  # type: ignore[union-attr]
 def test_every_command_has_help(command: str) -> None:
-    result = runner.invoke(app, [command.rstrip("_"), "--help"])
+    result = invoke(command.rstrip("_"), "--help")
 
     assert result.exit_code == 0
     assert "Usage" in result.output
@@ -216,13 +204,13 @@ def test_brackets_and_colons_in_what_is_said_are_printed_as_they_are(tmp_path: P
     fact = remember("Use [/bold] and :smile: in [red]messages[/red]")
 
     assert "Use [/bold] and :smile: in [red]messages[/red]" in run("query", "messages")
-    assert "[/bold]" in runner.invoke(app, ["forget", "[/bold]"]).stderr
+    assert "[/bold]" in invoke("forget", "[/bold]").stderr
     assert str(tmp_path / "[x].db") in run("backup", str(tmp_path / "[x].db"))
     assert fact in run("forget", fact, "--reason", "[/x]")
 
 
 def test_a_folder_that_is_not_there_is_no_project(tmp_path: Path) -> None:
-    result = runner.invoke(app, ["remember", "x", "--project", str(tmp_path / "typo")])
+    result = invoke("remember", "x", "--project", str(tmp_path / "typo"))
 
     assert result.exit_code == 2
     assert "does not exist" in result.stderr
@@ -230,7 +218,7 @@ def test_a_folder_that_is_not_there_is_no_project(tmp_path: Path) -> None:
 
 
 def test_an_empty_path_is_refused_rather_than_left_out() -> None:
-    result = runner.invoke(app, ["query", "x", "--path", ""])
+    result = invoke("query", "x", "--path", "")
 
     assert result.exit_code == 2
     assert "path" in result.stderr
@@ -244,10 +232,10 @@ def test_a_damaged_database_ends_every_command_with_one_line(tmp_path: Path) -> 
     database.write_bytes(data)
 
     for command in (["stats"], ["query", "ci"], ["forget", fact], ["export", str(tmp_path / "all.jsonl")], ["migrate"]):
-        result = runner.invoke(app, command)
+        result = invoke(*command)
         assert (result.exit_code, result.stderr.count("\n")) == (1, 1), result.output
         assert "hyperloci doctor" in result.stderr
-    assert runner.invoke(app, ["doctor"]).exit_code == 1
+    assert invoke("doctor").exit_code == 1
 
 
 def as_a_process(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -337,7 +325,7 @@ def test_what_was_indexed_is_told_when_no_vectors_can_be_made(tmp_path: Path, mo
     monkeypatch.setattr(Memory, "embed_pending", broken)
     (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
 
-    result = runner.invoke(app, ["index"])
+    result = invoke("index")
 
     assert result.exit_code == 3
     assert "files" in result.stdout and "the model can't be loaded" in result.stderr

@@ -6,11 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from hyperloci.cli.common import load_settings
-from hyperloci.cli.main import app
 from hyperloci.memory import Memory
+from tests.cli.helpers import run
 
 
 @pytest.fixture
@@ -20,12 +19,6 @@ def project(tmp_path: Path, home: Path) -> Path:
         memory.remember_fact("AuthService keeps its tokens in Redis.")
         memory.remember_fact("The BigStore is backed up daily.")
     return folder
-
-
-def run(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.output
 
 
 @pytest.mark.req("B.10", "B.15")

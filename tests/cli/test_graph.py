@@ -7,11 +7,11 @@ import os
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from hyperloci.cli.main import app
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
+from tests.cli import helpers
+from tests.cli.helpers import invoke
 from tests.test_topology import CODE, CTF, ROWS
 
 
@@ -24,13 +24,8 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-runner = CliRunner()
-
-
 def run(project: Path, *arguments: str, code: int = 0) -> str:
-    result = runner.invoke(app, [*arguments, "--project", str(project)])
-    assert result.exit_code == code, result.output
-    return result.stdout
+    return helpers.run(*arguments, "--project", str(project), code=code)
 
 
 @pytest.mark.req("D.11")
@@ -65,7 +60,7 @@ def test_the_command_line_prunes_relations_that_faded(project: Path) -> None:
 
 @pytest.mark.req("D.11")
 def test_the_command_line_points_at_the_column_of_a_mistake(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    result = runner.invoke(app, ["query", "cache sectoin:Design", "--project", str(project)])
+    result = invoke("query", "cache sectoin:Design", "--project", str(project))
     assert result.exit_code == 2
     said = result.output + capfd.readouterr().err
     assert "column 7: sectoin: is no condition; did you mean section:?" in said

@@ -5,21 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from typer.testing import CliRunner, Result
-
-from hyperloci.cli.main import app
+from tests.cli.helpers import invoke, remember
 
 UNIQUE = "zqxunmistakable"
-
-runner = CliRunner()
-
-
-def run(*arguments: str, stdin: str | None = None) -> Result:
-    return runner.invoke(app, list(arguments), input=stdin)
-
-
-def remember(text: str) -> str:
-    return str(json.loads(run("remember", text, "--json").stdout)["id"])
 
 
 def bytes_below(folder: Path) -> bytes:
@@ -28,7 +16,7 @@ def bytes_below(folder: Path) -> bytes:
 
 def test_it_asks_shows_what_it_is_about_and_takes_no_for_an_answer(home: Path) -> None:
     fact = remember(f"The {UNIQUE} runs at night.")
-    refused = run("purge", fact, stdin="n\n")
+    refused = invoke("purge", fact, stdin="n\n")
     assert refused.exit_code == 1
     assert UNIQUE in refused.stderr
     assert UNIQUE.encode() in bytes_below(home)
@@ -38,8 +26,8 @@ def test_after_a_yes_no_byte_of_it_is_left(home: Path) -> None:
     fact = remember(f"The {UNIQUE} runs at night.")
     backups = home / ".claude" / "hyperloci" / "backups"
     backups.mkdir(parents=True)
-    assert run("backup", str(backups / "memory-v1-1.db")).exit_code == 0
-    done = run("purge", fact, stdin="y\n")
+    assert invoke("backup", str(backups / "memory-v1-1.db")).exit_code == 0
+    done = invoke("purge", fact, stdin="y\n")
     assert done.exit_code == 0, done.output
     assert f"1 purged: {fact}" in done.stdout
     assert "taken out of the backup" in done.stdout
@@ -48,7 +36,7 @@ def test_after_a_yes_no_byte_of_it_is_left(home: Path) -> None:
 
 def test_a_program_reads_json_and_need_not_answer(home: Path) -> None:
     facts = [remember(f"The {UNIQUE} runs at night."), remember(f"The {UNIQUE} runs at noon.")]
-    done = run("purge", *facts, "--yes", "--json")
+    done = invoke("purge", *facts, "--yes", "--json")
     assert json.loads(done.stdout)["ids"] == facts
     assert UNIQUE.encode() not in bytes_below(home)
 
@@ -59,7 +47,7 @@ def test_what_may_still_hold_it_is_named_and_the_exit_code_says_so(home: Path) -
     backups = home / ".claude" / "hyperloci" / "backups"
     backups.mkdir(parents=True)
     (backups / "broken.db").write_bytes(b"no database")
-    done = run("purge", fact, "--yes")
+    done = invoke("purge", fact, "--yes")
     assert done.exit_code == 3
     assert copy in done.stderr
     assert "broken.db" in done.stderr
@@ -67,7 +55,7 @@ def test_what_may_still_hold_it_is_named_and_the_exit_code_says_so(home: Path) -
 
 def test_an_id_of_nothing_fails_and_purges_nothing(home: Path) -> None:
     fact = remember(f"The {UNIQUE} runs at night.")
-    done = run("purge", fact, "nope", "--yes")
+    done = invoke("purge", fact, "nope", "--yes")
     assert done.exit_code == 1
     assert "nope" in done.stderr
     assert UNIQUE.encode() in bytes_below(home)

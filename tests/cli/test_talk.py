@@ -6,14 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from hyperloci.cli.common import load_settings
-from hyperloci.cli.main import app
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
+from tests.cli.helpers import invoke
 from tests.support import FakeClock
 
 SAID = [f"Turn {n}: the invoice job of day {n} must end by noon." for n in range(40)]
@@ -36,18 +35,18 @@ def chunk(tmp_path: Path) -> str:
 
 @pytest.mark.req("C.06")
 def test_recap_prints_a_conversation_within_its_budget(chunk: str) -> None:
-    result = CliRunner().invoke(app, ["recap", "the invoice job of day 4", "--tokens", "400"])
+    result = invoke("recap", "the invoice job of day 4", "--tokens", "400")
     assert result.exit_code == 0, result.output
     assert "The latest turns:" in result.output and "Turn 39:" in result.output
-    shown = json.loads(CliRunner().invoke(app, ["recap", "--json", "--tokens", "400"]).output)
+    shown = json.loads(invoke("recap", "--json", "--tokens", "400").output)
     assert shown["tokens"] <= 400 and shown["mode"] == "recency"
-    assert CliRunner().invoke(app, ["recap", "--session", "nope"]).exit_code == 1
+    assert invoke("recap", "--session", "nope").exit_code == 1
 
 
 @pytest.mark.req("C.07")
 def test_expand_prints_the_turns_word_for_word(chunk: str) -> None:
-    shown = json.loads(CliRunner().invoke(app, ["expand", chunk, "--json"]).output)
+    shown = json.loads(invoke("expand", chunk, "--json").output)
     assert [turn["content"] for turn in shown["turns"]] == SAID[:10]
-    plain = CliRunner().invoke(app, ["expand", chunk])
+    plain = invoke("expand", chunk)
     assert plain.exit_code == 0 and SAID[9] in plain.output
-    assert CliRunner().invoke(app, ["expand", "nope"]).exit_code == 1
+    assert invoke("expand", "nope").exit_code == 1

@@ -6,23 +6,16 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from hyperloci.cli.common import load_settings
-from hyperloci.cli.main import app
 from hyperloci.store import Store
+from tests.cli.helpers import run
 from tests.topics.themes import THEMES, WordEncoder, embed, fill
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     return tmp_path / "project"
-
-
-def run(*arguments: str, code: int = 0) -> str:
-    result = CliRunner().invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.stdout
 
 
 @pytest.mark.req("E.09")

@@ -7,23 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 from hyperloci.cli.common import load_settings
-from hyperloci.cli.main import app
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.keeper import ROLE
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
-
-runner = CliRunner()
-
-
-def run(*arguments: str, code: int = 0) -> str:
-    result = runner.invoke(app, list(arguments))
-    assert result.exit_code == code, result.output
-    return result.stdout
+from tests.cli.helpers import run
 
 
 @pytest.fixture

@@ -14,16 +14,11 @@ import pytest
 from mcp import Client
 from mcp.shared.exceptions import MCPError
 
+from tests.support import call
+
 ERAS = {"legacy": "2025-11-25", "auto": "2026-07-28"}
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 async def refusal(client: Client, tool: str, **arguments: Any) -> str:

@@ -9,6 +9,8 @@ import stat
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,10 +32,9 @@ def mode(path: Path) -> int:
     return stat.S_IMODE(path.lstat().st_mode)
 
 
-def visit(settings: Settings, transport: str) -> tuple[bool, socket.socket | None]:
-    """Listen and connect; return whether the visitor was admitted, and its connection."""
-    place = rendezvous(settings, transport)
-    listener, secret = listen(place)
+@contextmanager
+def attended(listener: socket.socket, secret: bytes) -> Iterator[list[bool]]:
+    """Attend to one visitor meanwhile; afterwards the list tells whether it was admitted."""
     admitted: list[bool] = []
 
     def answer() -> None:
@@ -44,10 +45,17 @@ def visit(settings: Settings, transport: str) -> tuple[bool, socket.socket | Non
     attendant = threading.Thread(target=answer)
     attendant.start()
     try:
-        return_to = connect(place, deadline=soon())
+        yield admitted
     finally:
         attendant.join()
         listener.close()
+
+
+def visit(settings: Settings, transport: str) -> tuple[bool, socket.socket | None]:
+    """Listen and connect; return whether the visitor was admitted, and its connection."""
+    place = rendezvous(settings, transport)
+    with attended(*listen(place)) as admitted:
+        return_to = connect(place, deadline=soon())
     return admitted[0], return_to
 
 
@@ -166,18 +174,8 @@ def test_a_visitor_without_the_secret_is_turned_away_and_so_is_the_stranger_it_m
     listener, secret = listen(place)
     note = json.loads(place.address.read_text())
     place.address.write_text(json.dumps({**note, "secret": "00" * 32}))
-    admitted: list[bool] = []
-
-    def answer() -> None:
-        connection, _ = listener.accept()
-        with connection:
-            admitted.append(admit(connection, secret, deadline=soon()))
-
-    attendant = threading.Thread(target=answer)
-    attendant.start()
-    with listener, pytest.raises(EmbedderError, match="served by a stranger"):
+    with attended(listener, secret) as admitted, pytest.raises(EmbedderError, match="served by a stranger"):
         connect(place, deadline=soon())
-    attendant.join()
     assert admitted == [False]
 
 

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Callable
-from itertools import count
 from pathlib import Path
 
 import pytest
 
 from hyperloci.ingest.git import Git, GitError
 from hyperloci.ingest.git_log import ChangedFile, Commit, read_log
+from tests.ingest.working_tree import WorkingTree
 
 Repo = Callable[..., str]
 
@@ -17,23 +16,7 @@ Repo = Callable[..., str]
 @pytest.fixture
 def repo(tmp_path: Path) -> Repo:
     """A repository in tmp_path; calling it runs git there, with a clock that ticks."""
-    ticks = count(1_700_000_000)
-
-    def git(*arguments: str) -> str:
-        date = f"{next(ticks)} +0000"
-        environment = {
-            "PATH": os.environ["PATH"],
-            "HOME": str(tmp_path.parent),
-            "GIT_AUTHOR_DATE": date,
-            "GIT_COMMITTER_DATE": date,
-            "GIT_CONFIG_NOSYSTEM": "1",
-        }
-        identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "init.defaultBranch=main"]
-        done = subprocess.run(
-            ["git", *identity, *arguments], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        )
-        return done.stdout.strip()
-
+    git = WorkingTree(tmp_path).git
     git("init", "-q")
     return git
 

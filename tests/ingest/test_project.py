@@ -33,13 +33,6 @@ def _own_git_configuration(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "home"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
 def work(home: Path) -> Path:
     folder = home / "work"
     folder.mkdir()

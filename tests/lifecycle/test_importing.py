@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +16,8 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, Origin
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci.store import health
 from hyperloci.store.transfer import export_all
-from tests.support import FakeClock
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
-def memory(settings: Settings, project: Path, clock: FakeClock) -> Iterator[Memory]:
-    with Memory.open(settings, project, clock=clock) as opened:
-        yield opened
 
 
 def written(path: Path, *records: dict[str, Any]) -> Path:

@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.topic import Timeline
-from tests.support import NOW, FakeClock, add
+from tests.support import NOW, add
 
 MINUTE = 60_000
-
-
-@pytest.fixture
-def memory(settings: Settings, clock: FakeClock, tmp_path: Path) -> Iterator[Memory]:
-    (tmp_path / "project").mkdir()
-    with Memory.open(settings, tmp_path / "project", clock=clock) as opened:
-        yield opened
 
 
 def said(memory: Memory, text: str, *, at: int, session: int | None = None, seq: int | None = None) -> Node:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,14 +18,6 @@ pytestmark = [
 ]
 
 SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
-
-
-@pytest.fixture
-def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
-    project = tmp_path / "project"
-    project.mkdir()
-    with Memory.open(settings, project, clock=clock) as opened:
-        yield opened
 
 
 def result_of(memory: Memory, code: str) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -32,13 +31,10 @@ TEXT = f"The {UNIQUE} cluster in Ostrava runs on borrowed hardware."
 
 
 @pytest.fixture
-def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
-    project = tmp_path / "project"
-    project.mkdir()
-    with Memory.open(settings, project, clock=clock) as opened:
-        for number in range(40):
-            opened.remember_fact(f"An ordinary fact, number {number}, about something else.")
-        yield opened
+def memory(memory: Memory) -> Memory:
+    for number in range(40):
+        memory.remember_fact(f"An ordinary fact, number {number}, about something else.")
+    return memory
 
 
 def places_with(folder: Path, text: str) -> list[str]:

@@ -17,13 +17,6 @@ Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    folder = tmp_path / "project"
-    folder.mkdir()
-    return folder
-
-
-@pytest.fixture
 def connect(settings: Settings, project: Path) -> Connect:
     @asynccontextmanager
     async def connected(tools: str = "core", mode: str = "auto") -> AsyncIterator[Client]:

@@ -19,6 +19,7 @@ from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory, Progress
 from hyperloci.model.answers import IndexReport
 from hyperloci_tools.ingestion import _tell
+from tests.support import call
 
 pytestmark = pytest.mark.anyio
 
@@ -92,13 +93,6 @@ REFUSED: Sequence[tuple[str, dict[str, Any], Sequence[str]]] = [
     ("index_path", {"path": "no/such/file"}, ["no/such/file"]),
     ("no_such_tool", {}, ["no_such_tool", "search_memory"]),
 ]
-
-
-async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
-    result = await client.call_tool(tool, arguments)
-    assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from hyperloci.embedder.device import Place
-from hyperloci.embedder.sentence import identity, safe_folder
-from hyperloci.errors import ConfigurationError
+from hyperloci.embedder.sentence import identity, opened, safe_folder
 
 if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder
@@ -49,16 +48,5 @@ def load(name: str, place: Place) -> ExpandingModel:
     folder = safe_folder(name)
     from sentence_transformers import SparseEncoder
 
-    try:
-        model = SparseEncoder(
-            str(folder),
-            device=str(place.device),
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True},
-        )
-    except Exception as error:
-        # Whatever a foreign configuration makes the library raise; all of it means that this model can't be used.
-        raise ConfigurationError(f"model={name!r} cannot be loaded from {folder} as a sparse model: {error}") from error
-    model.to(place.device, place.dtype).eval()
+    model = opened(SparseEncoder, name, folder, place, " as a sparse model")
     return ExpandingModel(model, identity(name, folder))

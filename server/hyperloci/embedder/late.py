@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.embedder.device import Place
-from hyperloci.embedder.sentence import identity, safe_folder
-from hyperloci.errors import ConfigurationError
+from hyperloci.embedder.sentence import identity, opened, safe_folder
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -42,18 +41,5 @@ def load(name: str, place: Place) -> LateModel:
     folder = safe_folder(name)
     from sentence_transformers import MultiVectorEncoder
 
-    try:
-        model = MultiVectorEncoder(
-            str(folder),
-            device=str(place.device),
-            trust_remote_code=False,
-            local_files_only=True,
-            model_kwargs={"use_safetensors": True},
-        )
-    except Exception as error:
-        # Whatever a foreign configuration makes the library raise; all of it means that this model can't be used.
-        raise ConfigurationError(
-            f"model={name!r} cannot be loaded from {folder} as a late-interaction model: {error}"
-        ) from error
-    model.to(place.device, place.dtype).eval()
+    model = opened(MultiVectorEncoder, name, folder, place, " as a late-interaction model")
     return LateModel(model, identity(name, folder))

@@ -9,9 +9,9 @@ import contextlib
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,9 @@ from hyperloci.spaces.encoder import Encoder
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
+    from torch.nn import Module
+
+M = TypeVar("M", bound="Module")
 
 _PICKLES: Final = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl", "*.pickle")
 _NOT_NEEDED: Final = (*_PICKLES, "*.h5", "*.msgpack", "*.onnx", "*.ot", "onnx/*", "openvino/*", "*.gguf", "*.tflite")
@@ -106,22 +109,31 @@ def load(name: str, place: Place) -> SentenceEncoder:
         ConfigurationError: there is no such model, it has no safetensors, or it asks to run code of its own.
     """
     folder = safe_folder(name)
-    from safetensors import SafetensorError
     from sentence_transformers import SentenceTransformer
 
+    model = opened(SentenceTransformer, name, folder, place)
+    model_id = f"{identity(name, folder)}/{_dimensions(model)}"
+    return SentenceEncoder(model, model_id, _BATCH_TOKENS[place.device.type])
+
+
+def opened(kind: Callable[..., M], name: str, folder: Path, place: Place, purpose: str = "") -> M:
+    """Read a model of sentence-transformers from a folder that is known to be safe, ready to be used.
+
+    Raises:
+        ConfigurationError: it can't be used, or not for this `purpose` (" as a sparse model").
+    """
     try:
-        model = SentenceTransformer(
+        model = kind(
             str(folder),
             device=str(place.device),
             trust_remote_code=False,
             local_files_only=True,
             model_kwargs={"use_safetensors": True},
         )
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        raise ConfigurationError(f"model={name!r} cannot be loaded from {folder}: {error}") from error
-    model.to(place.device, place.dtype).eval()
-    model_id = f"{identity(name, folder)}/{_dimensions(model)}"
-    return SentenceEncoder(model, model_id, _BATCH_TOKENS[place.device.type])
+    except Exception as error:
+        # Whatever a foreign configuration makes the library raise; all of it means that this model can't be used.
+        raise ConfigurationError(f"model={name!r} cannot be loaded from {folder}{purpose}: {error}") from error
+    return model.to(place.device, place.dtype).eval()
 
 
 def safe_folder(name: str) -> Path:
