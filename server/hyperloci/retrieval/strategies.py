@@ -27,7 +27,7 @@ FEW: Final = 50
 
 PROMISING: Final = 100
 """Candidates that every space scores, the best by E1 and E6 together: with all of them, or with 150, no development set
-gains 0.1 points of recall@10; with 60, LoCoMo loses 0.7 (docs/benchmarks.md, "Candidates")."""
+gains more than 0.2 points of recall@10; with 60, LoCoMo loses 0.8 (docs/benchmarks.md, "Candidates")."""
 
 LIFTED: Final = 10
 """And the best of each helping space, whatever E1 and E6 make of them: a misspelled word is found by E9 alone."""
