@@ -94,11 +94,11 @@ def methods() -> dict[str, Callable[[str], Intent]]:
         best = int(cosines.argmax())
         return pairs[best][1] if cosines[best] >= SIMILARITY else Intent.GENERAL
 
-    both = IntentClassifier(embed)
+    both = IntentClassifier(lambda _: known)
     return {
         "rules": classify,
         "nearest exemplar": nearest,
-        "rules, else nearest exemplar": lambda query: both.classify(query, embed([query])[0]),
+        "rules, else nearest exemplar": lambda query: both.classify(query, "minilm", embed([query])[0]),
     }
 
 

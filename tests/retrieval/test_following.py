@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.model.edge import Member
-from hyperloci.model.kinds import NodeKey, Role
+from hyperloci.model.kinds import NodeKey, NodeType, Role
 from hyperloci.model.search import Where
-from hyperloci.retrieval.following import PASSED_ON, followed
+from hyperloci.retrieval.following import PASSED_ON, UNDER_ANOTHER_NAME, followed
 from hyperloci.retrieval.intent import Intent, classify
 from hyperloci.retrieval.routing import route
 from hyperloci.retrieval.search import Searcher
@@ -51,3 +51,66 @@ def test_a_question_without_a_direction_follows_nothing(store: Store) -> None:
     caused(store, cause.key, effect.key)
 
     assert followed(store, route("deploy", classify("deploy")), {effect.key: 0.5}, ()) == {}
+
+
+def mentioning(store: Store, content: str, entity: NodeKey) -> NodeKey:
+    node = add(store, content)
+    with store.transaction():
+        store.entities.mention(node.key, entity, now=NOW)
+    return node.key
+
+
+def thing(store: Store, name: str, *aliases: str) -> NodeKey:
+    node = add(store, name, type=NodeType.ENTITY, subtype="concept")
+    with store.transaction():
+        store.entities.register(node.key, name, now=NOW)
+        for alias in aliases:
+            store.entities.add_alias(node.key, alias)
+    return node.key
+
+
+@pytest.mark.req("B.05", "B.06")
+def test_what_is_said_of_a_thing_under_another_name_comes_up(store: Store) -> None:
+    gateway = thing(store, "PaymentGateway", "cash desk")
+    said = mentioning(store, "PaymentGateway settles on Fridays", gateway)
+    declared = mentioning(store, "refunds take two days", gateway)
+    for number in range(20):
+        add(store, f"something else {number}")
+
+    found = Searcher(store, None).search("what is cash desk?", Conditions(where=Where(scopes=("global",))), limit=5)
+
+    assert {node.key for node in found.nodes} == {said, declared}
+
+
+@pytest.mark.req("B.05")
+def test_what_names_the_thing_is_left_to_its_words(store: Store) -> None:
+    gateway = thing(store, "PaymentGateway", "cash desk")
+    named = mentioning(store, "the payment-gateway settles on Fridays", gateway)
+    unnamed = mentioning(store, "cash desk is slow", gateway)
+    for number in range(20):
+        add(store, f"something else {number}")
+    way = route("what is the PaymentGateway?", Intent.WHAT)
+
+    reached = followed(store, way, {named: 0.5, unnamed: 0.4}, ("global",))
+
+    assert set(reached) == {unnamed}
+    assert 0.4 < reached[unnamed] < 0.4 + UNDER_ANOTHER_NAME
+
+
+@pytest.mark.req("B.05")
+def test_a_thing_that_every_memory_speaks_of_says_nothing(store: Store) -> None:
+    gateway = thing(store, "PaymentGateway", "cash desk")
+    keys = [mentioning(store, f"cash desk {number}", gateway) for number in range(8)]
+
+    reached = followed(store, route("what is the PaymentGateway?", Intent.WHAT), {}, ("global",))
+
+    assert set(reached) <= set(keys)
+    assert max(reached.values()) < 0.02
+
+
+@pytest.mark.req("B.05")
+def test_other_questions_follow_no_mentions(store: Store) -> None:
+    gateway = thing(store, "PaymentGateway", "cash desk")
+    mentioning(store, "refunds take two days", gateway)
+
+    assert followed(store, route("fix PaymentGateway", Intent.GENERAL), {}, ("global",)) == {}

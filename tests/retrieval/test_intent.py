@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.errors import NotReadyError
 from hyperloci.retrieval.intent import COMPLEX, SIMPLE, Intent, IntentClassifier, classify, effort, exemplars
 from tests.support import vector_of
 
@@ -52,41 +49,53 @@ def test_the_two_levels_are_those_of_the_document() -> None:
     assert (COMPLEX.depth, COMPLEX.limit, COMPLEX.tokens) == (4, 20, 3_000)
 
 
-def _vectors(texts: Sequence[str]) -> NDArray[np.float32]:
-    return np.stack([vector_of(text) for text in texts])
+UNRULED = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
+"""An exemplar that no rule tells."""
+
+
+def _vectors() -> NDArray[np.float32]:
+    return np.stack([vector_of(text) for text, _ in exemplars()])
 
 
 @pytest.mark.req("B.04")
 def test_where_no_rule_speaks_the_nearest_exemplar_decides() -> None:
-    asked: list[int] = []
+    asked: list[str] = []
 
-    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        asked.append(len(texts))
-        return _vectors(texts)
+    def known(model_id: str) -> NDArray[np.float32]:
+        asked.append(model_id)
+        return _vectors()
 
-    classifier = IntentClassifier(embed)
-    exemplar = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
-    assert classifier.classify(exemplar, vector_of(exemplar)) is Intent.WHO
-    assert classifier.classify("retry policy", vector_of("retry policy")) is Intent.GENERAL
-    assert classifier.classify("why did it fail", vector_of(exemplar)) is Intent.WHY
-    assert classifier.classify(exemplar) is Intent.GENERAL
-    assert asked == [len(exemplars())]
+    classifier = IntentClassifier(known)
+    unlike = "the retry policy of uploads"
+
+    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED)) is Intent.WHO
+    assert classifier.classify(unlike, "fake", vector_of(unlike)) is Intent.GENERAL
+    assert classifier.classify("why did it fail", "fake", vector_of(UNRULED)) is Intent.WHY
+    assert asked == ["fake"]
 
 
 @pytest.mark.req("B.04")
-def test_an_embedder_that_is_not_ready_leaves_it_to_the_rules_and_is_asked_again() -> None:
-    answers: list[Exception | None] = [NotReadyError("loading"), None]
+def test_exemplars_that_nobody_has_seen_leave_it_to_the_rules_and_are_looked_for_again() -> None:
+    answers = [None, _vectors()]
+    classifier = IntentClassifier(lambda _: answers.pop(0))
 
-    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        error = answers.pop(0)
-        if error is not None:
-            raise error
-        return _vectors(texts)
+    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED)) is Intent.GENERAL
+    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED)) is Intent.WHO
 
-    classifier = IntentClassifier(embed)
-    exemplar = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
-    assert classifier.classify(exemplar, vector_of(exemplar)) is Intent.GENERAL
-    assert classifier.classify(exemplar, vector_of(exemplar)) is Intent.WHO
+
+@pytest.mark.req("B.04")
+@pytest.mark.parametrize("query", ["cache directory", "слой кэша и его настройки"])
+def test_a_topic_and_another_script_are_left_to_the_rules(query: str) -> None:
+    classifier = IntentClassifier(lambda _: _vectors())
+
+    assert classifier.classify(query, "fake", vector_of(UNRULED)) is Intent.GENERAL
+
+
+@pytest.mark.req("B.04")
+def test_vectors_of_another_length_decide_nothing() -> None:
+    classifier = IntentClassifier(lambda _: _vectors())
+
+    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED, 8)) is Intent.GENERAL
 
 
 @pytest.mark.req("B.04")

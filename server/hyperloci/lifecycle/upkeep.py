@@ -100,6 +100,12 @@ def _merge_entities(context: UpkeepContext) -> int:
     return merge_step(context)
 
 
+def _exemplars(context: UpkeepContext) -> int:
+    from hyperloci.lifecycle.exemplars import exemplars_step
+
+    return exemplars_step(context)
+
+
 STEPS: Final[tuple[Step, ...]] = (
     Step("abandon_sessions", ALWAYS, _abandon_sessions),
     Step("catch_up", HOURLY, _catch_up),
@@ -113,6 +119,7 @@ STEPS: Final[tuple[Step, ...]] = (
     Step("prune", DAILY, decay.prune_step),
     Step("expire", DAILY, decay.expire_step),
     Step("pyramid", ALWAYS, pyramid.pyramid_step),
+    Step("exemplars", ALWAYS, _exemplars),
     Step("archive_retention", DAILY, pyramid.retention_step),
     Step("link", HOURLY, _link),
     Step("review_relations", WEEKLY, _review_relations),

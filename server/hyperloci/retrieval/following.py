@@ -1,14 +1,21 @@
-"""From the best hits along their relations: what caused them, what came of them, what was said next (B.05)."""
+"""What a question leads to by the graph (B.05).
+
+From the best hits along their relations: what caused them, what came of them, what was said next. From the thing that
+a question names: what is said of it without calling it so.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.graph.related import related
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.node import Node
 from hyperloci.retrieval.routing import Route, Strategy
 from hyperloci.store import Store
+from hyperloci.store.entities import Entity, squash
 from hyperloci.store.traversal import Traversal
 
 FROM_BEST: Final = 3
@@ -21,14 +28,26 @@ PASSED_ON: Final = 0.7
 """What a memory inherits of the score of the one it was reached from, a step. It comes behind the hit itself and
 before most of what only looks alike."""
 
+UNDER_ANOTHER_NAME: Final = 0.2
+"""What is added to a memory that speaks of the thing asked about without calling it so, times how rarely it is spoken
+of: about what its words would have counted, had they named it. Memories that name it have that already: a bonus for
+all that mention it costs LoCoMo up to half a point (docs/why.md)."""
+
+LOOKED_AT: Final = 100
+"""Memories that speak of a thing, the latest, of which `REACHED` at most are taken."""
+
+_TYPES: Final = tuple(kind for kind in NodeType if kind is not NodeType.ENTITY)
+
 
 def followed(
     store: Store, route: Route, scores: Mapping[NodeKey, float], scopes: Sequence[str]
 ) -> dict[NodeKey, float]:
-    """Return the memories that a question's relations lead to from its best hits, with the score each inherits.
+    """Return the memories that a question leads to by the graph, with the score each has for it.
 
-    Questions that name no direction (`when was ...`) follow nothing.
+    Questions that name neither a direction (`when was ...`) nor a known thing follow nothing.
     """
+    if route.strategy is Strategy.ENTITY:
+        return _said_of(store, route.entities, scores, scopes)
     if route.strategy not in (Strategy.CAUSAL, Strategy.TEMPORAL) or route.direction == "both":
         return {}
     best = sorted(scores, key=lambda key: (-scores[key], key))[:FROM_BEST]
@@ -41,3 +60,31 @@ def followed(
                 inherited = scores[key] * item.confidence * PASSED_ON**item.distance
                 reached[item.node_key] = max(inherited, reached.get(item.node_key, 0.0))
     return reached
+
+
+def _said_of(
+    store: Store, names: Sequence[str], scores: Mapping[NodeKey, float], scopes: Sequence[str]
+) -> dict[NodeKey, float]:
+    """Return what is said of the things with these names, where it doesn't name them."""
+    keys = [key for scope in scopes if (key := store.scopes.find(scope)) is not None]
+    total = store.keywords.count()
+    reached: dict[NodeKey, float] = {}
+    for name in names:
+        for entity in store.entities.find(name, keys)[:1]:
+            added = UNDER_ANOTHER_NAME * _rarity(entity, total)
+            mentioned = store.entities.mentioning([entity.node_key], keys, types=_TYPES, limit=LOOKED_AT)
+            nodes = store.nodes.by_keys(mentioned)
+            unnamed = [key for key in mentioned if key in nodes and not _names(nodes[key], name)]
+            # Those that answer best by themselves come first, then the latest.
+            for key in sorted(unnamed, key=lambda key: -scores.get(key, 0.0))[:REACHED]:
+                reached[key] = max(scores.get(key, 0.0) + added, reached.get(key, 0.0))
+    return reached
+
+
+def _rarity(entity: Entity, total: int) -> float:
+    """Return 1 for what one memory speaks of, 0 for what all do."""
+    return max(0.0, 1.0 - math.log(max(1, entity.mention_count)) / math.log(max(2, total)))
+
+
+def _names(node: Node, name: str) -> bool:
+    return squash(name) in squash(node.content)

@@ -9,20 +9,19 @@ from __future__ import annotations
 import functools
 import re
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci.errors import EmbedderError, NotReadyError
-
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Embed = Callable[[Sequence[str]], "NDArray[np.float32]"]
-"""Gives unit vectors of texts, a row each; may raise NotReadyError or EmbedderError."""
+Known = Callable[[str], "NDArray[np.float32] | None"]
+"""Gives the unit vectors of all exemplars, a row each, as the model of this id sees them; None while nobody has made
+them (`retrieval.exemplars`)."""
 
 _FILE: Final = Path(__file__).parent / "data" / "intents.toml"
 
@@ -56,6 +55,8 @@ COMPLEX_WORDS: Final = 12
 SIMILARITY: Final = 0.45
 """How near an exemplar a question must be to take its intent, unless the settings say otherwise (B.20)."""
 
+QUESTION_WORDS: Final = 4
+"""Fewer name a topic (`cache directory`), and are near the exemplar that speaks of the same topic, whatever it asks."""
 
 _FOREIGN: Final = re.compile(r"[^\W\d_A-Za-zÀ-ɏ]")
 """A letter of another script than Latin: the models that ship read none, and exemplars by meaning cost Russian
@@ -92,40 +93,37 @@ class IntentClassifier:
     """Tells intents by rules and, where no rule speaks, by the nearest exemplar.
 
     Args:
-        embed: gives vectors; None leaves it to the rules. It is asked once, for all exemplars, and asked again later
-            if it could not answer.
+        known: gives the exemplars' vectors; they are kept here from the first time that there are any.
         threshold: the cosine from which on an exemplar counts (`settings.intent_similarity_threshold`).
     """
 
-    def __init__(self, embed: Embed | None = None, threshold: float = SIMILARITY) -> None:
-        self._embed = embed
+    def __init__(self, known: Known, threshold: float = SIMILARITY) -> None:
+        self._known = known
         self._threshold = threshold
-        self._vectors: NDArray[np.float32] | None = None
-        self._intents: list[Intent] = []
+        self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def classify(self, query: str, vector: NDArray[np.float32] | None = None) -> Intent:
+    def classify(self, query: str, model_id: str, vector: NDArray[np.float32]) -> Intent:
         """Return a query's intent.
 
         Args:
             query: the question.
-            vector: its unit vector, where one is at hand: of the model that `embed` speaks for.
+            model_id: the model that has seen it.
+            vector: its unit vector in E1.
         """
         ruled = classify(query)
-        if ruled is not Intent.GENERAL or vector is None or _FOREIGN.search(query):
+        if ruled is not Intent.GENERAL or _FOREIGN.search(query) or len(query.split()) < QUESTION_WORDS:
             return ruled
-        known = self._known()
-        if known is None or known.shape[1] != len(vector):
+        vectors = self._of(model_id)
+        if vectors is None or vectors.shape[1] != len(vector):
             return ruled
-        cosines = known @ vector
+        cosines = vectors @ vector
         best = int(cosines.argmax())
-        return self._intents[best] if cosines[best] >= self._threshold else Intent.GENERAL
+        return exemplars()[best][1] if cosines[best] >= self._threshold else Intent.GENERAL
 
-    def _known(self) -> NDArray[np.float32] | None:
-        if self._vectors is None and self._embed is not None:
-            pairs = exemplars()
-            try:
-                self._vectors = self._embed([text for text, _ in pairs])
-            except (NotReadyError, EmbedderError):
+    def _of(self, model_id: str) -> NDArray[np.float32] | None:
+        if model_id not in self._vectors:
+            found = self._known(model_id)
+            if found is None:
                 return None
-            self._intents = [intent for _, intent in pairs]
-        return self._vectors
+            self._vectors[model_id] = found
+        return self._vectors[model_id]

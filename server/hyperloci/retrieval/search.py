@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -17,11 +18,11 @@ from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.retrieval import strategies
+from hyperloci.retrieval import exemplars, strategies
 from hyperloci.retrieval.following import followed
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.ids import by_id
-from hyperloci.retrieval.intent import Intent, classify
+from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.routing import Route, route
 from hyperloci.retrieval.scoring import MEANING, Scores, combine
@@ -105,6 +106,10 @@ class Searcher:
         self._off_reason = off_reason
         self._without = frozenset(without)
         self._clock = clock
+        self._intents = IntentClassifier(
+            functools.partial(exemplars.kept, store),
+            SIMILARITY if settings is None else settings.intent_similarity_threshold,
+        )
 
     def search(
         self,
@@ -131,9 +136,9 @@ class Searcher:
             NotFoundError: `related_to` names no memory.
         """
         check_query(query, limit, profile, conditions)
-        intent = classify(query)
         seen, degraded = (None, self._off_reason) if self._encoder is None else self._see(query, quick=quick)
         with self._store.snapshot():
+            intent = classify(query) if quick else self._intent(query, seen)
             allowed = self._allowed(conditions)
             look = Spacewise(self._store, query, seen, allowed, now=self._clock(), without=self._without)
             strategy = _strategy(conditions, look)
@@ -271,6 +276,11 @@ class Searcher:
         except EmbedderError as error:
             logger.warning("searching by keywords only: %s", error)
             return None, str(error)
+
+    def _intent(self, query: str, seen: QueryFingerprint | None) -> Intent:
+        if seen is None:
+            return classify(query)
+        return self._intents.classify(query, seen.model_id, seen.dense["e1"])
 
     def _allowed(self, conditions: Conditions) -> BoolArray:
         allowed = self._store.filters.allowed(conditions.where)

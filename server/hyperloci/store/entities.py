@@ -238,7 +238,7 @@ class Entities:
             SELECT DISTINCT n.key FROM mentions m JOIN nodes n ON n.key = m.node_key
             WHERE m.entity_key IN (SELECT value FROM json_each(?1)) AND n.type IN (SELECT value FROM json_each(?2))
                 AND n.scope_key IN (SELECT value FROM json_each(?3)) AND n.deleted_at IS NULL AND n.valid_until IS NULL
-                AND n.subtype IS NOT ?5
+                AND (?5 IS NULL OR n.subtype IS NOT ?5)
             ORDER BY n.event_time DESC, n.key DESC LIMIT ?4
             """,
             (json.dumps(list(entities)), json.dumps(list(types)), json.dumps(list(scope_keys)), limit, without),

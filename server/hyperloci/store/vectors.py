@@ -79,7 +79,7 @@ class Vectors:
         )
         key = self.find_model(model_id)
         assert key is not None
-        before = get_meta(self._connection, _MODEL_IN_USE)
+        before = self.model_in_use()
         if before != model_id:
             set_meta(self._connection, _MODEL_IN_USE, model_id)
             self._connection.execute(
@@ -100,6 +100,10 @@ class Vectors:
             (key, before),
         )
         self._connection.execute("DELETE FROM code_blocks WHERE space <> ?", (FLOAT_SPACE,))
+
+    def model_in_use(self) -> str | None:
+        """Return the id of the model that fingerprints are made with, None before the first."""
+        return get_meta(self._connection, _MODEL_IN_USE)
 
     def find_model(self, model_id: str) -> int | None:
         """Return the key of a model that has been used, or None."""

@@ -1,0 +1,57 @@
+"""The vectors of the exemplars of intents, kept with the memory (B.04).
+
+Upkeep makes them once for a model (`lifecycle.exemplars`), searches read them: 62 texts take a fifth of a second to two
+thirds, which no search should wait for.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+from hyperloci.retrieval.intent import exemplars
+from hyperloci.store import Store
+from hyperloci.store.stats import get_meta, set_meta
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+NAME: Final = "intents.exemplars"
+"""Of the value in the database that holds them: those of one model, the last that they were made for."""
+
+
+def are_kept(store: Store, model_id: str) -> bool:
+    """Tell whether the database has the vectors that a model made of the present exemplars."""
+    return _kept(store, model_id) is not None
+
+
+def keep(store: Store, model_id: str, vectors: NDArray[np.float32]) -> None:
+    """Store the exemplars' vectors, a row each, in a transaction that the caller has begun."""
+    packed = base64.b64encode(vectors.astype("<f2").tobytes()).decode("ascii")
+    set_meta(store.connection, NAME, f"{_head(model_id)}\n{packed}")
+
+
+def kept(store: Store, model_id: str) -> NDArray[np.float32] | None:
+    """Return the exemplars' vectors as a model sees them, a row each; None where there are none, or none that fit."""
+    import numpy as np
+
+    packed = _kept(store, model_id)
+    if not packed:
+        return None
+    try:
+        flat = np.frombuffer(base64.b64decode(packed), dtype="<f2").astype(np.float32)
+        return flat.reshape(len(exemplars()), -1)
+    except ValueError:  # Damaged; a search goes on without.
+        return None
+
+
+def _kept(store: Store, model_id: str) -> str | None:
+    head, _, packed = (get_meta(store.connection, NAME) or "").rpartition("\n")
+    return packed if head == _head(model_id) else None
+
+
+def _head(model_id: str) -> str:
+    """Return what tells one model's view of one list of exemplars from all others."""
+    return model_id + "\n" + hashlib.sha256("\n".join(text for text, _ in exemplars()).encode()).hexdigest()[:16]

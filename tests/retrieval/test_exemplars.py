@@ -1,0 +1,78 @@
+"""The exemplars' vectors, kept with the memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from hyperloci.model.search import Where
+from hyperloci.retrieval.exemplars import NAME, are_kept, keep, kept
+from hyperloci.retrieval.intent import Intent, classify, exemplars
+from hyperloci.retrieval.search import Searcher
+from hyperloci.retrieval.where import Conditions
+from hyperloci.store import Store
+from hyperloci.store.stats import set_meta
+from tests.support import FakeEncoder, vector_of
+
+EVERYTHING = Conditions(where=Where())
+UNRULED = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
+
+
+def seen() -> NDArray[np.float32]:
+    return np.stack([vector_of(text) for text, _ in exemplars()])
+
+
+def store_them(store: Store, model_id: str = "fake") -> None:
+    with store.transaction():
+        keep(store, model_id, seen())
+
+
+@pytest.mark.req("B.04")
+def test_what_was_kept_comes_back_and_only_for_the_model_that_made_it(store: Store) -> None:
+    assert not are_kept(store, "fake") and kept(store, "fake") is None
+
+    store_them(store)
+
+    found = kept(store, "fake")
+    assert found is not None
+    np.testing.assert_allclose(found, seen(), atol=1e-3)
+    assert are_kept(store, "fake")
+    assert not are_kept(store, "another") and kept(store, "another") is None
+
+
+@pytest.mark.req("B.04")
+def test_vectors_of_other_exemplars_are_made_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    store_them(store)
+    monkeypatch.setattr("hyperloci.retrieval.exemplars.exemplars", lambda: [("Who wrote this?", Intent.WHO)])
+
+    assert not are_kept(store, "fake") and kept(store, "fake") is None
+
+
+@pytest.mark.req("B.04")
+@pytest.mark.parametrize("damage", ["", "fake", "fake\n", "\n\n"])
+def test_a_damaged_value_is_none(store: Store, damage: str) -> None:
+    with store.transaction():
+        set_meta(store.connection, NAME, damage)
+
+    assert kept(store, "fake") is None
+
+
+@pytest.mark.req("B.04")
+def test_vectors_that_can_not_be_read_are_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hyperloci.retrieval.exemplars._kept", lambda store, model_id: "AAA=AAA")
+
+    assert kept(store, "fake") is None
+
+
+@pytest.mark.req("B.04")
+def test_a_search_tells_by_them_what_its_rules_can_not(store: Store, encoder: FakeEncoder) -> None:
+    searcher = Searcher(store, encoder)
+    before = searcher.search(UNRULED, EVERYTHING, limit=5)
+
+    store_them(store)
+
+    assert before.intent is Intent.GENERAL
+    assert searcher.search(UNRULED, EVERYTHING, limit=5).intent is Intent.WHO
+    assert searcher.search(UNRULED, EVERYTHING, limit=5, quick=True).intent is Intent.GENERAL
+    assert Searcher(store, None).search(UNRULED, EVERYTHING, limit=5).intent is Intent.GENERAL
