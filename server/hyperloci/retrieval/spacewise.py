@@ -35,11 +35,14 @@ WIDE_POOL: Final = 2_000
 """How many those are."""
 
 _RECENT: Final = re.compile(
-    r"\b(latest|newest|most recent(ly)?|recent(ly)?|last time|these days|lately|currently?|right now|so far|up to date|"
-    r"недавно|последн\w+|сейчас|текущ\w+)\b",
+    r"\b(latest|newest|most recent(ly)?|recent(ly)?|last time|these days|nowadays|lately|currently?|so far|up to date|"
+    r"right now|as of now|at present|today's|at (the|this) moment(?! (of|when|that|the|it|we|i|he|she|they)\b)|"
+    r"now(?=\W*$)|недавно|последн\w+|сейчас|теперь|текущ\w+|(на|в) данный момент|в настоящее время)\b"
+    r"|^\W*(what|which|who|whose|where|how|is|are|do|does|did|has|have|can|should)\b[^.!;]*\bnow\b(?! (that|and)\b)",
     re.IGNORECASE,
 )
-"""Questions that want the newest of what they find: E2 has a say in them and in no others."""
+"""Questions that want the newest of what they find: E2 has a say in them and in no others. `now` is one's own only in a
+question or at an end: a heading such as `requests now carry an id` tells of a change."""
 
 
 class Spacewise:
