@@ -7,7 +7,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
@@ -23,7 +23,7 @@ Condition = tuple[str, tuple[Any, ...]]
 
 MAX_PATTERN_CHARS: Final = 500
 
-MAX_KEPT: Final = 32
+MAX_KEPT: Final = 64
 """Bitmaps kept at once: each has a byte a node, and a search that asks for "2 hours ago" never asks the same again."""
 
 _EARLIEST: Final = -(2**62)
@@ -192,6 +192,18 @@ def _facets(where: Where) -> Iterator[Condition]:
         yield "n.key IN (SELECT g.node_key FROM domain_tags g WHERE g.tag = ?)", (tag.lower(),)
 
 
+def _without_facets(where: Where) -> Where:
+    return replace(
+        where,
+        diataxis=None,
+        persona=None,
+        verification=(),
+        confidence_level=None,
+        domain_tags=(),
+        source_types=(),
+    )
+
+
 _TABLES: Final = re.compile(r"\b(?:FROM|JOIN) (\w+)")
 _UNCHANGING: Final = frozenset({"json_each", "scopes", "sessions"})
 
@@ -221,22 +233,42 @@ class Filters:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._kept: dict[Where, _Kept] = {}
+        self._kept: dict[Where | Condition, _Kept] = {}
 
     def allowed(self, where: Where) -> BoolArray:
         """Return a bitmap over node keys: true where every condition holds. It is shared: don't write to it."""
         if self._connection.in_transaction and not is_reading(self._connection):
             # What is seen now may be rolled back, and nothing would tell.
-            return self._select(where)
+            return self._select(compile_where(where))
+        # There are few facets and many sets of them: each is kept by itself, and a new set is but an intersection.
+        bitmap = self._allowed(_without_facets(where))
+        for facet in _facets(where):
+            holders = self._holders(facet)
+            size = min(len(bitmap), len(holders))
+            bitmap = bitmap[:size] & holders[:size]
+        return bitmap
+
+    def _holders(self, facet: Condition) -> BoolArray:
+        state = self._versions()
+        kept = self._kept.get(facet)
+        if kept is None or kept.state != state:
+            self._make_room()
+            self._kept[facet] = kept = _Kept(self._select(facet), state)
+        return kept.bitmap
+
+    def _allowed(self, where: Where) -> BoolArray:
         # Before the nodes are looked at: what changes in between is looked at twice, and not missed.
         state = self._changes() if _of_nodes_alone(where) else self._versions()
         kept = self._kept.get(where)
         if kept is None or kept.state != state:
-            if len(self._kept) >= MAX_KEPT:
-                self._kept.clear()
+            self._make_room()
             bitmap = None if kept is None or len(state) != len(kept.state) else self._brought_up(where, kept, state)
-            self._kept[where] = kept = _Kept(self._select(where) if bitmap is None else bitmap, state)
+            self._kept[where] = kept = _Kept(self._select(compile_where(where)) if bitmap is None else bitmap, state)
         return kept.bitmap
+
+    def _make_room(self) -> None:
+        if len(self._kept) >= MAX_KEPT:
+            self._kept.clear()
 
     def _brought_up(self, where: Where, kept: _Kept, state: tuple[int, ...]) -> BoolArray | None:
         """Return a kept bitmap with what changed since looked at anew; None if it takes a look at everything."""
@@ -286,8 +318,8 @@ class Filters:
         version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
         return version, self._connection.total_changes, -1
 
-    def _select(self, where: Where) -> BoolArray:
-        condition, values = compile_where(where)
+    def _select(self, wanted: Condition) -> BoolArray:
+        condition, values = wanted
         # One long string is five times faster to bring over than a row a key.
         text, last = self._connection.execute(
             f"SELECT group_concat(n.key), (SELECT coalesce(max(key), 0) FROM nodes) FROM nodes n WHERE {condition}",
