@@ -29,7 +29,7 @@ from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.memory import Memory
 from hyperloci.model import ctf
-from hyperloci.model.pyramid import Level
+from hyperloci.model.levels import Level
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store.archive import Archive
 from hyperloci.tokens import count_tokens

@@ -21,37 +21,13 @@ from hyperloci.errors import BadRequestError, NotFoundError, StoreError
 from hyperloci.ingest.project import Project
 from hyperloci.lifecycle.facts import Facts, category_of, checked_reason, checked_text
 from hyperloci.lifecycle.opening import known_project, open_store
-from hyperloci.model.answers import (
-    AssembledContext,
-    ContradictionReport,
-    DependencyAnswer,
-    EntityInfo,
-    EntityMerge,
-    EntityProfile,
-    Explanation,
-    Forgotten,
-    GraphAnswer,
-    GraphEdge,
-    GraphNode,
-    ImportReport,
-    IndexReport,
-    PrunedEdges,
-    Purged,
-    RelatedAnswer,
-    RelatedHit,
-    Remembered,
-    ReplAnswer,
-)
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin, Role
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.search import Hit, SearchAnswer, Where
-from hyperloci.model.topic import Timeline, TopicHit, TopicList
-from hyperloci.model.turn import Turn
+from hyperloci.model.written import Forgotten, Remembered
 from hyperloci.store import Store
-from hyperloci.store.archive import Archive
 from hyperloci.store.connection import translated
 from hyperloci.store.faults import use_cases
 
@@ -64,6 +40,27 @@ if TYPE_CHECKING:
     from hyperloci.lifecycle.entities import EntityCare
     from hyperloci.lifecycle.session_report import SessionReport
     from hyperloci.lifecycle.upkeep import UpkeepReport
+    from hyperloci.model.answers import (
+        AssembledContext,
+        ContradictionReport,
+        DependencyAnswer,
+        EntityInfo,
+        EntityMerge,
+        EntityProfile,
+        Explanation,
+        GraphAnswer,
+        GraphEdge,
+        GraphNode,
+        ImportReport,
+        IndexReport,
+        PrunedEdges,
+        Purged,
+        RelatedAnswer,
+        ReplAnswer,
+    )
+    from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
+    from hyperloci.model.topic import Timeline, TopicHit, TopicList
+    from hyperloci.model.turn import Turn
     from hyperloci.retrieval.search import Found, Searcher
     from hyperloci.retrieval.structure import Entry, Tree
 
@@ -275,6 +272,7 @@ class Memory:
     ) -> RelatedAnswer:
         """Walk the relations of the memory that `topic` names or describes best, nearest first (D.02)."""
         from hyperloci.graph.related import related
+        from hyperloci.model.answers import RelatedAnswer, RelatedHit
 
         if direction not in DIRECTIONS:
             raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
@@ -327,6 +325,7 @@ class Memory:
         """Return all that a memory depends on, over any number of relations, and the circles in it (D.02)."""
         from hyperloci.graph.paths import dependencies
         from hyperloci.graph.subgraph import graph_nodes
+        from hyperloci.model.answers import DependencyAnswer
 
         start = self._node_about(topic)
         found = dependencies(self.store, start.key, self._walk(relationship, "out"))
@@ -518,6 +517,8 @@ class Memory:
 
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
+        from hyperloci.store.archive import Archive
+
         answer = self.store.stats()
         answer["project"] = {"id": self.project.id, "name": self.project.name}
         answer["database"] = str(self.settings.database)
@@ -654,6 +655,7 @@ class Memory:
     def prune_links(self, *, dry_run: bool = False) -> PrunedEdges:
         """Remove automatic relations that faded or crowd a memory; confirmed ones never (D.02)."""
         from hyperloci.lifecycle.relations import prune_edges
+        from hyperloci.model.answers import PrunedEdges
         from hyperloci.store.pruning import to_prune
 
         now = self._clock()

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hyperloci.errors import StoreError
-from hyperloci.model.pyramid import Level
+from hyperloci.model.levels import Level
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, vectors
 from hyperloci.store.analysis import query_terms

@@ -22,8 +22,8 @@ from hyperloci.ingest.spoken_times import SpokenTime
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import NodeType, Role, Tier
+from hyperloci.model.levels import Level
 from hyperloci.model.position import Position
-from hyperloci.model.pyramid import Level
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, transfer
 from hyperloci.store.analysis import query_terms

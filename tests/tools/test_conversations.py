@@ -11,7 +11,7 @@ from hyperloci.config import Settings
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.memory import Memory
-from hyperloci.model.pyramid import Level
+from hyperloci.model.levels import Level
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci_tools.shape import ANSWER_CHARS
 from tests.support import FakeClock

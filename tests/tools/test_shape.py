@@ -9,14 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperloci.model.answers import (
-    Contradiction,
-    ContradictionKind,
-    IndexReport,
-    Remembered,
-    Skipped,
-)
+from hyperloci.model.answers import Contradiction, ContradictionKind, IndexReport, Skipped
 from hyperloci.model.search import Hit, SearchAnswer, Source
+from hyperloci.model.written import Remembered
 from hyperloci_tools import shape
 
 HIT = Hit(

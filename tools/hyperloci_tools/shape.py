@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final, cast
 
-from hyperloci.model.answers import Contradiction, Explanation, IndexReport, Remembered, ReplAnswer
+from hyperloci.model.answers import Contradiction, Explanation, IndexReport, ReplAnswer
 from hyperloci.model.search import Hit, SearchAnswer, Source
+from hyperloci.model.written import Remembered
 from hyperloci_tools.schemas import (
     ContradictionOut,
     ExplanationOut,

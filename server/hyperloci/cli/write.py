@@ -12,7 +12,8 @@ from rich.table import Table
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, opened, print_json
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
-from hyperloci.model.answers import IndexReport, Remembered
+from hyperloci.model.answers import IndexReport
+from hyperloci.model.written import Remembered
 
 SKIPPED_SHOWN = 10
 """Skipped files listed after indexing; `--json` lists all."""

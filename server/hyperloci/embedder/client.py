@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.embedder.rendezvous import Rendezvous, connect, rendezvous
-from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from hyperloci.embedder.status import EmbedderStatus
     from hyperloci.spaces.query import QueryFingerprint
 
 DEFAULT_SECONDS: Final = 5.0
@@ -122,6 +122,8 @@ class EmbedderClient:
 
     def warm(self, timeout: float = _WARM_SECONDS) -> bool:
         """Tell within `timeout` seconds whether an embedder is ready to answer; never starts one."""
+        from hyperloci.embedder.status import State
+
         status = self.status(timeout)
         return status is not None and status.state is State.READY
 
@@ -134,6 +136,8 @@ class EmbedderClient:
 
     def status(self, timeout: float = _STATUS_SECONDS) -> EmbedderStatus | None:
         """Ask the embedder how it is; None if there is none or it does not answer in time."""
+        from hyperloci.embedder.status import EmbedderStatus
+
         try:
             answer, _ = self._request({"op": "status"}, wire.deadline_after(timeout))
             return EmbedderStatus.from_message(answer["status"])

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.graph.anchors import anchor_fact
-from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
-from hyperloci.model.answers import Contradiction, Forgotten, Remembered
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
+from hyperloci.model.written import Forgotten, Remembered
 from hyperloci.store import Store
 from hyperloci.store.nodes import RESTORE_DAYS
+
+if TYPE_CHECKING:
+    from hyperloci.model.answers import Contradiction
 
 CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
     "user_info": (NodeType.FACT, "user_info"),
@@ -210,7 +210,7 @@ class Facts:
             self._store.facets.mark(node.key, Verification.VERIFIED)
             self._store.log.add("confirm", [node.id], now=now)
             # What is confirmed is right about the code as it is now.
-            anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
+            self._anchor(node, now)
             return self.existing(node_id, "id")
 
     def forget(self, node_id: str, *, reason: str | None) -> Forgotten:
@@ -264,14 +264,23 @@ class Facts:
             raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
         return node
 
+    def _anchor(self, node: Node, now: int) -> None:
+        from hyperloci.graph.anchors import anchor_fact
+
+        anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
+
     def _create(self, new: NewNode, session_id: str | None, entities: Sequence[str]) -> Node:
+        # Hooks load this module and remember no facts: reading names takes as long to load as all the rest of it.
+        from hyperloci.graph.entities import EntityLinker
+        from hyperloci.ingest.annotate import annotate
+
         now = self._clock()
         session = None
         if session_id is not None:
             session = self._store.sessions.see(session_id, self._store.scopes.ensure(self._project, now=now), now=now)
         node = self._store.nodes.create_node(new, now=now, session_key=session.key if session else None)
         self._store.log.add("create", [node.id], now=now, to_tier=node.tier, reasoning=new.provenance)
-        anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
+        self._anchor(node, now)
         linker = EntityLinker(self._store)
         declared = [linker.declare(name, node.scope, now=now) for name in entities]
         annotate(self._store, node, now=now, linker=linker)

@@ -74,18 +74,6 @@ class ImportReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
-    """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then."""
-
-    id: str
-    duplicate_of: str | None = None
-    contradictions: tuple[Contradiction, ...] = ()
-    redactions: int = 0
-    supersedes: str | None = None
-    flags: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class RelatedHit:
     """A memory reached over relations. `direction` is out, in or both; `distance` counts hyperedges crossed."""
 
@@ -172,14 +160,6 @@ class IndexReport:
     commits: int
     skipped: tuple[Skipped, ...]
     seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
-    """A memory that was forgotten; until when `restore` brings it back."""
-
-    id: str
-    restorable_until: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

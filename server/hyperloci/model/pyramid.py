@@ -4,24 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
-
-
-class Level(StrEnum):
-    """How much a chunk covers."""
-
-    MICRO = "micro"
-    MINI = "mini"
-    MACRO = "macro"
-
-
-SIZES: Final = {Level.MICRO: 10, Level.MINI: 25, Level.MACRO: 100}
-"""Turns of a chunk (C.01)."""
-
-SUBTYPES: Final = {level: f"chunk_{level}" for level in Level}
-"""What the node of a chunk's summary is."""
+from hyperloci.model.levels import Level
 
 
 class Stage(StrEnum):

@@ -9,8 +9,8 @@ from hyperloci.clock import to_iso
 from hyperloci.graph.anchors import outdated
 from hyperloci.ingest.spoken_times import SpokenTime
 from hyperloci.model.kinds import NodeKey
+from hyperloci.model.levels import SUBTYPES as CHUNKS
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import SUBTYPES as CHUNKS
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import source_of
 from hyperloci.store import Store, decay_factor

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.encoder import Look, eyes_of
 
 if TYPE_CHECKING:
@@ -55,6 +54,9 @@ def query_fingerprint(text: str, encoder: Encoder, entities: Sequence[str] = ())
         encoder: the models, or one of them that stands for all.
         entities: canonical names of what it asks about, where the caller has resolved them; else a rule finds them.
     """
+    # Whoever only receives a fingerprint, a hook above all, has no need of the rules that take a question apart.
+    from hyperloci.spaces.asked import asked_of
+
     eyes = eyes_of(encoder)
     asked = asked_of(text, entities)
     named = list(asked.entities)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.levels import Level
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import ArchivePlace, Chunk, Digest, Level, Stage
+from hyperloci.model.pyramid import ArchivePlace, Chunk, Digest, Stage
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.packed import pack, unpack

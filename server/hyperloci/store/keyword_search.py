@@ -87,12 +87,13 @@ class KeywordSearch:
         weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in frequencies.items()}
         postings = self._postings_of(frequencies, allowed, max(RESCORED, limit))
         keys = _most_promising(postings, weights, len(allowed), max(RESCORED, limit))
-        wanted = np.array(sorted({int(key) for key in also}), np.int64)
+        among = {int(key) for key in also}
+        # Not np.union1d, which loads numpy.ma: a hook would wait for it.
+        wanted = np.array(sorted(among.union(keys.tolist())), np.int64)
         # Of terms with too many postings only the newest were read: any node may hold them.
         whole = {term: found for term, found in postings.items() if frequencies[term] < POSTING_BUDGET}
-        scored = self._scores(np.union1d(keys, wanted), weights, whole, average)
+        scored = self._scores(wanted, weights, whole, average)
         best = sorted(scored, key=lambda item: (-item[1], item[0]))
-        among = set(wanted.tolist())
         kept = {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
         return KeywordHits(kept, (K1 + 1) * sum(weights.values()))
 

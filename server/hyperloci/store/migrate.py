@@ -11,7 +11,6 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import resources
 from pathlib import Path
 
 from hyperloci.clock import Clock
@@ -36,7 +35,7 @@ class Migration:
 @functools.cache
 def load_migrations() -> tuple[Migration, ...]:
     """Return all migrations that ship with this program, in order."""
-    folder = resources.files("hyperloci.store") / "migrations"
+    folder = Path(__file__).with_name("migrations")
     found = [
         Migration(int(match[1]), entry.name, entry.read_text(encoding="utf-8"))
         for entry in folder.iterdir()

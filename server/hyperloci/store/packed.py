@@ -11,10 +11,12 @@ import logging
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.errors import HyperlociError
-from hyperloci.model.pyramid import ArchivePlace
+
+if TYPE_CHECKING:
+    from hyperloci.model.pyramid import ArchivePlace
 
 logger = logging.getLogger(__name__)
 
@@ -50,14 +52,19 @@ def register(connection: sqlite3.Connection, database: Path) -> None:
         chunk_id: str, ctf_length: int | None, day: str | None, offset: int, length: int, place: int
     ) -> str | None:
         try:
-            archived = None if day is None else ArchivePlace(day, offset, length)
-            return texts(chunk_id, ctf_length, archived)[place]
+            return texts(chunk_id, ctf_length, None if day is None else _place(day, offset, length))[place]
         except (HyperlociError, ValueError, IndexError) as error:
             # One damaged chunk must not fail every search; `expand_chunk` and the health checks tell of it.
             logger.warning("the text of a packed turn can't be read: %s", error)
             return None
 
     connection.create_function("packed_text", 6, packed_text)
+
+
+def _place(day: str, offset: int, length: int) -> ArchivePlace:
+    from hyperloci.model.pyramid import ArchivePlace
+
+    return ArchivePlace(day, offset, length)
 
 
 def _archived(database: Path, place: ArchivePlace) -> Sequence[str | None]:

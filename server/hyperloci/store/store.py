@@ -14,26 +14,26 @@ from hyperloci.clock import MS_PER_DAY, Clock, system_clock
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import connection as connections
 from hyperloci.store import packed, stats
-from hyperloci.store.chunks import Chunks
 from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
-from hyperloci.store.facets import FacetRows
-from hyperloci.store.files import Files
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.links import Links
 from hyperloci.store.log import EvolutionLog
 from hyperloci.store.migrate import back_up, check_version, migrate
-from hyperloci.store.moments import Moments
 from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
 from hyperloci.store.sessions import Sessions
-from hyperloci.store.topics import Topics
 
 if TYPE_CHECKING:
+    from hyperloci.store.chunks import Chunks
+    from hyperloci.store.facets import FacetRows
+    from hyperloci.store.files import Files
     from hyperloci.store.filters import Filters
     from hyperloci.store.keyword_search import KeywordSearch
+    from hyperloci.store.moments import Moments
     from hyperloci.store.sparse import Sparse
+    from hyperloci.store.topics import Topics
     from hyperloci.store.vectors import Vectors
 
 DECAY_EXPONENT = 0.8
@@ -49,8 +49,8 @@ def decay_factor(rate: float, age_ms: float) -> float:
 class Store:
     """One connection to the database; used by one thread at a time.
 
-    Reads may run at any time; writes run inside `with store.transaction():`. The parts that need numpy
-    (`filters`, `keyword_search`, `vectors`) are loaded on first use, so that a hook that only writes stays quick.
+    Reads may run at any time; writes run inside `with store.transaction():`. The parts that a hook
+    can do without, those that need numpy above all, are loaded on first use, so that it stays quick.
     """
 
     def __init__(
@@ -67,12 +67,7 @@ class Store:
         self.edges = Edges(connection)
         self.links = Links(connection)
         self.entities = Entities(connection)
-        self.facets = FacetRows(connection)
         self.sessions = Sessions(connection)
-        self.chunks = Chunks(connection)
-        self.files = Files(connection)
-        self.topics = Topics(connection)
-        self.moments = Moments(connection)
         packed.register(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
@@ -120,6 +115,41 @@ class Store:
             connection.close()
             raise
         return store
+
+    @functools.cached_property
+    def chunks(self) -> Chunks:
+        """Chunks of conversations."""
+        from hyperloci.store.chunks import Chunks
+
+        return Chunks(self.connection)
+
+    @functools.cached_property
+    def files(self) -> Files:
+        """Indexed files."""
+        from hyperloci.store.files import Files
+
+        return Files(self.connection)
+
+    @functools.cached_property
+    def topics(self) -> Topics:
+        """Topics."""
+        from hyperloci.store.topics import Topics
+
+        return Topics(self.connection)
+
+    @functools.cached_property
+    def moments(self) -> Moments:
+        """Memories in the order of their time."""
+        from hyperloci.store.moments import Moments
+
+        return Moments(self.connection)
+
+    @functools.cached_property
+    def facets(self) -> FacetRows:
+        """Facets of memories."""
+        from hyperloci.store.facets import FacetRows
+
+        return FacetRows(self.connection)
 
     @functools.cached_property
     def filters(self) -> Filters:

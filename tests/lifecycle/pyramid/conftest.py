@@ -14,7 +14,8 @@ from hyperloci.lifecycle.pyramid.building import Builder
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.sessions import add_turns, end_session
 from hyperloci.lifecycle.step import UpkeepContext
-from hyperloci.model.pyramid import Chunk, Level
+from hyperloci.model.levels import Level
+from hyperloci.model.pyramid import Chunk
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from tests.support import FakeClock

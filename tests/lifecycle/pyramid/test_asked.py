@@ -12,7 +12,8 @@ from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.lifecycle.pyramid.asked import Asked
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.step import UpkeepContext
-from hyperloci.model.pyramid import Digest, Level
+from hyperloci.model.levels import Level
+from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn
 from tests.lifecycle.pyramid.conftest import Talk
 

@@ -15,7 +15,8 @@ from hyperloci.errors import NotFoundError, NotReadyError
 from hyperloci.lifecycle.pyramid.expanding import expand
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
-from hyperloci.model.pyramid import Level, Stage
+from hyperloci.model.levels import Level
+from hyperloci.model.pyramid import Stage
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
 from hyperloci.store.health import repair, violations

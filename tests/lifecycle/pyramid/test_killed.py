@@ -16,7 +16,8 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.lifecycle.pyramid.expanding import expand
-from hyperloci.model.pyramid import Level, Stage
+from hyperloci.model.levels import Level
+from hyperloci.model.pyramid import Stage
 from hyperloci.store import Store
 from hyperloci.store.health import integrity, violations
 from tests.lifecycle.pyramid.conftest import Talk

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hyperloci.lifecycle.pyramid.sentences import MAX_CHARS, MAX_SENTENCES, sentences
 from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, SUMMARY_TOKENS, Extractive
-from hyperloci.model.pyramid import Digest, Level
+from hyperloci.model.levels import Level
+from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.tokens import count_tokens
 

@@ -17,7 +17,8 @@ from hyperloci.errors import BadRequestError
 from hyperloci.ingest.boundary import prepare
 from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
 from hyperloci.lifecycle.telling import DATA
-from hyperloci.model.pyramid import Digest, Level
+from hyperloci.model.levels import Level
+from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Turn
 from hyperloci.tokens import count_tokens
 

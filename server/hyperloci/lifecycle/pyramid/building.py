@@ -18,7 +18,8 @@ from hyperloci.lifecycle.pyramid.digesting import Digester
 from hyperloci.lifecycle.pyramid.freezing import Freezer
 from hyperloci.lifecycle.pyramid.parts import note, range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
-from hyperloci.model.pyramid import SIZES, Chunk, Level, Stage
+from hyperloci.model.levels import SIZES, Level
+from hyperloci.model.pyramid import Chunk, Stage
 from hyperloci.store import Store
 from hyperloci.store.chunks import Progress
 from hyperloci.tokens import count_tokens

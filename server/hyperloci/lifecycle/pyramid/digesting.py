@@ -12,8 +12,9 @@ from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle.pyramid.parts import range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
+from hyperloci.model.levels import SUBTYPES, Level
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.pyramid import SUBTYPES, Chunk, Digest, Level
+from hyperloci.model.pyramid import Chunk, Digest
 from hyperloci.store import Store
 from hyperloci.store.chunks import as_turn
 

@@ -16,8 +16,9 @@ from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import StoreCorruptError
 from hyperloci.lifecycle.pyramid.parts import note, range_of, turns_of
+from hyperloci.model.levels import Level
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import Chunk, Level, Stage
+from hyperloci.model.pyramid import Chunk, Stage
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
 from hyperloci.store.chunks import Progress

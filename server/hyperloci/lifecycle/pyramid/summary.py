@@ -13,7 +13,8 @@ from typing import Final, Protocol
 
 from hyperloci.lifecycle.pyramid.ranking import Embed, choose, cues, prior, rank
 from hyperloci.lifecycle.pyramid.sentences import FENCE, Sentence, content_terms, sentences
-from hyperloci.model.pyramid import Digest, Level
+from hyperloci.model.levels import Level
+from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.analysis import STOP_WORDS
 from hyperloci.tokens import count_tokens

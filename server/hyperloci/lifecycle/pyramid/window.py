@@ -9,8 +9,9 @@ from typing import Final
 from hyperloci.clock import to_iso
 from hyperloci.model import ctf
 from hyperloci.model.kinds import NodeId, NodeKey
+from hyperloci.model.levels import Level
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import Chunk, ContextWindow, Level, Stage, WindowPart
+from hyperloci.model.pyramid import Chunk, ContextWindow, Stage, WindowPart
 from hyperloci.store import Store
 from hyperloci.store.chunks import as_turn
 from hyperloci.tokens import count_tokens

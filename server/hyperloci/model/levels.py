@@ -1,0 +1,21 @@
+"""The levels of the pyramid (C.01); apart from the rest of it, which a search need not load."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+
+class Level(StrEnum):
+    """How much a chunk covers."""
+
+    MICRO = "micro"
+    MINI = "mini"
+    MACRO = "macro"
+
+
+SIZES: Final = {Level.MICRO: 10, Level.MINI: 25, Level.MACRO: 100}
+"""Turns of a chunk (C.01)."""
+
+SUBTYPES: Final = {level: f"chunk_{level}" for level in Level}
+"""What the node of a chunk's summary is."""

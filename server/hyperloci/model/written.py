@@ -1,0 +1,29 @@
+"""What is answered to whoever writes; apart from the other answers, which a hook need not load."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from hyperloci.model.answers import Contradiction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remembered:
+    """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then."""
+
+    id: str
+    duplicate_of: str | None = None
+    contradictions: tuple[Contradiction, ...] = ()
+    redactions: int = 0
+    supersedes: str | None = None
+    flags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Forgotten:
+    """A memory that was forgotten; until when `restore` brings it back."""
+
+    id: str
+    restorable_until: str
