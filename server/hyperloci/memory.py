@@ -1,31 +1,29 @@
 """Memory: the façade that tools, hooks, the command line and the watchers call; one method a use case.
 
-Longer than any other module, and meant to be: it is the list of everything the product does, each entry a few lines
-that check, call the module that knows, and present. Split by family it would be several façades over one store, and a
-reader would have to know which before finding what. What grows beyond those few lines moves into the module it calls.
+Longer than any other module, and meant to be: it is the list of everything the product does, some seventy entries, most
+of them signatures and what they promise. Split by family it would be several façades over one store, and a reader would
+have to know which before finding what. What is more than a call and its presentation lies in the module that knows:
+questions in `lifecycle.asking`, relations in `lifecycle.connections`, and so on.
 """
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import logging
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from hyperloci.clock import Clock, system_clock, to_iso
+from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError, StoreError
+from hyperloci.errors import NotFoundError
 from hyperloci.ingest.project import Project
 from hyperloci.lifecycle.facts import Facts, category_of, checked_reason, checked_text
 from hyperloci.lifecycle.opening import known_project, open_store
-from hyperloci.model.edge import Member
-from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin, Role
+from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.record import Record, RecordKind
-from hyperloci.model.search import Hit, SearchAnswer, Where
+from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.model.written import Forgotten, Remembered
 from hyperloci.store import Store
 from hyperloci.store.connection import translated
@@ -33,8 +31,9 @@ from hyperloci.store.faults import use_cases
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
-    from hyperloci.graph.paths import Walk
+    from hyperloci.lifecycle.asking import Asking
     from hyperloci.lifecycle.capture import Capture
+    from hyperloci.lifecycle.connections import Connections
     from hyperloci.lifecycle.consolidate import Consolidated, Request
     from hyperloci.lifecycle.decay import Pruning, WeakHit
     from hyperloci.lifecycle.entities import EntityCare
@@ -61,33 +60,14 @@ if TYPE_CHECKING:
     from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
     from hyperloci.model.topic import Timeline, TopicHit, TopicList
     from hyperloci.model.turn import Turn
-    from hyperloci.retrieval.search import Found, Searcher
+    from hyperloci.retrieval.search import Searcher
     from hyperloci.retrieval.structure import Entry, Tree
-
-logger = logging.getLogger(__name__)
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
 
-CONTRADICTION_CANDIDATES: Final = 30
-"""Memories a new statement is compared with: those nearest in words and in meaning."""
-
-LATEST_LOOKED_AT: Final = 100
-"""Of each kind, the newest are looked at for what was used last: twice what a caller may ask for."""
-
-MAX_LABEL_CHARS: Final = 64
-MAX_MEMBERS: Final = 50
-MAX_DEPTH: Final = 4
-DIRECTIONS: Final = ("out", "in", "both")
-
-REINFORCE_PATIENCE_MS: Final = 100
-"""How long a search waits to note what it recalled while another process writes."""
-
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
-
-FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
-"""Memories that show files as they were indexed."""
 
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
@@ -159,40 +139,18 @@ class Memory:
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.
         """
-        from hyperloci.retrieval.explain import explanation_of
-        from hyperloci.retrieval.where import build_conditions
-        from hyperloci.store.analysis import query_terms
-
-        started = time.perf_counter()
-        conditions = build_conditions(
-            project=self.project.id,
-            now=self._clock(),
+        return self._asking.search(
+            query,
             content_type=content_type,
+            profile=profile,
+            limit=limit,
             after=after,
             before=before,
             entity_name=entity_name,
             where=where,
-        )
-        found = self._searcher.search(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
-        explanations = (
-            {key: explanation_of(scores, query_terms(query)) for key, scores in found.scores.items()} if explain else {}
-        )
-        hits = self._present(
-            found.nodes,
-            scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
-            explanations=explanations,
-        )
-        if reinforce:
-            self._reinforce([node.key for node in found.nodes])
-        return SearchAnswer(
-            query=query,
-            intent=found.intent,
-            strategy=found.strategy,
-            mode=found.mode,
-            degraded=found.degraded,
-            results=tuple(hits),
-            hints=(*_hints(found, conditions.where), *self._tree_hint(found.nodes)),
-            took_ms=round(1_000 * (time.perf_counter() - started), 2),
+            explain=explain,
+            reinforce=reinforce,
+            quick=quick,
         )
 
     def query(
@@ -211,142 +169,48 @@ class Memory:
         Raises:
             QueryError: the line can't be read; it says at which column.
         """
-        from hyperloci.retrieval.query_language import arguments, parse_query
-        from hyperloci.retrieval.where import build_conditions
-
-        query = parse_query(line, project=self.project.id, now=self._clock())
-        given = arguments(query, limit=limit, **otherwise)
-        if query.text:
-            return self.search(query.text, explain=explain, reinforce=reinforce, **given)
-        started = time.perf_counter()
-        limit, _ = given.pop("limit"), given.pop("profile", None)
-        conditions = build_conditions(project=self.project.id, now=self._clock(), **given)
-        found = self._searcher.listed(conditions, limit=limit)
-        return SearchAnswer(
-            query=line,
-            intent=found.intent,
-            strategy=found.strategy,
-            mode=found.mode,
-            degraded=None,
-            results=tuple(self._present(found.nodes)),
-            hints=(*_hints(found, conditions.where), *self._tree_hint(found.nodes)),
-            took_ms=round(1_000 * (time.perf_counter() - started), 2),
-        )
+        return self._asking.line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
         """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
 
         Where nothing bears on the query it is empty (`retrieval.bearing`).
         """
-        from hyperloci.retrieval.bearing import bearing
-        from hyperloci.retrieval.context import assemble
-        from hyperloci.retrieval.intent import effort
-
-        level = effort(query)
-        answer = self.search(query, limit=max(20, level.limit), explain=True, reinforce=False)
-        hits = bearing(query, answer.results)
-        context = assemble(query, hits, level.tokens if max_tokens is None else max_tokens)
-        self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
-        return context
+        return self._asking.context(query, max_tokens)
 
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
         """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
         return self._contradictions(checked_text("statement", statement).text, limit)
 
     def _contradictions(self, statement: str, limit: int) -> ContradictionReport:
-        from hyperloci.graph.contradictions import Candidate, ContradictionFinder
-        from hyperloci.store.analysis import query_terms
-
-        scopes = (self.project.id, GLOBAL_SCOPE)
-        said = Where(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
-        allowed = self.store.filters.allowed(said)
-        keyword = self.store.keyword_search.search(query_terms(statement), allowed, CONTRADICTION_CANDIDATES)
-        near = self._searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
-        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key in keyword.scores), *near})
-        candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
         nli = self._client if self.settings.nli_model is not None else None
-        return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
+        return self._asking.contradictions(statement, limit, nli)
 
     def find_related(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 1, limit: int = 10
     ) -> RelatedAnswer:
         """Walk the relations of the memory that `topic` names or describes best, nearest first (D.02)."""
-        from hyperloci.graph.related import related
-        from hyperloci.model.answers import RelatedAnswer, RelatedHit
-
-        if direction not in DIRECTIONS:
-            raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
-        if not 1 <= depth <= MAX_DEPTH:
-            raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
-        start = self._node_about(topic)
-        scopes = (self.project.id, GLOBAL_SCOPE)
-        found = related(self.store, start.key, relationship, direction, depth, limit, scopes=scopes)
-        return RelatedAnswer(
-            node=self._present([start])[0],
-            related=tuple(
-                RelatedHit(
-                    id=item.node_id,
-                    content=item.content,
-                    relation=item.label,
-                    direction=item.direction,
-                    distance=item.distance,
-                    confidence=item.confidence,
-                    automatic=item.automatic,
-                )
-                for item in found
-            ),
-        )
+        return self._connections.related(topic, relationship, direction, depth, limit)
 
     def graph(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 2, limit: int = 20
     ) -> GraphAnswer:
         """Return the memories around one and every relation between them, to be drawn (D.02, D.11)."""
-        from hyperloci.graph.subgraph import subgraph
-
-        return subgraph(
-            self.store,
-            self._node_about(topic).key,
-            relationship=relationship,
-            direction=direction,
-            depth=_depth(depth),
-            limit=limit,
-            scopes=(self.project.id, GLOBAL_SCOPE),
-        )
+        return self._connections.drawn(topic, relationship, direction, depth, limit)
 
     def neighbourhood(self, topic: str, *, depth: int = 2, relationship: str = "any") -> tuple[GraphNode, ...]:
         """Return every memory at most `depth` relations away, whichever way they point; 2,000 at most (D.02)."""
-        from hyperloci.graph.paths import neighbourhood
-        from hyperloci.graph.subgraph import graph_nodes
-
-        walk = self._walk(relationship, "both")
-        return graph_nodes(self.store, neighbourhood(self.store, self._node_about(topic).key, walk, _depth(depth)))
+        return self._connections.neighbourhood(topic, depth, relationship)
 
     def dependencies(self, topic: str, *, relationship: str = "depends_on") -> DependencyAnswer:
         """Return all that a memory depends on, over any number of relations, and the circles in it (D.02)."""
-        from hyperloci.graph.paths import dependencies
-        from hyperloci.graph.subgraph import graph_nodes
-        from hyperloci.model.answers import DependencyAnswer
-
-        start = self._node_about(topic)
-        found = dependencies(self.store, start.key, self._walk(relationship, "out"))
-        ids = {key: node.id for key, node in self.store.nodes.by_keys({*found.keys, start.key}).items()}
-        return DependencyAnswer(
-            node=self._present([start])[0],
-            dependencies=graph_nodes(self.store, found.keys),
-            cycles=tuple(tuple(ids[key] for key in cycle) for cycle in found.cycles),
-            complete=found.complete,
-        )
+        return self._connections.dependencies(topic, relationship)
 
     def path_between(
         self, start: str, end: str, *, relationship: str = "any", direction: str = "both"
     ) -> GraphAnswer | None:
         """Return a shortest way over relations from one memory to another, None if they aren't joined (D.02)."""
-        from hyperloci.graph.paths import shortest_path
-        from hyperloci.graph.subgraph import path_answer
-
-        first, last = self._node_about(start).key, self._node_about(end).key
-        path = shortest_path(self.store, first, last, self._walk(relationship, direction))
-        return None if path is None else path_answer(self.store, first, path)
+        return self._connections.path(start, end, relationship, direction)
 
     def graph_stats(self) -> dict[str, Any]:
         """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
@@ -449,7 +313,7 @@ class Memory:
         timeline.check(direction, limit, around, session_id)
         if session_id is not None:
             return timeline.of_session(self.store, session_id, direction, limit, present=self._present)
-        anchor = self._node_about(around or "", "around")
+        anchor = self._asking.about(around or "", "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
         return timeline.around(self.store, anchor, direction, limit, scopes=scopes, present=self._present)
 
@@ -486,16 +350,9 @@ class Memory:
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """Return the facts, decisions and experiences stored or used last, of this project and global, latest first."""
-        scopes = (GLOBAL_SCOPE, self.project.id)
-        found = [
-            *self.store.nodes.query_nodes("fact", limit=LATEST_LOOKED_AT, scopes=scopes),
-            *self.store.nodes.query_nodes("decision", limit=LATEST_LOOKED_AT, scopes=scopes, subtypes=("decision",)),
-            *self.store.nodes.query_nodes(
-                "experience", limit=LATEST_LOOKED_AT, scopes=scopes, subtypes=("dead_end", "outcome")
-            ),
-        ]
-        found.sort(key=lambda node: (-max(node.last_accessed, node.created_at), -node.key))
-        return tuple(self._present(found[:limit]))
+        from hyperloci.lifecycle.recent import latest
+
+        return tuple(self._present(latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
 
     def lookup(self, ids: Sequence[str]) -> tuple[Hit, ...]:
         """Return the memories among ids that are here, forgotten ones too; ids of purged ones are passed over.
@@ -628,16 +485,7 @@ class Memory:
             weight: 0 or more.
             evidence: why, in words.
         """
-        word = checked_text("label", label).text.strip().lower().replace(" ", "_")
-        if not word or len(word) > MAX_LABEL_CHARS:
-            raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
-        if len(members) > MAX_MEMBERS:
-            raise BadRequestError(f"members has {len(members)} entries; at most {MAX_MEMBERS} are joined at once.")
-        proof = None if evidence is None else checked_text("evidence", evidence).text
-        with self.store.transaction():
-            joined = [self._member(index, member) for index, member in enumerate(members)]
-            edge = self.store.edges.create_edge(word, joined, now=self._clock(), weight=weight, evidence=proof)
-        return edge.id
+        return self._connections.join(label, members, weight, evidence)
 
     def confirm_link(self, id: str) -> GraphEdge:
         """Mark a relation as right, by its id or the beginning of it: sure from now on, and never pruned (D.02, D.03).
@@ -645,24 +493,11 @@ class Memory:
         Raises:
             NotFoundError: no such relation.
         """
-        from hyperloci.graph.subgraph import described, edge_by_id
-
-        with self.store.transaction():
-            edge = edge_by_id(self.store, id)
-            self.store.edges.confirm(edge.id, now=self._clock())
-        return described(self.store, [edge_by_id(self.store, edge.id)])[0]
+        return self._connections.confirm(id)
 
     def prune_links(self, *, dry_run: bool = False) -> PrunedEdges:
         """Remove automatic relations that faded or crowd a memory; confirmed ones never (D.02)."""
-        from hyperloci.lifecycle.relations import prune_edges
-        from hyperloci.model.answers import PrunedEdges
-        from hyperloci.store.pruning import to_prune
-
-        now = self._clock()
-        pruning = to_prune(self.store.connection, now)
-        if not dry_run:
-            prune_edges(self.store, now=now)
-        return PrunedEdges(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
+        return self._connections.prune(dry_run=dry_run)
 
     def forget(self, id: str, *, reason: str | None = None) -> Forgotten:
         """Forget a memory; `restore` brings it back for 30 days (E.16)."""
@@ -710,7 +545,7 @@ class Memory:
         """
         from hyperloci.ingest.indexer import Indexer
 
-        target = None if path is None else self._inside(Path(path))
+        target = None if path is None else self.project.inside(Path(path))
         report = Indexer(self.store, self.settings, self.project, self._clock).index(target, progress=progress)
         self._kick()
         return report
@@ -785,31 +620,9 @@ class Memory:
 
     def recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the project's sessions, latest first, times as ISO 8601."""
-        return [
-            {
-                "id": session.id,
-                "status": session.status,
-                "started_at": to_iso(session.started_at),
-                "last_seen_at": to_iso(session.last_seen_at),
-                "ended_at": None if session.ended_at is None else to_iso(session.ended_at),
-                "turns": session.next_seq,
-                "consolidated_at": None if session.consolidated_at is None else to_iso(session.consolidated_at),
-            }
-            for session in self.store.sessions.recent(self.project.id, limit)
-        ]
+        from hyperloci.lifecycle.recent import sessions
 
-    def _inside(self, path: Path) -> Path:
-        root = Path(self.project.root)
-        try:
-            target = (root / path).resolve()
-            exists = target.exists()
-        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead to each other.
-            raise BadRequestError(f"path={str(path)!r:.80} is no path: {error}.") from error
-        if not target.is_relative_to(root.resolve()):
-            raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {root}.")
-        if not exists:
-            raise NotFoundError(f"path={str(path)!r} does not exist in {root}.")
-        return target
+        return sessions(self.store, self.project.id, limit)
 
     # -- hooks -------------------------------------------------------------------------------------------------------
 
@@ -932,6 +745,27 @@ class Memory:
 
         return EntityCare(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
 
+    @property
+    def _asking(self) -> Asking:
+        from hyperloci.lifecycle.asking import Asking
+
+        return Asking(
+            store=self.store, searcher=self._searcher, facts=self._facts, project=self.project, clock=self._clock
+        )
+
+    @property
+    def _connections(self) -> Connections:
+        from hyperloci.lifecycle.connections import Connections
+
+        return Connections(
+            store=self.store,
+            facts=self._facts,
+            scopes=(self.project.id, GLOBAL_SCOPE),
+            about=self._asking.about,
+            present=self._present,
+            clock=self._clock,
+        )
+
     @functools.cached_property
     def _searcher(self) -> Searcher:
         from hyperloci.retrieval.search import Searcher
@@ -946,67 +780,14 @@ class Memory:
 
         return EmbedderClient(self.settings)
 
-    def _present(
-        self,
-        nodes: Sequence[Node],
-        *,
-        scores: Mapping[NodeKey, float] | None = None,
-        explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
-    ) -> list[Hit]:
+    def _present(self, nodes: Sequence[Node]) -> list[Hit]:
         from hyperloci.retrieval.present import present
 
-        return present(self.store, nodes, now=self._clock(), scores=scores, explanations=explanations)
-
-    def _walk(self, relationship: str, direction: str) -> Walk:
-        from hyperloci.graph.paths import Walk
-        from hyperloci.graph.related import known_label
-        from hyperloci.store.traversal import Traversal
-
-        label = known_label(Traversal(self.store.connection), relationship)
-        return Walk(label=label, direction=direction, scopes=(self.project.id, GLOBAL_SCOPE))
-
-    def _node_about(self, topic: str, argument: str = "topic") -> Node:
-        from hyperloci.retrieval.ids import by_id, may_be_id
-
-        if not topic.strip():
-            raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
-        is_id = self.store.nodes.get_node(topic) is not None
-        if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic)):
-            return self._facts.existing(by_id(self.store, topic, argument).id, argument)
-        answer = self.search(topic, limit=1, reinforce=False)
-        if not answer.results:
-            raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
-        return self._facts.existing(answer.results[0].id, argument)
-
-    def _member(self, index: int, member: Mapping[str, str]) -> Member:
-        role = member.get("role", "participant")
-        if role not in set(Role):
-            raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
-        node = self._facts.existing(member.get("id", ""), f"members[{index}].id")
-        return Member(node.key, Role(role), index)
+        return present(self.store, nodes, now=self._clock())
 
     def _current_session(self) -> str | None:
         sessions = self.store.sessions.recent(self.project.id, limit=1)
         return sessions[0].id if sessions and sessions[0].status == "active" else None
-
-    def _tree_hint(self, nodes: Sequence[Node]) -> tuple[str, ...]:
-        """Say whose files are shown, where they are another worktree's."""
-        from hyperloci.store.trees import other_tree
-
-        if not any(node.origin in FILE_ORIGINS for node in nodes):
-            return ()
-        other = other_tree(self.store, self.project.id, str(self.project.root))
-        return () if other is None else (f"Files and lines are those of {other}; index_path reads this worktree's.",)
-
-    def _reinforce(self, keys: Sequence[NodeKey]) -> None:
-        """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""
-        if not keys:
-            return
-        try:
-            with self.store.patience(REINFORCE_PATIENCE_MS), self.store.transaction():
-                self.store.nodes.reinforce(keys, now=self._clock())
-        except StoreError as error:
-            logger.info("a recall was not noted: %s", error)
 
     def _kick(self) -> None:
         """Tell a warm embedder that there is work; without one the queue waits."""
@@ -1028,19 +809,3 @@ class Memory:
 
     def __exit__(self, *exception: object) -> None:
         self.close()
-
-
-def _depth(depth: int) -> int:
-    if not 1 <= depth <= MAX_DEPTH:
-        raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
-    return depth
-
-
-def _hints(found: Found, where: Where) -> tuple[str, ...]:
-    hints = []
-    if not found.nodes:
-        narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))
-        hints.append("Nothing found; try other words" + (" or fewer conditions." if narrowed else "."))
-    if any(node.subtype == "dead_end" for node in found.nodes):
-        hints.append("A dead end is among the results: it was tried and failed.")
-    return tuple(hints)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.ingest.project_git import (
     BrokenRepositoryError,
     Head,
@@ -79,6 +79,24 @@ class Project:
     aliases: tuple[str, ...] = ()
     broad: bool = False
     notes: tuple[str, ...] = ()
+
+    def inside(self, path: Path) -> Path:
+        """Return the real place of a file or folder of the project, named from its root or in full.
+
+        Raises:
+            BadRequestError: it lies outside the project, or no file system can have it.
+            NotFoundError: there is nothing.
+        """
+        try:
+            target = (self.root / path).resolve()
+            exists = target.exists()
+        except (OSError, ValueError, RuntimeError) as error:  # RuntimeError: links that lead to each other.
+            raise BadRequestError(f"path={str(path)!r:.80} is no path: {error}.") from error
+        if not target.is_relative_to(self.root.resolve()):
+            raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {self.root}.")
+        if not exists:
+            raise NotFoundError(f"path={str(path)!r} does not exist in {self.root}.")
+        return target
 
 
 def identify(

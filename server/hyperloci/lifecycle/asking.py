@@ -1,0 +1,194 @@
+"""Asking a project's memory: searching, presenting, hinting, and noting what was recalled (B.06, B.09, B.12)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.clock import Clock
+from hyperloci.errors import BadRequestError, NotFoundError, StoreError
+from hyperloci.ingest.project import Project
+from hyperloci.lifecycle.facts import Facts
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit, SearchAnswer, Where
+from hyperloci.retrieval.explain import explanation_of
+from hyperloci.retrieval.ids import by_id, may_be_id
+from hyperloci.retrieval.present import present
+from hyperloci.retrieval.search import Found, Searcher
+from hyperloci.retrieval.where import build_conditions
+from hyperloci.store import Store
+from hyperloci.store.analysis import query_terms
+from hyperloci.store.trees import other_tree
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.model.answers import AssembledContext, ContradictionReport
+
+logger = logging.getLogger(__name__)
+
+CONTRADICTION_CANDIDATES: Final = 30
+"""Memories a new statement is compared with: those nearest in words and in meaning."""
+
+CONTEXT_FROM: Final = 20
+"""Memories that a context is chosen from, at least."""
+
+REINFORCE_PATIENCE_MS: Final = 100
+"""How long a search waits to note what it recalled while another process writes."""
+
+FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
+"""Memories that show files as they were indexed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """Asks for one project and what is global; made anew for each question, of parts that stay."""
+
+    store: Store
+    searcher: Searcher
+    facts: Facts
+    project: Project
+    clock: Clock
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int,
+        profile: str = "auto",
+        explain: bool = False,
+        reinforce: bool = True,
+        quick: bool = False,
+        **narrowed: Any,
+    ) -> SearchAnswer:
+        """Answer a question; `narrowed` is what `retrieval.where.build_conditions` takes, the rest as `Memory.search`.
+
+        Raises:
+            BadRequestError: an argument that can't be used; the message says what would be.
+        """
+        started = time.perf_counter()
+        conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
+        found = self.searcher.search(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
+        terms = query_terms(query)
+        hits = self._present(
+            found.nodes,
+            scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
+            explanations={key: explanation_of(scores, terms) for key, scores in found.scores.items()}
+            if explain
+            else {},
+        )
+        if reinforce:
+            self._reinforce([node.key for node in found.nodes])
+        return self._answer(query, found, hits, conditions.where, started)
+
+    def line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
+        """Answer a line of words and conditions; one of conditions alone lists what meets them.
+
+        Raises:
+            QueryError: the line can't be read; it says at which column.
+        """
+        from hyperloci.retrieval.query_language import arguments, parse_query
+
+        query = parse_query(line, project=self.project.id, now=self.clock())
+        given = arguments(query, limit=limit, **otherwise)
+        if query.text:
+            return self.search(query.text, explain=explain, reinforce=reinforce, **given)
+        started = time.perf_counter()
+        limit, _ = given.pop("limit"), given.pop("profile", None)
+        conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
+        found = self.searcher.listed(conditions, limit=limit)
+        return self._answer(line, found, self._present(found.nodes), conditions.where, started)
+
+    def context(self, query: str, max_tokens: int | None) -> AssembledContext:
+        """Assemble what a prompt should know (B.09), and note what of it was recalled."""
+        from hyperloci.retrieval.bearing import bearing
+        from hyperloci.retrieval.context import assemble
+        from hyperloci.retrieval.intent import effort
+
+        level = effort(query)
+        answer = self.search(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
+        hits = bearing(query, answer.results)
+        context = assemble(query, hits, level.tokens if max_tokens is None else max_tokens)
+        self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
+        return context
+
+    def contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
+        """Compare a statement with the memories nearest to it in words and in meaning (D.10)."""
+        from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+
+        scopes = (self.project.id, GLOBAL_SCOPE)
+        said = Where(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
+        allowed = self.store.filters.allowed(said)
+        keyword = self.store.keyword_search.search(query_terms(statement), allowed, CONTRADICTION_CANDIDATES)
+        near = self.searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
+        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key in keyword.scores), *near})
+        candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
+        return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
+
+    def about(self, topic: str, argument: str = "topic") -> Node:
+        """Return the memory that an id, or the beginning of one, names; else the one that words describe best.
+
+        Raises:
+            BadRequestError: no words.
+            NotFoundError: no memory is meant.
+        """
+        if not topic.strip():
+            raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
+        is_id = self.store.nodes.get_node(topic) is not None
+        if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic)):
+            return self.facts.existing(by_id(self.store, topic, argument).id, argument)
+        answer = self.search(topic, limit=1, reinforce=False)
+        if not answer.results:
+            raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
+        return self.facts.existing(answer.results[0].id, argument)
+
+    def _present(
+        self,
+        nodes: Sequence[Node],
+        *,
+        scores: Mapping[NodeKey, float] | None = None,
+        explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
+    ) -> list[Hit]:
+        return present(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
+
+    def _answer(self, query: str, found: Found, hits: Sequence[Hit], where: Where, started: float) -> SearchAnswer:
+        return SearchAnswer(
+            query=query,
+            intent=found.intent,
+            strategy=found.strategy,
+            mode=found.mode,
+            degraded=found.degraded,
+            results=tuple(hits),
+            hints=(*_hints(found, where), *self._tree_hint(found.nodes)),
+            took_ms=round(1_000 * (time.perf_counter() - started), 2),
+        )
+
+    def _tree_hint(self, nodes: Sequence[Node]) -> tuple[str, ...]:
+        """Say whose files are shown, where they are another worktree's."""
+        if not any(node.origin in FILE_ORIGINS for node in nodes):
+            return ()
+        other = other_tree(self.store, self.project.id, str(self.project.root))
+        return () if other is None else (f"Files and lines are those of {other}; index_path reads this worktree's.",)
+
+    def _reinforce(self, keys: Sequence[NodeKey]) -> None:
+        """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""
+        if not keys:
+            return
+        try:
+            with self.store.patience(REINFORCE_PATIENCE_MS), self.store.transaction():
+                self.store.nodes.reinforce(keys, now=self.clock())
+        except StoreError as error:
+            logger.info("a recall was not noted: %s", error)
+
+
+def _hints(found: Found, where: Where) -> tuple[str, ...]:
+    hints = []
+    if not found.nodes:
+        narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))
+        hints.append("Nothing found; try other words" + (" or fewer conditions." if narrowed else "."))
+    if any(node.subtype == "dead_end" for node in found.nodes):
+        hints.append("A dead end is among the results: it was tried and failed.")
+    return tuple(hints)

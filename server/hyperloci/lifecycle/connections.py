@@ -1,0 +1,150 @@
+"""What joins memories: walking along relations and drawing them, making, confirming and pruning them (D.02, D.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.errors import BadRequestError
+from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path
+from hyperloci.graph.related import known_label, related
+from hyperloci.graph.subgraph import described, edge_by_id, graph_nodes, path_answer, subgraph
+from hyperloci.lifecycle.facts import Facts, checked_text
+from hyperloci.lifecycle.relations import prune_edges
+from hyperloci.model.answers import (
+    DependencyAnswer,
+    GraphAnswer,
+    GraphEdge,
+    GraphNode,
+    PrunedEdges,
+    RelatedAnswer,
+    RelatedHit,
+)
+from hyperloci.model.edge import Member
+from hyperloci.model.kinds import Role
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit
+from hyperloci.store import Store
+from hyperloci.store.pruning import to_prune
+from hyperloci.store.traversal import Traversal
+
+MAX_LABEL_CHARS: Final = 64
+MAX_MEMBERS: Final = 50
+MAX_DEPTH: Final = 4
+DIRECTIONS: Final = ("out", "in", "both")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connections:
+    """The relations of one project and what is global; `about` finds the memory that a caller means."""
+
+    store: Store
+    facts: Facts
+    scopes: tuple[str, ...]
+    about: Callable[[str], Node]
+    present: Callable[[Sequence[Node]], list[Hit]]
+    clock: Clock
+
+    def related(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> RelatedAnswer:
+        """Return what a memory's relations lead to, nearest first."""
+        if direction not in DIRECTIONS:
+            raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
+        steps, start = _depth(depth), self.about(topic)
+        found = related(self.store, start.key, relationship, direction, steps, limit, scopes=self.scopes)
+        return RelatedAnswer(
+            node=self.present([start])[0],
+            related=tuple(
+                RelatedHit(
+                    id=item.node_id,
+                    content=item.content,
+                    relation=item.label,
+                    direction=item.direction,
+                    distance=item.distance,
+                    confidence=item.confidence,
+                    automatic=item.automatic,
+                )
+                for item in found
+            ),
+        )
+
+    def drawn(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> GraphAnswer:
+        """Return the memories around one and every relation between them."""
+        return subgraph(
+            self.store,
+            self.about(topic).key,
+            relationship=relationship,
+            direction=direction,
+            depth=_depth(depth),
+            limit=limit,
+            scopes=self.scopes,
+        )
+
+    def neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
+        """Return every memory at most so many relations away."""
+        walk = self._walk(relationship, "both")
+        return graph_nodes(self.store, neighbourhood(self.store, self.about(topic).key, walk, _depth(depth)))
+
+    def dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
+        """Return all that a memory depends on, and the circles in it."""
+        start = self.about(topic)
+        found = dependencies(self.store, start.key, self._walk(relationship, "out"))
+        ids = {key: node.id for key, node in self.store.nodes.by_keys({*found.keys, start.key}).items()}
+        return DependencyAnswer(
+            node=self.present([start])[0],
+            dependencies=graph_nodes(self.store, found.keys),
+            cycles=tuple(tuple(ids[key] for key in cycle) for cycle in found.cycles),
+            complete=found.complete,
+        )
+
+    def path(self, start: str, end: str, relationship: str, direction: str) -> GraphAnswer | None:
+        """Return a shortest way from one memory to another, None if they aren't joined."""
+        first, last = self.about(start).key, self.about(end).key
+        path = shortest_path(self.store, first, last, self._walk(relationship, direction))
+        return None if path is None else path_answer(self.store, first, path)
+
+    def join(self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None) -> str:
+        """Join memories in a hyperedge and return its id."""
+        word = checked_text("label", label).text.strip().lower().replace(" ", "_")
+        if not word or len(word) > MAX_LABEL_CHARS:
+            raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
+        if len(members) > MAX_MEMBERS:
+            raise BadRequestError(f"members has {len(members)} entries; at most {MAX_MEMBERS} are joined at once.")
+        proof = None if evidence is None else checked_text("evidence", evidence).text
+        with self.store.transaction():
+            joined = [self._member(index, member) for index, member in enumerate(members)]
+            edge = self.store.edges.create_edge(word, joined, now=self.clock(), weight=weight, evidence=proof)
+        return edge.id
+
+    def confirm(self, id: str) -> GraphEdge:
+        """Mark a relation as right."""
+        with self.store.transaction():
+            edge = edge_by_id(self.store, id)
+            self.store.edges.confirm(edge.id, now=self.clock())
+        return described(self.store, [edge_by_id(self.store, edge.id)])[0]
+
+    def prune(self, *, dry_run: bool) -> PrunedEdges:
+        """Remove automatic relations that faded or crowd a memory."""
+        now = self.clock()
+        pruning = to_prune(self.store.connection, now)
+        if not dry_run:
+            prune_edges(self.store, now=now)
+        return PrunedEdges(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
+
+    def _walk(self, relationship: str, direction: str) -> Walk:
+        label = known_label(Traversal(self.store.connection), relationship)
+        return Walk(label=label, direction=direction, scopes=self.scopes)
+
+    def _member(self, index: int, member: Mapping[str, str]) -> Member:
+        role = member.get("role", "participant")
+        if role not in set(Role):
+            raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
+        node = self.facts.existing(member.get("id", ""), f"members[{index}].id")
+        return Member(node.key, Role(role), index)
+
+
+def _depth(depth: int) -> int:
+    if not 1 <= depth <= MAX_DEPTH:
+        raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
+    return depth

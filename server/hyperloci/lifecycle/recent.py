@@ -1,0 +1,39 @@
+"""What a project did last: the memories stored or used last, its sessions."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from hyperloci.clock import to_iso
+from hyperloci.model.node import Node
+from hyperloci.store import Store
+
+LOOKED_AT: Final = 100
+"""Of each kind, the newest are looked at for what was used last: twice what a caller may ask for."""
+
+
+def latest(store: Store, scopes: tuple[str, ...], limit: int) -> list[Node]:
+    """Return the facts, decisions and experiences stored or used last, latest first."""
+    query = store.nodes.query_nodes
+    found = [
+        *query("fact", limit=LOOKED_AT, scopes=scopes),
+        *query("decision", limit=LOOKED_AT, scopes=scopes, subtypes=("decision",)),
+        *query("experience", limit=LOOKED_AT, scopes=scopes, subtypes=("dead_end", "outcome")),
+    ]
+    return sorted(found, key=lambda node: (-max(node.last_accessed, node.created_at), -node.key))[:limit]
+
+
+def sessions(store: Store, project_id: str, limit: int) -> list[dict[str, Any]]:
+    """Return a project's sessions, latest first, times as ISO 8601."""
+    return [
+        {
+            "id": session.id,
+            "status": session.status,
+            "started_at": to_iso(session.started_at),
+            "last_seen_at": to_iso(session.last_seen_at),
+            "ended_at": None if session.ended_at is None else to_iso(session.ended_at),
+            "turns": session.next_seq,
+            "consolidated_at": None if session.consolidated_at is None else to_iso(session.consolidated_at),
+        }
+        for session in store.sessions.recent(project_id, limit)
+    ]
