@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
+import select
+import signal
 import threading
 from collections.abc import Callable
+from typing import Final
+
+ENDINGS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
+"""What a host sends that has lost patience; it kills a moment later."""
 
 
 class Deadline:
-    """Ends the process after so many seconds, unless `stop` is called first."""
+    """Ends the process after so many seconds, or when it is told to end, unless `stop` is called first."""
 
     def __init__(self, seconds: float, last_words: Callable[[], None]) -> None:
-        """Start to count.
+        """Start to count; on the main thread.
 
         Args:
             seconds: how long the hook has.
@@ -20,6 +26,7 @@ class Deadline:
         self._stopped = threading.Event()
         self._seconds = seconds
         self._last_words = last_words
+        self._bell = _bell() if os.name == "posix" else None
         threading.Thread(target=self._watch, name="deadline", daemon=True).start()
 
     def stop(self) -> None:
@@ -27,10 +34,25 @@ class Deadline:
         self._stopped.set()
 
     def _watch(self) -> None:
-        if self._stopped.wait(self._seconds):
+        if self._bell is None:
+            self._stopped.wait(self._seconds)
+        else:
+            select.select([self._bell], [], [], self._seconds)
+        if self._stopped.is_set():
             return
         try:
             self._last_words()
         finally:
             # Not sys.exit: the main thread may sit in a lock, a query or a read that nothing interrupts.
             os._exit(0)
+
+
+def _bell() -> int:
+    """Return a descriptor that becomes readable when this process is told to end, whatever the main thread is at."""
+    heard, bell = os.pipe()
+    os.set_blocking(bell, False)
+    signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+    for name in ENDINGS:
+        # Python's own handlers run between two steps of the main thread, which may be waiting for a disk.
+        signal.signal(getattr(signal, name), lambda *_: None)
+    return heard

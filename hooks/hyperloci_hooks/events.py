@@ -23,8 +23,9 @@ class Event:
 
     Attributes:
         make: makes its record; None where there is nothing to keep.
-        seconds: after so long the process ends with an empty answer, its record in the spool. About five times what
-            the contract allows in the median: a busy machine should be slow rather than forgetful.
+        seconds: after so long the process ends with an empty answer, its record in the spool, once there is a record
+            (see `run.PATIENCE_SECONDS`). About five times what the contract allows in the median: a busy machine
+            should be slow rather than forgetful.
         journals: its record goes to the spool, and into the database with the next event that drains.
         injects: it may answer with context.
         drains: it has the time to store what waits in the spool.

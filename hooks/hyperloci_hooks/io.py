@@ -13,6 +13,9 @@ MAX_INPUT_BYTES: Final = 16 << 20
 
 READ_BYTES: Final = 1 << 16
 
+WRITE_SECONDS: Final = 1.0
+"""How long a thread that came second waits for the first one's answer to be written, before it may end the process."""
+
 STDIN: Final = 0
 STDOUT: Final = 1
 
@@ -76,10 +79,12 @@ class Outlet:
     def __init__(self, descriptor: int = STDOUT) -> None:
         self._descriptor = descriptor
         self._free = threading.Lock()
+        self._written = threading.Event()
 
     def answer(self, answer: Mapping[str, Any]) -> bool:
         """Write an answer and return True, or False if there was one already, or nobody reads."""
         if not self._free.acquire(blocking=False):
+            self._written.wait(WRITE_SECONDS)
             return False
         # ASCII, so that no code page of any terminal can spoil it.
         data = json.dumps(answer).encode("ascii") + b"\n"
@@ -88,4 +93,6 @@ class Outlet:
                 data = data[os.write(self._descriptor, data) :]
         except OSError:
             return False
+        finally:
+            self._written.set()
         return True

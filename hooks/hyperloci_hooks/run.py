@@ -9,6 +9,7 @@ import gc
 import io
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,6 +29,13 @@ DRAIN_SHARE: Final = 0.3
 UNKNOWN_SECONDS: Final = 0.5
 """For an event that isn't heard: its input is read, so that Claude Code doesn't write into a closed pipe."""
 
+PATIENCE_SECONDS: Final = 2.5
+"""How much longer a hook may take that was told something and hasn't made a record of it yet, since a busy machine is
+still loading what that takes. Even so no event takes longer than the five seconds that its host gives."""
+
+SPOOL_SECONDS: Final = 0.5
+"""How long the other thread of a hook may take to leave a record: a disk that syncs takes milliseconds."""
+
 MAX_NOTICE_CHARS: Final = 300
 
 
@@ -44,6 +52,7 @@ def main(event: str | None = None) -> NoReturn:
         hook.run()
     except BaseException as error:
         hook.tell(_described(error), level="ERROR")
+        hook.spool()
     finally:
         hook.outlet.answer({})
         if caught.getvalue():
@@ -62,6 +71,9 @@ class Hook:
         self._environ = environ
         self._settings: Settings | None = None
         self._unkept: Record | None = None
+        self._told = False
+        self._known = threading.Event()
+        self._spooling = threading.Lock()
 
     def run(self) -> None:
         """Read the event, keep what it tells, and answer."""
@@ -70,12 +82,13 @@ class Hook:
         payload = parse(read_input())
         if event is None or not text_of(payload, "session_id"):
             return
+        self._told = True
         try:
             context = self._handle(event, payload)
             self.outlet.answer(answer_of(self._name, context if event.injects else ""))
         except Exception as error:
             self.tell(_described(error), level="ERROR")
-            self._spool()
+            self.spool()
             self.outlet.answer(answer_of(self._name, notice=self._notice(error)))
         deadline.stop()
 
@@ -92,7 +105,8 @@ class Hook:
         project = identify(place, override=settings.project)
         records = Records(project, text_of(payload, "session_id"), now=system_clock())
         record = self._unkept = event.make(records, payload)
-        if record is None or (event.journals and self._spool()):
+        self._known.set()
+        if record is None or (event.journals and self.spool()):
             return ""
         return self._keep(event, settings, place, record)
 
@@ -116,13 +130,22 @@ class Hook:
             self.tell(f"the spool can't be read: {error}")
 
     def _out_of_time(self) -> None:
-        self.tell(f"{self._name} ran out of time")
-        self._spool()
+        in_vain = self._told and not self._known.wait(PATIENCE_SECONDS)
+        self.tell(f"{self._name} ran out of time{' before it knew what to keep' if in_vain else ''}")
+        self.spool()
         self.outlet.answer({})
 
-    def _spool(self) -> bool:
+    def spool(self) -> bool:
         """Leave what is not stored for a later hook or the server; return whether nothing is left to be stored."""
-        record, settings = self._unkept, self._settings
+        # Two threads may want it at once. The second tries by itself where the first is stuck in a slow disk.
+        alone = self._spooling.acquire(timeout=SPOOL_SECONDS)
+        try:
+            return self._leave(self._unkept, self._settings)
+        finally:
+            if alone:
+                self._spooling.release()
+
+    def _leave(self, record: Record | None, settings: Settings | None) -> bool:
         if record is None or settings is None:
             return True
         from hyperloci_hooks.spool import save

@@ -80,6 +80,25 @@ def test_only_the_first_answer_is_written_and_in_ascii() -> None:
     assert written.isascii() and json.loads(written) == {"text": "žluť \ud800"}
 
 
+def test_who_comes_second_goes_on_only_when_the_first_answer_is_written() -> None:
+    reader, writer = os.pipe()
+    outlet = Outlet(writer)
+    os.set_blocking(reader, False)
+    filler = b"x" * 65_536
+    assert os.write(writer, filler) == len(filler)
+    first = threading.Thread(target=outlet.answer, args=({"first": True},))
+    first.start()
+    second = threading.Thread(target=outlet.answer, args=({},))
+    second.start()
+    assert second.is_alive() and first.is_alive()
+    assert os.read(reader, len(filler)) == filler
+    first.join()
+    second.join()
+    assert json.loads(os.read(reader, 100)) == {"first": True}
+    os.close(reader)
+    os.close(writer)
+
+
 def test_an_answer_that_nobody_reads_is_no_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
