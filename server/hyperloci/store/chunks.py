@@ -255,6 +255,13 @@ class Chunks:
             (day,),
         ).rowcount
 
+    def archived_days(self) -> list[str]:
+        """Return the days under which chunks are archived, oldest first."""
+        rows = self._connection.execute(
+            "SELECT DISTINCT archive_day FROM chunks WHERE archive_day IS NOT NULL ORDER BY 1"
+        )
+        return [str(row[0]) for row in rows]
+
     def archived_on(self, day: str) -> list[Chunk]:
         """Return the chunks that are archived under a day or one before it."""
         return self._select("c.archive_day <= ?", (day,))

@@ -104,7 +104,9 @@ class Freezer:
             return 0
         limit = day_of(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
         lost = 0
-        for day in [day for day in archive.days() if day < limit]:
+        # A backup that was put back may know of days whose files are gone.
+        days = sorted({*archive.days(), *self.store.chunks.archived_days()})
+        for day in [day for day in days if day < limit]:
             with self.store.transaction():
                 gone = self.store.chunks.archived_on(day)
                 self.store.chunks.expire(day)
