@@ -1,0 +1,44 @@
+"""Asking a project's memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.memory import Memory
+
+
+@pytest.mark.req("B.12")
+def test_only_a_search_that_says_so_notes_what_it_recalled(memory: Memory) -> None:
+    id = memory.remember_fact("the gateway listens on 8443").id
+
+    memory.search("gateway", reinforce=False)
+    unnoted = memory.store.nodes.get_node(id)
+    memory.search("gateway")
+    noted = memory.store.nodes.get_node(id)
+
+    assert unnoted is not None and noted is not None
+    assert (unnoted.access_count, noted.access_count) == (0, 1)
+
+
+def test_a_topic_is_an_id_its_beginning_or_words(memory: Memory) -> None:
+    id = memory.remember_fact("the gateway listens on 8443").id
+
+    assert {memory.find_related(topic).node.id for topic in (id, id[:8], "gateway port 8443")} == {id}
+
+
+def test_a_topic_that_nothing_is_about_is_named(memory: Memory) -> None:
+    with pytest.raises(NotFoundError, match="topic='zeppelin'"):
+        memory.find_related("zeppelin")
+    with pytest.raises(BadRequestError, match="topic is empty"):
+        memory.find_related(" ")
+
+
+def test_an_empty_answer_says_what_to_try(memory: Memory) -> None:
+    memory.remember_fact("the gateway listens on 8443")
+
+    assert memory.search("zeppelin").hints == ("Nothing found; try other words.",)
+    assert memory.search("zeppelin", content_type="code").hints == (
+        "Nothing found; try other words or fewer conditions.",
+    )
+    assert memory.query("type:decision").hints == ("Nothing found; try other words or fewer conditions.",)
