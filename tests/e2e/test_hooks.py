@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.house import PROCESS_SECONDS, House, assistant
+from tests.e2e.house import AS_USUAL, PATIENT, PROCESS_SECONDS, House, assistant
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 EVENTS = (
@@ -140,6 +140,7 @@ def test_input_that_never_ends_is_cut_off(house: House) -> None:
 
 def test_a_locked_database_costs_nothing_but_time(house: House) -> None:
     house.hook("SessionStart", source="startup")
+    house.program = AS_USUAL
     writer = sqlite3.connect(house.settings.database, isolation_level=None)
     writer.execute("BEGIN IMMEDIATE")
     assert house.hook("UserPromptSubmit", prompt=f"Use {SECRET} for the release", prompt_id="p1") == {}
@@ -150,6 +151,7 @@ def test_a_locked_database_costs_nothing_but_time(house: House) -> None:
     assert SECRET.encode() not in house.all_bytes()
     writer.execute("ROLLBACK")
     writer.close()
+    house.program = PATIENT
     house.hook("Stop", last_assistant_message="Anything else?")
     assert house.spooled() == []
     assert [text.replace("[redacted:github-token]", "TOKEN") for text in house.texts()] == [

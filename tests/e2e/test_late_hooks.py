@@ -15,12 +15,10 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.house import PROCESS_SECONDS, House, assistant
+from tests.e2e.house import AS_USUAL, PROCESS_SECONDS, House, assistant
 from tests.embedder.helpers import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc; signals as POSIX has them")
-
-AS_USUAL = "from hyperloci_hooks.run import main; main()"
 
 SLOW_DISK = f"""
 import os, threading
