@@ -71,7 +71,7 @@ def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> N
 
 def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -> None:
     def turn(text: str) -> float:
-        return dense_weight([add(store, text, type=NodeType.EXPERIENCE, subtype="episode")], PERSPECTIVES["auto"])
+        return dense_weight([add(store, text, type=NodeType.EXPERIENCE, subtype="episode")], PERSPECTIVES["auto"], 0.5)
 
     assert turn("short") == pytest.approx(SHORT_TURN_WEIGHT)
     assert turn("long " * 500) == pytest.approx(LONG_TURN_WEIGHT)
@@ -79,8 +79,30 @@ def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -
 
 
 def test_a_profile_replaces_the_weight_by_kind(store: Store) -> None:
-    assert dense_weight([add(store)], PERSPECTIVES["semantic"]) == 0.8
-    assert dense_weight([], PERSPECTIVES["auto"]) == 0.5
+    assert dense_weight([add(store)], PERSPECTIVES["semantic"], 0.5) == 0.8
+    assert dense_weight([], PERSPECTIVES["auto"], 0.0) == 0.5
+
+
+def test_code_is_found_by_meaning_the_surer_meaning_is_of_its_best_hit(store: Store) -> None:
+    code = [add(store, "def f(): ...", type=NodeType.SNIPPET, subtype="code")]
+
+    weights = [dense_weight(code, PERSPECTIVES["auto"], best) for best in (0.3, 0.55, 0.6, 0.65, 0.9)]
+
+    assert weights == pytest.approx([0.6, 0.6, 0.7, 0.8, 0.8])
+
+
+@pytest.mark.req("B.10")
+def test_a_name_that_many_candidates_bear_lifts_none_of_them(store: Store) -> None:
+    nodes = {node.key: node for node in (add(store, f"memory {number}", origin=Origin.MARKDOWN) for number in range(8))}
+    first, *others = nodes
+    words = dict.fromkeys(nodes, 0.5)
+
+    rare = combine({"e6": words, "e11": {first: 1.0}}, nodes, profile="auto")
+    common = combine({"e6": words, "e11": dict.fromkeys(nodes, 1.0)}, nodes, profile="auto")
+
+    assert rare[first].total > rare[others[0]].total
+    assert {score.total for score in common.values()} == {rare[others[0]].total}
+    assert all("e11" not in score.parts for score in common.values())
 
 
 @pytest.mark.req("B.06", "E.07")

@@ -28,8 +28,13 @@ from hyperloci.retrieval.speakers import Wanted
 SpaceScores = Mapping[str, Mapping[NodeKey, float]]
 """Score by memory by space; a memory that a space does not see is left out."""
 
-CODE_WEIGHT: Final = 0.6
-"""Code: 0.5 is best on pycode and 0.7 on CoSQA; 0.6 is within a point of the best on both."""
+UNSURE_CODE_WEIGHT: Final = 0.6
+SURE_CODE_WEIGHT: Final = 0.8
+UNSURE_COSINE: Final = 0.55
+SURE_COSINE: Final = 0.65
+"""Code: 0.6 is best on pycode, whose best cosines are 0.57 in the median, 0.8 on CoSQA, where they are 0.65: the surer
+E1 is of its best hit, the more it counts, evenly between the two (docs/benchmarks.md, "Code"). Cosines of the bundled
+model; another one's only move the weight within its bounds."""
 
 OTHER_WEIGHT: Final = 0.5
 """Documents, abstracts and facts: best on mddocs, within 0.2 points of the best on SciFact."""
@@ -41,7 +46,7 @@ LONG_TURN_CHARS: Final = 1_000
 """Conversation: names and dates decide among short turns (LoCoMo), meaning among long ones (BEAM), where every
 word stands somewhere; between the two lengths the weight moves evenly."""
 
-CODE_VIEWS: Final[Mapping[str, float]] = {"e7": 1.0, "e12": 0.5}
+CODE_VIEWS: Final[Mapping[str, float]] = {"e7": 0.5, "e12": 0.5}
 TURN_VIEWS: Final[Mapping[str, float]] = {"e12": 2.0}
 OTHER_VIEWS: Final[Mapping[str, float]] = {}
 """What other views of meaning count beside E1's 1: for code, for turns, for all else. E12 is worth a point on LoCoMo
@@ -50,6 +55,12 @@ and costs documents up to a point; E10 (0.2, 0.5) helps no set, it speaks throug
 WORDS: Final[Mapping[str, float]] = {"e6": 1.0, "e13": 0.6, "e9": 0.5}
 """What words count by how they were found: as they stand, as other words for the same (E13), misspelled (E9, which is
 asked only where a word stands nowhere). The best of the three counts: added up, E13 costs LoCoMo a point."""
+
+NAMED_BY_MANY: Final = 4.0
+SAME_NAME: Final = 0.8
+"""What a question names says the less, the more candidates name it too: E11's bonus fades to nothing when a quarter of
+them do. Without that it costs every development set (CoSQA 2 points of recall@10, LoCoMo 1 of MRR), and without the
+bonus an alias is not found (docs/benchmarks.md, "Names")."""
 
 BESIDE: Final = 0.15
 """What the turn before or after adds to a turn: recall@10 0.735 to 0.744 on LoCoMo, 0.632 to 0.644 on BEAM; with 0.3
@@ -106,8 +117,10 @@ def combine(
         wanted: whose words the question is after.
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
-    weight = dense_weight(nodes.values(), perspective) if "e1" in spaces else 0.0
-    parts = {key: _parts(key, node, spaces, perspective, weight) for key, node in nodes.items()}
+    best = max(spaces.get("e1", {}).values(), default=0.0)
+    weight = dense_weight(nodes.values(), perspective, best) if "e1" in spaces else 0.0
+    bonuses = _bonuses(spaces, nodes, perspective)
+    parts = {key: _parts(key, node, spaces, perspective, weight, bonuses) for key, node in nodes.items()}
     own = {key: sum(found.values()) for key, found in parts.items()}
     if profile == MEANING:
         return {key: Scores(spaces={"e1": spaces["e1"][key]}, parts=parts[key], total=own[key]) for key in nodes}
@@ -122,7 +135,21 @@ def combine(
     }
 
 
-def _parts(key: NodeKey, node: Node, spaces: SpaceScores, perspective: Perspective, weight: float) -> dict[str, float]:
+def _bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, Node], perspective: Perspective) -> dict[str, float]:
+    """Return what each space adds at most; a name that many candidates bear adds little."""
+    named = spaces.get("e11", {})
+    share = sum(named.get(key, 0.0) > SAME_NAME for key in nodes) / max(1, len(nodes))
+    return {**BONUS, "e11": BONUS["e11"] * max(0.0, 1 - NAMED_BY_MANY * share), **perspective.bonus}
+
+
+def _parts(
+    key: NodeKey,
+    node: Node,
+    spaces: SpaceScores,
+    perspective: Perspective,
+    weight: float,
+    bonuses: Mapping[str, float],
+) -> dict[str, float]:
     cosine = spaces.get("e1", {}).get(key)
     # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come last.
     own = 0.0 if cosine is None else weight
@@ -133,8 +160,8 @@ def _parts(key: NodeKey, node: Node, spaces: SpaceScores, perspective: Perspecti
     if found:
         best = max(found, key=lambda space: found[space])
         parts[best] = (1 - own) * found[best]
-    for space, bonus in {**BONUS, **perspective.bonus}.items():
-        if key in spaces.get(space, {}):
+    for space, bonus in bonuses.items():
+        if bonus and key in spaces.get(space, {}):
             parts[space] = bonus * spaces[space][key]
     return parts
 
@@ -163,18 +190,28 @@ def _factor(node: Node, wanted: Wanted | None) -> float:
     return ON_PURPOSE if on_purpose else 1.0
 
 
-def dense_weight(nodes: Iterable[Node], perspective: Perspective) -> float:
-    """Return how much meaning counts against exact words in a search that found these."""
+def dense_weight(nodes: Iterable[Node], perspective: Perspective, best: float) -> float:
+    """Return how much meaning counts against exact words in a search that found these.
+
+    Args:
+        nodes: the candidates.
+        perspective: from which side to look.
+        best: the highest cosine among them.
+    """
     if perspective.meaning is not None:
         return perspective.meaning
-    wanted = [_weight_of(node) for node in nodes]
+    wanted = [_weight_of(node, best) for node in nodes]
     return sum(wanted) / len(wanted) if wanted else OTHER_WEIGHT
 
 
-def _weight_of(node: Node) -> float:
+def _weight_of(node: Node, best: float) -> float:
     if node.subtype == "code":
-        return CODE_WEIGHT
+        return _between(best, UNSURE_COSINE, SURE_COSINE, UNSURE_CODE_WEIGHT, SURE_CODE_WEIGHT)
     if node.subtype != "episode":
         return OTHER_WEIGHT
-    length = (len(node.content) - SHORT_TURN_CHARS) / (LONG_TURN_CHARS - SHORT_TURN_CHARS)
-    return SHORT_TURN_WEIGHT + min(1.0, max(0.0, length)) * (LONG_TURN_WEIGHT - SHORT_TURN_WEIGHT)
+    return _between(len(node.content), SHORT_TURN_CHARS, LONG_TURN_CHARS, SHORT_TURN_WEIGHT, LONG_TURN_WEIGHT)
+
+
+def _between(value: float, first: float, last: float, low: float, high: float) -> float:
+    """Return what moves evenly from `low` at `first` to `high` at `last`, and no further."""
+    return low + min(1.0, max(0.0, (value - first) / (last - first))) * (high - low)
