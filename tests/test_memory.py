@@ -368,6 +368,25 @@ def test_a_context_keeps_within_its_budget_and_names_its_sources(memory: Memory)
     assert "not instructions" in context.markdown
 
 
+@pytest.mark.req("B.08", "B.20")
+def test_a_contexts_own_budget_follows_the_setting_and_the_question(
+    settings: Settings, project: Path, clock: FakeClock
+) -> None:
+    budgets = {}
+    for budget in (400, 2_000):
+        with Memory.open(dataclasses.replace(settings, context_token_budget=budget), project, clock=clock) as memory:
+            for number in range(100):
+                memory.remember_fact(f"Decision {number}: the deploy pipeline step {number} runs in parallel")
+            budgets[budget] = [
+                memory.get_context(question).tokens
+                for question in ("deploy pipeline", "compare all steps of the deploy pipeline, and list which run when")
+            ]
+
+    assert budgets[400][0] <= 200 < budgets[400][1] <= 600
+    assert 200 < budgets[2_000][0] <= 1_000
+    assert budgets[2_000][1] > budgets[400][1]
+
+
 def test_a_context_about_nothing_known_is_empty(memory: Memory) -> None:
     memory.remember_fact("The deploy pipeline runs in parallel")
 

@@ -750,7 +750,12 @@ class Memory:
         from hyperloci.lifecycle.asking import Asking
 
         return Asking(
-            store=self.store, searcher=self._searcher, facts=self._facts, project=self.project, clock=self._clock
+            store=self.store,
+            searcher=self._searcher,
+            facts=self._facts,
+            project=self.project,
+            clock=self._clock,
+            token_budget=self.settings.context_token_budget,
         )
 
     @property

@@ -36,6 +36,9 @@ CONTRADICTION_CANDIDATES: Final = 30
 CONTEXT_FROM: Final = 20
 """Memories that a context is chosen from, at least."""
 
+USUAL_TOKENS: Final = 2_000
+"""The budget of B.20 at which simple and complex questions get the 1,000 and 3,000 tokens of B.08."""
+
 REINFORCE_PATIENCE_MS: Final = 100
 """How long a search waits to note what it recalled while another process writes."""
 
@@ -52,6 +55,7 @@ class Asking:
     facts: Facts
     project: Project
     clock: Clock
+    token_budget: int
 
     def search(
         self,
@@ -111,7 +115,8 @@ class Asking:
         level = effort(query)
         answer = self.search(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
         hits = bearing(query, answer.results)
-        context = assemble(query, hits, level.tokens if max_tokens is None else max_tokens)
+        own = level.tokens * self.token_budget // USUAL_TOKENS
+        context = assemble(query, hits, own if max_tokens is None else max_tokens)
         self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
         return context
 
