@@ -28,6 +28,9 @@ from hyperloci.retrieval.speakers import Wanted
 SpaceScores = Mapping[str, Mapping[NodeKey, float]]
 """Score by memory by space; a memory that a space does not see is left out."""
 
+_Counted = tuple[str, float, Mapping[NodeKey, float]]
+"""A space, what it counts, and its scores."""
+
 UNSURE_CODE_WEIGHT: Final = 0.6
 SURE_CODE_WEIGHT: Final = 0.8
 UNSURE_COSINE: Final = 0.55
@@ -119,8 +122,8 @@ def combine(
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)
     weight = dense_weight(nodes.values(), perspective, best) if "e1" in spaces else 0.0
-    bonuses = _bonuses(spaces, nodes, perspective)
-    parts = {key: _parts(key, node, spaces, perspective, weight, bonuses) for key, node in nodes.items()}
+    weighing = _Weighing(spaces, perspective, weight, _bonuses(spaces, nodes, perspective))
+    parts = {key: weighing.parts(key, node) for key, node in nodes.items()}
     own = {key: sum(found.values()) for key, found in parts.items()}
     if profile == MEANING:
         return {key: Scores(spaces={"e1": spaces["e1"][key]}, parts=parts[key], total=own[key]) for key in nodes}
@@ -142,37 +145,49 @@ def _bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, Node], perspective: Pe
     return {**BONUS, "e11": BONUS["e11"] * max(0.0, 1 - NAMED_BY_MANY * share), **perspective.bonus}
 
 
-def _parts(
-    key: NodeKey,
-    node: Node,
-    spaces: SpaceScores,
-    perspective: Perspective,
-    weight: float,
-    bonuses: Mapping[str, float],
-) -> dict[str, float]:
-    cosine = spaces.get("e1", {}).get(key)
-    # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come last.
-    own = 0.0 if cosine is None else weight
-    parts = {} if cosine is None else _meaning(key, cosine, spaces, _views(node, perspective), own)
-    if perspective is _MEANING_ONLY:
+class _Weighing:
+    """What every space that scored anything adds to a memory's score; looked up once a search, used for all of it."""
+
+    def __init__(
+        self, spaces: SpaceScores, perspective: Perspective, weight: float, bonuses: Mapping[str, float]
+    ) -> None:
+        meaning_only = perspective is _MEANING_ONLY
+        self._perspective = perspective
+        self._weight = weight
+        self._spaces = spaces
+        self._cosines = spaces.get("e1", {})
+        self._words = () if meaning_only else self._scored(WORDS)
+        self._bonuses = () if meaning_only else self._scored(bonuses)
+        self._views: dict[str | None, tuple[_Counted, ...]] = {}
+
+    def _scored(self, counts: Mapping[str, float]) -> tuple[_Counted, ...]:
+        return tuple((space, count, self._spaces[space]) for space, count in counts.items() if space in self._spaces)
+
+    def parts(self, key: NodeKey, node: Node) -> dict[str, float]:
+        """Return what each space adds to one memory's score."""
+        cosine = self._cosines.get(key)
+        # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come
+        # last.
+        own = 0.0 if cosine is None else self._weight
+        parts = {} if cosine is None else self._meaning(key, cosine, node)
+        best, by = 0.0, ""
+        for space, share, scores in self._words:
+            if key in scores and (not by or share * scores[key] > best):
+                best, by = share * scores[key], space
+        if by:
+            parts[by] = (1 - own) * best
+        for space, bonus, scores in self._bonuses:
+            if bonus and key in scores:
+                parts[space] = bonus * scores[key]
         return parts
-    found = {space: share * spaces[space][key] for space, share in WORDS.items() if key in spaces.get(space, {})}
-    if found:
-        best = max(found, key=lambda space: found[space])
-        parts[best] = (1 - own) * found[best]
-    for space, bonus in bonuses.items():
-        if bonus and key in spaces.get(space, {}):
-            parts[space] = bonus * spaces[space][key]
-    return parts
 
-
-def _meaning(
-    key: NodeKey, cosine: float, spaces: SpaceScores, views: Mapping[str, float], weight: float
-) -> dict[str, float]:
-    seen = {space: count for space, count in views.items() if key in spaces.get(space, {})}
-    total = 1.0 + sum(seen.values())
-    parts = {space: weight * count / total * max(0.0, spaces[space][key]) for space, count in seen.items()}
-    return {"e1": weight / total * max(0.0, cosine), **parts}
+    def _meaning(self, key: NodeKey, cosine: float, node: Node) -> dict[str, float]:
+        views = self._views.get(node.subtype)
+        if views is None:
+            views = self._views[node.subtype] = self._scored(_views(node, self._perspective))
+        seen = [(space, count, max(0.0, scores[key])) for space, count, scores in views if key in scores]
+        weight = self._weight / (1.0 + sum(count for _, count, _ in seen))
+        return {"e1": weight * max(0.0, cosine), **{space: weight * count * score for space, count, score in seen}}
 
 
 def _views(node: Node, perspective: Perspective) -> Mapping[str, float]:

@@ -18,7 +18,7 @@ from hyperloci.spaces.score import score
 from hyperloci.spaces.space import SPACES, Kind
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.codes import signs_of
+from hyperloci.store.bits import signs_of
 from hyperloci.store.filters import BoolArray
 
 Ranked = dict[NodeKey, float]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.store.analysis import STOP_WORDS
-from hyperloci.store.codes import signs_of
+from hyperloci.store.bits import signs_of
 
 BITS: Final = 1_024
 NGRAM: Final = 3

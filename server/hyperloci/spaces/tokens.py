@@ -15,6 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperloci.store.bits import sums_of_set
+
 FloatArray = NDArray[np.float32]
 
 SPANS: Final = 96
@@ -50,13 +52,12 @@ def of_query(states: FloatArray) -> FloatArray | None:
 def max_sim(query: FloatArray, blobs: Sequence[bytes]) -> FloatArray:
     """Return per memory the mean over the question's tokens of the best estimated cosine with a span, 0..1."""
     width = query.shape[1]
-    packed = [np.frombuffer(blob, np.uint8).reshape(-1, -(-width // 8)) for blob in blobs]
-    bounds = np.cumsum([0, *(len(rows) for rows in packed)])[:-1]
-    signs = np.unpackbits(np.concatenate(packed), axis=1, count=width, bitorder="little").astype(np.float32)
-    # q . (2b - 1) is 2 q . b - sum(q): half the work of making signs first.
-    products = 2 * (query @ signs.T) - query.sum(axis=1, keepdims=True)
-    best = np.maximum.reduceat(products, bounds, axis=1).mean(axis=0)
-    return np.asarray(np.clip(best / (np.sqrt(width) * _SIGN_COSINE), 0.0, 1.0), dtype=np.float32)
+    size = -(-width // 8)
+    bounds = np.cumsum([0, *(len(blob) // size for blob in blobs)])[:-1]
+    packed = np.frombuffer(b"".join(blobs), np.uint8).reshape(-1, size)
+    # q . (2b - 1) is 2 q . b - sum(q).
+    best = 2 * np.maximum.reduceat(sums_of_set(packed, query), bounds) - query.sum(axis=1)
+    return np.asarray(np.clip(best.mean(axis=1) / (np.sqrt(width) * _SIGN_COSINE), 0.0, 1.0), dtype=np.float32)
 
 
 def pooled(rows: FloatArray, count: int) -> FloatArray:

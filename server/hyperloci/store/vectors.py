@@ -17,15 +17,14 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import int8
+from hyperloci.store.bits import FloatArray, signs_of
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.codes import (
     WORD_BITS,
     BoolArray,
     Codes,
-    FloatArray,
     dot,
     sign_code,
-    signs_of,
     words_of,
 )
 from hyperloci.store.stats import MAX_ATTEMPTS, get_meta, set_meta
@@ -248,7 +247,7 @@ class Vectors:
         """Return the node keys nearest to a unit vector and their cosines, best first.
 
         Args:
-            query: shape (dimensions,), unit length; for E9 one sign a bit (`codes.signs_of`), of any length.
+            query: shape (dimensions,), unit length; for E9 one sign a bit (`bits.signs_of`), of any length.
             allowed: bitmap over node keys: which may be returned.
             model_key: only vectors of this model are compared.
             k: how many at most.
