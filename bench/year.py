@@ -32,6 +32,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
 from hyperloci.store.health import violations
+from hyperloci.store.nodes import RESTORE_DAYS
 
 START: Final = 1_767_225_600_000
 """2026-01-01."""
@@ -261,11 +262,15 @@ class Year:
                 return _rows(store.connection)
 
     def restored(self) -> tuple[int, int]:
-        """Return how many tombstones came back as they were, and how many there are."""
+        """Return how many tombstones of the last 30 days came back as they were, and how many there are."""
         with tempfile.TemporaryDirectory() as folder:
             path = self.memory.store.back_up(Path(folder) / "copy.db")
             with Store.open(path, clock=self.clock) as store:
-                rows = store.connection.execute("SELECT id, content FROM nodes WHERE deleted_at IS NOT NULL").fetchall()
+                # One whose 30 days ended a moment ago waits for the next round of upkeep to go for good.
+                rows = store.connection.execute(
+                    "SELECT id, content FROM nodes WHERE deleted_at >= ?",
+                    (self.clock() - RESTORE_DAYS * MS_PER_DAY,),
+                ).fetchall()
                 came_back = 0
                 for row in rows:
                     with store.transaction():

@@ -84,6 +84,25 @@ def test_an_identifier_is_its_words(name: str, words: str) -> None:
     assert code_view.split_identifier(name) == words
 
 
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("shop.cart.price_rules > PriceRules > bestOffer", "price rules price rules best offer"),
+        ("src.f1106 > get_var", "get var"),
+        ("app > run", "app run"),
+        ("t", ""),
+    ],
+)
+def test_where_code_stands_is_said_in_words(title: str, words: str) -> None:
+    assert code_view.place(title) == words
+
+
+def test_code_is_seen_behind_the_words_of_its_place_and_prose_behind_its_headings() -> None:
+    title = "shop.cart > Cart > addItem"
+    assert views_of(Sight(content="pass", title=title, facts=FACTS)).text == "cart cart add item\npass"
+    assert views_of(Sight(content="pass", title=title)).text == f"{title}\npass"
+
+
 FACTS = CodeFacts(
     kind="method",
     name="fetch_user",
@@ -168,7 +187,7 @@ def test_code_is_seen_by_its_parse_and_not_by_its_text() -> None:
     assert view.names == {"e8_out": ("json", "Store", "query_one"), "e11": ("UserStore.fetch_user", "json", "Store")}
     assert view.dense["e5_cause"] == "the table is slow"
     assert view.dense["e10"] == "Return a user by id"
-    assert view.text == "users > UserStore\ndef fetch_user(): ..."
+    assert view.text == "users user store\ndef fetch_user(): ..."
 
 
 def test_names_that_the_graph_knows_go_before_rules() -> None:

@@ -17,6 +17,9 @@ MAX_DOC_CHARS: Final = 400
 MAX_VIEW_CHARS: Final = 900
 """The model reads 256 tokens; what comes last is cut, and callees say least."""
 
+MIN_FILE_WORD: Final = 3
+"""Letters of a file's name that make a word."""
+
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
 _NOISE: Final = frozenset(
     """append extend items keys values len str int float bool list dict set tuple print range isinstance getattr
@@ -40,6 +43,21 @@ _IDENTIFIER: Final = re.compile(
 def split_identifier(name: str) -> str:
     """Return an identifier's parts as lower-case words: `parseConfigFile` and `parse_config_file` are the same."""
     return " ".join(part.lower() for part in _PART.findall(name))
+
+
+def place(title: str) -> str:
+    """Return where code stands, in words: its file's name, then its class and function.
+
+    Packages above the file, dots and underscores are noise to a model of language; so are numbers and single letters in
+    a file's name (docs/benchmarks.md, "Code").
+    """
+    module, *names = title.split(" > ")
+    file = [
+        word
+        for word in split_identifier(module.rpartition(".")[2]).split()
+        if word.isalpha() and len(word) >= MIN_FILE_WORD
+    ]
+    return " ".join(filter(None, [*file, *map(split_identifier, names)]))
 
 
 def of_facts(facts: CodeFacts) -> str | None:

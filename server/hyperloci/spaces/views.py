@@ -57,6 +57,11 @@ def semantic_view(title: str, content: str) -> str:
     return f"{title}\n{content}" if title else content
 
 
+def _whole(sight: Sight) -> str:
+    title = sight.title if sight.facts is None else code_view.place(sight.title)
+    return semantic_view(title, sight.content)
+
+
 def views_of(sight: Sight) -> Views:
     """Return the views of a memory."""
     spoken = sight.content if sight.facts is None else sight.facts.docstring
@@ -73,7 +78,7 @@ def views_of(sight: Sight) -> Views:
         "e11": tuple(sight.entities or _named(sight)),
     }
     return Views(
-        text=semantic_view(sight.title, sight.content),
+        text=_whole(sight),
         dense={column: text for column, text in found.items() if text},
         names={column: found for column, found in named.items() if found},
     )

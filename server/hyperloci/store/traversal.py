@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey
 
@@ -38,6 +39,9 @@ class Crossing(NamedTuple):
     target: NodeKey
     edge: int
 
+
+_CROSSING: Final[Callable[[tuple[Any, ...]], Crossing]] = functools.partial(tuple.__new__, Crossing)
+"""A row as a crossing, without a call of Python's: `_make` is a quarter of a walk's time."""
 
 _SPEAKERS: Final = "('subject', 'cause')"
 
@@ -177,7 +181,9 @@ class Traversal:
             label, direction, scopes: as in `step`.
             limit: crossings read at most.
         """
-        rows = self._connection.execute(
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute(
             _CROSSINGS[direction],
             (
                 json.dumps([int(key) for key in sources]),
@@ -186,7 +192,7 @@ class Traversal:
                 limit,
             ),
         )
-        return list(map(Crossing._make, rows))
+        return list(map(_CROSSING, rows))
 
     def has_label(self, label: str) -> bool:
         """Return whether any hyperedge has this label."""
