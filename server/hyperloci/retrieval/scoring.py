@@ -2,8 +2,8 @@
 
 A score is `w * meaning + (1 - w) * words + bonuses`, times what the memory's kind and speaker are worth:
 
-- meaning: the cosine of E1, joined by the other views of meaning (E7 for code, E10, E12); a view that does not apply
-  to a memory leaves its weight to E1;
+- meaning: the cosine of E1, joined by the other views of meaning (E10, E12) and, for code, lifted by E7; a view that
+  does not apply to a memory leaves its weight to E1;
 - words: the BM25 of E6 as a share of a perfect answer's, or what E13 and E9 make of the words, if that is more;
 - bonuses: the spaces that see a relation, a direction or a time, each only where the question speaks to it.
 
@@ -49,11 +49,16 @@ LONG_TURN_CHARS: Final = 1_000
 """Conversation: names and dates decide among short turns (LoCoMo), meaning among long ones (BEAM), where every
 word stands somewhere; between the two lengths the weight moves evenly."""
 
-CODE_VIEWS: Final[Mapping[str, float]] = {"e7": 0.5, "e12": 0.5}
+CODE_VIEWS: Final[Mapping[str, float]] = {"e12": 0.5}
 TURN_VIEWS: Final[Mapping[str, float]] = {"e12": 2.0}
 OTHER_VIEWS: Final[Mapping[str, float]] = {}
 """What other views of meaning count beside E1's 1: for code, for turns, for all else. E12 is worth a point on LoCoMo
 and costs documents up to a point; E10 (0.2, 0.5) helps no set, it speaks through profile `intent`."""
+
+CODE_LIFT: Final = 0.5
+"""How far E7 lifts code that it sees nearer than E1 does. As a view like the others it costs code that a docstring
+explains (CoSQA 2 points of recall@10) what it is worth to code without one (pycode); lifting, it costs the former
+nothing (docs/benchmarks.md, "Code")."""
 
 WORDS: Final[Mapping[str, float]] = {"e6": 1.0, "e13": 0.6, "e9": 0.5}
 """What words count by how they were found: as they stand, as other words for the same (E13), misspelled (E9, which is
@@ -63,7 +68,8 @@ NAMED_BY_MANY: Final = 4.0
 SAME_NAME: Final = 0.8
 """What a question names says the less, the more candidates name it too: E11's bonus fades to nothing when a quarter of
 them do. Without that it costs every development set (CoSQA 2 points of recall@10, LoCoMo 1 of MRR), and without the
-bonus an alias is not found (docs/benchmarks.md, "Names")."""
+bonus an alias is not found (docs/benchmarks.md, "Names"). Code has none: what it names are its imports and itself, and
+its words say so (0.4 points of recall@10 on CoSQA and on pycode, a point of MRR)."""
 
 BESIDE: Final = 0.15
 """What the turn before or after adds to a turn: recall@10 0.735 to 0.744 on LoCoMo, 0.632 to 0.644 on BEAM; with 0.3
@@ -158,6 +164,9 @@ class _Weighing:
         self._cosines = spaces.get("e1", {})
         self._words = () if meaning_only else self._scored(WORDS)
         self._bonuses = () if meaning_only else self._scored(bonuses)
+        unnamed = {space: bonus for space, bonus in bonuses.items() if space != "e11" or space in perspective.bonus}
+        self._bonuses_of_code = () if meaning_only else self._scored(unnamed)
+        self._lift = {} if perspective.views is not None else spaces.get("e7", {})
         self._views: dict[str | None, tuple[_Counted, ...]] = {}
 
     def _scored(self, counts: Mapping[str, float]) -> tuple[_Counted, ...]:
@@ -176,7 +185,7 @@ class _Weighing:
                 best, by = share * scores[key], space
         if by:
             parts[by] = (1 - own) * best
-        for space, bonus, scores in self._bonuses:
+        for space, bonus, scores in self._bonuses_of_code if node.subtype == "code" else self._bonuses:
             if bonus and key in scores:
                 parts[space] = bonus * scores[key]
         return parts
@@ -187,7 +196,10 @@ class _Weighing:
             views = self._views[node.subtype] = self._scored(_views(node, self._perspective))
         seen = [(space, count, max(0.0, scores[key])) for space, count, scores in views if key in scores]
         weight = self._weight / (1.0 + sum(count for _, count, _ in seen))
-        return {"e1": weight * max(0.0, cosine), **{space: weight * count * score for space, count, score in seen}}
+        parts = {"e1": weight * max(0.0, cosine), **{space: weight * count * score for space, count, score in seen}}
+        if node.subtype == "code" and self._lift.get(key, 0.0) > max(0.0, cosine):
+            parts["e7"] = weight * CODE_LIFT * (self._lift[key] - max(0.0, cosine))
+        return parts
 
 
 def _views(node: Node, perspective: Perspective) -> Mapping[str, float]:
