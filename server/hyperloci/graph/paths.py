@@ -7,6 +7,7 @@ lie between them.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -87,6 +88,8 @@ def neighbourhood(
             for crossing in _cross(traversal, frontier, walk, limit=5 * max_nodes):
                 if crossing.target not in found:
                     fresh[crossing.target] = distance
+                    if len(found) + len(fresh) >= max_nodes:
+                        break
             frontier = list(fresh)[: max_nodes - len(found)]
             found.update(dict.fromkeys(frontier, distance))
             if not frontier:
@@ -196,20 +199,16 @@ def _depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[N
 
 def _cross(
     traversal: Traversal, sources: Sequence[NodeKey] | set[NodeKey], walk: Walk, *, limit: int
-) -> list[Crossing]:
+) -> Iterator[Crossing]:
     keys = list(sources)
-    found: list[Crossing] = []
-    for first in range(0, len(keys), BATCH):
-        found += traversal.neighbours(
-            keys[first : first + BATCH],
-            label=walk.label,
-            direction=walk.direction,
-            scopes=walk.scopes,
-            limit=limit - len(found),
+    crossings = (
+        crossing
+        for first in range(0, len(keys), BATCH)
+        for crossing in traversal.neighbours(
+            keys[first : first + BATCH], label=walk.label, direction=walk.direction, scopes=walk.scopes, limit=limit
         )
-        if len(found) >= limit:
-            break
-    return found
+    )
+    return itertools.islice(crossings, limit)
 
 
 def _joined(

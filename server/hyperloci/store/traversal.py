@@ -7,6 +7,7 @@ import itertools
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -171,28 +172,29 @@ class Traversal:
         direction: str = BOTH,
         scopes: Sequence[str] = (),
         limit: int = MAX_STEPS,
-    ) -> list[Crossing]:
-        """Return which living nodes lie across one hyperedge, as (source, target, hyperedge), by source and age.
+    ) -> Iterator[Crossing]:
+        """Yield which living nodes lie across one hyperedge, as (source, target, hyperedge), by source and age.
 
-        The lean sibling of `step`, for walks that visit many nodes: no order by confidence, and from every source.
+        The lean sibling of `step`, for walks that visit many nodes: no order by confidence, and from every source. Rows
+        are read as they are asked for: a walk that has enough leaves the rest of a hub unread.
 
         Args:
             sources: keys of nodes.
             label, direction, scopes: as in `step`.
             limit: crossings read at most.
         """
-        cursor = self._connection.cursor()
-        cursor.row_factory = None
-        rows = cursor.execute(
-            _CROSSINGS[direction],
-            (
-                json.dumps([int(key) for key in sources]),
-                label,
-                json.dumps(list(scopes)) if scopes else None,
-                limit,
-            ),
-        )
-        return list(map(_CROSSING, rows))
+        with closing(self._connection.cursor()) as cursor:
+            cursor.row_factory = None
+            cursor.execute(
+                _CROSSINGS[direction],
+                (
+                    json.dumps([int(key) for key in sources]),
+                    label,
+                    json.dumps(list(scopes)) if scopes else None,
+                    limit,
+                ),
+            )
+            yield from map(_CROSSING, cursor)
 
     def has_label(self, label: str) -> bool:
         """Return whether any hyperedge has this label."""
