@@ -956,3 +956,10 @@ def test_chunks_partition_any_file_in_any_language(lines: list[str], ending: str
 @given(st.text(max_size=200), st.sampled_from([row.extensions[0] for row in LANGUAGES]))
 def test_no_text_breaks_the_partition(text: str, extension: str) -> None:
     assert_partition(text, chunk_code(f"a{extension}", text))
+
+
+@pytest.mark.parametrize("character", ["\U00040000", "\U000e0001", "\U0010ffff"])
+@pytest.mark.parametrize("path", ["a.sh", "a.py", "a.kt", "a.cpp"])
+def test_characters_of_the_high_planes_end_no_parser(path: str, character: str) -> None:
+    text = f"impl {{{character}"
+    assert "".join(chunk.text for chunk in chunk_code(path, text)) == text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -56,6 +57,12 @@ class Outline:
     docs: Mapping[int | None, str]
 
 
+_HIGH_PLANES: Final = re.compile(rb"[\xf1-\xf4][\x80-\xbf]{3}")
+_LETTER: Final = "\U00010000".encode()
+"""A character from U+40000 on, where no language has a letter, and what a parser is shown in its place: one as long.
+Bash's grammar reads behind its tables there and takes the process with it (`impl {` and U+10FFFF; found by fuzzing)."""
+
+
 def parse_outline(language: Language, text: str) -> Outline | None:
     """Parse a source file. None if its grammar is missing, gives up, or understands less than half; never raises."""
     grammar = language.load()
@@ -92,6 +99,7 @@ def parse_outline(language: Language, text: str) -> Outline | None:
 
 def _parse(grammar: tree_sitter.Language, data: bytes) -> Node | None:
     """Return the tree's root, or None when the parser does not come to an end on broken code, as Kotlin's may."""
+    data = _HIGH_PLANES.sub(_LETTER, data)
     allowed = _FREE_REPORTS + len(data) // _BYTES_PER_REPORT
     deadline = time.monotonic() + MAX_PARSE_SECONDS
     reports = 0
