@@ -37,6 +37,8 @@ project.identify = lambda *places, **more: threading.Event().wait(float(os.envir
 """
 """It takes that many seconds until the hook knows which project it is in."""
 
+USED = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "toolu_1"}
+
 
 @pytest.fixture
 def house(tmp_path: Path) -> House:
@@ -125,8 +127,7 @@ def test_what_a_killed_hook_neither_stored_nor_answered_is_read_from_the_transcr
 @pytest.mark.req("B.02")
 def test_a_hook_on_a_slow_disk_answers_once_its_record_is_safe(house: House) -> None:
     house.environ["SLOW"] = "1"
-    used = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "toolu_1"}
-    with begun(house, "PostToolUse", SLOW_DISK, **used) as hook:
+    with begun(house, "PostToolUse", SLOW_DISK, **USED) as hook:
         assert json.loads(answer_of(hook)) == {}
     assert len(house.spooled()) == 1
     assert house.texts() == ["Bash: make"]
@@ -135,8 +136,7 @@ def test_a_hook_on_a_slow_disk_answers_once_its_record_is_safe(house: House) -> 
 @pytest.mark.req("B.02")
 def test_a_hook_whose_record_never_gets_safe_does_not_answer_and_leaves_it_whole(house: House) -> None:
     house.environ["SLOW"] = "2"
-    used = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "toolu_1"}
-    with begun(house, "PostToolUse", SLOW_DISK, **used) as hook:
+    with begun(house, "PostToolUse", SLOW_DISK, **USED) as hook:
         wait_for(lambda: len(unfinished(house)) == 2)
         hook.kill()
         assert hook.stdout and hook.stdout.read() == b""
@@ -148,8 +148,7 @@ def test_a_hook_whose_record_never_gets_safe_does_not_answer_and_leaves_it_whole
 @pytest.mark.req("B.02")
 def test_a_hook_that_is_late_before_it_knows_what_to_keep_takes_its_time(house: House) -> None:
     house.environ["SLOW"] = "1.2"
-    used = {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_use_id": "toolu_1"}
-    with begun(house, "PostToolUse", SLOW_START, **used) as hook:
+    with begun(house, "PostToolUse", SLOW_START, **USED) as hook:
         assert json.loads(answer_of(hook)) == {}
     assert "ran out of time" in house.log()
     assert house.texts() == ["Bash: make"]

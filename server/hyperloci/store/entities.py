@@ -1,4 +1,7 @@
-"""The entity registry: canonical names, aliases, mentions, merges (B.10)."""
+"""The entity registry: canonical names, aliases, mentions, merges (B.10).
+
+Longer than most: registering, merging and undoing a merge keep the same tables right, and are read together.
+"""
 
 from __future__ import annotations
 
