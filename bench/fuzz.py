@@ -2,15 +2,16 @@
 
     python -m bench fuzz [--examples 100000] [--only markdown,code,tools] [--seed 0] [--json]
 
-Every parser, every hook and every tool gets so many inputs made by hypothesis. A target may refuse an input with an
-error of ours; any other exception, and more than two seconds of processor time, is a defect, which is shown with the
-smallest input that has it. Tools get a tenth as many: a call goes through the whole server.
+Every parser, every hook and every tool gets so many inputs: one in ten is made by hypothesis, the others are that one
+changed again and again. A target may refuse an input with an error of ours; any other exception, and more than two
+seconds of processor time, is a defect, which is shown with the smallest input that has it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import logging
 import sys
 import tempfile
 import time
@@ -22,39 +23,45 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from bench._fuzz import FUZZED, Target, attempt, opened
+from bench._fuzz_mutants import mutants
 from bench._fuzz_tools import TOOLS, arguments_of, server, target_of
 from bench._shared import Table, save_result
 
-TOOLS_SHARE = 0.1
+MUTANTS = 9
+"""Of each drawn input."""
 
 
 def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, number: int) -> dict[str, Any]:
-    """Give a target so many inputs; return how many it got, in what time, and the defect that was found."""
+    """Give a target so many inputs or a few more; return how many, in what time, and the defect that was found."""
     given_inputs = 0
     slowest = 0.0
 
     @seed(number)
-    @given(inputs)
+    @given(inputs, st.integers(0, 2**32))
     @settings(
-        max_examples=examples,
+        max_examples=-(-examples // (1 + MUTANTS)),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
         phases=(Phase.generate, Phase.shrink),
     )
-    def one(value: Any) -> None:
+    def some(drawn: Any, number: int) -> None:
         nonlocal given_inputs, slowest
-        given_inputs += 1
-        started = time.thread_time()
-        try:
-            attempt(target, value)
-        finally:
-            slowest = max(slowest, time.thread_time() - started)
+        for value in (drawn, *mutants(drawn, number, MUTANTS)):
+            given_inputs += 1
+            started = time.process_time()
+            try:
+                attempt(target, value)
+            except BaseException as error:
+                error.add_note(f"given: {value!r}")
+                raise
+            finally:
+                slowest = max(slowest, time.process_time() - started)
 
     started = time.perf_counter()
     defect = None
     try:
-        one()
+        some()
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -66,7 +73,7 @@ def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, numbe
 
 
 def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any]]:
-    """Examine the named targets, `tools` for all tools; tell on stderr what came of each."""
+    """Examine the named targets and tools, `tools` for all of these; tell on stderr what came of each."""
     answer: dict[str, dict[str, Any]] = {}
 
     def note(name: str, row: dict[str, Any]) -> None:
@@ -77,11 +84,11 @@ def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any
         if name in FUZZED:
             with opened(FUZZED[name]) as target:
                 note(name, examine(FUZZED[name].inputs, target, examples, number))
-    if "tools" in names:
+    tools = [tool for tool in TOOLS if tool in names or "tools" in names]
+    if tools:
         with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, server(Path(folder)) as call:
-            for tool in TOOLS:
-                count = max(1, int(TOOLS_SHARE * examples))
-                note(f"tool {tool}", examine(arguments_of(tool), target_of(call, tool), count, number))
+            for tool in tools:
+                note(f"tool {tool}", examine(arguments_of(tool), target_of(call, tool), examples, number))
     return answer
 
 
@@ -93,7 +100,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    answer = run(options.only.split(","), options.examples, options.seed)
+    # The server tells of each refusal; to write that takes longer than the call.
+    logging.disable(logging.INFO)
+    names = options.only.split(",")
+    if unknown := sorted(set(names) - {*FUZZED, *TOOLS, "tools"}):
+        parser.error(f"unknown targets {', '.join(unknown)}: use {', '.join([*FUZZED, *TOOLS, 'tools'])}")
+    answer = run(names, options.examples, options.seed)
     if options.json:
         print(json.dumps(answer, indent=2))
     else:

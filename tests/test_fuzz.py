@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from bench._fuzz import FUZZED, DefectError, attempt, opened
-from bench.fuzz import examine
+from bench._fuzz_mutants import MAX_SIZE, mutants
+from bench.fuzz import MUTANTS, examine
 from hyperloci.errors import BadRequestError
 
 EXAMPLES = 100
@@ -35,6 +37,47 @@ def test_a_defect_is_found_and_shown_with_its_input() -> None:
 
     found = examine(FUZZED["query"].inputs, target, 2_000, 0)
     assert "ZeroDivisionError" in found["defect"]
+    assert "given: " in found["defect"]
+
+
+def test_a_defect_that_only_a_changed_input_has_is_found() -> None:
+    def target(value: list[int]) -> None:
+        if value != [1, 2, 3]:
+            raise ZeroDivisionError(value)
+
+    found = examine(st.just([1, 2, 3]), target, 10, 0)
+    assert "ZeroDivisionError" in found["defect"]
+
+
+def test_a_target_gets_as_many_inputs_as_it_was_promised() -> None:
+    taken: list[str] = []
+    found = examine(st.text(), taken.append, 95, 0)
+    assert found == {**found, "inputs": len(taken), "defect": None}
+    assert 95 <= len(taken) <= 95 + MUTANTS
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "# A heading\n\ntext",
+        b'{"type": "user", "n": [1, 2.5, null]}\nnot json\n',
+        b"",
+        ("a.py", "def f(x):\n    return x\n"),
+        ("Stop", b'{"session_id": "s1"}'),
+        {"fact": "It is so.", "tags": ["a", "b"], "limit": 3},
+        {},
+        [],
+    ],
+)
+def test_mutants_are_other_inputs_of_the_same_kind_and_the_same_each_time(value: Any) -> None:
+    for number in range(50):
+        made = list(mutants(value, number, 20))
+        assert repr(made) == repr(list(mutants(value, number, 20)))
+        for one in made:
+            assert type(one) is type(value)
+            assert not isinstance(value, tuple) or (one[0] == value[0] and type(one[1]) is type(value[1]))
+            assert not isinstance(one, str | bytes) or len(one) <= MAX_SIZE
+    assert sum(any(one != value for one in mutants(value, number, 20)) for number in range(50)) == 50
 
 
 def test_an_error_that_says_nothing_is_a_defect() -> None:
