@@ -31,6 +31,7 @@ from hyperloci.store.faults import use_cases
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.embedder.status import EmbedderStatus
     from hyperloci.lifecycle.asking import Asking
     from hyperloci.lifecycle.capture import Capture
     from hyperloci.lifecycle.connections import Connections
@@ -585,8 +586,16 @@ class Memory:
             from hyperloci.embedder.waiting import wait_until_drained
 
             with self.embedder_running():
+                self._queue_for(self._client.status())
                 wait_until_drained(self._client, self.settings.database, self.store.vectors.pending_count, progress)
         return int(self.stats()["fingerprints_pending"])
+
+    def _queue_for(self, status: EmbedderStatus | None) -> None:
+        """Queue what another model saw, as the embedder will with its next batch: till then the queue looks empty."""
+        vectors = self.store.vectors
+        if status is not None and status.model_id and vectors.model_in_use() not in (None, status.model_id):
+            with self.store.transaction():
+                vectors.use_model(status.model_id, status.dimensions, now=self._clock())
 
     def expand_chunk(self, id: str) -> ExpandedChunk:
         """Return the turns of a chunk of a conversation as they were said, wherever they lie by now (C.07).

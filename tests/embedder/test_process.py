@@ -13,6 +13,7 @@ from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.owner import EmbedderOwner
+from hyperloci.memory import Memory
 from hyperloci.spaces.fingerprint_version import VERSION
 from hyperloci.store import Store
 from tests.embedder.conftest import ROOT
@@ -41,6 +42,30 @@ def test_a_cold_embedder_answers_then_moves_to_torch_and_drains_the_queue(settin
     with Store.open(settings.database) as store:
         assert store.vectors.take_pending(10) == []
         assert len(nodes) == 5
+
+
+@pytest.mark.model
+@pytest.mark.req("D.13")
+def test_what_an_older_version_saw_is_seen_anew_before_all_counts_as_embedded(
+    settings: Settings, tmp_path: Path
+) -> None:
+    with Memory.open(settings, tmp_path) as memory:
+        add(memory.store, "The cache is keyed by path.", now=system_clock())
+        assert memory.embed_pending() == 0
+        current = memory.store.vectors.model_in_use()
+        assert current is not None
+        foundation = current.partition("+")[0]
+        with memory.store.transaction():
+            memory.store.connection.execute("UPDATE models SET id = ? WHERE id = ?", (f"{foundation}+0", current))
+            memory.store.connection.execute(
+                "UPDATE meta SET value = ? WHERE name = 'model_in_use'", (f"{foundation}+0",)
+            )
+        assert memory.store.vectors.pending_count() == 0
+        assert memory.embed_pending() == 0
+        (made_with,) = memory.store.connection.execute(
+            "SELECT m.id FROM fingerprints f JOIN models m ON m.key = f.model_key WHERE f.e9 IS NOT NULL"
+        ).fetchall()
+    assert made_with[0] == current
 
 
 @pytest.mark.model
