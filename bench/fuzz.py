@@ -30,6 +30,10 @@ from bench._shared import Table, save_result
 MUTANTS = 9
 """Of each drawn input."""
 
+LINES = 40
+LINE_CHARS = 300
+"""Of a defect, what is printed; its input stands whole in the file of results."""
+
 
 def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, number: int) -> dict[str, Any]:
     """Give a target so many inputs or a few more; return how many, in what time, and the defect that was found."""
@@ -65,9 +69,8 @@ def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, numbe
     except BaseException as error:
         if isinstance(error, KeyboardInterrupt):
             raise
-        notes = "\n".join(getattr(error, "__notes__", ()))
-        told = "".join(traceback.format_exception(error, limit=-4)) + notes
-        defect = "\n".join(line[:300] for line in told.splitlines()[-40:])
+        # What was given stands whole in a note.
+        defect = "".join(traceback.format_exception(error, limit=-4))
     seconds = round(time.perf_counter() - started, 1)
     return {"inputs": given_inputs, "seconds": seconds, "slowest_ms": round(1_000 * slowest, 1), "defect": defect}
 
@@ -78,7 +81,7 @@ def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any
 
     def note(name: str, row: dict[str, Any]) -> None:
         answer[name] = row
-        print(f"{name}: {row['inputs']} in {row['seconds']} s", row["defect"] or "", file=sys.stderr, flush=True)
+        print(f"{name}: {row['inputs']} in {row['seconds']} s", _short(row["defect"]), file=sys.stderr, flush=True)
 
     for name in names:
         if name in FUZZED:
@@ -90,6 +93,10 @@ def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any
             for tool in tools:
                 note(f"tool {tool}", examine(arguments_of(tool), target_of(call, tool), examples, number))
     return answer
+
+
+def _short(defect: str | None) -> str:
+    return "\n".join(line[:LINE_CHARS] for line in (defect or "").splitlines()[-LINES:])
 
 
 def main() -> None:
@@ -115,7 +122,7 @@ def main() -> None:
         table.print()
         for name, row in answer.items():
             if row["defect"]:
-                print(f"\n{name}:\n{row['defect']}")
+                print(f"\n{name}:\n{_short(row['defect'])}")
     save_result("fuzz", {"options": vars(options), "targets": answer})
     sys.exit(any(row["defect"] for row in answer.values()))
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
-from hyperloci.model.kinds import NodeType
+from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Where
 from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
 from hyperloci.retrieval.search import Searcher
-from hyperloci.retrieval.strategies import FIRST_SPACES, Stages, Strategy
+from hyperloci.retrieval.strategies import FIRST_SPACES, PROMISING, Stages, Strategy
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import fingerprints, sights_of
+from hyperloci.spaces.query import query_fingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeEncoder, add
 
@@ -69,6 +71,33 @@ def test_without_vectors_every_strategy_answers_by_words(store: Store, settings:
         found = Searcher(store, None, settings).search("memory 7", asked(strategy), limit=1)
         assert (found.mode, found.strategy) == ("keyword", Strategy.MULTI_SPACE)
         assert [node.key for node in found.nodes] == [filled[7].key]
+
+
+def at_cosine(vector: np.ndarray[Any, np.dtype[np.float32]], cosine: float) -> bytes:
+    """Return a vector so near to another."""
+    aside = np.roll(vector, 1)
+    aside -= vector * float(aside @ vector)
+    found = cosine * vector + np.sqrt(1 - cosine**2) * aside / np.linalg.norm(aside)
+    return np.asarray(found, np.float32).tobytes()
+
+
+@pytest.mark.parametrize("cosine", [None, 0.1], ids=["just told", "embedded"])
+def test_what_was_told_is_not_crowded_out_by_much_about_the_same(
+    store: Store, encoder: FakeEncoder, cosine: float | None
+) -> None:
+    many = [add(store, "gateway port", place=str(number), origin=Origin.COMMIT) for number in range(2 * PROMISING)]
+    told = add(store, "gateway port", title="Gateway port", origin=Origin.TOOL)
+    asked_for = query_fingerprint("gateway port", encoder).dense["e1"]
+    with store.transaction():
+        model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
+        for node in many:
+            store.vectors.put(node.key, model, {"e1": at_cosine(asked_for, 0.4)}, now=NOW)
+        if cosine is not None:
+            store.vectors.put(told.key, model, {"e1": at_cosine(asked_for, cosine)}, now=NOW)
+
+    found = Searcher(store, encoder).search("gateway port", EVERYTHING, limit=10)
+
+    assert found.nodes[0].key == told.key
 
 
 @pytest.mark.req("E.14")

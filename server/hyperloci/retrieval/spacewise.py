@@ -162,6 +162,10 @@ class Spacewise:
             return bool(self._seen.terms)
         return any(column in self._seen.dense for column in SPACES[space].columns)
 
+    def told(self, keys: Iterable[NodeKey]) -> set[NodeKey]:
+        """Return which memories somebody asked to be remembered."""
+        return self._store.nodes.told(keys)
+
     @functools.cached_property
     def misspelled(self) -> bool:
         """Whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
+from hyperloci.retrieval.scoring import ON_PURPOSE
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
 from hyperloci.spaces.space import SPACES
 from hyperloci.store.filters import BoolArray
@@ -78,7 +79,16 @@ def every_space(look: Spacewise, code: bool) -> dict[str, Ranked]:
     words = look.words(POOL, also=found)
     found |= dict.fromkeys(words)
     meaning |= look.cosines([key for key in found if key not in meaning])
-    best = sorted(found, key=lambda key: (-meaning.get(key, 0.0) - words.get(key, 0.0), key))[:PROMISING]
+
+    told = look.told(found)
+
+    def promise(key: NodeKey) -> float:
+        # As `scoring` will have it: words stand in for the meaning of what has no vector yet, and what somebody asked
+        # to be remembered counts for more. Without that a decision is lost among a hundred functions of its subject.
+        exact = words.get(key, 0.0)
+        return (meaning.get(key, exact) + exact) * (ON_PURPOSE if key in told else 1.0)
+
+    best = sorted(found, key=lambda key: (-promise(key), key))[:PROMISING]
     kept = dict.fromkeys(itertools.chain(best, *(itertools.islice(helper, LIFTED) for helper in helpers)))
     return {"e1": _of(kept, meaning), "e6": _of(kept, words)}
 

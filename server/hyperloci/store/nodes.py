@@ -189,6 +189,15 @@ class Nodes:
         )
         return {row[0]: node_from_row(row) for row in rows}
 
+    def told(self, keys: Iterable[int]) -> set[NodeKey]:
+        """Return which of `keys` somebody asked to be remembered."""
+        rows = self._connection.execute(
+            "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value"
+            " WHERE n.origin = ? AND n.type <> ?",
+            (json.dumps([int(key) for key in keys]), Origin.TOOL, NodeType.ENTITY),
+        )
+        return {NodeKey(row[0]) for row in rows}
+
     def keys_from(self, first: int, limit: int) -> list[NodeKey]:
         """Return the next keys of nodes, forgotten ones too, in their order."""
         rows = self._connection.execute("SELECT key FROM nodes WHERE key >= ? ORDER BY key LIMIT ?", (first, limit))
