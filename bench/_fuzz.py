@@ -32,6 +32,8 @@ from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from hyperloci.model.ctf import decode, encode
 from hyperloci.retrieval.query_language import parse_query
+from hyperloci.spaces.asked import asked_of
+from hyperloci.spaces.views import Sight, views_of
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.io import parse, text_of
 
@@ -125,6 +127,17 @@ words = st.sampled_from(
     ]
 )
 text = st.text(max_size=20) | odd | words
+
+
+RUNS: tuple[str, ...] = (
+    *(" ", "\t", "\n", "\r", " \n", "a", "A", "1", "_", "é", ".", ". ", "a.", "1.", "a ", "a, ", "a-", "a_", "a/"),
+    *("a:", "::", "(", ")", "<", ">", "[", "]", "{", "}", "[](", "](", "a(", "a<", "**", "*", "+", "-", "- ", "="),
+    *("a=", "#", "# ", "|", "/", "\\", "&", ";", "@", "a@", "$", "`", "'", '"', "> ", "http://", "<http://"),
+    *("import ", "def ", "because "),
+)
+"""What a text may have in a row by thousands; a pattern that looks for its end from every beginning takes minutes."""
+
+RUN_CHARS = 20_000
 
 
 def joined(*pieces: str, size: int = 40) -> st.SearchStrategy[str]:
@@ -443,6 +456,11 @@ def _receive(data: bytes) -> None:
         wire.receive(here, deadline=wire.deadline_after(5))
 
 
+def _see(source: str) -> None:
+    views_of(Sight(content=source, title=source[:80]))
+    asked_of(source)
+
+
 def _parse_query(line: str) -> None:
     parse_query(line, project="p", now=1_800_000_000_000)
 
@@ -513,6 +531,7 @@ FUZZED: dict[str, Fuzz] = {
     "code": Fuzz(st.tuples(paths, code), lambda folder: plain(folder, _chunk)),
     "text": Fuzz(st.tuples(paths, markdown | code | st.text()), lambda folder: plain(folder, _chunk)),
     "boundary": Fuzz(markdown | code, lambda folder: plain(folder, _prepare)),
+    "views": Fuzz(markdown | code | st.text(), lambda folder: plain(folder, _see)),
     "transcript": Fuzz(transcript, _transcripts),
     "hook": Fuzz(hook, _hooks),
     "import": Fuzz(imported, _imports),

@@ -17,6 +17,9 @@ MAX_SIZE: Final = 20_000
 """Characters or bytes of a mutant at most: doubling what was doubled would end in slowness that says nothing."""
 
 LONG: Final = 50
+ENDLESS: Final = 10_000
+TIMES: Final = (1,) * 40 + (2,) * 20 + (LONG,) * 19 + (ENDLESS,)
+"""How often a piece is added: seldom so often that all else is cut off, since that costs a target the most."""
 
 ODD_TEXTS: Final = (
     *("", " ", "\n", "\t", "\r\n", "\x00", "\ufeff", "\u200b", "\u202e", "\u2028", "\x85", "\U0010ffff", "İ", "﷽", "¶"),
@@ -123,7 +126,7 @@ def _spliced(text: Text, odd: Text, chance: Random) -> Text:
     if way == 2:
         return (text[:start] + odd + text[start:])[:MAX_SIZE]
     if way == 3:
-        return (text[:end] + piece * chance.choice((1, 1, 2, LONG)) + text[end:])[:MAX_SIZE]
+        return (text[:end] + piece * chance.choice(TIMES) + text[end:])[:MAX_SIZE]
     moved = text[:start] + text[end:]
     place = chance.randrange(len(moved) + 1)
     return moved[:place] + piece + moved[place:]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bench._fuzz import FUZZED, DefectError, attempt, opened
+from bench._fuzz import EXTENSIONS, FUZZED, RUN_CHARS, RUNS, DefectError, attempt, opened
 from bench._fuzz_mutants import MAX_SIZE, mutants
 from bench.fuzz import MUTANTS, examine
 from hyperloci.errors import BadRequestError
@@ -26,6 +26,20 @@ def test_no_input_makes_it_crash_hang_or_show_its_inside(name: str) -> None:
             attempt(target, value)
 
         holds()
+
+
+@pytest.mark.parametrize("name", ["markdown", "boundary", "views", "query", "ctf", "graph"])
+def test_the_same_thousands_of_times_in_a_row_is_no_reason_to_hang(name: str) -> None:
+    with opened(FUZZED[name]) as target:
+        for piece in RUNS:
+            attempt(target, f"The x. {piece * (RUN_CHARS // len(piece))} y")
+
+
+@pytest.mark.parametrize("extension", EXTENSIONS)
+def test_the_same_thousands_of_times_in_a_row_is_no_reason_to_hang_in_code(extension: str) -> None:
+    with opened(FUZZED["code"]) as target:
+        for piece in RUNS:
+            attempt(target, (f"a{extension}", f"/* {piece * (RUN_CHARS // len(piece))} x */\n"))
 
 
 def test_a_defect_is_found_and_shown_with_its_input() -> None:

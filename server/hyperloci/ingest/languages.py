@@ -600,7 +600,7 @@ _BY_INTERPRETER: Final = {name: row for row in LANGUAGES for name in row.interpr
 
 _SHEBANG: Final = re.compile(r"#![ \t]*(?:\S*/)?(?:env[ \t]+(?:-\S+[ \t]+)*)?(?:\S*/)?([a-z]+[0-9]?)")
 _CPP_HEADER: Final = re.compile(
-    r"^\s*(?:class\s+\w|namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)", re.M
+    r"^[ \t]*(?:class\s+\w|namespace\b|template\s*<|using\s+\w|(?:public|private|protected)\s*:)", re.M
 )
 
 

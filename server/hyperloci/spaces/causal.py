@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from string import whitespace
 from typing import Final
 
 from hyperloci.spaces.sentences import sentences
@@ -135,7 +136,7 @@ _WHAT_DID: Final = re.compile(
     r"|^что (?:вызывает|вызвал[аои]?|сломал[аои]?|ломает) (?P<known_ru>.+)$",
     _I,
 )
-_END: Final = re.compile(r"[\s.?!…]+$")
+_END: Final = f"{whitespace}.?!…"
 
 
 def pairs(text: str) -> list[Pair]:
@@ -182,7 +183,7 @@ def _made(cause: str, effect: str) -> Pair | None:
 
 
 def _trimmed(clause: str) -> str:
-    return _END.sub("", clause).strip(" ,;:—–-")[:MAX_CLAUSE_CHARS]
+    return clause.rstrip(_END).strip(" ,;:—–-")[:MAX_CLAUSE_CHARS]
 
 
 def asked(question: str) -> tuple[Asked, str] | None:
@@ -190,7 +191,7 @@ def asked(question: str) -> tuple[Asked, str] | None:
 
     `why does the deploy fail?` gives an effect, `what happens if the disk is full?` a cause.
     """
-    text = _END.sub("", " ".join(question.split()))
+    text = " ".join(question.split()).rstrip(_END)
     # `what did X break` before `what breaks X`: the longer form says more.
     for side, pattern in ((Asked.CAUSE, _WHAT_FOLLOWED), (Asked.CAUSE, _WHAT_DID), (Asked.EFFECT, _WHAT_CAUSED)):
         match = pattern.match(text)

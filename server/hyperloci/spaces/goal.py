@@ -8,6 +8,7 @@ sentence of its docstring; a sentence that tells somebody what to do; a title.
 from __future__ import annotations
 
 import re
+from string import whitespace
 from typing import Final
 
 from hyperloci.spaces.sentences import sentences
@@ -81,7 +82,7 @@ _PREFIX: Final = re.compile(
 _RU_INFINITIVE: Final = re.compile(r"^(?:не )?[а-яё]+(?:ть|ти|чь)(?:ся|сь)?\b", _I)
 _THIRD_PERSON: Final = re.compile(r"^([a-z]+?)(?:e?s)$")
 _ASIDE: Final = re.compile(r"\s*(?:,|\bbecause\b|\bsince\b|\bпотому что\b|\bтак как\b|\bпоскольку\b| - | — ).*$", _I)
-_END: Final = re.compile(r"[\s.?!…:;,]+$")
+_END: Final = f"{whitespace}.?!…:;,"
 
 
 def of_text(text: str, title: str = "") -> str | None:
@@ -161,5 +162,5 @@ def _heading(title: str) -> str | None:
 
 
 def _cut(goal: str) -> str | None:
-    goal = _END.sub("", goal).strip()[:MAX_GOAL_CHARS]
+    goal = goal.rstrip(_END).strip()[:MAX_GOAL_CHARS]
     return goal if len(goal) >= _MIN_GOAL_CHARS else None

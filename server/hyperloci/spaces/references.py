@@ -28,11 +28,13 @@ _BUILTIN: Final = frozenset(
 )
 """What every piece of code refers to tells none apart."""
 
-_LINK: Final = re.compile(r"\[[^\]\n]*\]\(([^)\s]+)[^)]*\)|<(https?://[^>\s]+)>|(?<![\w(])(https?://[^\s)>\]]+)")
-_PATH: Final = re.compile(r"(?<![\w/:.])(?:\.{0,2}/)?(?:[\w.-]+/)*[\w-]+\.[a-z]{1,5}(?![\w/])")
+_LINK: Final = re.compile(
+    r"\[[^\[\]\n]*+\]\(([^)\s]++)[^)\n]*+\)|<(https?://[^<>\s]++)>|(?<![\w(])(https?://[^\s)>\]]++)"
+)
+_PATH: Final = re.compile(r"(?<![\w/:.-])(?:\.{0,2}/)?(?:[\w.-]+/)*[\w-]+\.[a-z]{1,5}(?![\w/])")
 _QUOTED: Final = re.compile(r"`([^`\n]{2,80})`")
 _IMPORT: Final = re.compile(
-    r"^\s*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+)|(?:const|let|var)\s.+?require\(['\"]([^'\"]+)|"
+    r"^[ \t]*(?:from\s+([\w.]+)\s+import|import\s+([\w.]+)|(?:const|let|var)\s.+?require\(['\"]([^'\"]+)|"
     r"import\s.+?from\s+['\"]([^'\"]+)|use\s+([\w:]+)|#include\s+[<\"]([^>\"]+))",
     re.MULTILINE,
 )
@@ -99,7 +101,7 @@ def _is_file(name: str) -> bool:
     return _FILES.search(name) is not None
 
 
-_END: Final = re.compile(r"[\s.?!…]+$")
+_END: Final = " .?!…"
 _I: Final = re.IGNORECASE
 _USERS: Final = re.compile(
     r"^(?:(?:what|who|which (?:\w+ ){0,2}?|where)(?: else)? (?:is |are |do |does )?(?:we )?(?:all )?"
@@ -133,7 +135,7 @@ _DEFINITION: Final = re.compile(
 
 def asked(question: str) -> tuple[Side, str] | None:
     """Return which side a question is compared with, and the name it is about; None if it asks for neither."""
-    text = _END.sub("", " ".join(question.split()))
+    text = " ".join(question.split()).rstrip(_END)
     for side, pattern in ((Side.OUT, _USED_WHERE), (Side.OUT, _USERS), (Side.IN, _DEFINITION)):
         match = pattern.match(text)
         if match is not None:

@@ -192,8 +192,7 @@ class Nodes:
     def told(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` somebody asked to be remembered."""
         rows = self._connection.execute(
-            "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value"
-            " WHERE n.origin = ? AND n.type <> ?",
+            "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value WHERE n.origin = ? AND n.type <> ?",
             (json.dumps([int(key) for key in keys]), Origin.TOOL, NodeType.ENTITY),
         )
         return {NodeKey(row[0]) for row in rows}
