@@ -195,16 +195,15 @@ def _held(keys: NDArray[np.int64], holders: NDArray[np.int64] | None) -> BoolArr
 
 def _bm25(row: sqlite3.Row, terms: Iterable[_Term], average: float) -> float:
     norm = K1 * (1 - B + B * float(row[4]) / average)
-    fields = [
-        (f" {text} ", weight)
-        for text, weight in ((row[1], TITLE_WEIGHT), (row[2], 1.0), (row[3], EXTRA_WEIGHT))
-        if text
-    ]
+    title, body, extra = (f" {text} " if text else "" for text in (row[1], row[2], row[3]))
     score = 0.0
     for term, rarity in terms:
-        count = 0.0
-        for text, weight in fields:
-            count += weight * _count(text, term)
+        count: float = _count(body, term)
+        # Headings and context are short or empty: to look costs less than to count.
+        if term in title:
+            count += TITLE_WEIGHT * _count(title, term)
+        if term in extra:
+            count += EXTRA_WEIGHT * _count(extra, term)
         if count:
             score += rarity * count * (K1 + 1) / (count + norm)
     return score
