@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, from_iso
-from hyperloci.retrieval.times import find_time
+from hyperloci.retrieval.times import _HINT, _readers, find_time
 from tests.support import NOW
 
 
@@ -58,6 +59,16 @@ def test_the_last_week_is_the_seven_days_up_to_now(query: str) -> None:
 @pytest.mark.parametrize("query", ["may I ask", "march on", "mayhem", "order 66", "version 2.0", "on 2026-13-45", ""])
 def test_what_is_no_time_gives_no_bounds(query: str) -> None:
     assert find_time(query, NOW) is None
+
+
+@pytest.mark.parametrize("pattern", [pattern for pattern, _ in _readers()], ids=lambda pattern: pattern.pattern[9:40])
+def test_no_expression_is_without_what_all_of_them_are_told_by(pattern: re.Pattern[str]) -> None:
+    @given(st.from_regex(pattern))
+    @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+    def holds(text: str) -> None:
+        assert _HINT.search(text) is not None
+
+    holds()
 
 
 def test_the_expression_is_given_as_the_question_has_it() -> None:

@@ -113,7 +113,7 @@ class ContradictionFinder:
 
     def _explicit(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
         """Find what a relation says to contradict a memory that says the same as the statement."""
-        # Few memories have such a relation, and to tell what says the same is most of the work: the relations come first.
+        # The relations first: few memories have one, and to tell what says the same is most of the work.
         related = self._traversal.step([c.node.key for c in near], label="contradicts", scopes=scopes)
         ends = {key for step in related for key in (step.source, step.target)}
         same = {c.node.key: c.node for c in near if c.node.key in ends and _says_same(judge, c.node)}

@@ -64,6 +64,14 @@ _UNIT: Final = r"(minute|hour|day|week|month|year)s?"
 _RU_UNIT: Final = r"(минут|час|дн|ден|недел|месяц|лет|год)\w*"
 _COUNT: Final = rf"(\d{{1,4}}|{'|'.join(_NUMBERS)})"
 _MONTH: Final = rf"({'|'.join(_MONTHS_EN)}|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)"
+_HINT: Final = re.compile(
+    rf"\d|day|night|morning|week|month|year|hour|minute|{'|'.join(month[:3] for month in _MONTHS_EN)}|вчера|сегодня|"
+    rf"{'|'.join((*_RU_UNITS, *_MONTHS_RU))}",
+    re.IGNORECASE,
+)
+"""What every expression has one of. Most questions have none and are spared two dozen patterns, which take a hook five
+milliseconds to compile."""
+
 _ISO: Final = r"(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2})?)(Z|[+-]\d{2}:?\d{2})?)?"
 
 
@@ -89,6 +97,8 @@ def find_time(query: str, now: int) -> Bounds | None:
     Days are UTC days. `last week` is the seven days up to now, as in the bounds of a search (`clock.parse_when`); a
     month or weekday by name is the latest one that has begun.
     """
+    if _HINT.search(query) is None:
+        return None
     best: tuple[int, int, Bounds] | None = None
     for order, (pattern, read) in enumerate(_readers()):
         match = pattern.search(query)
