@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import itertools
 import json
 import pickle
@@ -13,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperloci.embedder.load import bundled_stages
+from hyperloci.ingest.chunk import chunk_file
+from hyperloci.ingest.reading import TITLE_SEPARATOR
+from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
@@ -20,14 +22,14 @@ from hyperloci.spaces.views import Sight
 from hyperloci.store import Store
 from hyperloci.store.vectors import COLUMNS
 
-BASE_CHUNKS = 8_000
-"""Real chunks that all memories are made of: of a million, 125 are made of each. With 1,000 the ten nearest of a vector
+BASE_CHUNKS = 5_000
+"""Real chunks that all memories are made of: of a million, 200 are made of each. With 1,000 the ten nearest of a vector
 were copies of one text, and told apart by noise."""
 
-BASE_OF_MEMORY = 5_000
 QUESTIONS = 60
 A_FILE = 3
 MIN_CHARS, MAX_CHARS = 200, 1_200
+MAX_FILE_CHARS = 200_000
 SKIPPED_PARTS = {"tests", "test", "_vendor", "vendored"}
 
 
@@ -42,6 +44,8 @@ class Chunk:
     title: str
     content: str
     question: str
+    path: str | None = None
+    facts: CodeFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,21 +67,19 @@ def real_chunks() -> Iterator[Chunk]:
         for path in paths:
             try:
                 source = path.read_text(encoding="utf-8")
-                tree = ast.parse(source)
-            except (OSError, ValueError, SyntaxError):
+            except (OSError, ValueError):
                 continue
-            module = ".".join(path.relative_to(folder).with_suffix("").parts)
-            yield from itertools.islice(_functions(tree, source, module), A_FILE)
+            if len(source) <= MAX_FILE_CHARS:
+                yield from itertools.islice(_functions(path.relative_to(folder).as_posix(), source), A_FILE)
 
 
-def _functions(tree: ast.Module, source: str, module: str) -> Iterator[Chunk]:
-    lines = source.splitlines()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and (doc := (ast.get_docstring(node) or "").strip()):
-            text = "\n".join(lines[node.lineno - 1 : node.end_lineno])
-            question = doc.splitlines()[0]
-            if MIN_CHARS <= len(text) <= MAX_CHARS and 20 <= len(question) <= 120:
-                yield Chunk(f"{module} > {node.name}", text, question)
+def _functions(path: str, source: str) -> Iterator[Chunk]:
+    for chunk in chunk_file(path, source):
+        facts = chunk.code
+        if facts is not None and facts.kind in ("function", "method") and facts.docstring:
+            question = facts.docstring.splitlines()[0]
+            if MIN_CHARS <= len(chunk.text) <= MAX_CHARS and 20 <= len(question) <= 120:
+                yield Chunk(TITLE_SEPARATOR.join(chunk.breadcrumb), chunk.text, question, path, facts)
 
 
 def load_base(folder: Path, memory: Path | None = None, questions: Path | None = None) -> Base:
@@ -104,14 +106,20 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
     asked = [(text, query_fingerprint(text, stage.encoder)) for text in texts]
     base = Base(asked[0][1].model_id, stage.encoder.dimensions, chunks, made, asked)
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "questions.pickle").write_bytes(pickle.dumps(asked))
     kept.write_bytes(pickle.dumps(base))
     return base
+
+
+def load_questions(folder: Path) -> list[tuple[str, QueryFingerprint]]:
+    """Return the questions of a base that was made, without its chunks, which a measurement of memory would count."""
+    return pickle.loads((folder / "questions.pickle").read_bytes())  # type: ignore[no-any-return]
 
 
 def _of_memory(path: Path) -> tuple[list[Chunk], list[Fingerprint]]:
     with Store.open(path, read_only=True) as store:
         keys = [NodeKey(row[0]) for row in store.connection.execute(_WHOLE)]
-        chosen = sorted(random.Random(0).sample(keys, min(len(keys), BASE_OF_MEMORY)))
+        chosen = sorted(random.Random(0).sample(keys, min(len(keys), BASE_CHUNKS)))
         nodes = store.nodes.by_keys(chosen)
         rows = store.vectors.rows(chosen, COLUMNS)
         made = [
@@ -125,4 +133,4 @@ def _of_memory(path: Path) -> tuple[list[Chunk], list[Fingerprint]]:
 
 
 def _sights(chunks: Sequence[Chunk]) -> list[Sight]:
-    return [Sight(content=chunk.content, title=chunk.title) for chunk in chunks]
+    return [Sight(content=chunk.content, title=chunk.title, path=chunk.path, facts=chunk.facts) for chunk in chunks]

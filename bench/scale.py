@@ -32,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench._plots import line_chart
-from bench._scale_base import Base, load_base
+from bench._scale_base import Base, load_base, load_questions
 from bench._scale_build import NOW, TIERS, Builder
 from bench._shared import RESULTS, Table, bench_settings, save_result
 from hyperloci.graph.paths import Walk, neighbourhood
@@ -207,15 +207,15 @@ def cold(path: Path, folder: Path) -> dict[str, float]:
 
 
 def child(path: Path, folder: Path) -> None:
-    base = load_base(folder)
+    questions = load_questions(folder)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     started = time.perf_counter()
     with Store.open(path) as store:
         opened = time.perf_counter()
-        searcher = Searcher(store, Given(dict(base.questions)), bench_settings(folder), clock=lambda: NOW)
-        searcher.search(base.questions[0][0], Conditions(where=Where()), limit=10)
+        searcher = Searcher(store, Given(dict(questions)), bench_settings(folder), clock=lambda: NOW)
+        searcher.search(questions[0][0], Conditions(where=Where()), limit=10)
         first = time.perf_counter()
-        for text, _ in base.questions[1:50]:
+        for text, _ in questions[1:50]:
             searcher.search(text, Conditions(where=Where()), limit=10)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(

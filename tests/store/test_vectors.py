@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from hyperloci.errors import StoreError
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.search import Where
 from hyperloci.store import Store, codes, health, int8, vec, vectors
 from hyperloci.store.blocks import BLOCK_ROWS
@@ -290,6 +290,14 @@ def test_the_queue_gives_the_newest_first_and_what_failed_last(store: Store) -> 
     assert store.vectors.take_pending(1) == [keys[1]]
     assert store.vectors.pending_count() == 3
     assert store.connection.execute("SELECT max(length(error)) FROM pending").fetchone()[0] == 500
+
+
+@pytest.mark.req("B.03")
+def test_what_was_told_comes_before_what_files_say_and_that_in_its_order(store: Store) -> None:
+    snippets = [add(store, f"snippet {number}", type=NodeType.SNIPPET).key for number in range(3)]
+    facts = [add(store, f"fact {number}").key for number in range(2)]
+    later = add(store, "snippet 3", type=NodeType.SNIPPET).key
+    assert store.vectors.take_pending(9) == [*facts[::-1], *snippets, later]
 
 
 def test_what_fails_again_and_again_is_given_up(store: Store) -> None:
