@@ -1,0 +1,138 @@
+"""Embedding: `python -m bench embedding [--texts 300] [--rounds 3] [--device cpu] [--json]`.
+
+How many texts a second E1's model takes: through `SentenceTransformer.encode` with its defaults, and packed as the
+product does, in float32 and, where the device has it, in bfloat16. The texts are chunks of this repository as E1 sees
+them; the same with the short views of other spaces among them, as the embedder's queue has it; and those views alone.
+All take turns in one process; besides, the lowest cosine to sentence-transformers' vectors, and how long the model's
+linear layers take alone for as many tokens: no way of calling them gets below that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from sentence_transformers import SentenceTransformer
+
+from bench._shared import Table, save_result
+from bench.fingerprints import own_chunks
+from hyperloci.embedder.bert import HIDDEN
+from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, checked_weights, model_folder, read_tokenizer
+from hyperloci.embedder.device import choose, has_bfloat16, use_sensible_threads
+from hyperloci.embedder.forward_torch import TorchForward
+from hyperloci.spaces.views import views_of
+
+DEFAULT = "SentenceTransformer.encode"
+
+Encode = Callable[[Sequence[str]], NDArray[np.float32]]
+
+
+def corpora(count: int) -> dict[str, list[str]]:
+    """Return the texts to embed, by what they are."""
+    views = [views_of(sight) for sight in own_chunks(count)]
+    chunks = [view.text for view in views]
+    short = [text for view in views for text in view.dense.values()]
+    return {"chunks": chunks, "short views": short[:count], "chunks and their views": [*chunks, *short][: 2 * count]}
+
+
+def linear_layers_alone(forward: TorchForward, tokens: int) -> None:
+    """Send so many rows through the model's linear layers and nothing else, as many at a time as a batch has."""
+    with torch.inference_mode():
+        for first in range(0, tokens, BATCH_TOKENS):
+            rows = min(BATCH_TOKENS, tokens - first)
+            states = torch.zeros(rows, HIDDEN, dtype=forward._dtype, device=forward._device)
+            for layer in forward._layers:
+                layer._qkv(states)
+                layer._attention_out(states)
+                layer._down(layer._up(states))
+
+
+def encoders(device: str) -> dict[str, Encode]:
+    """Return the ways to embed, by name, the one to compare with first."""
+    model = SentenceTransformer(str(model_folder()), device=device)
+    weights, tokenizer = checked_weights(model_folder()), read_tokenizer(model_folder())
+    place = choose(device, "float32").device
+
+    def alone(forward: TorchForward) -> Encode:
+        def run(texts: Sequence[str]) -> NDArray[np.float32]:
+            linear_layers_alone(forward, sum(len(found.ids) for found in tokenizer.encode_batch(list(texts))))
+            return np.full((len(texts), HIDDEN), np.nan, np.float32)
+
+        return run
+
+    ways: dict[str, Encode] = {DEFAULT: lambda texts: model.encode(list(texts), normalize_embeddings=True)}
+    kinds = {"float32": torch.float32} | ({"bfloat16": torch.bfloat16} if device != "cpu" or has_bfloat16() else {})
+    for name, dtype in kinds.items():
+        forward = TorchForward(weights, place, dtype)
+        ways[f"packed, {name}"] = BundledEncoder(forward, tokenizer, batch_tokens=BATCH_TOKENS).encode
+        ways[f"tokens and linear layers alone, {name}"] = alone(forward)
+    return ways
+
+
+def measure(texts: Sequence[str], ways: dict[str, Encode], rounds: int) -> dict[str, dict[str, float]]:
+    """Return texts a second (median of the rounds), processor milliseconds a text, and the lowest cosine, by way."""
+    walls: dict[str, list[float]] = {name: [] for name in ways}
+    work: dict[str, list[float]] = {name: [] for name in ways}
+    found: dict[str, NDArray[np.float32]] = {}
+    for encode in ways.values():
+        encode(texts[:8])
+    for _ in range(rounds):
+        for name, encode in ways.items():
+            started, spent = time.perf_counter(), time.process_time()
+            found[name] = encode(texts)
+            walls[name].append(time.perf_counter() - started)
+            work[name].append(time.process_time() - spent)
+    return {
+        name: {
+            "texts_a_second": round(len(texts) / statistics.median(walls[name]), 1),
+            "cpu_ms": round(1_000 * statistics.median(work[name]) / len(texts), 2),
+            "ratio": round(statistics.median(walls[DEFAULT]) / statistics.median(walls[name]), 2),
+            "lowest_cosine": round(float((found[name] * found[DEFAULT]).sum(axis=1).min()), 7),
+        }
+        for name in ways
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench embedding", description=__doc__)
+    parser.add_argument("--texts", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json", action="store_true", help="print JSON and keep it beside the others")
+    options = parser.parse_args()
+    threads = use_sensible_threads()
+    ways = encoders(options.device)
+    answer: dict[str, Any] = {"device": options.device, "threads": threads, "corpora": {}}
+    for corpus, texts in corpora(options.texts).items():
+        rows = measure(texts, ways, options.rounds)
+        answer["corpora"][corpus] = {"texts": len(texts), "characters": statistics.mean(map(len, texts)), "ways": rows}
+    if options.json:
+        print(json.dumps(answer, indent=2))
+        save_result("embedding", answer)
+        return
+    table = Table("texts", "n", "characters", "way", "texts/s", "processor ms", "times", "lowest cosine")
+    for corpus, found in answer["corpora"].items():
+        for name, row in found["ways"].items():
+            table.add(
+                corpus,
+                found["texts"],
+                round(found["characters"]),
+                name,
+                row["texts_a_second"],
+                row["cpu_ms"],
+                row["ratio"],
+                row["lowest_cosine"],
+            )
+    table.print()
+
+
+if __name__ == "__main__":
+    main()
