@@ -76,8 +76,11 @@ def encoders(device: str) -> dict[str, Encode]:
     return ways
 
 
-def measure(texts: Sequence[str], ways: dict[str, Encode], rounds: int) -> dict[str, dict[str, float]]:
-    """Return texts a second (median of the rounds), processor milliseconds a text, and the lowest cosine, by way."""
+def measure(texts: Sequence[str], ways: dict[str, Encode], rounds: int) -> dict[str, dict[str, float | None]]:
+    """Return texts a second (median of the rounds), processor milliseconds a text, and the lowest cosine, by way.
+
+    What makes no vectors has no cosine.
+    """
     walls: dict[str, list[float]] = {name: [] for name in ways}
     work: dict[str, list[float]] = {name: [] for name in ways}
     found: dict[str, NDArray[np.float32]] = {}
@@ -94,10 +97,15 @@ def measure(texts: Sequence[str], ways: dict[str, Encode], rounds: int) -> dict[
             "texts_a_second": round(len(texts) / statistics.median(walls[name]), 1),
             "cpu_ms": round(1_000 * statistics.median(work[name]) / len(texts), 2),
             "ratio": round(statistics.median(walls[DEFAULT]) / statistics.median(walls[name]), 2),
-            "lowest_cosine": round(float((found[name] * found[DEFAULT]).sum(axis=1).min()), 7),
+            "lowest_cosine": _lowest_cosine(found[name], found[DEFAULT]),
         }
         for name in ways
     }
+
+
+def _lowest_cosine(vectors: NDArray[np.float32], others: NDArray[np.float32]) -> float | None:
+    lowest = float((vectors * others).sum(axis=1).min())
+    return None if np.isnan(lowest) else round(lowest, 7)
 
 
 def main() -> None:
@@ -129,7 +137,7 @@ def main() -> None:
                 row["texts_a_second"],
                 row["cpu_ms"],
                 row["ratio"],
-                row["lowest_cosine"],
+                row["lowest_cosine"] or "",
             )
     table.print()
 
