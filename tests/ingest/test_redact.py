@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bench.redaction import measure
 from bench.redaction_corpus import BASE62, HEX, harmless, secrets
 from bench.redaction_corpus import TOKENS as TOKEN_MAKERS
-from hyperloci.ingest.redact import Finding, redact
+from hyperloci.ingest.redact import Finding, Redacted, redact
 from hyperloci.ingest.secret_judges import choppiness, entropy, looks_random
 from hyperloci.ingest.secret_rules import TOKENS
 from hyperloci.ingest.secret_values import VALUES
@@ -73,6 +73,13 @@ def test_findings_tell_kind_and_length_and_never_the_secret() -> None:
 
 def test_the_format_names_a_token_that_stands_behind_a_name() -> None:
     assert redact(f'GITHUB_TOKEN="{GITHUB}"').text == 'GITHUB_TOKEN="[redacted:github-token]"'
+
+
+def test_what_stands_for_a_secret_makes_no_secret_of_what_stands_beside_it() -> None:
+    row = "| password | hunter2!xyz9 | S3cretless!|Other!42 | Xy9!zzz1 | Another!7 |"
+    once = redact(row)
+    assert once.text == row.replace("hunter2!xyz9", "[redacted:password]")
+    assert redact(once.text) == Redacted(once.text)
 
 
 def test_redacting_twice_is_redacting_once(corpus: list[str]) -> None:
