@@ -15,8 +15,9 @@ from mcp import Client
 
 from hyperloci.app import build_server, configure_logging
 from hyperloci.config import Settings
+from hyperloci.errors import NotReadyError
 from hyperloci.memory import Memory
-from hyperloci.worker import memory_opener
+from hyperloci.worker import CLOSING, memory_opener
 
 SOON = 10
 
@@ -153,6 +154,24 @@ async def test_a_memory_that_cannot_be_opened_at_first_leaves_the_server_running
         await until(lambda: len(tries) == 1)
         answer = await client.call_tool("search_memory", {"query": "anything"})
         assert not answer.is_error
+
+
+@pytest.mark.anyio
+async def test_a_session_that_ends_while_the_memory_is_opened_is_no_reason_to_warn(
+    settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    tries: list[int] = []
+
+    def closing() -> Memory:
+        tries.append(1)
+        raise NotReadyError(CLOSING)
+
+    companion = FakeCompanion()
+    server = build_server(settings, tmp_path, open_memory=closing, companions=[companion])
+    async with Client(server, mode="legacy"):
+        await until(lambda: bool(tries))
+    assert caplog.records == []
+    assert companion.asked == ["stop"]
 
 
 @pytest.mark.usefixtures("root_logger")

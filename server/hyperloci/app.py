@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from hyperloci.companions import Companion, make_companions
 from hyperloci.config import Settings
-from hyperloci.errors import ConfigurationError, HyperlociError
+from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 
 if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
@@ -130,6 +130,9 @@ async def _run_beside(
     await anyio.sleep(SETTLE_SECONDS)
     try:
         await open_reader()
+    except NotReadyError:
+        # The session ended meanwhile; there is nobody to be told and nothing to be started.
+        return
     except HyperlociError as error:
         _log.warning("the memory cannot be opened: %s", error)
     except Exception:
