@@ -27,6 +27,7 @@ BASE_CHUNKS = 5_000
 were copies of one text, and told apart by noise."""
 
 QUESTIONS = 60
+QUESTIONS_FILE = "questions.pickle"
 A_FILE = 3
 MIN_CHARS, MAX_CHARS = 200, 1_200
 MAX_FILE_CHARS = 200_000
@@ -90,9 +91,9 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
         memory: a database whose memories and fingerprints to take, instead of making some of installed packages.
         questions: JSON lines with a `query` each, for such a database.
     """
-    kept = folder / "base.pickle"
-    if kept.exists():
-        return pickle.loads(kept.read_bytes())  # type: ignore[no-any-return]
+    kept, questions_kept = folder / "chunks.pickle", folder / QUESTIONS_FILE
+    if kept.exists() and questions_kept.exists():
+        return Base(*pickle.loads(kept.read_bytes()), load_questions(folder))
     *_, stage = bundled_stages("cpu")
     if memory is not None and questions is not None:
         chunks, made = _of_memory(memory)
@@ -104,16 +105,17 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
         for start in range(0, len(chunks), 64):
             made += fingerprints(_sights(chunks[start : start + 64]), stage.encoder)
     asked = [(text, query_fingerprint(text, stage.encoder)) for text in texts]
-    base = Base(asked[0][1].model_id, stage.encoder.dimensions, chunks, made, asked)
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "questions.pickle").write_bytes(pickle.dumps(asked))
-    kept.write_bytes(pickle.dumps(base))
-    return base
+    parts = (asked[0][1].model_id, stage.encoder.dimensions, chunks, made)
+    kept.write_bytes(pickle.dumps(parts))
+    questions_kept.write_bytes(pickle.dumps(asked))
+    return Base(*parts, asked)
 
 
 def load_questions(folder: Path) -> list[tuple[str, QueryFingerprint]]:
     """Return the questions of a base that was made, without its chunks, which a measurement of memory would count."""
-    return pickle.loads((folder / "questions.pickle").read_bytes())  # type: ignore[no-any-return]
+    questions: list[tuple[str, QueryFingerprint]] = pickle.loads((folder / QUESTIONS_FILE).read_bytes())
+    return questions
 
 
 def _of_memory(path: Path) -> tuple[list[Chunk], list[Fingerprint]]:

@@ -79,7 +79,6 @@ def every_space(look: Spacewise, code: bool) -> dict[str, Ranked]:
     words = look.words(POOL, also=found)
     found |= dict.fromkeys(words)
     meaning |= look.cosines([key for key in found if key not in meaning])
-
     told = look.told(found)
 
     def promise(key: NodeKey) -> float:
