@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from bench._scale_base import Base
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.store import Store
+from hyperloci.store import Store, half
 from hyperloci.store.analysis import terms
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.codes import sign_code
 from hyperloci.store.sparse import STEP
 from hyperloci.store.vectors import COLUMNS, SCANNED, code_of
 
@@ -50,7 +49,7 @@ class Builder:
         self._base = base
         self._n = n
         self._random = np.random.default_rng(n)
-        self._e1 = np.stack([np.frombuffer(found.columns["e1"], np.float32) for found in base.fingerprints])
+        self._e1 = half.unpack([found.columns["e1"] for found in base.fingerprints])
         self._titles = [" ".join(terms(chunk.title)) for chunk in base.chunks]
         halves = [_halves(chunk.content) for chunk in base.chunks]
         self._first, self._second = [first for first, _ in halves], [second for _, second in halves]
@@ -121,16 +120,14 @@ class Builder:
         codes: dict[str, dict[int, bytes]] = {space: {} for space in SCANNED}
         for place, (key, base) in enumerate(zip(keys.tolist(), one.tolist(), strict=True)):
             found = dict(self._base.fingerprints[base].columns)
-            found["e1"] = e1[place].tobytes()
+            found["e1"] = half.pack(e1[place])
             for column, blob in found.items():
                 if column not in ("e1", "e9", "e12"):
                     values = np.frombuffer(blob, np.int8) + noise[place]
                     found[column] = np.clip(values, -127, 127).astype(np.int8).tobytes()
             for space in SCANNED:
                 if space in found:
-                    codes[space][key % BLOCK_ROWS] = (
-                        sign_code(e1[place]) if space == "e1" else code_of(space, found[space])
-                    )
+                    codes[space][key % BLOCK_ROWS] = code_of(space, found[space])
             rows.append((key, model, NOW, *(found.get(column) for column in COLUMNS)))
         self._connection.executemany(
             f"INSERT INTO fingerprints(node_key, model_key, made_at, {', '.join(COLUMNS)})"

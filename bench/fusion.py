@@ -27,7 +27,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Node
+from hyperloci.model.node import Candidate
 from hyperloci.retrieval import scoring
 from hyperloci.retrieval.fusion import fuse_spaces, reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import combine
@@ -47,7 +47,7 @@ class Asked:
     set: str
     question: Question
     spaces: Mapping[str, Ranked]
-    nodes: Mapping[NodeKey, Node]
+    nodes: Mapping[NodeKey, Candidate]
     documents: Mapping[NodeKey, str]
     settings: Settings
 
@@ -129,7 +129,7 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
         allowed = memory.store.filters.allowed(conditions.where)
         look = Spacewise(memory.store, question.text, seen, allowed, now=now)
         spaces = every_space(look, code=corpus.content_type == "any")
-        nodes = memory.store.nodes.by_keys({key for found in spaces.values() for key in found})
+        nodes = memory.store.nodes.candidates({key for found in spaces.values() for key in found})
         spaces |= look.scores(look.speaks(), nodes)
     hits = memory.lookup([node.id for node in nodes.values()])
     documents = {node.key: named(hit) for node, hit in zip(nodes.values(), hits, strict=True)}

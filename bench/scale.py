@@ -41,7 +41,7 @@ from hyperloci.model.search import Where
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.store import Store, vec
+from hyperloci.store import Store, half, vec
 from hyperloci.store.analysis import query_terms
 from hyperloci.store.keyword_search import quote
 
@@ -142,7 +142,7 @@ def exact_nearest(store: Store, queries: NDArray[np.float32]) -> NDArray[np.int6
         ).fetchall()
         if not rows:
             continue
-        cosines = queries @ np.frombuffer(b"".join(row[1] for row in rows), np.float32).reshape(len(rows), -1).T
+        cosines = queries @ half.unpack([row[1] for row in rows]).T
         together = np.hstack([best, cosines])
         names = np.hstack([keys, np.broadcast_to(np.array([row[0] for row in rows]), cosines.shape)])
         order = np.argsort(-together, axis=1, kind="stable")[:, :10]
@@ -159,7 +159,8 @@ def baseline(store: Store, base: Base, folder: Path) -> dict[str, float]:
     connection.execute("ATTACH ? AS plain", (str(path),))
     if fresh:
         connection.execute("CREATE VIRTUAL TABLE plain.v USING vec0(e float[384])")
-        connection.execute("INSERT INTO plain.v(rowid, e) SELECT node_key, e1 FROM fingerprints")
+        connection.create_function("floats", 1, lambda blob: half.unpack([blob]).tobytes(), deterministic=True)
+        connection.execute("INSERT INTO plain.v(rowid, e) SELECT node_key, floats(e1) FROM fingerprints")
 
     def both(question: tuple[str, QueryFingerprint]) -> None:
         text, seen = question

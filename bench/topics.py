@@ -32,7 +32,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.model.topic import TopicHit
-from hyperloci.store import Store
+from hyperloci.store import Store, half
 from hyperloci.topics.clusters import clusters_of
 from hyperloci.topics.detect import detect
 from hyperloci.topics.views import read_views
@@ -149,7 +149,7 @@ def measure(data: Path, n: int, cache: Path) -> dict[str, Any]:
         scope = store.scopes.find(GLOBAL_SCOPE)
         assert scope is not None
         rows = store.vectors.rows(keys, ["e1"])
-        e1 = np.stack([np.frombuffer(rows[key][0] or b"", np.float32) for key in keys])
+        e1 = half.unpack([rows[key][0] or b"" for key in keys])
         methods = {
             "k-means(20), MiniLM": timed(lambda: kmeans(e1, labels)),
             "k-means(20), TF-IDF + SVD 100": timed(lambda: kmeans(tfidf_svd(texts), labels)),

@@ -43,6 +43,16 @@ def vector_of(text: str, dimensions: int = 384) -> NDArray[np.float32]:
     return vector / np.linalg.norm(vector)  # type: ignore[no-any-return]
 
 
+def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
+    """Return vectors of length one."""
+    return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True), np.float32)
+
+
+def random_rows(count: int, dimensions: int = 384, seed: int = 7) -> NDArray[np.float32]:
+    """Return random unit vectors, the hardest to tell apart."""
+    return unit(np.random.default_rng(seed).standard_normal((count, dimensions)))
+
+
 class FakeEncoder:
     """An encoder whose vectors derive from a hash of the text: equal texts are near, all others far."""
 

@@ -15,7 +15,7 @@ from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.position import Position
 from hyperloci.spaces.encoder import MAX_WINDOWS
-from hyperloci.store import Store
+from hyperloci.store import Store, half
 from hyperloci.store.stats import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
@@ -132,7 +132,7 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, sett
     drain(settings.database, encoder, never)
 
     stored = store.vectors.rows([node.key], ["e1"])[node.key][0]
-    assert stored == FakeEncoder().encode(["after"])[0].tobytes()
+    assert stored == half.pack(FakeEncoder().encode(["after"])[0])
 
 
 def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, encoder: FakeEncoder) -> None:
@@ -140,7 +140,9 @@ def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, e
 
     drain(settings.database, encoder, never)
 
-    assert store.vectors.rows([node.key], ["e1"])[node.key][0] == encoder.encode(["Guide > Caching\nbody"])[0].tobytes()
+    assert store.vectors.rows([node.key], ["e1"])[node.key][0] == half.pack(
+        encoder.encode(["Guide > Caching\nbody"])[0]
+    )
 
 
 FULL = (

@@ -24,6 +24,7 @@ from hyperloci.spaces.fingerprint_version import VERSION
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.score import score
 from hyperloci.spaces.views import Sight
+from hyperloci.store import half
 from tests.embedder.test_sentence import WORDS, tiny
 
 __all__ = ["tiny"]
@@ -133,7 +134,7 @@ def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> 
     (made,) = fingerprints([Sight(content=memory)], eyes)
     asked = query_fingerprint("abcd because defg", eyes)
     assert {"e1", "e5_cause", "e5_effect", "e7", "e9", "e12"} <= made.columns.keys()
-    assert len(made.columns["e1"]) == 4 * 24 and len(made.columns["e7"]) == 24
+    assert len(made.columns["e1"]) == half.BYTES * 24 and len(made.columns["e7"]) == 24
     assert made.terms.keys() <= set(WORDS) and not asked.weigh_terms
     assert asked.model_id == eyes.model_id
     scores = score("e12", asked, [[made.columns["e12"]]])
@@ -154,7 +155,9 @@ def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, t
     (stage,) = stages(whole)
     eyes, plain = eyes_of(stage.encoder), load_dense(str(tiny), CPU)
     (made,) = fingerprints([Sight(content="abc")], eyes)
-    np.testing.assert_allclose(np.frombuffer(made.columns["e1"], np.float32), plain.encode(["d abc"])[0], atol=1e-5)
+    # Half precision: 11 bits a component.
+    seen = half.unpack([made.columns["e1"]])[0]
+    np.testing.assert_allclose(seen, plain.encode(["d abc"])[0], rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(query_fingerprint("abc", eyes).dense["e1"], plain.encode(["q abc"])[0], atol=1e-5)
 
 

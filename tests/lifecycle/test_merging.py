@@ -11,7 +11,7 @@ from hyperloci.lifecycle.annotating import NEXT, annotate_step
 from hyperloci.lifecycle.merging import merge_step
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
-from hyperloci.store import Store
+from hyperloci.store import Store, half
 from hyperloci.store.stats import get_meta, set_meta
 from tests.support import NOW, add
 
@@ -22,7 +22,7 @@ def known(store: Store, name: str, vector: list[float]) -> NodeKey:
         assert key is not None
         model = store.vectors.use_model("fake", 4, now=NOW)
         unit = np.array(vector, np.float32) / np.linalg.norm(vector)
-        store.vectors.put(key, model, {"e1": unit.astype(np.float32).tobytes()}, now=NOW)
+        store.vectors.put(key, model, {"e1": half.pack(unit)}, now=NOW)
     return key
 
 

@@ -15,7 +15,7 @@ from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.spaces.score import MODIFIERS, score
 from hyperloci.spaces.space import SPACES
 from hyperloci.spaces.views import Sight
-from hyperloci.store import int8
+from hyperloci.store import half, int8
 from tests.support import FakeEncoder, vector_of
 
 Matrix = NDArray[np.float32]
@@ -139,7 +139,7 @@ def test_the_scores_of_stored_bytes_are_the_cosines_of_the_vectors() -> None:
     memory, question = vector_of("memory", 64), vector_of("memory question", 64)
     query = QueryFingerprint(model_id="m", dense={"e10": question, "e1": question})
     exact = max(0.0, float(memory @ question))
-    assert score("e1", query, [[memory.tobytes()]])[0] == pytest.approx(exact, abs=1e-6)
+    assert score("e1", query, [[half.pack(memory)]])[0] == pytest.approx(exact, abs=1e-4)
     assert abs(score("e10", query, [[int8.pack(memory)]])[0] - exact) <= int8.error_bound(memory)
 
 

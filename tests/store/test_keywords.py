@@ -352,3 +352,86 @@ def test_how_many_nodes_hold_a_term_is_known(store: Store) -> None:
     for text in ("red", "red red green", "blue"):
         add(store, text)
     assert store.keyword_search.frequencies(["red", "green", "black", '"', ""]) == {"red": 2, "green": 1}
+
+
+# What is kept of a term from one search to the next.
+
+CHANGES = st.one_of(
+    st.tuples(st.just("add"), st.sampled_from(["red", "red green", "green blue", "blue blue red"])),
+    st.tuples(st.just("reword"), st.sampled_from(["red", "green", "black"])),
+    st.tuples(st.just("unindex"), st.just("")),
+    st.tuples(st.just("index"), st.sampled_from(["red", "green red"])),
+    st.tuples(st.just("purge"), st.just("")),
+    st.tuples(st.just("fail"), st.sampled_from(["red", "green"])),
+)
+
+
+def snapshot_search(store: Store) -> tuple[dict[str, int], dict[int, float]]:
+    with store.snapshot():
+        return store.keyword_search.frequencies(["red", "green", "black"]), search(store, "red green black")
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(changes=st.lists(st.tuples(st.booleans(), CHANGES, st.integers(0, 9)), max_size=12), kept=st.integers(1, 40))
+def test_a_reader_finds_after_any_change_what_one_finds_who_knew_nothing(
+    changes: list[tuple[bool, tuple[str, str], int]], kept: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(keyword_search, "KEPT_POSTINGS", kept)
+        with Store.open(Path(folder) / "memory.db") as reader, Store.open(reader.path) as other:
+            for own, (what, text), place in changes:
+                change(reader if own else other, what, text, place)
+                found = snapshot_search(reader)
+                with Store.open(reader.path) as fresh:
+                    assert found == snapshot_search(fresh)
+
+
+def change(store: Store, what: str, text: str, place: int) -> None:
+    keys = [row[0] for row in store.connection.execute("SELECT key FROM nodes ORDER BY key")]
+    if what == "add" or not keys:
+        add(store, text or "red")
+        return
+    key = keys[place % len(keys)]
+    if what == "fail":
+        with pytest.raises(Undo), store.transaction():
+            store.keywords.put(key, title=text, body=text)
+            search(store, "red green black")
+            raise Undo
+        return
+    with store.transaction():
+        if what == "purge":
+            store.connection.execute("DELETE FROM nodes WHERE key = ?", (key,))
+        elif what == "unindex":
+            store.keywords.remove(key)
+        else:
+            store.keywords.put(key, title="", body=text)
+
+
+def test_of_what_was_written_since_only_the_new_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, "red one")
+    snapshot_search(store)
+    asked: list[tuple[int, int]] = []
+    between = keyword_search.KeywordSearch._between
+
+    def watched(self: keyword_search.KeywordSearch, term: str, after: int, last: int) -> object:
+        asked.append((after, last))
+        return between(self, term, after, last)
+
+    monkeypatch.setattr(keyword_search.KeywordSearch, "_between", watched)
+    new = add(store, "red two")
+    assert new.key in snapshot_search(store)[1]
+    assert set(asked) == {(new.key - 1, new.key)}
+    asked.clear()
+    snapshot_search(store)
+    assert asked == []
+
+
+def test_no_node_scores_more_than_its_bound(store: Store) -> None:
+    nodes = [add(store, text) for text in ("red", "red " * 50, "green red", "blue")]
+    query = store.keyword_search.ask(query_terms("red green"), store.filters.allowed(Where()))
+    assert query is not None
+    keys = np.array([node.key for node in nodes])
+    scores = query.scores(keys.tolist())
+    bounds = dict(zip(keys.tolist(), query.bounds(keys).tolist(), strict=True))
+    assert all(scores[key] <= bounds[key] <= query.ceiling for key in scores)
+    assert bounds[nodes[3].key] == 0 < bounds[nodes[0].key] < bounds[nodes[2].key]

@@ -5,12 +5,15 @@ from __future__ import annotations
 import gzip
 import os
 import sqlite3
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from filelock import FileLock
+from numpy.typing import NDArray
 
 from hyperloci.errors import (
     BadRequestError,
@@ -21,10 +24,15 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.model.search import Where
-from hyperloci.store import Store, health, migrate
+from hyperloci.store import Store, half, health, int8, migrate, vectors
 from hyperloci.store.analysis import query_terms
+from hyperloci.store.blocks import BLOCK_ROWS
+from hyperloci.store.codes import sign_code, words_of
 from hyperloci.store.migrate import Migration, latest_version, load_migrations, split_statements
-from tests.support import NOW, FakeClock, add
+from hyperloci.store.vectors import Vectors, code_of
+from tests.support import NOW, FakeClock, add, random_rows
+
+Matrix = NDArray[np.float32]
 
 DATA = Path(__file__).parents[1] / "data"
 KEPT = sorted(DATA.glob("schema-v*.db.gz"))
@@ -74,6 +82,156 @@ def test_an_old_database_ends_with_the_schema_of_a_new_one(kept: Path, tmp_path:
     Store.open(old).close()
     Store.open(tmp_path / "new.db").close()
     assert schema_of(old) == schema_of(tmp_path / "new.db")
+
+
+# Step 9: vectors of E1 take two bytes a dimension instead of four, and their codes two bits instead of one.
+
+
+@pytest.fixture
+def version_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty database as schema 8 was; whoever opens it afterwards takes it to the newest."""
+    path = tmp_path / "memory.db"
+    steps = load_migrations()[:8]
+    with monkeypatch.context() as patch:
+        patch.setattr(migrate, "load_migrations", lambda: steps)
+        Store.open(path).close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        assert old.execute("PRAGMA user_version").fetchone()[0] == 8
+    yield path
+
+
+def fill_8(path: Path, rows: Matrix, *, model: str = "m", first: int = 1, spaces: Sequence[str] = ("e1", "e7")) -> None:
+    """Write memories with vectors as programs of schema 8 did: E1 as float32, codes by signs alone."""
+    packed = {"e1": [row.tobytes() for row in rows], "e7": [int8.pack(row) for row in rows]}
+    keys = range(first, first + len(rows))
+    with closing(sqlite3.connect(path, isolation_level=None)) as old:
+        old.execute("INSERT INTO models(id, dimensions, first_used) VALUES (?, ?, 1)", (model, rows.shape[1]))
+        old.execute("INSERT OR REPLACE INTO meta(name, value) VALUES ('model_in_use', ?)", (model,))
+        (model_key,) = old.execute("SELECT key FROM models WHERE id = ?", (model,)).fetchone()
+        old.executemany(
+            "INSERT INTO nodes(key, id, type, content, origin, scope_key, content_hash, event_time, created_at,"
+            " updated_at, last_accessed, valid_from)"
+            " VALUES (?, hex(randomblob(16)), 'fact', 'x', 'tool', 1, x'00', 1, 1, 1, 1, 1)",
+            [(key,) for key in keys],
+        )
+        old.executemany(
+            "INSERT INTO keywords(node_key, title, body, extra, length) VALUES (?, '', 'x', '', 1)", zip(keys)
+        )
+        old.executemany(
+            f"INSERT INTO fingerprints(node_key, model_key, made_at, {', '.join(spaces)}, e9)"
+            f" VALUES (?, ?, ?, {', '.join('?' * len(spaces))}, x'0a')",
+            [(key, model_key, key, *(packed[space][key - first] for space in spaces)) for key in keys],
+        )
+        old.execute("DELETE FROM pending WHERE node_key IN (SELECT node_key FROM fingerprints)")
+        block, slot = divmod(first, BLOCK_ROWS)
+        codes = [bytes(8 * words_of(rows.shape[1]))] * slot + [sign_code(row) for row in rows]
+        old.executemany(
+            "INSERT OR REPLACE INTO code_blocks(space, block, version, codes) VALUES (?, ?, 1, ?)",
+            [(space, block, b"".join(codes).ljust(BLOCK_ROWS * len(codes[0]), b"\0")) for space in spaces],
+        )
+
+
+def vectors_in(path: Path) -> dict[int, tuple[bytes | None, ...]]:
+    with closing(sqlite3.connect(path)) as connection:
+        return {row[0]: row[1:] for row in connection.execute("SELECT node_key, e1, e7, e9 FROM fingerprints")}
+
+
+@pytest.mark.req("E.01")
+@pytest.mark.parametrize("exact_below", [0, 10_000])
+def test_vectors_of_four_bytes_become_halves_and_find_what_they_found(
+    version_8: Path, monkeypatch: pytest.MonkeyPatch, exact_below: int
+) -> None:
+    monkeypatch.setattr(vectors, "EXACT_BELOW", exact_below)
+    rows = random_rows(400)
+    fill_8(version_8, rows)
+    before = vectors_in(version_8)
+    with Store.open(version_8) as store:
+        assert vectors_in(version_8) == {key: (half.pack(rows[key - 1]), *before[key][1:]) for key in before}
+        assert health.violations(store) == {} and health.integrity(store.connection) == []
+        widths = store.connection.execute("SELECT space, length(codes) / ? FROM code_blocks", (BLOCK_ROWS,)).fetchall()
+        assert {tuple(row) for row in widths} == {("e1", 2 * 48), ("e7", 48), ("e9", 8)}
+        for query in random_rows(5, seed=8):
+            exact = rows @ query
+            wanted = np.argsort(-exact)[:10]
+            found, cosines = store.vectors.nearest(query, store.filters.allowed(Where()), 1, 10)
+            assert found.tolist() == (wanted + 1).tolist()
+            np.testing.assert_allclose(cosines, exact[wanted], atol=1e-4)
+
+
+def test_codes_of_every_block_are_made_of_the_vectors_that_were_there(version_8: Path) -> None:
+    one, other = random_rows(3), random_rows(3, seed=8)
+    fill_8(version_8, one)
+    fill_8(version_8, other, model="another", first=BLOCK_ROWS + 4, spaces=["e1"])
+    with Store.open(version_8) as store:
+        found = store.connection.execute("SELECT space, block, codes FROM code_blocks WHERE space <> 'e9'").fetchall()
+        codes = {(row["space"], row["block"]): row["codes"] for row in found}
+        assert codes.keys() == {("e1", 0), ("e7", 0), ("e1", 1)}
+        for block, slot, row in ((0, 1, one[0]), (0, 3, one[2]), (1, 4, other[0])):
+            assert codes["e1", block][slot * 96 : (slot + 1) * 96] == code_of("e1", half.pack(row))
+        assert codes["e7", 0][48 : 2 * 48] == code_of("e7", int8.pack(one[0]))
+        assert store.vectors.wrong_blocks() == 0
+
+
+def test_vectors_of_two_models_become_halves_and_codes_are_those_of_the_later(version_8: Path) -> None:
+    old, new = random_rows(3, 384), random_rows(2, 128)
+    fill_8(version_8, old, model="old")
+    fill_8(version_8, new, model="new", first=4)
+    with Store.open(version_8) as store:
+        assert [row[0] for row in vectors_in(version_8).values()] == [half.pack(row) for row in (*old, *new)]
+        assert health.violations(store) == {}
+        model = store.vectors.find_model("new")
+        assert model is not None
+        everyone = store.filters.allowed(Where())
+        assert store.vectors.nearest(new[1], everyone, model, 1)[0].tolist() == [5]
+        assert store.vectors.nearest(new[1], everyone, model, 9, roughly=True)[0].tolist() == [5, 4]
+
+
+def test_a_memory_that_e1_did_not_see_still_is_not_seen(version_8: Path) -> None:
+    rows = random_rows(2)
+    fill_8(version_8, rows, spaces=["e7"])
+    with Store.open(version_8) as store:
+        assert vectors_in(version_8) == {key: (None, int8.pack(rows[key - 1]), b"\x0a") for key in (1, 2)}
+        spaces = store.connection.execute("SELECT space FROM code_blocks ORDER BY space").fetchall()
+        assert [row["space"] for row in spaces] == ["e7", "e9"]
+        assert health.violations(store) == {}
+        found, _ = store.vectors.nearest(rows[0], store.filters.allowed(Where()), 1, 5)
+        assert found.tolist() == []
+
+
+def test_a_memory_without_a_vector_of_any_kind_needs_no_codes(version_8: Path) -> None:
+    with Store.open(version_8) as store:
+        assert migrate.schema_version(store.connection) == latest_version()
+        assert store.connection.execute("SELECT count(*) FROM code_blocks").fetchone()[0] == 0
+        assert health.violations(store) == {}
+
+
+def test_the_copy_from_before_has_the_vectors_as_they_were(version_8: Path, tmp_path: Path) -> None:
+    fill_8(version_8, random_rows(3))
+    before = vectors_in(version_8)
+    Store.open(version_8, backup_dir=tmp_path / "backups", clock=lambda: 77).close()
+    copy = tmp_path / "backups" / "memory-v8-77.db"
+    assert vectors_in(copy) == before
+    # And can be migrated itself, when it is restored.
+    Store.open(copy).close()
+    assert vectors_in(copy) == vectors_in(version_8) != before
+
+
+def test_vectors_stay_as_they_were_when_their_codes_can_not_be_made(
+    version_8: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill_8(version_8, random_rows(3))
+    before = vectors_in(version_8)
+    with monkeypatch.context() as patch, pytest.raises(StoreFullError):
+        patch.setattr(Vectors, "rebuild_codes", no_room_for_codes)
+        Store.open(version_8)
+    assert vectors_in(version_8) == before
+    with Store.open(version_8) as store:
+        assert health.violations(store) == {}
+    assert [row[0] for row in vectors_in(version_8).values()] == [half.pack(row) for row in random_rows(3)]
+
+
+def no_room_for_codes(_: Vectors) -> None:
+    raise StoreFullError("no room")
 
 
 def test_a_new_database_says_whose_and_how_new_it_is(store: Store) -> None:
@@ -318,3 +476,11 @@ def test_a_copy_over_a_locked_database_gives_up(
             holder.execute("BEGIN EXCLUSIVE")
             with pytest.raises(StoreBusyError):
                 migrate.copy_database(store.connection, target)
+
+
+def test_a_program_that_still_runs_writes_nothing_into_what_a_newer_one_has_changed(store: Store) -> None:
+    with closing(sqlite3.connect(store.path)) as newer:
+        newer.execute(f"PRAGMA user_version = {latest_version() + 1}")
+    with pytest.raises(StoreVersionError, match="Start it again"):
+        add(store, "written as it used to be")
+    assert store.nodes.query_nodes() == []

@@ -16,12 +16,12 @@ from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store import Store
+from hyperloci.store import Store, half
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.codes import sign_code
 from hyperloci.store.connection import BUSY_TIMEOUT_MS
 from hyperloci.store.health import integrity, violations
 from hyperloci.store.purge import OPERATION
+from hyperloci.store.vectors import code_of
 from tests.support import FakeClock, vector_of
 
 UNIQUE = "zqxunmistakable"
@@ -51,8 +51,8 @@ def embed(store: Store, key: NodeKey, text: str) -> bytes:
     vector = vector_of(text)
     with store.transaction():
         model = store.vectors.use_model("fake", len(vector), now=1)
-        store.vectors.put(key, model, {"e1": vector.astype(np.float32).tobytes()}, now=1)
-    return vector.astype(np.float32).tobytes()
+        store.vectors.put(key, model, {"e1": half.pack(vector)}, now=1)
+    return half.pack(vector)
 
 
 def key_of(memory: Memory, id: str) -> NodeKey:
@@ -105,7 +105,7 @@ def test_its_vector_and_its_code_are_gone_and_its_neighbours_are_not(memory: Mem
     key, other_key = key_of(memory, id), key_of(memory, other)
     vector = embed(store, key, TEXT)
     other_vector = embed(store, other_key, "other")
-    code, other_code = (sign_code(np.frombuffer(one, np.float32)) for one in (vector, other_vector))
+    code, other_code = (code_of("e1", one) for one in (vector, other_vector))
     memory.purge([id])
     blob = store.connection.execute("SELECT codes FROM code_blocks WHERE block = 0").fetchone()[0]
     width = len(blob) // BLOCK_ROWS

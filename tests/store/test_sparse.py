@@ -101,7 +101,7 @@ def test_scores_of_chosen_memories_are_those_of_the_search(store: Store) -> None
     scores = store.sparse.scores("e13", weights, [three, two, one, 10**9], by_rarity=False)
     ranked = found(store, weights)
     assert scores[1:3].round(3).tolist() == [ranked[two], ranked[one]]
-    assert np.isnan(scores[[0, 3]]).all()
+    assert scores[[0, 3]].tolist() == [0.0, 0.0]
 
 
 def test_weights_are_kept_in_steps_and_what_rounds_to_nothing_is_left_out(store: Store) -> None:
@@ -185,3 +185,46 @@ def test_the_index_finds_what_a_full_comparison_finds(
         )
         assert ((scores > 0) & (scores <= 1 + 1e-6)).all()
         assert not store.sparse.is_wrong()
+
+
+class Undo(Exception):
+    """Thrown to roll back."""
+
+
+@hypothesis_settings(max_examples=60, deadline=None)
+@given(
+    changes=st.lists(
+        st.tuples(
+            st.booleans(),
+            st.sampled_from(["put", "drop", "fail"]),
+            st.integers(0, 3),
+            st.dictionaries(st.sampled_from(["red", "green", "blue"]), st.sampled_from([0.5, 1.0, 2.0]), max_size=3),
+        ),
+        max_size=12,
+    ),
+    kept=st.integers(0, 6),
+)
+def test_a_reader_finds_after_any_change_what_one_finds_who_knew_nothing(
+    changes: list[tuple[bool, str, int, dict[str, float]]], kept: int
+) -> None:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory() as folder:
+        patch.setattr(sparse, "KEPT_POSTINGS", kept)
+        with Store.open(Path(folder) / "memory.db") as reader, Store.open(reader.path) as other:
+            keys = make_nodes(reader, 4)
+            for own, what, place, terms in changes:
+                store, key = reader if own else other, NodeKey(keys[place])
+                if what == "fail":
+                    with pytest.raises(Undo), store.transaction():
+                        store.sparse.put("e13", {key: terms})
+                        found(store, {"red": 1.0, "green": 0.5})
+                        raise Undo
+                else:
+                    with store.transaction():
+                        store.sparse.put("e13", {key: terms}) if what == "put" else store.sparse.drop([key])
+                with reader.snapshot():
+                    seen = found(reader, {"red": 1.0, "green": 0.5}, by_rarity=True)
+                with Store.open(reader.path) as fresh:
+                    assert seen == found(fresh, {"red": 1.0, "green": 0.5}, by_rarity=True)
+                counts = dict(reader.connection.execute("SELECT key, postings FROM sparse_terms").fetchall())
+                lengths = "SELECT term_key, sum(length(postings)) / 3 FROM sparse_postings GROUP BY term_key"
+                assert counts == dict(reader.connection.execute(lengths).fetchall())

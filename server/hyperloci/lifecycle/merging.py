@@ -50,11 +50,13 @@ def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
     """Return the pairs of a scope that are one thing, the more mentioned first of each; surest pairs first."""
     import numpy as np
 
+    from hyperloci.store import half
+
     found = store.entities.with_vectors(scope_key, limit=MOST_COMPARED)
     spoken = [(entity, vector) for entity, vector in found if not _CODE.search(entity.canonical_name)]
     if len(spoken) < 2:
         return []
-    vectors = np.stack([np.frombuffer(vector, np.float32) for _, vector in spoken])
+    vectors = half.unpack([vector for _, vector in spoken])
     cosines = np.triu(vectors @ vectors.T, k=1)
     pairs = np.argwhere(cosines >= SAME)
     entities = [entity for entity, _ in spoken]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeId, NodeKey, NodeType, Origin, Tier
@@ -64,6 +64,20 @@ class Node:
     valid_until: int | None
     deleted_at: int | None
     seen_count: int
+    metadata: Mapping[str, Any]
+
+
+class Candidate(NamedTuple):
+    """What the ranking looks at of a memory: the fields of `Node` by the same names. A search reads hundreds."""
+
+    key: NodeKey
+    type: str
+    subtype: str | None
+    content: str
+    origin: str
+    session_id: str | None
+    seq: int | None
+    event_time: int
     metadata: Mapping[str, Any]
 
 

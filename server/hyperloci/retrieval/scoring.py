@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
-from hyperloci.model.node import Node
+from hyperloci.model.node import Candidate
 from hyperloci.retrieval.neighbours import beside
 from hyperloci.retrieval.profiles import BONUS, PERSPECTIVES, Perspective
 from hyperloci.retrieval.speakers import Wanted
@@ -115,7 +115,7 @@ class Scores:
 
 
 def combine(
-    spaces: SpaceScores, nodes: Mapping[NodeKey, Node], *, profile: str, wanted: Wanted | None = None
+    spaces: SpaceScores, nodes: Mapping[NodeKey, Candidate], *, profile: str, wanted: Wanted | None = None
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -144,7 +144,15 @@ def combine(
     }
 
 
-def _bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, Node], perspective: Perspective) -> dict[str, float]:
+def counts(space: str, subtype: str | None, profile: str) -> bool:
+    """Return whether a space (not E1 or E6) can change the score of such a memory: what can't needn't be looked at."""
+    perspective = PERSPECTIVES[profile]
+    lifts = space == "e7" and perspective.views is None and subtype == "code"
+    scored = (WORDS, BONUS, perspective.bonus, _views(subtype, perspective))
+    return lifts or any(space in counted for counted in scored)
+
+
+def _bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, Candidate], perspective: Perspective) -> dict[str, float]:
     """Return what each space adds at most; a name that many candidates bear adds little."""
     named = spaces.get("e11", {})
     share = sum(named.get(key, 0.0) > SAME_NAME for key in nodes) / max(1, len(nodes))
@@ -172,7 +180,7 @@ class _Weighing:
     def _scored(self, counts: Mapping[str, float]) -> tuple[_Counted, ...]:
         return tuple((space, count, self._spaces[space]) for space, count in counts.items() if space in self._spaces)
 
-    def parts(self, key: NodeKey, node: Node) -> dict[str, float]:
+    def parts(self, key: NodeKey, node: Candidate) -> dict[str, float]:
         """Return what each space adds to one memory's score."""
         cosine = self._cosines.get(key)
         # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come
@@ -190,10 +198,10 @@ class _Weighing:
                 parts[space] = bonus * scores[key]
         return parts
 
-    def _meaning(self, key: NodeKey, cosine: float, node: Node) -> dict[str, float]:
+    def _meaning(self, key: NodeKey, cosine: float, node: Candidate) -> dict[str, float]:
         views = self._views.get(node.subtype)
         if views is None:
-            views = self._views[node.subtype] = self._scored(_views(node, self._perspective))
+            views = self._views[node.subtype] = self._scored(_views(node.subtype, self._perspective))
         seen = [(space, count, max(0.0, scores[key])) for space, count, scores in views if key in scores]
         weight = self._weight / (1.0 + sum(count for _, count, _ in seen))
         parts = {"e1": weight * max(0.0, cosine), **{space: weight * count * score for space, count, score in seen}}
@@ -202,22 +210,22 @@ class _Weighing:
         return parts
 
 
-def _views(node: Node, perspective: Perspective) -> Mapping[str, float]:
+def _views(subtype: str | None, perspective: Perspective) -> Mapping[str, float]:
     if perspective.views is not None:
         return perspective.views
-    return {"code": CODE_VIEWS, "episode": TURN_VIEWS}.get(node.subtype or "", OTHER_VIEWS)
+    return {"code": CODE_VIEWS, "episode": TURN_VIEWS}.get(subtype or "", OTHER_VIEWS)
 
 
-def _factor(node: Node, wanted: Wanted | None) -> float:
+def _factor(node: Candidate, wanted: Wanted | None) -> float:
     if node.subtype == "action":
         return IN_PASSING
     if wanted is not None and wanted.matches(node):
         return SPEAKER
-    on_purpose = node.origin is Origin.TOOL and node.type is not NodeType.ENTITY
+    on_purpose = node.origin == Origin.TOOL and node.type != NodeType.ENTITY
     return ON_PURPOSE if on_purpose else 1.0
 
 
-def dense_weight(nodes: Iterable[Node], perspective: Perspective, best: float) -> float:
+def dense_weight(nodes: Iterable[Candidate], perspective: Perspective, best: float) -> float:
     """Return how much meaning counts against exact words in a search that found these.
 
     Args:
@@ -231,7 +239,7 @@ def dense_weight(nodes: Iterable[Node], perspective: Perspective, best: float) -
     return sum(wanted) / len(wanted) if wanted else OTHER_WEIGHT
 
 
-def _weight_of(node: Node, best: float) -> float:
+def _weight_of(node: Candidate, best: float) -> float:
     if node.subtype == "code":
         return _between(best, UNSURE_COSINE, SURE_COSINE, UNSURE_CODE_WEIGHT, SURE_CODE_WEIGHT)
     if node.subtype != "episode":

@@ -17,7 +17,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Node
+from hyperloci.model.node import Candidate, Node
 from hyperloci.retrieval import exemplars, strategies
 from hyperloci.retrieval.following import followed
 from hyperloci.retrieval.fusion import fuse_spaces
@@ -25,7 +25,7 @@ from hyperloci.retrieval.ids import by_id
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.routing import Route, route
-from hyperloci.retrieval.scoring import MEANING, Scores, combine
+from hyperloci.retrieval.scoring import MEANING, Scores, combine, counts
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
 from hyperloci.retrieval.speakers import wanted
 from hyperloci.retrieval.strategies import FIRST_SPACES, Stages, Strategy
@@ -149,12 +149,13 @@ class Searcher:
             order = list(itertools.islice(_said_once(ranked, nodes), limit))
             if explain and not quick:
                 scores = _explained(look, {key: nodes[key] for key in order}, scores)
+            found = self._store.nodes.by_keys(order)
         return Found(
             intent=intent,
             strategy=strategy,
             mode="keyword" if seen is None else "hybrid",
             degraded=degraded,
-            nodes=tuple(nodes[key] for key in order),
+            nodes=tuple(found[key] for key in order),
             scores={key: scores[key] for key in order},
         )
 
@@ -167,7 +168,7 @@ class Searcher:
         limit: int,
         profile: str,
         allowed: BoolArray,
-    ) -> tuple[dict[NodeKey, Node], dict[NodeKey, Scores]]:
+    ) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
         if strategy is Strategy.E1_ONLY:
             spaces = strategies.meaning_alone(look, limit)
             nodes = self._nodes(spaces)
@@ -179,10 +180,11 @@ class Searcher:
             return self._staged(look, profile, allowed)
         spaces = strategies.every_space(look, code=_may_be_code(conditions))
         nodes = self._nodes(spaces)
-        spaces |= look.scores(strategies.scored_spaces(look), nodes)
         if self._settings is not None and self._settings.fusion == "rrf":
+            spaces |= look.scores(strategies.scored_spaces(look), nodes)
             fused = fuse_spaces(spaces, profile, self._settings)
             return nodes, {key: _fused_scores(key, spaces, fused[key]) for key in nodes}
+        spaces |= _counting(look, nodes, profile)
         return nodes, combine(spaces, nodes, profile=profile, wanted=wanted(query))
 
     def _led_on(
@@ -190,14 +192,14 @@ class Searcher:
         way: Route,
         conditions: Conditions,
         allowed: BoolArray,
-        nodes: dict[NodeKey, Node],
+        nodes: dict[NodeKey, Candidate],
         scores: dict[NodeKey, Scores],
-    ) -> tuple[dict[NodeKey, Node], dict[NodeKey, Scores]]:
+    ) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
         """Add what the best hits are related to as the question asks; what lies in the time it names counts more."""
         totals = {key: found.total for key, found in scores.items()}
         reached = followed(self._store, way, totals, conditions.where.scopes)
         reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
-        nodes = nodes | self._store.nodes.by_keys(reached)
+        nodes = nodes | self._store.nodes.candidates(reached)
         scores = scores | {key: _reached(scores.get(key), value) for key, value in reached.items()}
         if way.bounds is None:
             return nodes, scores
@@ -208,7 +210,7 @@ class Searcher:
 
     def _staged(
         self, look: Spacewise, profile: str, allowed: BoolArray
-    ) -> tuple[dict[NodeKey, Node], dict[NodeKey, Scores]]:
+    ) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
         """Recall by E13, scan by E1, fuse by ranks, then order the best by E12 token by token."""
         assert self._settings is not None
         stages = Stages.of(self._settings)
@@ -226,8 +228,8 @@ class Searcher:
             for key in kept
         }
 
-    def _nodes(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Node]:
-        return self._store.nodes.by_keys(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
+    def _nodes(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Candidate]:
+        return self._store.nodes.candidates(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
 
     def listed(self, conditions: Conditions, *, limit: int) -> Found:
         """Return what meets conditions, without a query: by file and line, then the latest first.
@@ -296,6 +298,19 @@ class Searcher:
         return bitmap
 
 
+def _counting(look: Spacewise, nodes: Mapping[NodeKey, Candidate], profile: str) -> dict[str, Ranked]:
+    """Return the scores in the spaces that the question speaks to, each of those memories that it counts for."""
+    subtypes = {node.subtype for node in nodes.values()}
+    spaces_of: dict[frozenset[str | None], list[str]] = {}
+    for space in strategies.scored_spaces(look):
+        counting = frozenset(subtype for subtype in subtypes if counts(space, subtype, profile))
+        spaces_of.setdefault(counting, []).append(space)
+    found: dict[str, Ranked] = {}
+    for counting, spaces in spaces_of.items():
+        found |= look.scores(spaces, {key: node for key, node in nodes.items() if node.subtype in counting})
+    return found
+
+
 def _strategy(conditions: Conditions, look: Spacewise) -> Strategy:
     """Return how to go about it: what was asked for, or what can be done without vectors."""
     chosen = conditions.strategy or (Strategy.EMBEDDER_FIRST if conditions.first_space else Strategy.MULTI_SPACE)
@@ -313,7 +328,7 @@ def _reached(known: Scores | None, total: float) -> Scores:
     return Scores(spaces=spaces, parts={"e8": total}, total=total)
 
 
-def _within(bounds: Bounds, node: Node) -> bool:
+def _within(bounds: Bounds, node: Candidate) -> bool:
     after_it = bounds.before is None or node.event_time < bounds.before
     return after_it and (bounds.after is None or node.event_time >= bounds.after)
 
@@ -329,7 +344,7 @@ def _fused_scores(key: NodeKey, spaces: Mapping[str, Ranked], total: float) -> S
 
 
 def _explained(
-    look: Spacewise, nodes: Mapping[NodeKey, Node], scores: Mapping[NodeKey, Scores]
+    look: Spacewise, nodes: Mapping[NodeKey, Candidate], scores: Mapping[NodeKey, Scores]
 ) -> dict[NodeKey, Scores]:
     """Return the scores with those of the spaces that had no say in the order."""
     keys = list(nodes)
@@ -348,7 +363,7 @@ def _explained(
     }
 
 
-def _said_once(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, Node]) -> Iterator[NodeKey]:
+def _said_once(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, Candidate]) -> Iterator[NodeKey]:
     """Leave out what was said again in the same words ("continue", a question asked in three sessions)."""
     said: set[str] = set()
     for key in ranked:

@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Node
+from hyperloci.model.node import Candidate
 from hyperloci.spaces import temporal
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.score import score
 from hyperloci.spaces.space import SPACES, Kind
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.bits import signs_of
+from hyperloci.store.bits import FloatArray, signs_of
 from hyperloci.store.filters import BoolArray
+from hyperloci.store.keyword_search import RESCORED, KeywordQuery
 
 Ranked = dict[NodeKey, float]
 """Scores by memory, best first."""
@@ -43,6 +44,28 @@ _RECENT: Final = re.compile(
 )
 """Questions that want the newest of what they find: E2 has a say in them and in no others. `now` is one's own only in a
 question or at an end: a heading such as `requests now carry an id` tells of a change."""
+
+
+class Said:
+    """A question's words in E6; without any, nothing is likely and all shares are 0."""
+
+    def __init__(self, query: KeywordQuery | None) -> None:
+        self._query = query
+
+    def likely(self) -> list[NodeKey]:
+        """Return the memories whose words of the question weigh most."""
+        return [] if self._query is None else self._query.likely(RESCORED).tolist()
+
+    def bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the share of a perfect answer's BM25 that no memory exceeds, keys ascending."""
+        return np.zeros(len(keys)) if self._query is None else self._query.bounds(keys) / self._query.ceiling
+
+    def shares(self, keys: Iterable[NodeKey]) -> Ranked:
+        """Return the BM25 of memories as shares of a perfect answer's; those without any are left out."""
+        if self._query is None:
+            return {}
+        scores, ceiling = self._query.scores(set(keys)), self._query.ceiling
+        return {NodeKey(key): score / ceiling for key, score in scores.items() if score > 0}
 
 
 class Spacewise:
@@ -74,6 +97,15 @@ class Spacewise:
 
     # -- who is near -------------------------------------------------------------------------------------------------
 
+    @functools.cached_property
+    def said(self) -> Said:
+        """E6: return the question's words, looked up."""
+        return Said(None if "e6" in self._without else self._asked)
+
+    @functools.cached_property
+    def _asked(self) -> KeywordQuery | None:
+        return self._store.keyword_search.ask(self._terms, self._allowed)
+
     def words(self, limit: int, also: Iterable[NodeKey] = ()) -> Ranked:
         """E6: return the best by BM25 as shares of a perfect answer's, and what `also` names whatever its rank."""
         if "e6" in self._without:
@@ -82,8 +114,15 @@ class Spacewise:
         best = sorted(hits.scores.items(), key=lambda item: (-item[1], item[0]))
         return {NodeKey(key): value / hits.ceiling for key, value in best if value > 0}
 
-    def near(self, space: str, limit: int, among: BoolArray | None = None) -> Ranked:
-        """Return the nearest in one space; a space without an index looks at all memories of a small set."""
+    def near(self, space: str, limit: int, among: BoolArray | None = None, *, roughly: bool = False) -> Ranked:
+        """Return the nearest in one space; a space without an index looks at all memories of a small set.
+
+        Args:
+            space: where to look.
+            limit: how many at most.
+            among: look among these instead of all that the conditions allow.
+            roughly: estimated scores will do, because every candidate is scored in this space afterwards.
+        """
         allowed = self._allowed if among is None else among
         if self._seen is None or self._model is None or space in self._without:
             return {}
@@ -92,21 +131,23 @@ class Spacewise:
         if space == "e13":
             return self._sparse(limit, allowed)
         if space == "e9":
-            return self._spelled(limit, allowed)
+            return self._spelled(limit, allowed, roughly=roughly)
         column = SPACES[space].columns[0] if SPACES[space].columns else ""
         if (space == "e1" or space in SCANNED) and column in self._seen.dense:
-            return _ranked(
-                *self._store.vectors.nearest(self._seen.dense[column], allowed, self._model, limit, space=column)
-            )
+            return self._nearest(column, self._seen.dense[column], limit, allowed, roughly=roughly)
         return self._scored_whole(space, limit, allowed)
 
-    def _spelled(self, limit: int, allowed: BoolArray) -> Ranked:
+    def _nearest(self, column: str, query: FloatArray, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
+        assert self._model is not None
+        return _ranked(*self._store.vectors.nearest(query, allowed, self._model, limit, space=column, roughly=roughly))
+
+    def _spelled(self, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         if self._seen is None or self._seen.bits is None or self._model is None:
             return {}
         votes = self._seen.dense.get("e9")
         if votes is None:
             votes = signs_of([self._seen.bits], 8 * len(self._seen.bits))[0]
-        return _ranked(*self._store.vectors.nearest(votes, allowed, self._model, limit, space="e9"))
+        return self._nearest("e9", votes, limit, allowed, roughly=roughly)
 
     def _sparse(self, limit: int, allowed: BoolArray) -> Ranked:
         if self._seen is None or self._model is None:
@@ -118,11 +159,17 @@ class Spacewise:
         keys: Sequence[int] = np.flatnonzero(allowed).tolist()
         if len(keys) > EXACT_UP_TO:
             keys = [*self.near("e1", WIDE_POOL, allowed), *self.words(WIDE_POOL)]
-        found = self.scores([space], self._store.nodes.by_keys([NodeKey(key) for key in keys]))[space]
+        found = self.scores([space], self._store.nodes.candidates(keys))[space]
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return dict(best[:limit])
 
     # -- how near everybody is ---------------------------------------------------------------------------------------
+
+    def estimates(self, keys: NDArray[np.int64]) -> FloatArray:
+        """E1: return the cosines of memories by their codes alone; nan for those without a vector yet."""
+        if self._seen is None or self._model is None or "e1" in self._without:
+            return np.full(len(keys), np.nan, np.float32)
+        return self._store.vectors.estimates(self._seen.dense["e1"], keys)
 
     def cosines(self, keys: Sequence[NodeKey]) -> Ranked:
         """E1: return the cosines of these memories; those without a vector yet are left out."""
@@ -132,7 +179,7 @@ class Spacewise:
             *self._store.vectors.exact(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))
         )
 
-    def scores(self, spaces: Iterable[str], nodes: Mapping[NodeKey, Node]) -> dict[str, Ranked]:
+    def scores(self, spaces: Iterable[str], nodes: Mapping[NodeKey, Candidate]) -> dict[str, Ranked]:
         """Return how near memories are in several spaces (all but E1 and E6); what a space does not see is left out."""
         wanted = [space for space in spaces if space not in self._without]
         answers: dict[str, Ranked] = {space: {} for space in wanted}
@@ -162,14 +209,16 @@ class Spacewise:
             return bool(self._seen.terms)
         return any(column in self._seen.dense for column in SPACES[space].columns)
 
-    def told(self, keys: Iterable[NodeKey]) -> set[NodeKey]:
-        """Return which memories somebody asked to be remembered."""
-        return self._store.nodes.told(keys)
+    def told(self, keys: NDArray[np.int64]) -> BoolArray:
+        """Return whether somebody asked a memory to be remembered, for each of `keys`, ascending."""
+        told = np.zeros(len(keys), np.bool_)
+        told[np.searchsorted(keys, sorted(self._store.nodes.told(keys.tolist())))] = True
+        return told
 
     @functools.cached_property
     def misspelled(self) -> bool:
         """Whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""
-        return len(self._store.keyword_search.frequencies(self._terms)) < len(self._terms)
+        return (0 if self._asked is None else len(self._asked.weights)) < len(self._terms)
 
     def _stored(self, spaces: Sequence[str], keys: Sequence[NodeKey]) -> dict[str, Ranked]:
         if self._seen is None or self._model is None or not spaces:
@@ -185,13 +234,14 @@ class Spacewise:
             start = end
         return answers
 
-    def _sparse_of(self, nodes: Mapping[NodeKey, Node]) -> Ranked:
+    def _sparse_of(self, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
         if self._seen is None:
             return {}
         keys, seen = list(nodes), self._seen
-        return _known(keys, self._store.sparse.scores("e13", seen.terms, keys, by_rarity=seen.weigh_terms))
+        scores = self._store.sparse.scores("e13", seen.terms, keys, by_rarity=seen.weigh_terms)
+        return {key: score for key, score in zip(keys, scores.tolist(), strict=True) if score > 0}
 
-    def _timed(self, space: str, nodes: Mapping[NodeKey, Node]) -> Ranked:
+    def _timed(self, space: str, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
         times = np.array([node.event_time for node in nodes.values()], np.int64)
         if not len(times):
             return {}
@@ -206,8 +256,9 @@ class Spacewise:
 
 def _known(keys: Sequence[NodeKey], scores: NDArray[np.float32]) -> Ranked:
     """Return the scores of those that the space sees."""
-    return {key: float(value) for key, value in zip(keys, scores, strict=True) if not np.isnan(value)}
+    # What isn't equal to itself is nan.
+    return {key: value for key, value in zip(keys, scores.tolist(), strict=True) if value == value}
 
 
 def _ranked(keys: NDArray[np.int64], scores: NDArray[np.float32]) -> Ranked:
-    return {NodeKey(int(key)): float(score) for key, score in zip(keys, scores, strict=True)}
+    return dict(zip(keys.tolist(), scores.tolist(), strict=True))

@@ -6,12 +6,13 @@ Every strategy returns scores by space for its candidates; `scoring` and `fusion
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
@@ -26,9 +27,16 @@ POOL: Final = 100
 FEW: Final = 50
 """Candidates of a space that only helps."""
 
-PROMISING: Final = 100
-"""Candidates that every space scores, the best by E1 and E6 together: with all of them, or with 150, no development set
-gains more than 0.2 points of recall@10; with 60, LoCoMo loses 0.8 (docs/benchmarks.md, "Candidates")."""
+NEAREST: Final = 150
+"""Candidates of E1, by estimates: the ten nearest in truth are among them but for 1 in 100 at 600,000 memories."""
+
+LIKELY_SHARE: Final = 0.6
+"""What a memory is likely to reach of all that its words of the question could weigh: to count them takes longer than
+to look up which it has, and changes no set by more than noise (docs/benchmarks.md, "Candidates")."""
+
+PROMISING: Final = 60
+"""Candidates that every space scores, the most promising by E1 and E6 together: with 50 to 150 every development set is
+within noise, with 40 BEAM loses (docs/benchmarks.md, "Candidates")."""
 
 LIFTED: Final = 10
 """And the best of each helping space, whatever E1 and E6 make of them: a misspelled word is found by E9 alone."""
@@ -73,27 +81,21 @@ def every_space(look: Spacewise, code: bool) -> dict[str, Ranked]:
         look: the question.
         code: whether code is among what may be found: E7 sees nothing else.
     """
-    meaning = look.near("e1", POOL)
-    helpers = [look.near(space, FEW) for space in _helpers(look, code)]
-    found = dict.fromkeys(itertools.chain(meaning, *helpers))
-    words = look.words(POOL, also=found)
-    found |= dict.fromkeys(words)
-    meaning |= look.cosines([key for key in found if key not in meaning])
-    told = look.told(found)
-
-    def promise(key: NodeKey) -> float:
-        # As `scoring` will have it: words stand in for the meaning of what has no vector yet, and what somebody asked
-        # to be remembered counts for more. Without that a decision is lost among a hundred functions of its subject.
-        exact = words.get(key, 0.0)
-        return (meaning.get(key, exact) + exact) * (ON_PURPOSE if key in told else 1.0)
-
-    best = sorted(found, key=lambda key: (-promise(key), key))[:PROMISING]
-    kept = dict.fromkeys(itertools.chain(best, *(itertools.islice(helper, LIFTED) for helper in helpers)))
-    return {"e1": _of(kept, meaning), "e6": _of(kept, words)}
+    helpers = [look.near(space, FEW, roughly=True) for space in _helpers(look, code)]
+    found = set(itertools.chain(look.near("e1", NEAREST, roughly=True), look.said.likely(), *helpers))
+    keys = np.array(sorted(found), np.int64)
+    best = keys[np.lexsort((keys, -_promises(look, keys)))[:PROMISING]]
+    lifted = itertools.chain.from_iterable(itertools.islice(helper, LIFTED) for helper in helpers)
+    kept = list(dict.fromkeys((*(NodeKey(key) for key in best.tolist()), *lifted)))
+    return {"e1": look.cosines(kept), "e6": look.said.shares(kept)}
 
 
-def _of(keys: Iterable[NodeKey], scores: Ranked) -> Ranked:
-    return {key: scores[key] for key in keys if key in scores}
+def _promises(look: Spacewise, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Return what memories, keys ascending, are likely to score, as `scoring` will have it."""
+    near, words = look.estimates(keys), LIKELY_SHARE * look.said.bounds(keys)
+    # Words stand in for the meaning of what has no vector yet, and what somebody asked to be remembered counts more.
+    # Without that a decision is lost among a hundred functions of its subject.
+    return (np.where(np.isnan(near), words, near) + words) * np.where(look.told(keys), ON_PURPOSE, 1.0)
 
 
 def _helpers(look: Spacewise, code: bool) -> list[str]:

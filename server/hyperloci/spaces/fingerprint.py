@@ -12,7 +12,7 @@ from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import Look, eyes_of
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import Sight, Views, semantic_view, views_of
-from hyperloci.store import int8
+from hyperloci.store import half, int8
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,7 +79,7 @@ class _Looks:
 def _columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]]) -> dict[str, bytes]:
     whole = seen[view.text]
     columns: dict[str, bytes | None] = {
-        "e1": np.ascontiguousarray(whole["e1"], np.float32).tobytes(),
+        "e1": half.pack(whole["e1"]),
         "e9": spelling.bits(view.text),
         TOKEN_SPACE: tokens.of_memory(whole[TOKEN_SPACE]) if TOKEN_SPACE in whole else None,
     }

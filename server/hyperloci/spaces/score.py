@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Kind, Space
-from hyperloci.store import int8
+from hyperloci.store import half, int8
 
 FloatArray = NDArray[np.float32]
 Row = Sequence[bytes | None]
@@ -22,7 +22,7 @@ MODIFIERS: Final[Mapping[str, float]] = MappingProxyType({"e5_cause": 1.2, "e5_e
 sides are never compared with each other."""
 
 FLOAT_COLUMN: Final = "e1"
-"""The only column of float32; the other dense ones are `int8`."""
+"""The only column of halves; the other dense ones are `int8`."""
 
 
 def score(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
@@ -68,15 +68,12 @@ def _dense(space: Space, query: QueryFingerprint, rows: Sequence[Row]) -> FloatA
 
 def cosines(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> FloatArray:
     """Return the cosines of stored vectors of one column with a unit vector, nan where there is none as long."""
-    width = len(query) * (4 if column == FLOAT_COLUMN else 1)
+    width = len(query) * (half.BYTES if column == FLOAT_COLUMN else 1)
     places = [place for place, blob in enumerate(blobs) if blob is not None and len(blob) == width]
     scores = _absent(len(blobs))
     if places:
         kept = [blobs[place] or b"" for place in places]
-        if column == FLOAT_COLUMN:
-            matrix = np.frombuffer(b"".join(kept), np.float32).reshape(len(kept), -1)
-        else:
-            matrix = int8.unpack(kept, len(query))
+        matrix = half.unpack(kept) if column == FLOAT_COLUMN else int8.unpack(kept, len(query))
         scores[places] = np.einsum("ij,j->i", matrix, query)
     return scores
 

@@ -56,7 +56,8 @@ def max_sim(query: FloatArray, blobs: Sequence[bytes]) -> FloatArray:
     bounds = np.cumsum([0, *(len(blob) // size for blob in blobs)])[:-1]
     packed = np.frombuffer(b"".join(blobs), np.uint8).reshape(-1, size)
     # q . (2b - 1) is 2 q . b - sum(q).
-    best = 2 * np.maximum.reduceat(sums_of_set(packed, query), bounds) - query.sum(axis=1)
+    sums, step = sums_of_set(packed, query)
+    best = 2 * step * np.maximum.reduceat(sums, bounds) - query.sum(axis=1)
     return np.asarray(np.clip(best.mean(axis=1) / (np.sqrt(width) * _SIGN_COSINE), 0.0, 1.0), dtype=np.float32)
 
 

@@ -52,8 +52,9 @@ CHECKS: Final = (
         count="SELECT NOT EXISTS (SELECT 1 FROM keyword_totals WHERE nodes = (SELECT count(*) FROM keywords)"
         " AND terms = (SELECT coalesce(sum(length), 0) FROM keywords))",
         mend=(
-            "INSERT OR REPLACE INTO keyword_totals(key, nodes, terms)"
-            " SELECT 1, count(*), coalesce(sum(length), 0) FROM keywords",
+            "INSERT OR REPLACE INTO keyword_totals(key, nodes, terms, rewritten)"
+            " SELECT 1, count(*), coalesce(sum(length), 0), coalesce((SELECT rewritten FROM keyword_totals), 0) + 1"
+            " FROM keywords",
         ),
     ),
     Check(
@@ -130,6 +131,8 @@ def repair(store: Store) -> None:
     """
     with store.transaction():
         store.connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('rebuild')")
+        # Readers forget what they kept of the broken one.
+        store.connection.execute("UPDATE keyword_totals SET rewritten = rewritten + 1")
         _mend_references(store.connection)
         for check in CHECKS:
             for statement in check.mend:

@@ -1,24 +1,25 @@
 """Reading the keyword index: candidates by which terms they hold, ranked by BM25 over fields.
 
 FTS5's own `bm25()` costs 1.5-2 microseconds a posting whatever the limit; here the postings of the rarest terms are
-fetched as row ids, summed by inverse document frequency, and only the best few hundred are scored in full.
+fetched as row ids, summed by inverse document frequency, and only the best few hundred are scored in full. Postings
+that were read once are kept, and of what was written since only the new ones are read.
 """
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.store.connection import is_reading
-from hyperloci.store.filters import BoolArray, key_array
+from hyperloci.store.filters import RESTORED_AT, BoolArray, key_array
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -38,6 +39,17 @@ ENOUGH: Final = 50
 RESCORED: Final = 200
 """Candidates scored in full. 400 find nothing more on any development set, 100 lose one answer of LoCoMo's."""
 
+KEPT_TERMS: Final = 4_096
+KEPT_POSTINGS: Final = 2_000_000
+"""Terms and postings kept at once, four bytes a posting; what was used longest ago is given up."""
+
+
+KeyArray = NDArray[np.integer[Any]]
+"""Node keys."""
+
+_SET_BITS: Final = 62
+"""Terms that a number tells apart; of a longer question, terms so far from each other are looked for together."""
+
 
 @dataclass(frozen=True, slots=True)
 class KeywordHits:
@@ -47,29 +59,48 @@ class KeywordHits:
     ceiling: float
 
 
+@dataclass(slots=True)
+class _Kept:
+    """What was read of a term: how many nodes with keys up to `last` it stands in, and which, ascending, once asked."""
+
+    last: int
+    count: int
+    keys: NDArray[np.int32] | None = None
+
+
 class KeywordSearch:
     """Keyword queries over one database."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        # A search asks twice for the same terms.
-        self._counted: tuple[tuple[object, ...], dict[str, int]] | None = None
+        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._size = 0
+        self._of_state: tuple[int, int] | None = None
+        self._sums = np.zeros(0, np.float32)
 
     def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return in how many nodes each term stands; terms that are nowhere are left out."""
-        version = self._connection.execute("PRAGMA data_version").fetchone()[0]
-        asked = (tuple(terms), version, self._connection.total_changes)
-        # Inside a write, what is counted may be rolled back.
-        writing = self._connection.in_transaction and not is_reading(self._connection)
-        if self._counted is None or self._counted[0] != asked or writing:
-            rows = self._connection.execute(
-                "SELECT v.term, v.doc FROM json_each(?) j CROSS JOIN keyword_vocabulary v ON v.term = j.value",
-                (json.dumps(list(terms)),),
-            )
-            counted = {row[0]: row[1] for row in rows}
-            self._counted = None if writing else (asked, counted)
-            return counted
-        return dict(self._counted[1])
+        counts = {term: kept.count for term, kept in self._terms(terms).items()}
+        return {term: count for term, count in counts.items() if count}
+
+    def ask(self, terms: Sequence[str], allowed: BoolArray) -> KeywordQuery | None:
+        """Look up a question's words; None if none of them stands anywhere.
+
+        Args:
+            terms: analysed query terms (`analysis.query_terms`).
+            allowed: bitmap over node keys: which may be found.
+        """
+        frequencies = self.frequencies(terms)
+        if not frequencies:
+            return None
+        total, average = self._collection()
+        weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in frequencies.items()}
+        postings = self._postings_of(frequencies, allowed)
+        if len(self._sums) < len(allowed):
+            self._sums = np.zeros(len(allowed), np.float32)
+        # Of terms with too many postings only the newest were read: any node may hold them.
+        whole = {term: keys for term, keys in postings.items() if frequencies[term] < POSTING_BUDGET}
+        return KeywordQuery(self._connection, weights, postings, whole, average, self._sums)
 
     def search(self, terms: Sequence[str], allowed: BoolArray, limit: int, *, also: Iterable[int] = ()) -> KeywordHits:
         """Return the best nodes among the allowed ones, ties by key.
@@ -80,130 +111,233 @@ class KeywordSearch:
             limit: how many at most.
             also: nodes to score whether or not they are among the best; what they lack scores 0.
         """
-        frequencies = self.frequencies(terms)
-        if not frequencies:
+        query = self.ask(terms, allowed)
+        if query is None:
             return KeywordHits({}, 1.0)
-        total, average = self._collection()
-        weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in frequencies.items()}
-        postings = self._postings_of(frequencies, allowed, max(RESCORED, limit))
-        keys = _most_promising(postings, weights, len(allowed), max(RESCORED, limit))
         among = {int(key) for key in also}
-        # Not np.union1d, which loads numpy.ma: a hook would wait for it.
-        wanted = np.array(sorted(among.union(keys.tolist())), np.int64)
-        # Of terms with too many postings only the newest were read: any node may hold them.
-        whole = {term: found for term, found in postings.items() if frequencies[term] < POSTING_BUDGET}
-        scored = self._scores(wanted, weights, whole, average)
-        best = sorted(scored, key=lambda item: (-item[1], item[0]))
+        scored = query.scores(among.union(query.likely(max(RESCORED, limit)).tolist()))
+        best = sorted(scored.items(), key=lambda item: (-item[1], item[0]))
         kept = {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
-        return KeywordHits(kept, (K1 + 1) * sum(weights.values()))
+        return KeywordHits(kept, query.ceiling)
 
     def _collection(self) -> tuple[int, float]:
         # The vocabulary's statistics count living and forgotten nodes alike, and so do these.
         nodes, terms = self._connection.execute("SELECT nodes, terms FROM keyword_totals").fetchone()
         return nodes, max(1.0, terms / max(1, nodes))
 
-    def _postings_of(
-        self, frequencies: dict[str, int], allowed: BoolArray, enough: int
-    ) -> dict[str, NDArray[np.int64]]:
+    # -- what is kept -------------------------------------------------------------------------------------------------
+
+    def _terms(self, terms: Iterable[str]) -> Mapping[str, _Kept]:
+        """Return what is known of terms, brought up to date."""
+        rewritten, restored, last = self._connection.execute(
+            "SELECT rewritten, coalesce((SELECT value FROM meta WHERE name = ?), 0),"
+            " coalesce((SELECT max(node_key) FROM keywords), 0) FROM keyword_totals",
+            (RESTORED_AT,),
+        ).fetchone()
+        # Only what is seen in a snapshot belongs together; a write may be rolled back, and nothing would tell.
+        if not is_reading(self._connection):
+            return self._counted(dict.fromkeys(terms), last)
+        state = (rewritten, int(restored))
+        if state != self._of_state:
+            self._kept.clear()
+            self._size = 0
+            self._of_state = state
+        known = {term: self._kept[term] for term in terms if term in self._kept}
+        for term, kept in known.items():
+            self._kept.move_to_end(term)
+            if kept.last < last:
+                new = self._between(term, kept.last, last)
+                kept.last, kept.count = last, kept.count + len(new)
+                if kept.keys is not None:
+                    kept.keys = np.concatenate([kept.keys, new])
+                    self._size += len(new)
+        found = self._counted([term for term in dict.fromkeys(terms) if term not in known], last)
+        self._kept.update(found)
+        self._give_up()
+        return {term: known.get(term) or found[term] for term in dict.fromkeys(terms)}
+
+    def _counted(self, terms: Iterable[str], last: int) -> dict[str, _Kept]:
+        found = {term: _Kept(last, 0) for term in terms}
+        if not found:
+            return {}
+        rows = self._connection.execute(
+            "SELECT v.term, v.doc FROM json_each(?) j CROSS JOIN keyword_vocabulary v ON v.term = j.value",
+            (json.dumps(list(found)),),
+        )
+        for term, count in rows:
+            found[term].count = count
+        return found
+
+    def _give_up(self) -> None:
+        while len(self._kept) > KEPT_TERMS or self._size > KEPT_POSTINGS:
+            _, kept = self._kept.popitem(last=False)
+            self._size -= 0 if kept.keys is None else len(kept.keys)
+
+    def _between(self, term: str, after: int, last: int) -> NDArray[np.int32]:
+        text = self._connection.execute(
+            "SELECT group_concat(rowid) FROM keyword_index WHERE keyword_index MATCH ? AND rowid > ? AND rowid <= ?",
+            (quote(term), after, last),
+        ).fetchone()[0]
+        return key_array(text).astype(np.int32)
+
+    # -- candidates ---------------------------------------------------------------------------------------------------
+
+    def _postings_of(self, frequencies: Mapping[str, int], allowed: BoolArray) -> dict[str, KeyArray]:
         """Return the allowed nodes of each term, rarest terms first, as many terms as the budget allows."""
-        postings: dict[str, NDArray[np.int64]] = {}
+        postings: dict[str, KeyArray] = {}
         found = spent = 0
         for term in sorted(frequencies, key=lambda term: (frequencies[term], term)):
             if found >= ENOUGH and spent + frequencies[term] > POSTING_BUDGET:
                 break
-            postings[term] = self._allowed_postings(term, allowed, enough)
+            if frequencies[term] < POSTING_BUDGET:
+                keys = self._whole(term, len(allowed) - 1)
+                postings[term] = keys[allowed[keys]]
+            else:
+                postings[term] = self._newest(term, allowed)
             spent += frequencies[term]
             found += len(postings[term])
         return postings
 
-    def _allowed_postings(self, term: str, allowed: BoolArray, enough: int) -> NDArray[np.int64]:
-        """Return allowed nodes with a term: all of them, or the newest `enough` and more if there are very many."""
+    def _whole(self, term: str, last: int) -> NDArray[np.int32]:
+        """Return the nodes with a term and keys up to `last`, ascending."""
+        kept = self._kept.get(term)
+        if kept is None or not is_reading(self._connection):
+            return self._between(term, 0, last)
+        if kept.keys is None:
+            kept.keys = self._between(term, 0, kept.last)
+            self._size += len(kept.keys)
+        return kept.keys[: np.searchsorted(kept.keys, last, side="right")]
+
+    def _newest(self, term: str, allowed: BoolArray) -> NDArray[np.int64]:
+        """Return the newest allowed nodes with a frequent term, as many as are scored if there are."""
         found: list[NDArray[np.int64]] = []
         below = len(allowed)
         while True:
-            keys = self._postings(term, below)
+            text = self._connection.execute(
+                "SELECT group_concat(rowid) FROM (SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?"
+                " AND rowid < ? ORDER BY rowid DESC LIMIT ?)",
+                (quote(term), below, POSTING_BUDGET),
+            ).fetchone()[0]
+            keys = key_array(text)
             found.append(keys[allowed[keys]])
-            if len(keys) < POSTING_BUDGET or sum(map(len, found)) >= enough:
+            if len(keys) < POSTING_BUDGET or sum(map(len, found)) >= RESCORED:
                 return np.concatenate(found)
             below = int(keys.min())
 
-    def _postings(self, term: str, below: int) -> NDArray[np.int64]:
-        text = self._connection.execute(
-            "SELECT group_concat(rowid) FROM (SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?"
-            " AND rowid < ? ORDER BY rowid DESC LIMIT ?)",
-            (quote(term), below, POSTING_BUDGET),
-        ).fetchone()[0]
-        return key_array(text)
 
-    def _scores(
+class KeywordQuery:
+    """A question's words in one state of the database.
+
+    Attributes:
+        weights: inverse document frequency of the words that stand anywhere.
+        ceiling: the score that no document exceeds.
+    """
+
+    def __init__(
         self,
-        keys: NDArray[np.int64],
-        weights: dict[str, float],
-        postings: Mapping[str, NDArray[np.int64]],
+        connection: sqlite3.Connection,
+        weights: Mapping[str, float],
+        postings: Mapping[str, KeyArray],
+        whole: Mapping[str, KeyArray],
         average: float,
-    ) -> list[tuple[int, float]]:
-        terms = [_Term(f" {term} ", weight) for term, weight in weights.items()]
-        held = np.stack([_held(keys, postings.get(term)) for term in weights], axis=1)
-        some = held.any(axis=1)
-        present = {
-            key: list(itertools.compress(terms, row)) for key, row in zip(keys[some].tolist(), held[some], strict=True)
+        sums: NDArray[np.float32],
+    ) -> None:
+        self.ceiling = (K1 + 1) * sum(weights.values())
+        self._connection = connection
+        self.weights = weights
+        self._postings = postings
+        self._whole = whole
+        self._average = average
+        self._sums = sums
+
+    def likely(self, limit: int) -> KeyArray:
+        """Return the nodes whose terms weigh most together; ties go to the newest, the largest key."""
+        # One number a node, all zeros between two searches: to look for what isn't zero would cost more than to add up.
+        sums = self._sums
+        parts = []
+        for term, keys in self._postings.items():
+            before = sums[keys]
+            parts.append(keys[before == 0.0])
+            sums[keys] = before + np.float32(self.weights[term])
+        found = np.concatenate(parts)
+        values = sums[found]
+        sums[found] = 0.0
+        if len(found) <= limit:
+            return found
+        likely = np.flatnonzero(values >= np.partition(values, len(values) - limit)[len(values) - limit])
+        return found[likely[np.lexsort((-found[likely], -values[likely]))[:limit]]]
+
+    def bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return a score that a node does not exceed, as if it said its terms and nothing else, for keys ascending."""
+        bounds = np.zeros(len(keys))
+        for term, weight in self.weights.items():
+            bounds += self._held(keys, term) * ((K1 + 1) * weight)
+        return bounds
+
+    def scores(self, keys: Iterable[int]) -> dict[int, float]:
+        """Return the BM25 of nodes."""
+        # Not np.union1d and the like, which load numpy.ma: a hook would wait for it.
+        wanted = np.array(sorted(keys), np.int64)
+        terms = [_Term.of(term, weight) for term, weight in self.weights.items()]
+        # A number a set of terms: many nodes hold the same few.
+        sets = np.zeros(len(wanted), np.int64)
+        for place, term in enumerate(self.weights):
+            sets |= self._held(wanted, term).astype(np.int64) << (place % _SET_BITS)
+        of_set = {
+            number: [term for place, term in enumerate(terms) if number >> (place % _SET_BITS) & 1]
+            for number in set(sets.tolist())
         }
-        rows = self._connection.execute(
+        set_of = dict(zip(wanted.tolist(), sets.tolist(), strict=True))
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute(
             "SELECT k.node_key, k.title, k.body, k.extra, k.length FROM json_each(?) j"
-            " JOIN keywords k ON k.node_key = j.value",
-            (json.dumps(list(present)),),
+            " CROSS JOIN keywords k ON k.node_key = j.value",
+            (json.dumps([key for key, number in set_of.items() if number]),),
         )
-        return [
-            *((row[0], _bm25(row, present[row[0]], average)) for row in rows),
-            *((key, 0.0) for key in keys[~some].tolist()),
-        ]
+        short, slope = K1 * (1 - B), K1 * B / self._average
+        scores = {key: 0.0 for key, number in set_of.items() if not number}
+        for key, title, body, extra, length in rows:
+            scores[key] = _bm25(title, body, extra, of_set[set_of[key]], short + slope * length)
+        return scores
+
+    def _held(self, keys: NDArray[np.int64], term: str) -> BoolArray:
+        """Return which keys, ascending, are among a term's nodes, all of them if that isn't known."""
+        holders = self._whole.get(term)
+        if holders is None:
+            return np.ones(len(keys), np.bool_)
+        if not len(holders):
+            return np.zeros(len(keys), np.bool_)
+        places = np.searchsorted(holders, keys)
+        places[places == len(holders)] = 0
+        return np.asarray(holders[places] == keys)
 
 
 class _Term(NamedTuple):
-    """A term with a space on both sides, and its inverse document frequency."""
+    """A term with a space on both sides, two of it side by side, and its inverse document frequency."""
 
     spaced: str
+    twice: str
     weight: float
 
-
-def _most_promising(
-    postings: Mapping[str, NDArray[np.int64]], weights: Mapping[str, float], size: int, limit: int
-) -> NDArray[np.int64]:
-    """Return the nodes whose terms weigh most together; ties go to the newest, the largest key."""
-    # One number a node: at a million nodes a tenth of the time that sorting the postings takes.
-    presence = np.zeros(size)
-    for term, keys in postings.items():
-        presence[keys] += weights[term]
-    found = np.flatnonzero(presence)
-    if len(found) <= limit:
-        return found
-    values = presence[found]
-    cut = np.partition(values, len(values) - limit)[len(values) - limit]
-    found = found[values >= cut]
-    best: NDArray[np.int64] = found[np.lexsort((-found, -presence[found]))[:limit]]
-    return best
+    @classmethod
+    def of(cls, term: str, weight: float) -> _Term:
+        return cls(f" {term} ", f" {term} {term} ", weight)
 
 
-def _held(keys: NDArray[np.int64], holders: NDArray[np.int64] | None) -> BoolArray:
-    """Return which keys are among a term's, all of them if that isn't known."""
-    if holders is None or not len(keys):
-        return np.ones(len(keys), np.bool_)
-    marked = np.zeros(int(max(keys.max(), holders.max(initial=0))) + 1, np.bool_)
-    marked[holders] = True
-    return marked[keys]
-
-
-def _bm25(row: sqlite3.Row, terms: Iterable[_Term], average: float) -> float:
-    norm = K1 * (1 - B + B * float(row[4]) / average)
-    title, body, extra = (f" {text} " if text else "" for text in (row[1], row[2], row[3]))
+def _bm25(title: str, body: str, extra: str, terms: Iterable[_Term], norm: float) -> float:
+    spaced_body, spaced_title, spaced_extra = f" {body} ", title and f" {title} ", extra and f" {extra} "
     score = 0.0
-    for term, rarity in terms:
-        count: float = _count(body, term)
+    for term, twice, rarity in terms:
+        count: float = spaced_body.count(term)
+        # Side by side two share a space, and the second one isn't counted.
+        if count and twice in spaced_body:
+            count = _count(spaced_body, term)
         # Headings and context are short or empty: to look costs less than to count.
-        if term in title:
-            count += TITLE_WEIGHT * _count(title, term)
-        if term in extra:
-            count += EXTRA_WEIGHT * _count(extra, term)
+        if term in spaced_title:
+            count += TITLE_WEIGHT * _count(spaced_title, term)
+        if term in spaced_extra:
+            count += EXTRA_WEIGHT * _count(spaced_extra, term)
         if count:
             score += rarity * count * (K1 + 1) / (count + norm)
     return score
@@ -211,9 +345,7 @@ def _bm25(row: sqlite3.Row, terms: Iterable[_Term], average: float) -> float:
 
 def _count(text: str, spaced: str) -> int:
     """Return how often a term stands in a text, both with spaces on either side."""
-    found = text.count(spaced)
-    # Side by side they share a space, and the second one isn't seen.
-    return text.replace(" ", "  ").count(spaced) if found and spaced + spaced[1:] in text else found
+    return text.replace(" ", "  ").count(spaced)
 
 
 def quote(term: str) -> str:

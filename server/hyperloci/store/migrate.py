@@ -20,6 +20,9 @@ from hyperloci.store.connection import APPLICATION_ID, refuse_foreign, transacti
 LOCK_SECONDS = 30.0
 """How long a process waits for another that migrates, or for the end of a copy that can't go on."""
 
+_CODES_ANEW = 9
+"""The step that codes have another form after: they are made of the vectors, which SQL can't."""
+
 _NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 
 
@@ -109,6 +112,20 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
+def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
+    """Keep a program that still runs from writing as it used to into what a newer one has changed meanwhile.
+
+    Raises:
+        StoreVersionError: the schema is newer than this program.
+    """
+    version = schema_version(connection)
+    if version > latest_version():
+        raise StoreVersionError(
+            f"A newer Hyperloci has brought {path} to schema {version}; this one, still running, writes"
+            f" {latest_version()}. Start it again."
+        )
+
+
 def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     refuse_foreign(connection, path)
     version = schema_version(connection)
@@ -126,11 +143,30 @@ def _apply(connection: sqlite3.Connection, step: Migration) -> bool:
     with transaction(connection):
         if schema_version(connection) >= step.number:
             return False
+        connection.create_function("halves", 1, _halves, deterministic=True)
         for statement in split_statements(step.sql):
             connection.execute(statement)
+        if step.number == _CODES_ANEW:
+            _make_codes(connection)
         connection.execute(f"PRAGMA user_version = {step.number}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     return True
+
+
+def _halves(vector: bytes) -> bytes:
+    """The SQL function of step 9: a vector of four bytes a dimension in two."""
+    import numpy as np
+
+    from hyperloci.store import half
+
+    return half.pack(np.frombuffer(vector, np.float32))
+
+
+def _make_codes(connection: sqlite3.Connection) -> None:
+    if connection.execute("SELECT EXISTS (SELECT 1 FROM fingerprints)").fetchone()[0]:
+        from hyperloci.store.vectors import Vectors
+
+        Vectors(connection, vec_attached=False).rebuild_codes()
 
 
 def split_statements(sql: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from typing import Any, Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
-from hyperloci.model.node import NewNode, Node
+from hyperloci.model.node import Candidate, NewNode, Node
 from hyperloci.store import packed
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.log import EvolutionLog
@@ -33,6 +33,12 @@ SELECT_NODE: Final = (
     f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{packed.JOIN}"
 )
 """Columns in the order of `Node`'s fields."""
+
+_SELECT_CANDIDATE: Final = (
+    f"SELECT n.key, n.type, n.subtype, {packed.WHOLE}, n.origin, t.id, n.seq, n.event_time, n.metadata FROM nodes n"
+    f" LEFT JOIN sessions t ON t.key = n.session_key{packed.JOIN}"
+)
+"""Columns in the order of `Candidate`'s fields."""
 
 _TYPES: Final = {str(kind): kind for kind in NodeType}
 _TIERS: Final = {str(tier): tier for tier in Tier}
@@ -184,16 +190,31 @@ class Nodes:
 
     def by_keys(self, keys: Iterable[int]) -> dict[NodeKey, Node]:
         """Return the nodes that exist among `keys`."""
-        rows = self._connection.execute(
+        cursor = self._connection.cursor()
+        # Rows by name cost half as much again to make, and `node_from_row` reads by place.
+        cursor.row_factory = None
+        rows = cursor.execute(
             f"{SELECT_NODE} WHERE n.key IN (SELECT value FROM json_each(?))", (json.dumps([int(key) for key in keys]),)
         )
         return {row[0]: node_from_row(row) for row in rows}
 
+    def candidates(self, keys: Iterable[int]) -> dict[NodeKey, Candidate]:
+        """Return what the ranking looks at of the nodes that exist among `keys`; a third of the time of `by_keys`."""
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute(
+            f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))",
+            (json.dumps([int(key) for key in keys]),),
+        )
+        return {row[0]: Candidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
+
     def told(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` somebody asked to be remembered."""
         rows = self._connection.execute(
-            "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value WHERE n.origin = ? AND n.type <> ?",
-            (json.dumps([int(key) for key in keys]), Origin.TOOL, NodeType.ENTITY),
+            "SELECT n.key FROM nodes n INDEXED BY idx_nodes_told WHERE n.key IN (SELECT value FROM json_each(?))"
+            # In the very words of the index, or it could not be used.
+            f" AND n.origin = '{Origin.TOOL}' AND n.type <> '{NodeType.ENTITY}'",
+            (json.dumps([int(key) for key in keys]),),
         )
         return {NodeKey(row[0]) for row in rows}
 

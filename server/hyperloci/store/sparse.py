@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -24,8 +25,8 @@ from hyperloci.store.connection import is_reading
 STEP: Final = 1 / 64
 """A weight's unit: the largest, 255 steps, is 3.98; BM25's saturate at 2.2 and SPLADE's at about 3.5."""
 
-MAX_POSTINGS: Final = 200_000
-"""Postings that a query reads, rarest terms first: some 4 ms. At 100,000 memories that is every term of nearly every
+MAX_POSTINGS: Final = 100_000
+"""Postings that a query reads, rarest terms first: some 2 ms. At 50,000 memories that is every term of nearly every
 question; the commonest terms of a million say least, and E13 brings only what E1 and E6 have missed."""
 
 _DOC: Final = np.dtype([("term", "<u4"), ("weight", "u1")])
@@ -33,13 +34,35 @@ _POSTING: Final = np.dtype([("slot", "<u2"), ("weight", "u1")])
 assert _DOC.itemsize == 5 and _POSTING.itemsize == 3
 
 
+KEPT_POSTINGS: Final = 2_000_000
+"""Postings kept at once, five bytes each; of the terms that were asked for longest ago the first are given up."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Term:
-    """A term of a query that the memory has."""
+    """A term of a query that the memory has; `version` is another after every change of its postings."""
 
     key: int
     weight: float
     postings: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Postings:
+    """A term's memories and their weights in steps, as they were at a version."""
+
+    version: int
+    places: NDArray[np.int32]
+    steps: NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """Scores by memory, those that aren't 0 once each among `found`."""
+
+    scores: FloatArray
+    found: NDArray[np.int32]
 
 
 class Sparse:
@@ -47,7 +70,9 @@ class Sparse:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._last: tuple[tuple[object, ...], FloatArray] | None = None
+        self._last: tuple[tuple[object, ...], _Scored] | None = None
+        self._kept: OrderedDict[int, _Postings] = OrderedDict()
+        self._size = 0
 
     def put(self, space: str, memories: Mapping[NodeKey, Mapping[str, float]]) -> None:
         """Store the terms of memories, replacing what was there; weights below half a step are left out."""
@@ -83,32 +108,25 @@ class Sparse:
             Keys and scores, 0..1: the share of what a memory would have that had every term of the question at the
             largest weight that any memory has it.
         """
-        scores = self._all_scores(space, weights, by_rarity=by_rarity)
-        size = min(len(scores), len(allowed))
-        found = np.flatnonzero((scores[:size] > 0) & allowed[:size])
+        scored = self._all_scores(space, weights, by_rarity=by_rarity)
+        found = scored.found[scored.found < len(allowed)]
+        found = found[allowed[found]]
+        scores = scored.scores[found]
         if len(found) > k:
-            cut = np.partition(scores[found], len(found) - k)[len(found) - k]
-            found = found[scores[found] >= cut]
-        order = np.lexsort((found, -scores[found]))[:k]
-        return found[order], scores[found[order]]
+            likely = np.flatnonzero(scores >= np.partition(scores, len(found) - k)[len(found) - k])
+            found, scores = found[likely], scores[likely]
+        order = np.lexsort((found, -scores))[:k]
+        return found[order].astype(np.int64), scores[order]
 
     def scores(
         self, space: str, weights: Mapping[str, float], keys: Sequence[int], *, by_rarity: bool = True
     ) -> FloatArray:
-        """Return the scores of some memories as `search` gives them; nan for one that has no terms in this space."""
-        found = self._all_scores(space, weights, by_rarity=by_rarity)
+        """Return the scores of some memories as `search` gives them; 0 for one with none of the terms."""
+        found = self._all_scores(space, weights, by_rarity=by_rarity).scores
         wanted = np.array([int(key) for key in keys], np.int64)
         inside = wanted < len(found)
         scores = np.zeros(len(wanted), np.float32)
         scores[inside] = found[wanted[inside]]
-        known = {
-            row[0]
-            for row in self._connection.execute(
-                "SELECT d.node_key FROM json_each(?1) j JOIN sparse_docs d ON d.node_key = j.value WHERE d.space = ?2",
-                (json.dumps(wanted.tolist()), space),
-            )
-        }
-        scores[[key not in known for key in wanted.tolist()]] = np.nan
         return scores
 
     def terms_of(self, space: str, key: int) -> dict[str, float]:
@@ -152,7 +170,7 @@ class Sparse:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def _all_scores(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> FloatArray:
+    def _all_scores(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> _Scored:
         """Return every memory's score. A search asks twice, who is near and how near others are: the last is kept."""
         version = self._connection.execute("PRAGMA data_version").fetchone()[0]
         asked = (space, tuple(weights.items()), by_rarity, version, self._connection.total_changes)
@@ -163,39 +181,55 @@ class Sparse:
             return scores
         return self._last[1]
 
-    def _added_up(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> FloatArray:
-        terms = self._wanted(space, weights, by_rarity=by_rarity)
-        last = self._connection.execute("SELECT max(node_key) FROM sparse_docs").fetchone()[0]
-        scores = np.zeros((last or 0) + BLOCK_ROWS + 1, np.float32)
-        best = 0.0
-        for term in terms:
-            rows = self._connection.execute(
-                "SELECT block, postings FROM sparse_postings WHERE term_key = ?", (term.key,)
-            ).fetchall()
-            # All blocks of a term at once: at a million memories they are 120, and numpy's calls would cost more than
-            # the postings.
-            found = np.frombuffer(b"".join(row[1] for row in rows), _POSTING)
-            starts = np.array([row[0] * BLOCK_ROWS for row in rows], np.int64)
-            places = np.repeat(starts, [len(row[1]) // _POSTING.itemsize for row in rows]) + found["slot"]
-            inside = places < len(scores)
-            scores[places[inside]] += found["weight"][inside] * np.float32(term.weight)
-            best += term.weight * int(found["weight"].max(initial=0))
-        return np.asarray(scores / np.float32(best or 1.0), dtype=np.float32)
+    def _added_up(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> _Scored:
+        read = [(term.weight, self._read(term)) for term in self._wanted(space, weights, by_rarity=by_rarity)]
+        best = sum(weight * int(postings.steps.max(initial=0)) for weight, postings in read) or 1.0
+        last = max((int(postings.places.max(initial=-1)) for _, postings in read), default=-1)
+        scores = np.zeros(last + 1, np.float32)
+        found = [np.empty(0, np.int32)]
+        for weight, postings in read:
+            before = scores[postings.places]
+            found.append(postings.places[before == 0])
+            scores[postings.places] = before + postings.steps * np.float32(weight / best)
+        return _Scored(scores, np.concatenate(found))
+
+    def _read(self, term: _Term) -> _Postings:
+        # Only what is seen in a snapshot belongs together, a version and its postings; a write may be rolled back.
+        if not is_reading(self._connection):
+            return self._read_anew(term)
+        kept = self._kept.pop(term.key, None)
+        self._size -= 0 if kept is None else len(kept.places)
+        if kept is None or kept.version != term.version:
+            kept = self._read_anew(term)
+        self._kept[term.key] = kept
+        self._size += len(kept.places)
+        while self._size > KEPT_POSTINGS:
+            self._size -= len(self._kept.popitem(last=False)[1].places)
+        return kept
+
+    def _read_anew(self, term: _Term) -> _Postings:
+        cursor = self._connection.cursor()
+        cursor.row_factory = None
+        rows = cursor.execute("SELECT block, postings FROM sparse_postings WHERE term_key = ?", (term.key,)).fetchall()
+        # All blocks of a term at once: at a million memories they are 120, and numpy's calls would cost more than the
+        # postings.
+        postings = np.frombuffer(b"".join(blob for _, blob in rows), _POSTING)
+        counts = [len(blob) // _POSTING.itemsize for _, blob in rows]
+        starts = np.repeat(np.array([block * BLOCK_ROWS for block, _ in rows], np.int32), counts)
+        return _Postings(term.version, starts + postings["slot"], np.ascontiguousarray(postings["weight"]))
 
     def _wanted(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> list[_Term]:
         """Return the query's terms that the memory has, rarest first, as many as the budget of postings allows."""
         rows = self._connection.execute(
-            "SELECT t.key, t.term, coalesce(sum(length(p.postings)), 0) FROM json_each(?1) j"
-            " JOIN sparse_terms t ON t.space = ?2 AND t.term = j.value"
-            " LEFT JOIN sparse_postings p ON p.term_key = t.key GROUP BY t.key",
+            "SELECT t.key, t.term, t.postings, t.version FROM json_each(?1) j"
+            " CROSS JOIN sparse_terms t ON t.space = ?2 AND t.term = j.value",
             (json.dumps([term for term, weight in weights.items() if weight > 0]), space),
         ).fetchall()
         memories = int(self._connection.execute("SELECT nodes FROM keyword_totals").fetchone()[0])
         found: list[_Term] = []
-        for key, term, length in rows:
-            count = length // _POSTING.itemsize
+        for key, term, count, version in rows:
             rarity = np.log1p((max(memories, count) - count + 0.5) / (count + 0.5)) if by_rarity else 1.0
-            found.append(_Term(key, weights[term] * float(rarity), count))
+            found.append(_Term(key, weights[term] * float(rarity), count, version))
         found.sort(key=lambda term: (term.postings, term.key))
         read = np.cumsum([term.postings for term in found])
         return [term for term, sofar in zip(found, read, strict=True) if sofar <= MAX_POSTINGS or term is found[0]]

@@ -72,6 +72,13 @@ LIMIT ?4
 _SYMMETRIC: Final = ", ".join(f"'{label}'" for label in sorted(SYMMETRIC_LABELS))
 
 
+# The forgotten are few: to look among them takes three quarters of the time that looking at each node's own row does.
+_LIVING: Final = (
+    "NOT EXISTS (SELECT 1 FROM nodes d INDEXED BY idx_nodes_forgotten"
+    " WHERE d.key = b.node_key AND d.deleted_at IS NOT NULL)"
+)
+
+
 def _crossings(direction: str) -> str:
     """Return the query for one direction; what joins all its members both ways is crossed by any."""
     speaks, heard = f"a.role IN {_SPEAKERS}", f"b.role IN {_SPEAKERS}"
@@ -79,11 +86,11 @@ def _crossings(direction: str) -> str:
     return f"""
     SELECT a.node_key, b.node_key, h.key FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
     CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
-    CROSS JOIN nodes n ON n.key = b.node_key
-    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label = ?2) AND n.deleted_at IS NULL
+    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label = ?2) AND {_LIVING}
         AND ({one_way[direction]} OR h.label IN ({_SYMMETRIC}) OR NOT EXISTS (
             SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SPEAKERS}))
-        AND (?3 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
+        AND (?3 IS NULL OR (SELECT n.scope_key FROM nodes n WHERE n.key = b.node_key)
+            IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
     LIMIT ?4
     """
 

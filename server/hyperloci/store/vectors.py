@@ -1,8 +1,8 @@
 """Fingerprints: writing them whole, and finding the nearest ones.
 
-A search scans sign bits held in memory (48 bytes a vector), ranks the best few thousand by the query's floats against
-those bits, and scores what is left exactly from the stored float rows: recall@10 0.99 at a million vectors in 6 ms
-on one core (docs/benchmarks.md). A block of bits is loaded again only when its version moved.
+A search scans sign bits held in memory (48 bytes a vector), ranks the best few thousand by the query's numbers against
+two bits a dimension (96 bytes), and scores what is left exactly from the stored rows (`store.codes`,
+docs/benchmarks.md). A block of bits is loaded again only when its version moved.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.store import int8
+from hyperloci.store import half, int8
 from hyperloci.store.bits import FloatArray, signs_of
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.codes import (
@@ -25,30 +25,29 @@ from hyperloci.store.codes import (
     Codes,
     dot,
     sign_code,
+    size_code,
     words_of,
 )
 from hyperloci.store.stats import MAX_ATTEMPTS, get_meta, set_meta
 
-FINE: Final = 600
-"""Candidates scored from float rows, 3 microseconds each: recall@10 1.0 at 10,000 and 0.985 at 100,000 memories with
-many near twins, where 300 give 0.962 and 1,000 give 0.993 (`bench scale`)."""
+FINE: Final = 256
+"""Candidates scored from stored rows, 3 to 6 microseconds each: recall@10 1.0 at 10,000 and 100,000 memories with many
+near twins and 0.998 at 600,000 (200: 0.997, 150: 0.988). By signs alone it took 600 of them for 0.983."""
 
-FEW: Final = 2 * BLOCK_ROWS
-FINE_OF_FEW: Final = 1_000
-"""Of so few, more are scored: recall@10 0.994 at 5,000 random vectors, the worst there are (0.937 with 300)."""
+FINE_SHARE: Final = 3
+"""And so many for each that is wanted: of the 100 nearest of 5,000 random vectors, the worst there are, 0.947."""
 
-FINE_OF_HELPERS: Final = 300
-"""The same for spaces that only help: they hand on 50, and every candidate is scored exactly afterwards."""
+EXACT_BELOW: Final = FINE
+"""So few allowed vectors are scored exactly at once."""
 
-EXACT_BELOW: Final = 1_500
-"""So few allowed vectors are scored exactly at once: cheaper than a scan."""
+PLANES: Final = {"e1": 2}
+"""Bits a dimension of the codes of a space, 1 elsewhere (`store.codes`)."""
 
 _MODEL_IN_USE: Final = "model_in_use"
 
-FLOAT_BYTES: Final = 4
-"""E1 is stored as float32, the other dense spaces as `int8`."""
-
 FLOAT_SPACE: Final = "e1"
+"""Stored as `half`, the other dense spaces as `int8`."""
+
 BIT_SPACE: Final = "e9"
 """Its column holds bits, a query one sign a bit."""
 
@@ -241,10 +240,10 @@ class Vectors:
             f"SELECT node_key / {BLOCK_ROWS} AS block, length({space}), max(made_at) FROM fingerprints"
             f" WHERE {space} IS NOT NULL GROUP BY block"
         )
-        return {row[0]: words_of(_dimensions(space, row[1])) * WORD_BITS // 8 for row in rows}
+        return {row[0]: _code_width(space, _dimensions(space, row[1])) for row in rows}
 
     def nearest(
-        self, query: FloatArray, allowed: BoolArray, model_key: int, k: int, *, space: str = "e1"
+        self, query: FloatArray, allowed: BoolArray, model_key: int, k: int, *, space: str = "e1", roughly: bool = False
     ) -> tuple[NDArray[np.int64], FloatArray]:
         """Return the node keys nearest to a unit vector and their cosines, best first.
 
@@ -254,16 +253,21 @@ class Vectors:
             model_key: only vectors of this model are compared.
             k: how many at most.
             space: the space to search, one of `SCANNED`.
+            roughly: estimate cosines by codes alone; any model's vectors of this length may then be among the answer.
         """
-        candidates = np.flatnonzero(allowed)
-        if len(candidates) > EXACT_BELOW:
-            codes = self._codes_of(space, len(query))
-            if codes is None:
-                return np.empty(0, np.int64), np.empty(0, np.float32)
-            of_few = FINE_OF_FEW if codes.rows <= FEW else FINE
-            fine = of_few if space == FLOAT_SPACE else FINE_OF_HELPERS
-            candidates = codes.candidates(query, allowed, max(fine, k))
-        return self.exact(query, candidates, model_key, k, space=space)
+        if not roughly and np.count_nonzero(allowed) <= EXACT_BELOW:
+            return self.exact(query, np.flatnonzero(allowed), model_key, k, space=space)
+        codes = self._codes_of(space, len(query))
+        if codes is None:
+            return np.empty(0, np.int64), np.empty(0, np.float32)
+        hastily = roughly and space != FLOAT_SPACE
+        keys, estimated = codes.candidates(query, allowed, k if roughly else max(FINE, FINE_SHARE * k), hastily=hastily)
+        return (keys, estimated) if roughly else self.exact(query, keys, model_key, k, space=space)
+
+    def estimates(self, query: FloatArray, keys: NDArray[np.int64], *, space: str = "e1") -> FloatArray:
+        """Return the cosines of nodes' vectors with a unit vector by their codes alone; nan for one that has none."""
+        codes = self._codes_of(space, len(query))
+        return np.full(len(keys), np.nan, np.float32) if codes is None else codes.estimates(query, keys)
 
     def exact(
         self, query: FloatArray, keys: NDArray[np.int64], model_key: int, k: int, *, space: str = "e1"
@@ -272,21 +276,23 @@ class Vectors:
         _check_spaces([space])
         if not len(keys):
             return np.empty(0, np.int64), np.empty(0, np.float32)
-        found, scores = self._comparison(space)(query, keys, model_key, space)
+        # In the order of their rows: neighbours share pages.
+        found, scores = self._comparison(space)(query, np.sort(keys), model_key, space)
         order = np.lexsort((found, -scores))[:k]
         return found[order], scores[order]
 
     def _comparison(self, space: str) -> Callable[..., tuple[NDArray[np.int64], FloatArray]]:
-        """sqlite-vec compares floats; bytes and bits are unpacked by numpy."""
-        return self._exact_by_vec if self._vec and space == FLOAT_SPACE else self._exact_by_numpy
+        """sqlite-vec compares bytes where they lie; halves and bits, which it doesn't know, are unpacked by numpy."""
+        return self._exact_by_vec if self._vec and space not in (FLOAT_SPACE, BIT_SPACE) else self._exact_by_numpy
 
     def _exact_by_vec(
         self, query: FloatArray, keys: NDArray[np.int64], model_key: int, space: str
     ) -> tuple[NDArray[np.int64], FloatArray]:
         rows = self._connection.execute(
-            f"SELECT f.node_key, coalesce(1 - vec_distance_cosine(f.{space}, ?1), 0) FROM json_each(?2) j"
-            f" JOIN fingerprints f ON f.node_key = j.value WHERE f.model_key = ?3 AND length(f.{space}) = length(?1)",
-            (query.astype(np.float32).tobytes(), json.dumps(keys.tolist()), model_key),
+            f"SELECT f.node_key, coalesce(1 - vec_distance_cosine(vec_int8(f.{space}), vec_int8(?1)), 0)"
+            " FROM json_each(?2) j JOIN fingerprints f ON f.node_key = j.value"
+            f" WHERE f.model_key = ?3 AND length(f.{space}) = length(?1)",
+            (int8.pack(query), json.dumps(keys.tolist()), model_key),
         ).fetchall()
         return np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.float32)
 
@@ -320,7 +326,7 @@ class Vectors:
         words = words_of(dimensions)
         codes = self._codes.get(space)
         if codes is None or codes.words != words:
-            codes = self._codes[space] = Codes(words)
+            codes = self._codes[space] = Codes(words, PLANES.get(space, 1))
         codes.refresh(self._connection, space)
         return codes if codes.rows else None
 
@@ -331,34 +337,39 @@ def foundation(model_id: str) -> str:
 
 
 def code_of(space: str, blob: bytes) -> bytes:
-    """Return the bits that a scan compares: signs of a dense vector's components, or E9's bits, in whole words."""
+    """Return the bits that a scan compares: a dense vector's signs (E1: and sizes), or E9's bits, in whole words."""
     if space == BIT_SPACE:
         return blob.ljust(words_of(len(blob) * 8) * WORD_BITS // 8, b"\0")
     if space == FLOAT_SPACE:
-        return sign_code(np.frombuffer(blob, np.float32))
+        vector = half.unpack([blob])[0]
+        return sign_code(vector) + size_code(vector)
     return sign_code(np.frombuffer(blob, np.int8))
 
 
 def unpacked(space: str, blobs: Sequence[bytes], dimensions: int) -> FloatArray:
     """Return stored vectors of one space as unit vectors, shape (len(blobs), dimensions)."""
     if space == FLOAT_SPACE:
-        return np.frombuffer(b"".join(blobs), np.float32).reshape(len(blobs), dimensions)
+        return half.unpack(blobs).reshape(len(blobs), dimensions)
     if space == BIT_SPACE:
         return np.asarray(signs_of(blobs, dimensions) / np.float32(np.sqrt(dimensions)), dtype=np.float32)
     return int8.unpack(blobs, dimensions)
 
 
+def _code_width(space: str, dimensions: int) -> int:
+    return PLANES.get(space, 1) * words_of(dimensions) * WORD_BITS // 8
+
+
 def _width(space: str, dimensions: int) -> int:
     """Return how many bytes a vector of one space has."""
     if space == FLOAT_SPACE:
-        return FLOAT_BYTES * dimensions
+        return half.BYTES * dimensions
     return -(-dimensions // 8) if space == BIT_SPACE else dimensions
 
 
 def _dimensions(space: str, width: int) -> int:
     """Return how many dimensions a vector of so many bytes has."""
     if space == FLOAT_SPACE:
-        return width // FLOAT_BYTES
+        return width // half.BYTES
     return width * 8 if space == BIT_SPACE else width
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store import half
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
@@ -26,12 +27,14 @@ def join(store: Store, keys: Sequence[NodeKey], model_key: int, *, now: int) -> 
 
 def _join(store: Store, scope: int, keys: Sequence[NodeKey], model_key: int, now: int) -> int:
     centres = store.topics.centres(scope, model_key)
-    width = len(centres[0].centroid) if centres else 0
+    if not centres:
+        return 0
+    means = np.frombuffer(b"".join(centre.centroid for centre in centres), np.float32).reshape(len(centres), -1)
+    width = means.shape[1] * half.BYTES
     vectors = {key: row[0] for key, row in store.vectors.rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width}
     if not vectors:
         return 0
-    matrix = np.frombuffer(b"".join(vectors.values()), np.float32).reshape(len(vectors), -1)
-    means = np.frombuffer(b"".join(centre.centroid for centre in centres), np.float32).reshape(len(centres), -1)
+    matrix = half.unpack(list(vectors.values()))
     cosines = matrix @ means.T
     store.topics.leave(vectors)
     joined = 0

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.tokens import BITS
+from hyperloci.store import half
 from hyperloci.store.analysis import STOP_WORDS, terms
 
 if TYPE_CHECKING:
@@ -115,7 +116,9 @@ def _mean_span(blob: bytes) -> bytes:
 
 
 def _numbers(flat: bytes, column: str) -> FloatArray:
-    if column in ("e1", "e12"):
+    if column == "e1":
+        return half.unpack([flat])
+    if column == "e12":
         return np.frombuffer(flat, np.float32)
     if column == "e9":
         return np.unpackbits(np.frombuffer(flat, np.uint8)).astype(np.float32) * 2 - 1
