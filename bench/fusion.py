@@ -128,7 +128,7 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
     with memory.store.snapshot():
         allowed = memory.store.filters.allowed(conditions.where)
         look = Spacewise(memory.store, question.text, seen, allowed, now=now)
-        spaces = every_space(look, code=corpus.content_type == "any")
+        spaces = every_space(look)
         nodes = memory.store.nodes.candidates({key for found in spaces.values() for key in found})
         spaces |= look.scores(look.speaks(), nodes)
     hits = memory.lookup([node.id for node in nodes.values()])

@@ -178,7 +178,7 @@ class Searcher:
             return self._nodes(spaces), _by_one(spaces)
         if strategy is Strategy.PIPELINE:
             return self._staged(look, profile, allowed)
-        spaces = strategies.every_space(look, code=_may_be_code(conditions))
+        spaces = strategies.every_space(look)
         nodes = self._nodes(spaces)
         if self._settings is not None and self._settings.fusion == "rrf":
             spaces |= look.scores(strategies.scored_spaces(look), nodes)
@@ -317,10 +317,6 @@ def _strategy(conditions: Conditions, look: Spacewise) -> Strategy:
     if not look.has_vectors and conditions.first_space != "e6":
         return Strategy.MULTI_SPACE
     return Strategy(chosen)
-
-
-def _may_be_code(conditions: Conditions) -> bool:
-    return not conditions.where.subtypes or "code" in conditions.where.subtypes
 
 
 def _reached(known: Scores | None, total: float) -> Scores:

@@ -74,14 +74,9 @@ def meaning_alone(look: Spacewise, limit: int) -> dict[str, Ranked]:
     return {"e1": look.near("e1", max(POOL, limit))}
 
 
-def every_space(look: Spacewise, code: bool) -> dict[str, Ranked]:
-    """Return the scores by E1 and E6 of the most promising of what they and the helping spaces have found.
-
-    Args:
-        look: the question.
-        code: whether code is among what may be found: E7 sees nothing else.
-    """
-    helpers = [look.near(space, FEW, roughly=True) for space in _helpers(look, code)]
+def every_space(look: Spacewise) -> dict[str, Ranked]:
+    """Return the scores by E1 and E6 of the most promising of what they and the helping spaces have found."""
+    helpers = [look.near(space, FEW, roughly=True) for space in _helpers(look)]
     found = set(itertools.chain(look.near("e1", NEAREST, roughly=True), look.said.likely(), *helpers))
     keys = np.array(sorted(found), np.int64)
     best = keys[np.lexsort((keys, -_promises(look, keys)))[:PROMISING]]
@@ -98,11 +93,12 @@ def _promises(look: Spacewise, keys: NDArray[np.int64]) -> NDArray[np.float64]:
     return (np.where(np.isnan(near), words, near) + words) * np.where(look.told(keys), ON_PURPOSE, 1.0)
 
 
-def _helpers(look: Spacewise, code: bool) -> list[str]:
+def _helpers(look: Spacewise) -> list[str]:
     if not look.has_vectors:
         return []
-    # A scan of E9 costs more than all else together; it helps where the words themselves can't be found.
-    return [*(["e7"] if code else []), *(["e9"] if look.misspelled else []), "e13"]
+    # A scan of E9 costs most, and helps where the words themselves can't be found. E7 finds no code that E1 or words
+    # have not: what it knows better it says by lifting (docs/benchmarks.md, "Candidates").
+    return [*(["e9"] if look.misspelled else []), "e13"]
 
 
 def one_first(look: Spacewise, space: str, limit: int) -> dict[str, Ranked]:
