@@ -32,7 +32,7 @@ from hyperloci.spaces.eyes import ProfileEyes
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 from hyperloci.spaces.views import Sight, views_of
-from hyperloci.store import Store, int8
+from hyperloci.store import Store, half, int8
 from hyperloci.store.vectors import COLUMNS
 
 ROOT = Path(__file__).parents[1]
@@ -157,7 +157,10 @@ def _size(store: Store) -> int:
 def kept_of_ten(sights: Sequence[Sight], made: Sequence[Fingerprint], eyes: ProfileEyes) -> dict[str, float]:
     """Return per column the share of the ten nearest by floats that are nearest by stored bytes too."""
     views = [views_of(sight) for sight in sights]
-    answer: dict[str, float] = {}
+    some = views[: 3 * QUERIES]
+    meanings = np.stack([one["e1"] for one in eyes.look([Look(text=view.text, spaces=("e1",)) for view in some])])
+    halves = half.unpack([one.columns["e1"] for one in made[: len(some)]])
+    answer = {"e1": _overlap(meanings[:QUERIES] @ meanings.T, meanings[:QUERIES] @ halves.T)}
     for column in ("e5_cause", "e5_effect", "e7", "e8_in", "e10"):
         places = [place for place, view in enumerate(views) if column in view.dense]
         if len(places) < 3 * QUERIES // 2:
@@ -166,7 +169,7 @@ def kept_of_ten(sights: Sequence[Sight], made: Sequence[Fingerprint], eyes: Prof
         floats = np.stack([one[column] for one in seen])
         stored = int8.unpack([made[place].columns[column] for place in places], floats.shape[1])
         answer[column] = _overlap(floats[:QUERIES] @ floats.T, floats[:QUERIES] @ stored.T)
-    answer["e12"] = _kept_of_tokens(views[: 3 * QUERIES], made, eyes)
+    answer["e12"] = _kept_of_tokens(some, made, eyes)
     return answer
 
 
