@@ -19,7 +19,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.spaces.views import Sight
-from hyperloci.store import Store
+from hyperloci.store import Store, half
 from hyperloci.store.vectors import COLUMNS
 
 BASE_CHUNKS = 5_000
@@ -93,7 +93,10 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
     """
     kept, questions_kept = folder / "chunks.pickle", folder / QUESTIONS_FILE
     if kept.exists() and questions_kept.exists():
-        return Base(*pickle.loads(kept.read_bytes()), load_questions(folder))
+        base = Base(*pickle.loads(kept.read_bytes()), load_questions(folder))
+        if len(base.fingerprints[0].columns["e1"]) != half.BYTES * base.dimensions:
+            raise SystemExit(f"{kept} is of an older format: delete it.")
+        return base
     *_, stage = bundled_stages("cpu")
     if memory is not None and questions is not None:
         chunks, made = _of_memory(memory)

@@ -131,8 +131,9 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
         spaces = every_space(look)
         nodes = memory.store.nodes.candidates({key for found in spaces.values() for key in found})
         spaces |= look.scores(look.speaks(), nodes)
-    hits = memory.lookup([node.id for node in nodes.values()])
-    documents = {node.key: named(hit) for node, hit in zip(nodes.values(), hits, strict=True)}
+    whole = memory.store.nodes.by_keys(nodes)
+    hits = memory.lookup([node.id for node in whole.values()])
+    documents = {key: named(hit) for key, hit in zip(whole, hits, strict=True)}
     return Asked(name, question, spaces, nodes, documents, memory.settings)
 
 

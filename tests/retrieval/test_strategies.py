@@ -100,6 +100,23 @@ def test_what_was_told_is_not_crowded_out_by_much_about_the_same(
     assert found.nodes[0].key == told.key
 
 
+def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, encoder: FakeEncoder) -> None:
+    question = "how is the flux capacitor tuned"
+    query = query_fingerprint(question, encoder).dense["e1"]
+    answer = add(store, "turning the screw slowly until the needle rests", origin=Origin.COMMIT)
+    add(store, "tuned", origin=Origin.COMMIT)
+    matter = "more text of another matter " * 60
+    for number in range(2 * PROMISING):
+        add(store, f"flux capacitor {number} {matter}", origin=Origin.COMMIT)
+    with store.transaction():
+        model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
+        store.vectors.put(answer.key, model, {"e1": at_cosine(query, 0.8)}, now=NOW)
+
+    found = Searcher(store, encoder).search(question, EVERYTHING, limit=5)
+
+    assert found.nodes[0].key == answer.key
+
+
 @pytest.mark.req("E.14")
 @pytest.mark.parametrize("space", ["e6", "e9", "e13"])
 def test_a_space_may_lead_on_its_own(

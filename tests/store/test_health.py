@@ -60,6 +60,7 @@ DAMAGE = [
     (health.WRONG_POSTINGS, "UPDATE sparse_postings SET postings = x'00'", 1),
     (health.WRONG_POSTINGS, "UPDATE sparse_postings SET postings = postings || x'000001' WHERE term_key = 1", 1),
     (health.WRONG_POSTINGS, "DELETE FROM sparse_docs WHERE node_key = 2", 1),
+    ("terms with a wrong count of postings", "UPDATE sparse_terms SET postings = 9 WHERE key = 1", 1),
     ("packed turns whose text is in no chunk", "UPDATE chunk_turns SET packed = 1", 1),
     ("entities with a wrong count of mentions", "UPDATE entities SET mention_count = 7", 1),
     ("rows that refer to nothing", "UPDATE nodes SET session_key = 77 WHERE key = 1", 1),

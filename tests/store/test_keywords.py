@@ -435,3 +435,16 @@ def test_no_node_scores_more_than_its_bound(store: Store) -> None:
     bounds = dict(zip(keys.tolist(), query.bounds(keys).tolist(), strict=True))
     assert all(scores[key] <= bounds[key] <= query.ceiling for key in scores)
     assert bounds[nodes[3].key] == 0 < bounds[nodes[0].key] < bounds[nodes[2].key]
+
+
+def test_a_search_that_failed_leaves_nothing_behind(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    add(store, "red one")
+    before = search(store, "red one")
+
+    def fail(*args: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as patch, pytest.raises(MemoryError):
+        patch.setattr(np, "concatenate", fail)
+        search(store, "red one")
+    assert search(store, "red one") == before

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import shutil
 import sqlite3
@@ -218,3 +219,16 @@ def test_a_backup_of_an_older_schema_is_migrated_when_it_is_opened(backup: Path,
         with Store.open(tmp_path / "memory.db") as store:
             assert store.connection.execute("SELECT count(*) FROM further").fetchone()[0] == 0
             assert texts(store) == {"of the backup"}
+
+
+def test_a_session_that_is_open_goes_on_after_a_backup_of_an_older_schema(tmp_path: Path, clock: FakeClock) -> None:
+    old = tmp_path / "old.db"
+    old.write_bytes(gzip.decompress((Path(__file__).parents[1] / "data" / "schema-v1.db.gz").read_bytes()))
+    with Store.open(tmp_path / "memory.db") as session:
+        add(session, "of before")
+        restore_backup(old, session.path, clock=clock)
+        with session.snapshot():
+            found = session.keyword_search.search(["launch"], session.filters.allowed(Where()), 5)
+            assert session.nodes.told(found.scores) == set(found.scores) != set()
+        add(session, "of after")
+        assert texts(session) >= {"of after", "The launch window opens on Tuesdays."}

@@ -23,6 +23,7 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.search import Where
 from hyperloci.store import Store, half, health, int8, vec, vectors
 from hyperloci.store.blocks import BLOCK_ROWS
+from hyperloci.store.codes import Codes
 from hyperloci.store.stats import MAX_ATTEMPTS
 from hyperloci.store.vectors import COLUMNS, Vectors
 from tests.support import NOW, add, random_rows, unit
@@ -248,7 +249,7 @@ def test_a_fingerprint_comes_back_as_it_was_put_and_what_is_left_out_is_absent(s
     (key,) = make_nodes(store, 1)
     full = {column: bytes([number]) * (number * 4) for number, column in enumerate(COLUMNS, start=1)}
     with store.transaction():
-        model = store.vectors.use_model("m", 1, now=NOW)
+        model = store.vectors.use_model("m", 2, now=NOW)
         store.vectors.put(key, model, full, now=NOW)  # type: ignore[arg-type]
     assert store.vectors.rows([key, 99], COLUMNS) == {key: tuple(full.values())}
     with store.transaction():
@@ -519,14 +520,60 @@ def test_how_near_a_memory_is_roughly_is_what_a_rough_search_says(store: Store, 
     model = put_in(store, space, keys[:20], rows)
     query = random_rows(1, seed=8)[0]
     found, wanted = store.vectors.nearest(query, everyone(store), model, 20, space=space, roughly=True)
-    np.testing.assert_array_equal(store.vectors.estimates(query, found, space=space), wanted)
-    assert np.isnan(store.vectors.estimates(query, np.array(keys[20:]), space=space)).all()
-    assert np.isnan(store.vectors.estimates(query[:64], found, space=space)).all()
+    order = np.argsort(found)
+    np.testing.assert_array_equal(store.vectors.estimates(query, found[order], model, space=space), wanted[order])
+    assert np.isnan(store.vectors.estimates(query, np.array(keys[20:]), model, space=space)).all()
+    assert np.isnan(store.vectors.estimates(query[:64], found[order], model, space=space)).all()
+
+
+@pytest.mark.req("D.13")
+def test_how_near_a_memory_of_another_model_is_can_not_be_told(store: Store) -> None:
+    rows = random_rows(3)
+    keys = make_nodes(store, 3)
+    old = put_all(store, keys[:2], rows[:2], "old")
+    new = put_all(store, keys[2:], rows[2:], "new")
+    known = {model: np.isnan(store.vectors.estimates(rows[0], np.array(keys), model)).tolist() for model in (old, new)}
+    assert known == {old: [False, False, True], new: [True, True, False]}
+
+
+def test_what_could_not_be_loaded_is_loaded_by_the_next_search(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    keys, rows = make_nodes(store, 2), random_rows(2)
+    model = put_all(store, keys, rows)
+
+    def fail(self: Codes, connection: object, row: object) -> None:
+        raise MemoryError
+
+    with store.snapshot():
+        with monkeypatch.context() as patch, pytest.raises(MemoryError):
+            patch.setattr(Codes, "_load", fail)
+            store.vectors.nearest(rows[0], everyone(store), model, 2, roughly=True)
+        assert store.vectors.nearest(rows[0], everyone(store), model, 1, roughly=True)[0].tolist() == keys[:1]
+
+
+def test_codes_of_a_block_that_is_gone_are_forgotten(store: Store) -> None:
+    keys, rows = make_nodes(store, 2), random_rows(2)
+    model = put_all(store, keys, rows)
+    with store.snapshot():
+        assert len(store.vectors.nearest(rows[0], everyone(store), model, 2, roughly=True)[0]) == 2
+    with Store.open(store.path) as other, other.transaction():
+        other.connection.execute("DELETE FROM fingerprints")
+        other.connection.execute("DELETE FROM code_blocks")
+    with store.snapshot():
+        assert store.vectors.nearest(rows[0], everyone(store), model, 2, roughly=True)[0].tolist() == []
+        assert np.isnan(store.vectors.estimates(rows[0], np.array(keys), model)).all()
+
+
+def test_a_vector_as_older_programs_wrote_it_is_refused(store: Store) -> None:
+    (key,) = make_nodes(store, 1)
+    with pytest.raises(StoreError, match="two bytes a dimension"), store.transaction():
+        model = store.vectors.use_model("m", 384, now=NOW)
+        store.vectors.put(NodeKey(key), model, {"e1": random_rows(1)[0].tobytes()}, now=NOW)
+    assert store.vectors.count() == 0
 
 
 def test_roughly_a_memory_without_vectors_has_nothing_near(store: Store) -> None:
     make_nodes(store, 3)
-    assert np.isnan(store.vectors.estimates(random_rows(1)[0], np.arange(3))).all()
+    assert np.isnan(store.vectors.estimates(random_rows(1)[0], np.arange(3), 1)).all()
     found, cosines = store.vectors.nearest(random_rows(1)[0], everyone(store), 1, 5, roughly=True)
     assert found.tolist() == cosines.tolist() == []
 

@@ -303,8 +303,8 @@ def _counting(look: Spacewise, nodes: Mapping[NodeKey, Candidate], profile: str)
     subtypes = {node.subtype for node in nodes.values()}
     spaces_of: dict[frozenset[str | None], list[str]] = {}
     for space in strategies.scored_spaces(look):
-        counting = frozenset(subtype for subtype in subtypes if counts(space, subtype, profile))
-        spaces_of.setdefault(counting, []).append(space)
+        if counting := frozenset(subtype for subtype in subtypes if counts(space, subtype, profile)):
+            spaces_of.setdefault(counting, []).append(space)
     found: dict[str, Ranked] = {}
     for counting, spaces in spaces_of.items():
         found |= look.scores(spaces, {key: node for key, node in nodes.items() if node.subtype in counting})

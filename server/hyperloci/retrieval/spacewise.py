@@ -169,7 +169,7 @@ class Spacewise:
         """E1: return the cosines of memories by their codes alone; nan for those without a vector yet."""
         if self._seen is None or self._model is None or "e1" in self._without:
             return np.full(len(keys), np.nan, np.float32)
-        return self._store.vectors.estimates(self._seen.dense["e1"], keys)
+        return self._store.vectors.estimates(self._seen.dense["e1"], keys, self._model)
 
     def cosines(self, keys: Sequence[NodeKey]) -> Ranked:
         """E1: return the cosines of these memories; those without a vector yet are left out."""

@@ -36,7 +36,7 @@ to look up which it has, and changes no set by more than noise (docs/benchmarks.
 
 PROMISING: Final = 60
 """Candidates that every space scores, the most promising by E1 and E6 together: with 50 to 150 every development set is
-within noise, with 40 BEAM loses (docs/benchmarks.md, "Candidates")."""
+within noise (docs/benchmarks.md, "Candidates"); half of that, and a page of fifty results is not filled."""
 
 LIFTED: Final = 10
 """And the best of each helping space, whatever E1 and E6 make of them: a misspelled word is found by E9 alone."""
@@ -88,9 +88,13 @@ def every_space(look: Spacewise) -> dict[str, Ranked]:
 def _promises(look: Spacewise, keys: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return what memories, keys ascending, are likely to score, as `scoring` will have it."""
     near, words = look.estimates(keys), LIKELY_SHARE * look.said.bounds(keys)
-    # Words stand in for the meaning of what has no vector yet, and what somebody asked to be remembered counts more.
-    # Without that a decision is lost among a hundred functions of its subject.
-    return (np.where(np.isnan(near), words, near) + words) * np.where(look.told(keys), ON_PURPOSE, 1.0)
+    # Words stand in for the meaning of what has no vector yet: what they are likely to reach would count twice, and
+    # what was just indexed hide what answers, so they are counted.
+    unseen = np.flatnonzero(np.isnan(near))
+    exact = look.said.shares(NodeKey(key) for key in keys[unseen].tolist())
+    words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
+    # What somebody asked to be remembered counts more, or a decision is lost among a hundred functions of its subject.
+    return (near + words) * np.where(look.told(keys), ON_PURPOSE, 1.0)
 
 
 def _helpers(look: Spacewise) -> list[str]:

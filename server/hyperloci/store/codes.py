@@ -97,14 +97,17 @@ class Codes:
         state = (connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes)
         if state == self._state:
             return
-        # Inside a write, what is seen may be rolled back, and the state would not tell.
-        self._state = state if is_reading(connection) else None
         found = connection.execute("SELECT block, version, key FROM code_blocks WHERE space = ?", (space,)).fetchall()
+        for block in self._versions.keys() - {row[0] for row in found}:
+            self._present[block * BLOCK_ROWS : (block + 1) * BLOCK_ROWS] = False
+            del self._versions[block]
         stale = [row for row in found if self._versions.get(row[0]) != row[1]]
         if stale:
             self._grow((max(row["block"] for row in found) + 1) * BLOCK_ROWS)
         for row in stale:
             self._load(connection, row)
+        # Inside a write, what is seen may be rolled back, and the state would not tell.
+        self._state = state if is_reading(connection) else None
 
     def _grow(self, rows: int) -> None:
         if rows > self.rows:

@@ -58,6 +58,12 @@ CHECKS: Final = (
         ),
     ),
     Check(
+        name="terms with a wrong count of postings",
+        count="SELECT count(*) FROM sparse_terms t WHERE t.postings <> coalesce("
+        "(SELECT sum(length(p.postings) / 3) FROM sparse_postings p WHERE p.term_key = t.key), 0)",
+        mend=(),  # with the postings themselves
+    ),
+    Check(
         name="packed turns whose text is in no chunk",
         count="SELECT count(*) FROM chunk_turns q JOIN chunks c ON c.key = q.chunk_key"
         " WHERE q.packed = 1 AND c.ctf IS NULL AND c.archive_day IS NULL",

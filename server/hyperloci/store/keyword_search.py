@@ -255,13 +255,16 @@ class KeywordQuery:
         # One number a node, all zeros between two searches: to look for what isn't zero would cost more than to add up.
         sums = self._sums
         parts = []
-        for term, keys in self._postings.items():
-            before = sums[keys]
-            parts.append(keys[before == 0.0])
-            sums[keys] = before + np.float32(self.weights[term])
-        found = np.concatenate(parts)
-        values = sums[found]
-        sums[found] = 0.0
+        try:
+            for term, keys in self._postings.items():
+                before = sums[keys]
+                parts.append(keys[before == 0.0])
+                sums[keys] = before + np.float32(self.weights[term])
+            found = np.concatenate(parts)
+            values = sums[found]
+        finally:
+            for keys in self._postings.values():
+                sums[keys] = 0.0
         if len(found) <= limit:
             return found
         likely = np.flatnonzero(values >= np.partition(values, len(values) - limit)[len(values) - limit])

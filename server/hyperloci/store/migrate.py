@@ -112,16 +112,16 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def refuse_newer(connection: sqlite3.Connection, path: Path) -> None:
-    """Keep a program that still runs from writing as it used to into what a newer one has changed meanwhile.
+def refuse_other(connection: sqlite3.Connection, path: Path) -> None:
+    """Keep a program that still runs from writing as it does into what another one has changed meanwhile.
 
     Raises:
-        StoreVersionError: the schema is newer than this program.
+        StoreVersionError: the schema is another than this program's.
     """
     version = schema_version(connection)
-    if version > latest_version():
+    if version != latest_version():
         raise StoreVersionError(
-            f"A newer Hyperloci has brought {path} to schema {version}; this one, still running, writes"
+            f"Another Hyperloci has brought {path} to schema {version}; this one, still running, writes"
             f" {latest_version()}. Start it again."
         )
 

@@ -142,7 +142,7 @@ def _drop(store: Store, node: Node, now: int) -> None:
 
 
 def _zero_codes(connection: sqlite3.Connection, key: NodeKey) -> None:
-    """Overwrite a memory's sign bits; readers load its blocks anew."""
+    """Overwrite a memory's codes; readers load its blocks anew."""
     block, slot = divmod(int(key), BLOCK_ROWS)
     rows = connection.execute(
         "UPDATE code_blocks SET version = random() WHERE block = ? RETURNING key, length(codes)", (block,)

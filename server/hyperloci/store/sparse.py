@@ -156,6 +156,7 @@ class Sparse:
     def rebuild(self) -> None:
         """Make the inverted index anew from the memories' terms."""
         self._connection.execute("DELETE FROM sparse_postings")
+        self._connection.execute("UPDATE sparse_terms SET postings = 0")
         first, last = self._connection.execute("SELECT min(node_key), max(node_key) FROM sparse_docs").fetchone()
         for block in range((first or 0) // BLOCK_ROWS, (last or -1) // BLOCK_ROWS + 1):
             postings: dict[tuple[int, int], bytearray] = {}

@@ -19,7 +19,7 @@ from hyperloci.store.entities import Entities
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.links import Links
 from hyperloci.store.log import EvolutionLog
-from hyperloci.store.migrate import back_up, check_version, migrate, refuse_newer
+from hyperloci.store.migrate import back_up, check_version, migrate, refuse_other
 from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
@@ -186,10 +186,10 @@ class Store:
         """Run the block as one write: all of it is durable afterwards, or none of it happened.
 
         Raises:
-            StoreVersionError: a newer program has changed the schema since this one opened the database.
+            StoreVersionError: another program has changed the schema since this one opened the database.
         """
         with connections.transaction(self.connection, self.path):
-            refuse_newer(self.connection, self.path)
+            refuse_other(self.connection, self.path)
             yield
 
     @contextlib.contextmanager

@@ -28,7 +28,7 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
-from hyperloci.store.migrate import back_up, copy_database, latest_version, schema_version
+from hyperloci.store.migrate import back_up, copy_database, latest_version, migrate, schema_version
 from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
 
@@ -345,6 +345,8 @@ def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path, clock: Cl
             copy_database(backup, present)
             # Sessions that have the database open: its count of changes is another one now.
             present.execute("INSERT OR REPLACE INTO meta(name, value) VALUES ('restored_at', ?)", (str(clock()),))
+            # They can't read an older schema.
+            migrate(present, database, kept.parent / "backups", clock)
     except StoreCorruptError:
         return False
     return True

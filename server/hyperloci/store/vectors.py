@@ -52,8 +52,8 @@ BIT_SPACE: Final = "e9"
 """Its column holds bits, a query one sign a bit."""
 
 SCANNED: Final = ("e1", "e7", "e9", "e10")
-"""Spaces whose sign bits are held for scans: those that find memories on their own. The others score what these and
-the words found."""
+"""Spaces whose codes are held for scans: those that find memories on their own, where they are asked to. The others
+score what these and the words found."""
 
 COLUMNS: Final = ("e1", "e5_cause", "e5_effect", "e7", "e8_out", "e8_in", "e9", "e10", "e11", "e12")
 
@@ -264,10 +264,28 @@ class Vectors:
         keys, estimated = codes.candidates(query, allowed, k if roughly else max(FINE, FINE_SHARE * k), hastily=hastily)
         return (keys, estimated) if roughly else self.exact(query, keys, model_key, k, space=space)
 
-    def estimates(self, query: FloatArray, keys: NDArray[np.int64], *, space: str = "e1") -> FloatArray:
-        """Return the cosines of nodes' vectors with a unit vector by their codes alone; nan for one that has none."""
+    def estimates(self, query: FloatArray, keys: NDArray[np.int64], model_key: int, *, space: str = "e1") -> FloatArray:
+        """Return the cosines of nodes' vectors with a unit vector by their codes alone; nan for one without a vector.
+
+        Args:
+            query: shape (dimensions,), unit length.
+            keys: the nodes, ascending.
+            model_key: only vectors of this model are compared.
+            space: one of `SCANNED`.
+        """
         codes = self._codes_of(space, len(query))
-        return np.full(len(keys), np.nan, np.float32) if codes is None else codes.estimates(query, keys)
+        if codes is None:
+            return np.full(len(keys), np.nan, np.float32)
+        found = codes.estimates(query, keys)
+        # Codes don't say whose they are. While a new model takes over there are two.
+        if self._connection.execute("SELECT count(*) FROM models").fetchone()[0] > 1:
+            rows = self._connection.execute(
+                "SELECT f.node_key FROM json_each(?1) j JOIN fingerprints f ON f.node_key = j.value"
+                " WHERE f.model_key <> ?2",
+                (json.dumps(keys.tolist()), model_key),
+            )
+            found[np.searchsorted(keys, [row[0] for row in rows])] = np.nan
+        return found
 
     def exact(
         self, query: FloatArray, keys: NDArray[np.int64], model_key: int, k: int, *, space: str = "e1"

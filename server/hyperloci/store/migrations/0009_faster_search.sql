@@ -1,6 +1,12 @@
 -- E1 takes two bytes a dimension instead of four (store.half), and its codes two bits instead of one: they are made anew
 -- when this has run (store.migrate).
-UPDATE fingerprints SET e1 = halves(e1) WHERE length(e1) % 4 = 0;
+UPDATE fingerprints SET e1 = halves(e1)
+WHERE length(e1) = 4 * (SELECT m.dimensions FROM models m WHERE m.key = fingerprints.model_key);
+-- A program from before that still runs must not write as it used to: its batch stays in the queue.
+CREATE TRIGGER fingerprints_insert BEFORE INSERT ON fingerprints
+WHEN length(new.e1) <> 2 * (SELECT m.dimensions FROM models m WHERE m.key = new.model_key) BEGIN
+    SELECT RAISE(ABORT, 'e1 does not have two bytes a dimension');
+END;
 
 -- How often the terms of a node were replaced or taken out. While it stands, what a reader knows of a term only grows.
 ALTER TABLE keyword_totals ADD COLUMN rewritten INTEGER NOT NULL DEFAULT 0;
@@ -31,7 +37,7 @@ CREATE INDEX idx_nodes_told ON nodes(key) WHERE origin = 'tool' AND type <> 'ent
 -- key may be used again.
 ALTER TABLE sparse_terms ADD COLUMN postings INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE sparse_terms ADD COLUMN version INTEGER NOT NULL DEFAULT 0;
-UPDATE sparse_terms SET postings = coalesce(
+UPDATE sparse_terms SET version = random(), postings = coalesce(
     (SELECT sum(length(p.postings) / 3) FROM sparse_postings p WHERE p.term_key = sparse_terms.key), 0);
 CREATE TRIGGER sparse_postings_insert AFTER INSERT ON sparse_postings BEGIN
     UPDATE sparse_terms SET postings = postings + length(new.postings) / 3, version = random()
