@@ -104,10 +104,10 @@ def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, enco
     question = "how is the flux capacitor tuned"
     query = query_fingerprint(question, encoder).dense["e1"]
     answer = add(store, "turning the screw slowly until the needle rests", origin=Origin.COMMIT)
-    add(store, "tuned", origin=Origin.COMMIT)
     matter = "more text of another matter " * 60
     for number in range(2 * PROMISING):
         add(store, f"flux capacitor {number} {matter}", origin=Origin.COMMIT)
+        add(store, f"short and about something else {number}", origin=Origin.COMMIT)
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         store.vectors.put(answer.key, model, {"e1": at_cosine(query, 0.8)}, now=NOW)
