@@ -38,3 +38,37 @@ def test_two_who_take_turns_both_get_theirs(settings: Settings) -> None:
 
     with Store.open(settings.database) as store:
         assert len(store.scopes.all()) == 81
+
+
+def test_a_turn_begins_when_those_who_wait_have_had_theirs(settings: Settings) -> None:
+    with Store.open(settings.database) as background, Store.open(settings.database) as other:
+        looks = iter([True, True, False])
+        background.others_wait = lambda: next(looks)  # type: ignore[method-assign]
+        with Turns(background).turn():
+            background.scopes.ensure("kept", now=1)
+        assert next(looks, None) is None
+
+        del background.others_wait
+        assert other.connection.queue is not None
+        with other.connection.queue.waiting():
+            assert background.others_wait() is True
+
+
+def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(settings: Settings) -> None:
+    with Store.open(settings.database) as store:
+        store.others_wait = lambda: True  # type: ignore[method-assign]
+        with Turns(store).turn():
+            store.scopes.ensure("kept", now=1)
+
+        assert "kept" in {scope.id for scope in store.scopes.all()}
+
+
+def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings) -> None:
+    with Store.open(settings.database) as store:
+        store.others_wait = lambda: None  # type: ignore[method-assign]
+        turns = Turns(store)
+        for name in ("first", "second"):
+            with turns.turn():
+                store.scopes.ensure(name, now=1)
+
+        assert {"first", "second"} <= {scope.id for scope in store.scopes.all()}

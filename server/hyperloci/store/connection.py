@@ -22,6 +22,7 @@ from hyperloci.errors import (
     StoreFullError,
     StoreReadOnlyError,
 )
+from hyperloci.store.write_queue import WriteQueue
 
 logger = logging.getLogger(__name__)
 
@@ -79,9 +80,16 @@ def translated(path: object = None) -> Iterator[None]:
 
 
 class Connection(sqlite3.Connection):
-    """A connection that knows whether a snapshot is open on it."""
+    """A connection that knows whether a snapshot is open on it, and where it says that it waits to write."""
 
     reading = False
+    queue: WriteQueue | None = None
+
+    def close(self) -> None:
+        """Close the connection."""
+        super().close()
+        if self.queue is not None:
+            self.queue.close()
 
 
 def open_connection(
@@ -114,6 +122,7 @@ def open_connection(
             refuse_foreign(connection, path)
             if not read_only:
                 _keep_private(path)
+                connection.queue = WriteQueue(path)
                 retry_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"), timeout_ms=timeout_ms)
             _configure(connection, synchronous)
         except BaseException:
@@ -219,13 +228,19 @@ def transaction(connection: sqlite3.Connection, path: object = None) -> Iterator
         return
     with translated(path):
         timeout_ms = int(connection.execute("PRAGMA busy_timeout").fetchone()[0])
-        retry_busy(lambda: connection.execute("BEGIN IMMEDIATE"), timeout_ms=timeout_ms)
+        with _waiting(connection):
+            retry_busy(lambda: connection.execute("BEGIN IMMEDIATE"), timeout_ms=timeout_ms)
         try:
             yield
             connection.execute("COMMIT")
         except BaseException:
             _roll_back(connection)
             raise
+
+
+def _waiting(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
+    queue = connection.queue if isinstance(connection, Connection) else None
+    return contextlib.nullcontext() if queue is None else queue.waiting()
 
 
 @contextlib.contextmanager

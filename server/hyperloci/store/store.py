@@ -192,6 +192,11 @@ class Store:
             refuse_other(self.connection, self.path)
             yield
 
+    def others_wait(self) -> bool | None:
+        """Return whether another connection waits for the write lock; None where that can't be told."""
+        queue = getattr(self.connection, "queue", None)
+        return None if queue is None else queue.others_wait()
+
     @contextlib.contextmanager
     def patience(self, milliseconds: int) -> Iterator[None]:
         """Wait at most so long for the write lock inside the block, for what may as well be left undone."""

@@ -1,0 +1,86 @@
+"""Who waits for the write lock of a database, so that background work lets them go first.
+
+SQLite's lock has no queue: a waiting writer asks again after 1, 2, 5, 10 ms and so on, and a writer that takes the lock
+again at once starves it. So every writer, in whatever process, holds a shared lock on a file beside the database for as
+long as it waits. A background writer looks before each of its transactions whether another one waits.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+if sys.platform == "win32":
+    fcntl = None
+else:
+    import fcntl
+
+
+class WriteQueue:
+    """One connection's place among the waiting writers. The operating system frees the place of a process that dies."""
+
+    def __init__(self, database: Path) -> None:
+        """Make it; nothing is opened before the first `waiting`."""
+        self._path = f"{os.path.realpath(database)}.queue.lock"
+        self._opened = False
+        self._descriptor: int | None = None
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Wait for the write lock inside the block, and let others see it."""
+        held = self._flock(shared=True)
+        try:
+            yield
+        finally:
+            if held:
+                self._unlock()
+
+    def others_wait(self) -> bool | None:
+        """Return whether another connection waits to write; None where that can't be told."""
+        if self._file() is None:
+            return None
+        if not self._flock(shared=False):
+            return True
+        self._unlock()
+        return False
+
+    def close(self) -> None:
+        """Give the place up."""
+        with self._lock:
+            self._opened = True
+            if self._descriptor is not None:
+                os.close(self._descriptor)
+            self._descriptor = None
+
+    def _flock(self, *, shared: bool) -> bool:
+        descriptor = self._file()
+        if descriptor is None or fcntl is None:
+            return False
+        try:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        except OSError:
+            # Somebody looks in this very moment, or the file system has no such locks: who waits is then not seen,
+            # and SQLite's own waiting is all there is.
+            return False
+        return True
+
+    def _unlock(self) -> None:
+        descriptor = self._descriptor
+        if descriptor is not None and fcntl is not None:
+            with contextlib.suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+    def _file(self) -> int | None:
+        if not self._opened and fcntl is not None:
+            with self._lock:
+                if not self._opened:
+                    # A folder that can't be written to has no queue: rests of a fixed length serve instead.
+                    with contextlib.suppress(OSError):
+                        self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                    self._opened = True
+        return self._descriptor
