@@ -16,7 +16,7 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from tests.support import NOW, add
+from tests.support import NOW, add, examples
 
 PROJECT = "project:1"
 
@@ -202,7 +202,7 @@ def test_snippets_are_never_anchored(store: Store, code: Code) -> None:
         assert anchor_fact(store, node, code.scope) == 0
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.text(max_size=400))
 def test_any_text_has_names_without_repetition(text: str) -> None:
     names = names_in(text)
@@ -210,7 +210,7 @@ def test_any_text_has_names_without_repetition(text: str) -> None:
     assert all(name and "::" not in name for name in names)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.text(alphabet="ab \n\t", max_size=60))
 def test_only_blank_lines_and_trailing_space_leave_a_hash_as_it_is(text: str) -> None:
     padded = "\n\n".join(line + "  " for line in text.splitlines())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -20,7 +20,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.health import violations
 from hyperloci.store.nodes import RESTORE_DAYS
-from tests.support import FakeClock, add
+from tests.support import SHARED_FIXTURE, FakeClock, add, examples
 
 YEAR = 365 * MS_PER_DAY
 
@@ -37,7 +37,7 @@ def state(store: Store) -> list[tuple[object, ...]]:
 
 @pytest.mark.req("B.11")
 @given(confidence=st.floats(0.06, 1.0), rate=st.floats(0.001, 1.0), threshold=st.floats(0.01, 0.05))
-@hypothesis_settings(max_examples=100)
+@hypothesis_settings(max_examples=examples(100))
 def test_the_day_that_is_told_is_the_day_on_which_it_falls_below(
     confidence: float, rate: float, threshold: float
 ) -> None:
@@ -229,7 +229,7 @@ def test_what_a_later_session_recalls_settles_and_what_its_own_recalls_does_not(
 
 @pytest.mark.req("B.11")
 @given(days=st.lists(st.floats(0, 40), min_size=1, max_size=8), confidence=st.floats(0.1, 1.0))
-@hypothesis_settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=examples(30), suppress_health_check=SHARED_FIXTURE)
 def test_however_time_is_cut_up_the_same_is_forgotten(
     settings: Settings, tmp_path_factory: pytest.TempPathFactory, days: list[float], confidence: float
 ) -> None:

@@ -21,6 +21,7 @@ from hyperloci.model.node import NewNode, Node
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.search import Hit, SearchAnswer, Source
 from hyperloci.store import Store
+from tests.support import examples
 
 NOW = 1_795_000_000_000
 PROJECT = "project:0123456789abcdef"
@@ -135,7 +136,7 @@ def test_another_projects_decisions_are_left_out(house: House) -> None:
     st.lists(st.tuples(st.sampled_from(["user_info", "decision", "constraint", "dead_end"]), st.integers(1, 1_500))),
     st.integers(0, 12_000),
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_the_budget_is_kept_and_every_item_is_whole(
     tmp_path_factory: pytest.TempPathFactory, items: list[tuple[str, int]], budget: int
 ) -> None:
@@ -299,7 +300,7 @@ def test_of_a_long_memory_a_prompt_gets_the_passage_that_bears_on_it() -> None:
 
 
 @given(st.text(st.sampled_from("ab .\n"), max_size=400), st.integers(10, 200))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_an_excerpt_is_a_piece_of_the_text_within_its_limit(text: str, limit: int) -> None:
     piece = excerpt(text, "aa bb ab", limit)
     assert len(piece) <= limit and piece.strip("…") in text

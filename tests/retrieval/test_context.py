@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hyperloci.model.search import Hit, Source
 from hyperloci.retrieval.context import assemble
 from hyperloci.tokens import count_tokens
+from tests.support import examples
 
 KINDS = ("fact", "decision", "entity", "experience", "snippet")
 
@@ -28,7 +29,7 @@ def hit(number: int, kind: str = "fact", content: str = "some words to remember"
     ),
     budget=st.integers(100, 2_000),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_a_context_never_costs_more_than_its_budget(hits: list[tuple[str, str, float]], budget: int) -> None:
     context = assemble("q", [hit(number, *values) for number, values in enumerate(hits)], budget)
 

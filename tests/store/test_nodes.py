@@ -18,7 +18,7 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.nodes import RESTORE_DAYS, content_hash
-from tests.support import NOW, FakeClock, add
+from tests.support import NOW, FakeClock, add, examples
 
 
 def change(store: Store, node_id: str, *, now: int = NOW + 1, **changes: Any) -> bool:
@@ -107,7 +107,7 @@ def test_the_database_itself_knows_the_closed_sets(store: Store) -> None:
 
 
 @pytest.mark.req("SPEC-02.10", "SPEC-02.36")
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60))
 @given(confidence=st.floats())
 def test_confidence_lies_between_nought_and_one(confidence: float) -> None:
     if 0.0 <= confidence <= 1.0:
@@ -473,7 +473,7 @@ def test_recalling_nobody_changes_nobody(store: Store) -> None:
 
 
 @pytest.mark.req("B.11")
-@hypothesis_settings(max_examples=80, deadline=None)
+@hypothesis_settings(max_examples=examples(80))
 @given(rate=st.floats(0, 10), older=st.floats(-1e12, 1e12), younger=st.floats(-1e12, 1e12))
 def test_decay_only_ever_takes_and_takes_more_with_age(rate: float, older: float, younger: float) -> None:
     older, younger = max(older, younger), min(older, younger)

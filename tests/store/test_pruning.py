@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
@@ -11,7 +11,7 @@ from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.store import Store
 from hyperloci.store.pruning import MAX_EDGES, graph_stats, to_prune
-from tests.support import NOW, add
+from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 WEEK = 7 * MS_PER_DAY
 
@@ -83,7 +83,7 @@ EDGE = st.tuples(
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
 @given(st.lists(EDGE, max_size=30), st.integers(0, 30))
 def test_pruning_twice_prunes_nothing_more(store: Store, edges: list[tuple[int, int, str, float]], weeks: int) -> None:
     keys = [NodeKey(row[0]) for row in store.connection.execute("SELECT key FROM nodes")] or nodes(store, 4)
