@@ -40,6 +40,9 @@ from hyperloci.ingest.walk import MAX_FILE_BYTES
 TREE_FILES = 2_000
 """Of a tree that is a copy."""
 
+TREE = ("-m", "bench._wild_tree")
+"""What Python runs for a tree."""
+
 SPARE_SECONDS = 60
 """Beyond its own deadline, until a process that did not end itself is ended."""
 
@@ -63,17 +66,14 @@ class Limits:
 # -- one tree ---------------------------------------------------------------------------------------------------------
 
 
-def examine(name: str, root: Path, limits: Limits) -> dict[str, Any]:
+def examine(name: str, root: Path, limits: Limits, program: Sequence[str] = TREE) -> dict[str, Any]:
     """Index a tree in a process of its own; return what it measured and how it ended."""
     with tempfile.TemporaryDirectory(prefix="wild-") as folder:
         place = Path(folder)
         started = time.perf_counter()
         with (place / "stderr").open("wb") as stderr:
             process = subprocess.Popen(
-                [
-                    *(sys.executable, "-m", "bench._wild_tree", str(root), folder),
-                    *(str(limits.stall), str(limits.seconds)),
-                ],
+                [sys.executable, *program, str(root), folder, str(limits.stall), str(limits.seconds)],
                 cwd=Path(__file__).parent.parent,
                 env={**os.environ, "HOME": folder, "PYTHONFAULTHANDLER": "1"},
                 stdin=subprocess.DEVNULL,
