@@ -11,13 +11,14 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.decay import days_until, expire_step, prune, prune_step, tiers_step, weak_facts
+from hyperloci.lifecycle.decay import ageing, days_until, expire_step, prune, prune_step, tiers_step, weak_facts
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.store import Store, decay_factor
+from hyperloci.store.ageing import PRUNE
 from hyperloci.store.health import violations
 from hyperloci.store.nodes import RESTORE_DAYS
 from tests.support import SHARED_FIXTURE, FakeClock, add, examples
@@ -121,6 +122,29 @@ def test_what_happened_and_what_files_say_does_not_fade(
     add(context.store, "stays", type=type, subtype=subtype, confidence=0.06)
     clock.advance(10 * YEAR)
     assert prune(context).ids == ()
+
+
+@pytest.mark.req("B.11", "W17")
+@pytest.mark.parametrize("meanwhile", ["recalled", "confirmed", "forgotten"])
+def test_what_is_used_between_the_look_and_the_pruning_stays(
+    context: UpkeepContext, clock: FakeClock, meanwhile: str
+) -> None:
+    store, aged = context.store, ageing(context.store)
+    node, other = (add(store, text, confidence=0.3) for text in ("used meanwhile", "used by nobody"))
+    clock.advance(YEAR)
+    looked = {item.key: item for item in aged.faded(clock(), below=0.05, limit=10)}
+    assert set(looked) == {node.key, other.key}
+    with store.transaction():
+        if meanwhile == "recalled":
+            store.nodes.reinforce([node.key], now=clock())
+        elif meanwhile == "confirmed":
+            store.nodes.update_node(node.id, now=clock(), decay_rate=0.0)
+        else:
+            store.nodes.delete_node(node.id, now=clock())
+    with store.transaction():
+        gone = [aged.prune(looked[key], now=clock() + 1, reason="faded") for key in (node.key, other.key)]
+    assert gone == [False, True]
+    assert [entry.operation for entry in store.log.of(node.id)].count(PRUNE) == 0
 
 
 def test_what_was_superseded_stays_as_history(context: UpkeepContext, clock: FakeClock) -> None:
