@@ -141,6 +141,12 @@ def test_a_name_that_means_several_symbols_anchors_nothing_unless_it_is_qualifie
     assert anchored(store, fact(store, "`fetch` in client.py is slow")) == [("src/client.py", "Client.fetch")]
 
 
+def test_a_path_is_that_of_a_file_and_never_the_end_of_another_name(store: Store, code: Code) -> None:
+    code.write("client.py", Client__fetch=FETCH)
+    code.write("my_client.py", Mine__fetch=FETCH)
+    assert anchored(store, fact(store, "`fetch` in client.py is slow")) == [("client.py", "Client.fetch")]
+
+
 def test_a_name_may_be_qualified_by_its_module(store: Store, code: Code) -> None:
     code.write("src/app/client.py", fetch=FETCH)
     code.write("src/app/__init__.py", fetch=FETCH)

@@ -106,6 +106,27 @@ def test_what_is_recalled_every_week_stays(context: UpkeepContext, clock: FakeCl
         assert prune_step(context) == 0
 
 
+@pytest.mark.req("B.11", "W17")
+@pytest.mark.parametrize("type", [NodeType.SNIPPET, NodeType.ENTITY])
+def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
+    context: UpkeepContext, clock: FakeClock, type: NodeType
+) -> None:
+    add(context.store, "stays", type=type, decay_rate=0.5, confidence=0.3)
+    clock.advance(YEAR)
+    assert prune(context).ids == () and prune(context).left == 0
+
+
+@pytest.mark.req("W17")
+def test_a_rehearsal_makes_no_backup(context: UpkeepContext, settings: Settings, clock: FakeClock) -> None:
+    rehearsed = replace(context, settings=settings, dry_run=True)
+    faded, forgotten = (add(context.store, text, confidence=0.3) for text in ("fades", "was forgotten"))
+    with context.store.transaction():
+        context.store.nodes.delete_node(forgotten.id, now=clock())
+    clock.advance(YEAR)
+    assert expire_step(rehearsed) == 1 and prune(rehearsed).ids == (faded.id,)
+    assert not list(settings.backup_dir.rglob("*.db"))
+
+
 @pytest.mark.req("B.11")
 @pytest.mark.parametrize(
     ("type", "subtype"),

@@ -232,6 +232,20 @@ def test_an_extracted_outcome_stands_for_the_last_session(house: House) -> None:
     assert '"Importer resumes"' in text and "Make the importer" not in text
 
 
+@pytest.mark.req("W17")
+def test_the_last_session_is_never_the_one_that_starts(house: House) -> None:
+    house.start(session="one", at=NOW - 9)
+    house.tell(RecordKind.PROMPT, "Make the importer resume", "one", NOW - 8)
+    assert "importer resume" not in house.start("compact", session="one")
+    assert "importer resume" in house.start(session="two")
+
+
+def test_without_a_search_a_prompt_is_told_nothing(house: House) -> None:
+    house.add("decision", "The gateway listens on 8443")
+    record = house.tell(RecordKind.PROMPT, "Where does the gateway listen, and on which port?", "one")
+    assert house.capture.context_for(record) == ""
+
+
 def test_a_resumed_session_is_told_only_what_is_new(house: House) -> None:
     house.add("decision", "Use SQLite")
     assert "Use SQLite" in house.start()
@@ -321,6 +335,16 @@ def test_a_prompts_budget_holds_three_or_four_long_memories() -> None:
     assert len(injection.text) <= PROMPT_CHARS
     assert injection.ids == tuple(f"{index:036d}" for index in range(len(injection.ids)))
     assert len(injection.ids) in (2, 3)
+
+
+def test_a_memory_is_called_by_its_subtype() -> None:
+    assert "- insight " in prompt_context([hit("a" * 36)], session_id="s1").text
+
+
+@pytest.mark.parametrize("length", [78, 79, 80])
+def test_what_fits_is_excerpted_whole(length: int) -> None:
+    text = "The port. " * 8
+    assert excerpt(text[:length].strip(), "port", 80) == text[:length].strip()
 
 
 def test_of_a_long_memory_a_prompt_gets_the_passage_that_bears_on_it() -> None:

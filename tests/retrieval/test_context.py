@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -54,6 +56,17 @@ def test_what_one_share_leaves_another_may_use() -> None:
     context = assemble("q", hits, 1_000)
 
     assert context.tokens > 800
+
+
+def test_the_summary_of_a_conversation_is_read_as_what_happened() -> None:
+    summary = replace(hit(1, "snippet", "They measured the queue"), subtype="chunk_macro")
+
+    context = assemble("q", [summary, hit(2, "snippet", "def measure(queue)")], 1_000)
+
+    assert [section.title for section in context.sections if section.tokens] == [
+        assemble("q", [hit(1, "experience")], 1_000).sections[0].title,
+        assemble("q", [hit(1, "snippet")], 1_000).sections[0].title,
+    ]
 
 
 def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:

@@ -71,6 +71,8 @@ def test_any_object_is_understood_or_refused_with_words(where: dict[str, object]
         {"lines": [1, 10**30]},
         {"lines": [0, 3]},
         {"lines": [3, 2]},
+        {"lines": [1, "2"]},
+        {"lines": [True, 2]},
         {"domain_tags": ["a"] * 51},
         {"types": ["fact"] * 51},
     ],

@@ -415,6 +415,16 @@ def test_what_is_forgotten_or_invalid_is_no_duplicate(store: Store) -> None:
     assert store.nodes.find_duplicate("same", "global") is None
 
 
+@pytest.mark.req("E.16", "W17")
+def test_what_lives_is_not_found_among_the_forgotten(store: Store) -> None:
+    node = add(store, "same")
+    assert store.nodes.find_forgotten("same", "global") is None
+    forget(store, node.id)
+    found = store.nodes.find_forgotten("same", "global")
+    assert found is not None and found.id == node.id
+    assert store.nodes.find_forgotten("same", "project:elsewhere") is None
+
+
 def test_a_content_hash_takes_any_text() -> None:
     assert len(content_hash("\ud800")) == len(content_hash("")) == 32
     assert content_hash("a") != content_hash("b")
