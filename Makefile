@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
+WILD_FILES ?= 15000
 
-.PHONY: demo test check format clean
+.PHONY: demo test fuzz wild check format clean
 
 demo: $(READY)
 	$(BIN)/hyperloci demo
@@ -13,6 +14,14 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2 --ignore=tests/e2e --cov --cov-report=term:skip-covered
 	# Whole programs with deadlines of their own: one at a time, so that a small machine isn't what is tested.
 	$(BIN)/python -m pytest tests/e2e
+
+# Every property, drawn anew and thirty times as often as in `make test`: hours.
+fuzz: $(READY)
+	HYPOTHESIS_PROFILE=long $(BIN)/python -m pytest -n 2 -m hypothesis --timeout=7200
+
+# Everything that is installed here, indexed: thousands of files that nobody here wrote.
+wild: $(READY)
+	$(BIN)/python -m bench wild $(VENV)/lib/python3*/site-packages --copy $(WILD_FILES)
 
 check: $(READY)
 	$(BIN)/ruff format --check .

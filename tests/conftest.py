@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.store import Store
-from tests.support import FakeClock, FakeEncoder
+from tests.support import SLOW_IS_FINE, USUAL_EXAMPLES, FakeClock, FakeEncoder
+
+# Two runs of the suite do the same. `make fuzz` draws anew, and thirty times as much.
+hypothesis_settings.register_profile(
+    "same", max_examples=USUAL_EXAMPLES, deadline=None, derandomize=True, suppress_health_check=SLOW_IS_FINE
+)
+hypothesis_settings.register_profile(
+    "long",
+    max_examples=30 * USUAL_EXAMPLES,
+    deadline=None,
+    derandomize=False,
+    print_blob=True,
+    suppress_health_check=SLOW_IS_FINE,
+)
+hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 
 @pytest.fixture

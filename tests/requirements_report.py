@@ -11,7 +11,7 @@ from pathlib import Path
 TESTS = Path(__file__).parent
 REQUIREMENTS = TESTS.parent / "docs" / "requirements.md"
 
-_LISTED = re.compile(r"^- ((?:SPEC-02|[BCDE])\.\d\d) (\S.*)$")
+_LISTED = re.compile(r"^- ((?:SPEC-02|[BCDE])\.\d\d|W\d+) (\S.*)$")
 
 
 def listed() -> dict[str, str]:

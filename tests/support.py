@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeType
@@ -19,6 +21,20 @@ if TYPE_CHECKING:
 
 NOW = 1_800_000_000_000
 """When tests begin: 2027-01-15 08:00:00 UTC."""
+
+SLOW_IS_FINE = (HealthCheck.too_slow,)
+"""How long drawing takes depends on what else the machine does, so no test fails for it."""
+
+SHARED_FIXTURE = (*SLOW_IS_FINE, HealthCheck.function_scoped_fixture)
+"""For a test whose examples share a fixture and don't mind."""
+
+USUAL_EXAMPLES = 100
+"""What a property without a count of its own gets in the profile that is usual."""
+
+
+def examples(count: int) -> int:
+    """Return how many examples a property gets that gets `count` as a rule: more where the profile asks for more."""
+    return count * hypothesis_settings().max_examples // USUAL_EXAMPLES
 
 
 class FakeClock:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, from_iso, parse_when, system_clock, to_iso
 from hyperloci.errors import BadRequestError
-from tests.support import NOW, FakeClock
+from tests.support import NOW, FakeClock, examples
 
 YEAR_1, YEAR_9999 = -62_135_596_800_000, 253_402_300_799_999
 
@@ -26,7 +26,7 @@ def test_a_clock_of_a_test_stands_still_until_it_is_moved(clock: FakeClock) -> N
     assert clock.advance(5) == clock() == NOW + 5
 
 
-@hypothesis_settings(max_examples=200, deadline=None)
+@hypothesis_settings(max_examples=examples(200))
 @given(st.integers(YEAR_1, YEAR_9999))
 def test_a_time_comes_back_to_the_millisecond(ms: int) -> None:
     assert from_iso(to_iso(ms)) == ms
@@ -96,7 +96,7 @@ def test_what_is_no_time_is_refused_with_what_would_be_one(text: str) -> None:
         parse_when(text, NOW, argument="before")
 
 
-@hypothesis_settings(max_examples=200, deadline=None)
+@hypothesis_settings(max_examples=examples(200))
 @given(st.text())
 def test_any_text_is_a_time_or_a_bad_request(text: str) -> None:
     try:

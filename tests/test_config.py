@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hyperloci import config
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
+from tests.support import examples
 
 
 @pytest.fixture
@@ -223,7 +224,7 @@ def test_every_setting_is_described() -> None:
 SCALARS: st.SearchStrategy[Any] = st.one_of(st.booleans(), st.integers(), st.floats(), st.text(), st.lists(st.text()))
 
 
-@hypothesis_settings(max_examples=150, deadline=None)
+@hypothesis_settings(max_examples=examples(150))
 @given(name=st.sampled_from([field.name for field in fields(Settings)]), value=SCALARS)
 def test_any_value_is_taken_or_refused_by_name(name: str, value: Any) -> None:
     base = Settings(database=Path("/d"), state_dir=Path("/s"), runtime_dir=Path("/r"))

@@ -12,6 +12,7 @@ from bench._fuzz import EXTENSIONS, FUZZED, RUN_CHARS, RUNS, DefectError, attemp
 from bench._fuzz_mutants import MAX_SIZE, mutants
 from bench.fuzz import MUTANTS, examine
 from hyperloci.errors import BadRequestError
+from tests.support import examples
 
 EXAMPLES = 100
 
@@ -21,7 +22,7 @@ def test_no_input_makes_it_crash_hang_or_show_its_inside(name: str) -> None:
     with opened(FUZZED[name]) as target:
 
         @given(FUZZED[name].inputs)
-        @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+        @settings(max_examples=examples(EXAMPLES), suppress_health_check=list(HealthCheck))
         def holds(value: Any) -> None:
             attempt(target, value)
 

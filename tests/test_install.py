@@ -27,6 +27,7 @@ from hyperloci.install import (
     targets,
 )
 from hyperloci.install_entries import HOOKS, hook_entries, with_hooks, with_server, without_hooks, without_server
+from tests.support import examples
 
 EXECUTABLES = Executables(Path("/opt/my tools/bin/hyperloci"), Path("/opt/my tools/bin/hyperloci-hook"))
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
@@ -191,7 +192,7 @@ _DOCUMENTS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(document=_DOCUMENTS, indent=st.sampled_from([None, 2, 4, "\t"]))
 def test_taking_out_what_was_put_in_gives_every_byte_back(document: dict[str, Any], indent: int | str | None) -> None:
     text = json.dumps(document, indent=indent)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci import jsontext
+from tests.support import examples
 
 _VALUES = st.recursive(
     st.none()
@@ -31,7 +32,7 @@ def _exact(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(old=_OBJECTS, new=_OBJECTS, layout=_LAYOUTS, tail=_SPACE)
 def test_the_patched_text_says_the_new_value(
     old: dict[str, Any], new: dict[str, Any], layout: dict[str, Any], tail: str
@@ -42,7 +43,7 @@ def test_the_patched_text_says_the_new_value(
     assert patched.endswith(tail)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(value=_OBJECTS, layout=_LAYOUTS, head=_SPACE, tail=_SPACE)
 def test_patching_with_the_same_value_changes_no_byte(
     value: dict[str, Any], layout: dict[str, Any], head: str, tail: str
@@ -51,7 +52,7 @@ def test_patching_with_the_same_value_changes_no_byte(
     assert jsontext.patch(text, value) == text
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(value=_OBJECTS.filter(bool), added=_VALUES, layout=_LAYOUTS)
 def test_adding_a_member_and_removing_it_gives_the_text_back(
     value: dict[str, Any], added: Any, layout: dict[str, Any]

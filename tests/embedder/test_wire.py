@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.embedder import wire
+from tests.support import examples
 
 Pair = tuple[socket.socket, socket.socket]
 
@@ -31,7 +32,7 @@ def soon() -> float:
 HEADERS = st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.integers() | st.text(max_size=30))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(HEADERS, st.binary(max_size=200))
 def test_a_message_arrives_as_it_was_sent(header: dict[str, object], body: bytes) -> None:
     left, right = socket.socketpair()

@@ -16,7 +16,7 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from tests.support import NOW, add
+from tests.support import NOW, add, examples
 
 PROJECT = "project:1"
 
@@ -141,6 +141,12 @@ def test_a_name_that_means_several_symbols_anchors_nothing_unless_it_is_qualifie
     assert anchored(store, fact(store, "`fetch` in client.py is slow")) == [("src/client.py", "Client.fetch")]
 
 
+def test_a_path_is_that_of_a_file_and_never_the_end_of_another_name(store: Store, code: Code) -> None:
+    code.write("client.py", Client__fetch=FETCH)
+    code.write("my_client.py", Mine__fetch=FETCH)
+    assert anchored(store, fact(store, "`fetch` in client.py is slow")) == [("client.py", "Client.fetch")]
+
+
 def test_a_name_may_be_qualified_by_its_module(store: Store, code: Code) -> None:
     code.write("src/app/client.py", fetch=FETCH)
     code.write("src/app/__init__.py", fetch=FETCH)
@@ -202,7 +208,7 @@ def test_snippets_are_never_anchored(store: Store, code: Code) -> None:
         assert anchor_fact(store, node, code.scope) == 0
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.text(max_size=400))
 def test_any_text_has_names_without_repetition(text: str) -> None:
     names = names_in(text)
@@ -210,7 +216,7 @@ def test_any_text_has_names_without_repetition(text: str) -> None:
     assert all(name and "::" not in name for name in names)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.text(alphabet="ab \n\t", max_size=60))
 def test_only_blank_lines_and_trailing_space_leave_a_hash_as_it_is(text: str) -> None:
     padded = "\n\n".join(line + "  " for line in text.splitlines())

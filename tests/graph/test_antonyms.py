@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.graph.antonyms import OPPOSITES, opposite
+from tests.support import examples
 
 
 @pytest.mark.req("D.10")
@@ -41,7 +42,7 @@ def test_words_that_only_look_alike_are_no_opposites(a: str, b: str) -> None:
     assert not opposite(b, a)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.sampled_from(sorted({word for pair in OPPOSITES for word in pair})), st.text(max_size=12))
 def test_no_word_is_its_own_opposite_and_the_relation_is_symmetric(word: str, other: str) -> None:
     assert not opposite(word, word)

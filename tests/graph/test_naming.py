@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hyperloci.graph.naming import MAX_NAMES, extract_entities
 from hyperloci.model.kinds import EntityKind
 from hyperloci.store.entities import squash
+from tests.support import examples
 
 
 def named(text: str, **more: str) -> dict[str, str]:
@@ -91,7 +92,7 @@ def test_a_list_of_a_hundred_identifiers_is_cut() -> None:
     assert len(extract_entities(" ".join(f"name_{n}_x" for n in range(100)))) == MAX_NAMES
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(st.text(max_size=300))
 def test_any_text_is_read_and_each_name_stands_in_it_once(text: str) -> None:
     found = [squash(one.name) for one in extract_entities(text)]

@@ -7,14 +7,14 @@ from collections import deque
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
 from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path, walk_all
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
-from tests.support import NOW, add
+from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 Pairs = list[tuple[int, int]]
 
@@ -54,7 +54,7 @@ def distances(pairs: Pairs, start: int, *, both: bool = False) -> dict[int, int]
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=SHARED_FIXTURE)
 @given(PAIRS, st.sampled_from(["depends_on", "relates_to"]))
 def test_a_path_is_a_shortest_one_and_its_steps_join(store: Store, pairs: Pairs, label: str) -> None:
     both = label == "relates_to"
@@ -70,7 +70,7 @@ def test_a_path_is_a_shortest_one_and_its_steps_join(store: Store, pairs: Pairs,
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
 @given(PAIRS)
 def test_a_neighbourhood_only_grows_with_its_depth_and_is_what_is_so_near(store: Store, pairs: Pairs) -> None:
     keys = graph_of(store, pairs)
@@ -84,7 +84,7 @@ def test_a_neighbourhood_only_grows_with_its_depth_and_is_what_is_so_near(store:
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
 @given(PAIRS, st.sampled_from(["contradicts", "relates_to"]))
 def test_a_symmetric_relation_is_crossed_both_ways(store: Store, pairs: Pairs, label: str) -> None:
     keys = graph_of(store, pairs, label)
@@ -94,7 +94,7 @@ def test_a_symmetric_relation_is_crossed_both_ways(store: Store, pairs: Pairs, l
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=SHARED_FIXTURE)
 @given(PAIRS)
 def test_dependencies_are_all_that_can_be_reached_and_every_circle_closes(store: Store, pairs: Pairs) -> None:
     keys = graph_of(store, pairs)
@@ -133,7 +133,7 @@ def test_what_is_cut_off_is_said(store: Store) -> None:
 
 
 @pytest.mark.req("E.13")
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
 @given(PAIRS, st.sampled_from(["bfs", "dfs"]))
 def test_a_whole_walk_visits_everything_once(store: Store, pairs: Pairs, order: str) -> None:
     keys = graph_of(store, pairs)

@@ -16,7 +16,7 @@ from hyperloci.graph.related import related
 from hyperloci.model.edge import Member, Related
 from hyperloci.model.kinds import NodeKey, Role
 from hyperloci.store import Store
-from tests.support import NOW, add
+from tests.support import NOW, add, examples
 
 
 def link(store: Store, label: str, subject: int, *objects: int, confidence: float = 1.0) -> None:
@@ -203,7 +203,7 @@ def reached(
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(edges=EDGES, depth=st.integers(1, 4))
 def test_out_and_in_mirror_each_other_and_both_holds_them_all(folder: Path, edges: list[Edge], depth: int) -> None:
     for store, keys in graph(folder, edges):
@@ -216,7 +216,7 @@ def test_out_and_in_mirror_each_other_and_both_holds_them_all(folder: Path, edge
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(edges=EDGES)
 def test_a_neighbourhood_only_grows_with_its_depth(folder: Path, edges: list[Edge]) -> None:
     for store, keys in graph(folder, edges):
@@ -230,7 +230,7 @@ def test_a_neighbourhood_only_grows_with_its_depth(folder: Path, edges: list[Edg
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(edges=EDGES, label=st.sampled_from(["contradicts", "relates_to"]), direction=st.sampled_from(["out", "in"]))
 def test_symmetric_relations_hold_both_ways(folder: Path, edges: list[Edge], label: str, direction: str) -> None:
     for store, keys in graph(folder, edges):

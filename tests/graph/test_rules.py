@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hyperloci.graph.rules import Judge, judge
 from hyperloci.model.answers import ContradictionKind
 from tests.graph.data.developer_pairs import FRESH, HELD_OUT, TUNED, Pair
+from tests.support import examples
 
 ALL = TUNED + HELD_OUT
 STATEMENTS = sorted({text for _, a, b in ALL for text in (a, b)})
@@ -168,7 +169,7 @@ def test_a_warning_does_not_take_up_what_it_warns_of() -> None:
     assert Judge("The dashboard shows live prices").takes_up(approach) < 0.5
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_two_texts_can_be_judged(a: str, b: str) -> None:
     verdict = judge(a, b)
@@ -178,7 +179,7 @@ def test_any_two_texts_can_be_judged(a: str, b: str) -> None:
 WORDS = re.findall(r"\S+", " ".join(STATEMENTS))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.sampled_from(WORDS), max_size=25), st.lists(st.sampled_from(WORDS), max_size=25))
 def test_any_word_salad_can_be_judged_both_ways(a: list[str], b: list[str]) -> None:
     one, other = " ".join(a), " ".join(b)

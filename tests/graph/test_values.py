@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hyperloci.graph.claims import analyse
 from hyperloci.graph.values import same
+from tests.support import examples
 
 
 def kinds(sentence: str) -> dict[str, float | str]:
@@ -61,7 +62,7 @@ def test_the_number_of_a_name_is_no_value(sentence: str) -> None:
     assert len(read.labels) == 1
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.integers(min_value=1, max_value=10_000_000))
 def test_seconds_and_milliseconds_of_one_duration_are_the_same(seconds: int) -> None:
     (a,) = analyse(f"The timeout is {seconds} s").values
@@ -70,7 +71,7 @@ def test_seconds_and_milliseconds_of_one_duration_are_the_same(seconds: int) -> 
     assert same(b, a)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(st.integers(min_value=1, max_value=1_000), st.integers(min_value=1, max_value=1_000))
 def test_different_numbers_of_a_thing_differ(one: int, other: int) -> None:
     (a,) = analyse(f"The pool has {one} threads").values

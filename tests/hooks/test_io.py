@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hyperloci_hooks.io import Outlet, answer_of, object_of, parse, read_input, text_of
 from hyperloci_hooks.log import log
+from tests.support import examples
 
 
 def piped(data: bytes) -> int:
@@ -56,7 +57,7 @@ def test_a_byte_order_mark_and_broken_characters_do_no_harm() -> None:
 
 
 @given(st.dictionaries(st.text(), st.none() | st.booleans() | st.integers() | st.text() | st.lists(st.integers())))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_a_field_of_another_kind_counts_as_missing(payload: dict[str, Any]) -> None:
     assert all(isinstance(text_of(payload, name), str) and object_of(payload, name) == {} for name in payload)
 

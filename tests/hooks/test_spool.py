@@ -18,6 +18,7 @@ from hyperloci.lifecycle.capture import Capture
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.store import Store
 from hyperloci_hooks.spool import BATCH_FILES, LOST_AFTER_MS, drain_spool, save, waiting
+from tests.support import examples
 
 NOW = 1_795_000_000_000
 
@@ -61,7 +62,7 @@ def record(text: str, number: int = 1, kind: RecordKind = RecordKind.PROMPT) -> 
 
 
 @given(st.text(), st.sampled_from(list(RecordKind)), st.none() | st.text(), st.lists(st.text()))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_a_record_is_the_same_after_the_spool(text: str, kind: RecordKind, path: str | None, flags: list[str]) -> None:
     kept = replace(record(text, kind=kind), path=path, flags=tuple(flags))
     assert Record.from_dict(json.loads(json.dumps(kept.to_dict()))) == kept

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.redact import Finding
+from tests.support import examples
 
 
 @pytest.mark.req("SPEC-02.34")
@@ -59,7 +60,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.lists(PIECES, max_size=14).map("".join) | st.text(max_size=60))
 def test_preparing_twice_is_preparing_once(text: str) -> None:
     once = prepare(text).text

@@ -9,6 +9,7 @@ from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, kind_of
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS, LineIndex, is_blank, line_windows
 from hyperloci.ingest.prose import OVERLAP_WORDS, WHOLE_WORDS, Atom, count_words, pack, plain_windows
 from hyperloci.model.chunk import ChunkKind
+from tests.support import examples
 
 SENTENCE = "A plain sentence of eight words stands here. "
 
@@ -130,7 +131,7 @@ _TEXTS = st.lists(
 
 
 @pytest.mark.req("E.04")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(_TEXTS)
 def test_windows_of_prose_cover_the_text_with_small_overlaps(text: str) -> None:
     covered = 0
@@ -142,7 +143,7 @@ def test_windows_of_prose_cover_the_text_with_small_overlaps(text: str) -> None:
     assert covered == len(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=300), st.sampled_from(["a.md", "a.py", "a.tsx", "a.css", "a.rst", "a.yaml", "a", "b.sql"]))
 def test_every_character_of_any_text_is_in_a_chunk(text: str, path: str) -> None:
     covered = 0

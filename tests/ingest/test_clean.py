@@ -9,12 +9,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.clean import INJECTED_TAG, clean, strip_injected, strip_private
+from tests.support import examples
 
 TRICKY = (
     "\x1b[]0;m\x07\\\x9b\x9d\x9c\r\n\x00\u200b\u200c\u200d\ufe0f\ufe00\u202e\u2066\ufeff\U000e0041\U000e007f\U000e0100"
 )
 VISIBLE = "aZ9 #*\u20e3é❤\U0001f469\U0001f3ff\U0001f3f4میकക്漢ᠮ一가ᄀកข\ud83d\ude00\udc00"
-LAWS = settings(max_examples=300, deadline=None)
+LAWS = settings(max_examples=examples(300))
 HOSTILE = st.text(st.sampled_from(TRICKY + VISIBLE), max_size=40) | st.text(max_size=40)
 
 

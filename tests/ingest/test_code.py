@@ -14,6 +14,7 @@ from hyperloci.ingest.languages import LANGUAGES, is_test_path, language_of
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS
 from hyperloci.ingest.outline import parse_outline
 from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from tests.support import examples
 
 
 def facts(chunk: Chunk) -> CodeFacts:
@@ -941,7 +942,7 @@ _LINES = st.sampled_from(
 
 
 @pytest.mark.req("D.06")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(
     st.lists(_LINES, max_size=30),
     st.sampled_from(["\n", "\r\n"]),
@@ -952,7 +953,7 @@ def test_chunks_partition_any_file_in_any_language(lines: list[str], ending: str
     assert_partition(text, chunk_code(f"a{extension}", text))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=200), st.sampled_from([row.extensions[0] for row in LANGUAGES]))
 def test_no_text_breaks_the_partition(text: str, extension: str) -> None:
     assert_partition(text, chunk_code(f"a{extension}", text))

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from hyperloci.ingest.contains import Address, held_by
 from hyperloci.model.kinds import NodeKey
+from tests.support import examples
 
 addresses = st.lists(st.lists(st.sampled_from("abc"), max_size=3).map(tuple), max_size=12)
 
@@ -26,7 +27,7 @@ def test_where_the_one_above_has_no_chunk_the_next_above_holds() -> None:
 
 
 @given(addresses)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_nothing_is_held_twice_or_by_what_is_not_above_it(found: list[Address]) -> None:
     chunks = [(NodeKey(i), address) for i, address in enumerate(found)]
 

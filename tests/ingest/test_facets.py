@@ -11,6 +11,7 @@ from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import Origin
 from hyperloci.model.position import Position
+from tests.support import examples
 
 
 def docs(text: str, **more: str) -> Facets:
@@ -87,7 +88,7 @@ def test_code_is_told_by_its_place_and_its_names() -> None:
     assert found.source_type == SourceType.CODE and found.domain_tags == ("security", "testing")
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.text(max_size=400), st.sampled_from(list(Origin)))
 def test_any_text_has_facets_with_few_sorted_tags(text: str, origin: Origin) -> None:
     tags = facets_of(text, origin).domain_tags

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.inbox import Batch, Inbox
+from tests.support import examples
 
 
 def test_what_comes_in_a_burst_is_taken_at_once() -> None:
@@ -64,7 +65,7 @@ def test_a_closed_inbox_gives_nothing_out() -> None:
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4), min_size=1, max_size=8))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 def test_no_path_is_lost_between_threads(bursts: list[list[str]]) -> None:
     inbox = Inbox(quiet=0.0)
     thread = threading.Thread(target=lambda: [inbox.put(*burst) for burst in bursts])

@@ -23,7 +23,7 @@ from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from tests.ingest.working_tree import WorkingTree
-from tests.support import FakeClock
+from tests.support import FakeClock, examples
 
 MODULE = '''"""Talks to the server."""
 
@@ -698,7 +698,7 @@ step = st.dictionaries(
 
 @pytest.mark.req("D.05", "E.03")
 @given(st.lists(step, min_size=1, max_size=4))
-@hypothesis_settings(max_examples=25, deadline=None)
+@hypothesis_settings(max_examples=examples(25))
 def test_after_any_edits_the_index_is_that_of_the_files_as_they_are(
     tmp_path_factory: pytest.TempPathFactory, steps: list[dict[str, str | None]]
 ) -> None:

@@ -18,6 +18,7 @@ from hyperloci.ingest.markdown import (
 from hyperloci.ingest.prose import MIN_CHUNK_CHARS, OVERLAP_WORDS, WHOLE_WORDS, count_words
 from hyperloci.ingest.sections import slugify
 from hyperloci.model.chunk import Chunk, ChunkKind
+from tests.support import examples
 
 FILLER = "This sentence is here so that its section is long enough to be a chunk of its own, and no more than that. "
 
@@ -394,7 +395,7 @@ _DOCUMENTS = st.tuples(
 
 
 @pytest.mark.req("D.05", "E.04")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(_DOCUMENTS)
 def test_chunks_cover_any_document_exactly_but_for_the_overlaps(text: str) -> None:
     chunks = chunk_markdown("a.md", text)
@@ -405,14 +406,14 @@ def test_chunks_cover_any_document_exactly_but_for_the_overlaps(text: str) -> No
             assert span(following)[1] - span(chunk)[0] > MAX_CHUNK_CHARS
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.text(alphabet=st.sampled_from("#-=`~>|*_[]()<>!\\ \t\n\r\ufeff\x00\u2028aБ字😀1."), max_size=300))
 def test_no_text_breaks_the_laws(text: str) -> None:
     assert_lawful(text, chunk_markdown("a.md", text))
 
 
 @pytest.mark.req("D.04")
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(_DOCUMENTS)
 def test_sections_tile_the_document_and_form_a_tree(text: str) -> None:
     sections = parse_sections(text)

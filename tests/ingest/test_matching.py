@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.matching import match_file, match_moves
+from tests.support import examples
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ pieces = st.lists(
 
 @pytest.mark.req("D.05", "E.03")
 @given(pieces, pieces)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_every_chunk_is_used_at_most_once_and_none_is_lost(old: list[Piece], new: list[Piece]) -> None:
     found = match_file(old, new)
 
@@ -48,7 +49,7 @@ def test_every_chunk_is_used_at_most_once_and_none_is_lost(old: list[Piece], new
 
 @pytest.mark.req("E.03")
 @given(pieces, pieces)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_as_many_equal_texts_are_paired_as_there_are(old: list[Piece], new: list[Piece]) -> None:
     found = match_file(old, new)
 
@@ -57,7 +58,7 @@ def test_as_many_equal_texts_are_paired_as_there_are(old: list[Piece], new: list
 
 
 @given(pieces)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_a_file_that_did_not_change_matches_itself_in_order(chunks: list[Piece]) -> None:
     found = match_file(chunks, chunks)
 
@@ -69,7 +70,7 @@ def test_a_file_that_did_not_change_matches_itself_in_order(chunks: list[Piece])
 
 
 @given(pieces, st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_a_permutation_loses_no_chunk(chunks: list[Piece], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(chunks))
 
@@ -80,7 +81,7 @@ def test_a_permutation_loses_no_chunk(chunks: list[Piece], data: st.DataObject) 
 
 
 @given(pieces, pieces)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_moves_use_every_chunk_at_most_once(gone: list[Piece], fresh: list[Piece]) -> None:
     pairs = match_moves(gone, fresh, lambda i, j: True)
 

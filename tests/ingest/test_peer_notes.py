@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.peer_notes import linked_notes, read_notes
+from tests.support import examples
 
 CLAUDE_MD = """# Shop
 
@@ -102,7 +103,7 @@ def test_an_index_leads_to_the_notes_beside_it_and_nowhere_else(tmp_path: Path) 
     assert linked_notes(tmp_path / "CLAUDE.md", text) == []
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(
     st.lists(
         st.sampled_from(["# ", "- ", "1. ", "```\n", "> ", "|a|b|\n|-|-|\n", "\n", "<!--", "-->", "---\n", "    "])

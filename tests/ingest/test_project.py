@@ -16,6 +16,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.ingest.project import Basis, identify, project_id
 from hyperloci.ingest.project_git import read_remotes
 from hyperloci.ingest.project_remote import normalise_remote
+from tests.support import examples
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -419,7 +420,7 @@ def test_an_address_has_one_spelling(url: str, expected: str | None) -> None:
 _WORD = st.text("abcXYZ09-_", min_size=1, max_size=8).filter(lambda word: word != "_git")
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(host=_WORD.map(lambda word: word + ".example"), parts=st.lists(_WORD, min_size=1, max_size=3), secret=_WORD)
 def test_every_way_to_an_address_gives_the_same_and_no_secret(host: str, parts: list[str], secret: str) -> None:
     path, secret = "/".join(parts), f"S!{secret}"
@@ -458,7 +459,7 @@ def test_a_configuration_is_read_as_git_reads_it(tmp_path: Path) -> None:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(content=st.binary(max_size=200) | st.text('[]"\\=#\n\t remoteurl').map(str.encode))
 def test_no_configuration_breaks_the_reader(tmp_path_factory: pytest.TempPathFactory, content: bytes) -> None:
     folder = tmp_path_factory.getbasetemp() / "configuration"

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.reading import UNSETTLED, FreshFile, RawFile, make_fresh, settled_time
-from tests.support import NOW, FakeClock
+from tests.support import NOW, FakeClock, examples
 
 BODY = "This paragraph has words enough to be a section that stands alone, and then some more of them besides.\n" * 2
 
@@ -30,7 +30,7 @@ def test_places_in_a_file_with_windows_line_ends_are_those_of_the_file() -> None
 
 @pytest.mark.req("D.01", "SPEC-02.34")
 @given(st.integers(0, 4), st.integers(1, 6))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 def test_what_follows_a_private_block_keeps_its_place(before: int, lines: int) -> None:
     block = "<private>\n" + "nobody's business\n" * lines + "</private>\n"
     text = f"# One\n\n{BODY * (before + 1)}\n{block}\n## Two\n\n{BODY}\n## Three\n\n{BODY}"

@@ -18,8 +18,9 @@ from hyperloci.ingest.redact import Finding, Redacted, redact
 from hyperloci.ingest.secret_judges import choppiness, entropy, looks_random
 from hyperloci.ingest.secret_rules import TOKENS
 from hyperloci.ingest.secret_values import VALUES
+from tests.support import examples
 
-LAWS = settings(max_examples=100, deadline=None)
+LAWS = settings(max_examples=examples(100))
 GITHUB = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
 PLACEHOLDER = re.compile(r"\[redacted:[a-z0-9-]+\]")
 MEGABYTE = 1_000_000

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hyperloci.ingest import spoken
 from hyperloci.ingest.spoken import is_users_own, storable
 from hyperloci.model.turn import TurnKind
+from tests.support import examples
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -28,7 +29,7 @@ WORDS = st.lists(
 
 
 @given(WORDS, st.sampled_from(list(TurnKind)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_what_is_storable_stays_as_it_is(words: list[str], kind: TurnKind) -> None:
     once = storable(" ".join(words), kind)
     if once is not None:

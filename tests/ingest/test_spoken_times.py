@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import from_iso
 from hyperloci.ingest.spoken_times import MAX_TIMES, spoken_times
+from tests.support import examples
 
 SAID = from_iso("2023-07-19T13:56:00")
 """A Wednesday."""
@@ -90,7 +91,7 @@ def test_several_days_are_told_in_order_and_each_once() -> None:
 
 
 @given(st.sampled_from([*EXAMPLES]), st.dates())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_day_has_its_yesterday_and_no_day_raises(text: str, day: dt.date) -> None:
     at = (day - dt.date(1970, 1, 1)).days * 86_400_000 + 1
     for time in spoken_times(text, at):
@@ -101,6 +102,6 @@ def test_any_day_has_its_yesterday_and_no_day_raises(text: str, day: dt.date) ->
 
 
 @given(st.text(max_size=300), st.integers(-(10**13), 10**14))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_any_text_at_any_time_is_taken(text: str, at: int) -> None:
     assert all(time.since < time.until for time in spoken_times(text + " yesterday next week", at % (2 * 10**14)))

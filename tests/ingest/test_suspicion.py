@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.suspicion import BIDI_CONTROL, HIDDEN_TEXT, REASONS, SUSPICIONS, suspicions
+from tests.support import examples
 
 HOSTILE_SIZE = 250_000
 """Quadratic work on so much text would run into the time limit; linear work takes a blink."""
@@ -113,7 +114,7 @@ def test_every_rule_has_a_name_a_reason_and_keywords_in_lower_case() -> None:
         assert all(keyword == keyword.lower() for keyword in rule.keywords)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.text(max_size=200))
 def test_any_text_can_be_judged(text: str) -> None:
     assert set(suspicions(text)) <= set(REASONS)

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.tool_use import LOOKING, MAX_LINE_CHARS, MAX_RAW_CHARS, MAX_REASON_CHARS, clip, describe
+from tests.support import examples
 
 ROOT = "/home/mira/demo"
 PATCH = [{"lines": [" one", "-two", "+three", "+four"]}]
@@ -99,7 +100,7 @@ def test_an_edit_that_failed_is_not_told() -> None:
         st.sampled_from(["structuredPatch", "answers", "type"]), st.none() | st.text() | st.lists(st.integers())
     ),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_whatever_a_tool_is_given_the_line_is_one_short_line(
     name: str, arguments: dict[str, Any], response: Any
 ) -> None:

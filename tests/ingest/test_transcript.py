@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hyperloci.ingest.transcript import Reading, read_batch
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.sessions import TranscriptMark
+from tests.support import examples
 
 REAL = Path(__file__).parent / "data" / "transcript.jsonl"
 """A session of Claude Code 2.1.329, cut down: tools, resume, compaction, a queued prompt, a sub-agent's notice."""
@@ -69,7 +70,7 @@ def test_turns_carry_the_transcripts_ids_and_times_and_the_files_they_changed() 
 
 
 @given(st.lists(st.integers(1, 4_000), min_size=1, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_however_a_transcript_grows_each_turn_is_given_once_and_in_order(
     tmp_path_factory: pytest.TempPathFactory, steps: list[int]
 ) -> None:

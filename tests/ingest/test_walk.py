@@ -15,6 +15,7 @@ from hyperloci.ingest.file_kinds import FileKind
 from hyperloci.ingest.skip_rules import name_reason
 from hyperloci.ingest.walk import Found, check, is_ignored_folder, is_indexable, walk
 from hyperloci.model.answers import Skipped
+from tests.support import examples
 
 
 def make(root: Path, files: Mapping[str, str | bytes]) -> Path:
@@ -469,7 +470,7 @@ def git_sees(root: Path) -> list[str]:
     return sorted(git(root, "ls-files", "-z", "--others", "--exclude-standard").split("\0")[:-1])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 @given(_TREES)
 def test_what_is_ignored_is_what_git_ignores(tree: tuple[list[tuple[str, str]], list[tuple[str, str]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -479,7 +480,7 @@ def test_what_is_ignored_is_what_git_ignores(tree: tuple[list[tuple[str, str]], 
         assert sorted(found(root)) == [path for path in git_sees(root) if not path.endswith(".gitignore")]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(_TREES)
 def test_one_path_is_judged_as_the_walk_judges_it(
     tree: tuple[list[tuple[str, str]], list[tuple[str, str]]],

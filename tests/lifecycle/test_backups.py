@@ -31,7 +31,7 @@ from hyperloci.lifecycle.decay import prune
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.lifecycle.upkeep import STEPS
 from hyperloci.store import Store
-from tests.support import NOW, FakeClock, add
+from tests.support import NOW, FakeClock, add, examples
 
 Usage = namedtuple("Usage", "total used free")
 
@@ -72,7 +72,7 @@ def test_days_weeks_and_a_month_are_kept(context: UpkeepContext, clock: FakeCloc
     assert 4 <= len(days) <= 6
 
 
-@hypothesis_settings(max_examples=100)
+@hypothesis_settings(max_examples=examples(100))
 @given(
     st.lists(st.integers(0, 3 * 365 * 24), unique=True, max_size=60),
     st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)),

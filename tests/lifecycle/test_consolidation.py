@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -24,7 +24,7 @@ from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.consolidations import Consolidations
 from hyperloci.store.health import violations
-from tests.support import FakeClock
+from tests.support import SHARED_FIXTURE, FakeClock, examples
 
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT
 PROJECT = "project-1"
@@ -156,7 +156,7 @@ def test_a_session_that_goes_on_is_consolidated_from_where_it_was_left(
 
 @pytest.mark.req("B.16")
 @given(part=st.integers(1, 6), dies_at=st.integers(0, 5))
-@hypothesis_settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=examples(30), suppress_health_check=SHARED_FIXTURE)
 def test_a_process_that_dies_between_two_parts_leaves_nothing_twice_or_undone(
     settings: Settings, tmp_path_factory: pytest.TempPathFactory, part: int, dies_at: int
 ) -> None:

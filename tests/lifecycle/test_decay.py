@@ -5,22 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.decay import days_until, expire_step, prune, prune_step, tiers_step, weak_facts
+from hyperloci.lifecycle.decay import ageing, days_until, expire_step, prune, prune_step, tiers_step, weak_facts
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.store import Store, decay_factor
+from hyperloci.store.ageing import PRUNE
 from hyperloci.store.health import violations
 from hyperloci.store.nodes import RESTORE_DAYS
-from tests.support import FakeClock, add
+from tests.support import SHARED_FIXTURE, FakeClock, add, examples
 
 YEAR = 365 * MS_PER_DAY
 
@@ -37,7 +38,7 @@ def state(store: Store) -> list[tuple[object, ...]]:
 
 @pytest.mark.req("B.11")
 @given(confidence=st.floats(0.06, 1.0), rate=st.floats(0.001, 1.0), threshold=st.floats(0.01, 0.05))
-@hypothesis_settings(max_examples=100)
+@hypothesis_settings(max_examples=examples(100))
 def test_the_day_that_is_told_is_the_day_on_which_it_falls_below(
     confidence: float, rate: float, threshold: float
 ) -> None:
@@ -105,6 +106,27 @@ def test_what_is_recalled_every_week_stays(context: UpkeepContext, clock: FakeCl
         assert prune_step(context) == 0
 
 
+@pytest.mark.req("B.11", "W17")
+@pytest.mark.parametrize("type", [NodeType.SNIPPET, NodeType.ENTITY])
+def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
+    context: UpkeepContext, clock: FakeClock, type: NodeType
+) -> None:
+    add(context.store, "stays", type=type, decay_rate=0.5, confidence=0.3)
+    clock.advance(YEAR)
+    assert prune(context).ids == () and prune(context).left == 0
+
+
+@pytest.mark.req("W17")
+def test_a_rehearsal_makes_no_backup(context: UpkeepContext, settings: Settings, clock: FakeClock) -> None:
+    rehearsed = replace(context, settings=settings, dry_run=True)
+    faded, forgotten = (add(context.store, text, confidence=0.3) for text in ("fades", "was forgotten"))
+    with context.store.transaction():
+        context.store.nodes.delete_node(forgotten.id, now=clock())
+    clock.advance(YEAR)
+    assert expire_step(rehearsed) == 1 and prune(rehearsed).ids == (faded.id,)
+    assert not list(settings.backup_dir.rglob("*.db"))
+
+
 @pytest.mark.req("B.11")
 @pytest.mark.parametrize(
     ("type", "subtype"),
@@ -121,6 +143,29 @@ def test_what_happened_and_what_files_say_does_not_fade(
     add(context.store, "stays", type=type, subtype=subtype, confidence=0.06)
     clock.advance(10 * YEAR)
     assert prune(context).ids == ()
+
+
+@pytest.mark.req("B.11", "W17")
+@pytest.mark.parametrize("meanwhile", ["recalled", "confirmed", "forgotten"])
+def test_what_is_used_between_the_look_and_the_pruning_stays(
+    context: UpkeepContext, clock: FakeClock, meanwhile: str
+) -> None:
+    store, aged = context.store, ageing(context.store)
+    node, other = (add(store, text, confidence=0.3) for text in ("used meanwhile", "used by nobody"))
+    clock.advance(YEAR)
+    looked = {item.key: item for item in aged.faded(clock(), below=0.05, limit=10)}
+    assert set(looked) == {node.key, other.key}
+    with store.transaction():
+        if meanwhile == "recalled":
+            store.nodes.reinforce([node.key], now=clock())
+        elif meanwhile == "confirmed":
+            store.nodes.update_node(node.id, now=clock(), decay_rate=0.0)
+        else:
+            store.nodes.delete_node(node.id, now=clock())
+    with store.transaction():
+        gone = [aged.prune(looked[key], now=clock() + 1, reason="faded") for key in (node.key, other.key)]
+    assert gone == [False, True]
+    assert [entry.operation for entry in store.log.of(node.id)].count(PRUNE) == 0
 
 
 def test_what_was_superseded_stays_as_history(context: UpkeepContext, clock: FakeClock) -> None:
@@ -229,7 +274,7 @@ def test_what_a_later_session_recalls_settles_and_what_its_own_recalls_does_not(
 
 @pytest.mark.req("B.11")
 @given(days=st.lists(st.floats(0, 40), min_size=1, max_size=8), confidence=st.floats(0.1, 1.0))
-@hypothesis_settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=examples(30), suppress_health_check=SHARED_FIXTURE)
 def test_however_time_is_cut_up_the_same_is_forgotten(
     settings: Settings, tmp_path_factory: pytest.TempPathFactory, days: list[float], confidence: float
 ) -> None:

@@ -17,6 +17,7 @@ from hyperloci.lifecycle.sameness import says_same, ungrounded
 from hyperloci.lifecycle.sentences import sentences, statements
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import Node
+from tests.support import examples
 
 USER, ASSISTANT, TOOL = Origin.USER_PROMPT, Origin.CLAUDE_RESPONSE, Origin.HOOK
 
@@ -199,7 +200,7 @@ def test_an_always_of_the_user_is_meant_everywhere_and_a_plain_one_here() -> Non
 
 
 @given(st.lists(st.tuples(st.sampled_from([USER, ASSISTANT, TOOL]), st.text(max_size=400)), max_size=8))
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 def test_whatever_is_said_findings_are_valid_and_grounded(said: Sequence[tuple[Origin, str]]) -> None:
     turns = {seq: turn(seq, origin, text) for seq, (origin, text) in enumerate(said)}
     for item in extract(list(turns.values())).findings:
@@ -214,7 +215,7 @@ def test_whatever_is_said_findings_are_valid_and_grounded(said: Sequence[tuple[O
 
 
 @given(st.text(max_size=2_000))
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 def test_sentences_come_out_of_any_text_on_one_line_each(text: str) -> None:
     for sentence in sentences(text):
         assert sentence == " ".join(sentence.split())

@@ -19,6 +19,7 @@ from hyperloci.lifecycle.payload import (
     NamedThing,
     read_payload,
 )
+from tests.support import examples
 
 pytestmark = pytest.mark.req("B.17")
 
@@ -101,7 +102,7 @@ def test_a_session_without_turns_has_nothing_to_cite() -> None:
 
 
 @given(st.dictionaries(st.sampled_from([*LISTS, "through", "other"]), JSON, max_size=7) | JSON)
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 def test_whatever_is_given_what_is_read_is_valid(value: object) -> None:
     payload = read_payload(value, TURNS)
     for finding in payload.findings:

@@ -337,3 +337,29 @@ def test_upkeep_reads_what_an_ended_sessions_transcript_gained_after_its_last_ho
     assert (capture.catch_up(PROJECT), capture.catch_up(PROJECT)) == (1, 0)
     session = store.sessions.get(SESSION)
     assert session is not None and session.status == "completed"
+
+
+@pytest.mark.req("W5", "W17")
+def test_what_upkeep_reads_later_is_told_relative_to_its_own_project(
+    store: Store, capture: Capture, tmp_path: Path
+) -> None:
+    with store.transaction():
+        store.scopes.ensure("project:ffffffffffffffff", now=NOW, root=str(tmp_path / "other"))
+        store.scopes.ensure(PROJECT, now=NOW, root=str(tmp_path / "here"))
+        store.scopes.ensure("project:eeeeeeeeeeeeeeee", now=NOW, root=str(tmp_path))
+    transcript = tmp_path / "t.jsonl"
+    capture.keep(record(RecordKind.STARTED, "startup", path=str(transcript)))
+    capture.keep(record(RecordKind.ENDED, "other", at=NOW + 10))
+    edit = {"file_path": str(tmp_path / "here" / "src" / "a.py"), "old_string": "a", "new_string": "b"}
+    used = [{"type": "tool_use", "id": "t1", "name": "Edit", "input": edit}]
+    done = [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]
+    lines = (
+        {"type": "assistant", "uuid": "a1", "message": {"content": used}},
+        {"type": "user", "uuid": "u1", "message": {"role": "user", "content": done}},
+    )
+    transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    assert capture.catch_up(PROJECT) == 1
+    (action,) = [
+        node.content for node in store.nodes.query_nodes("experience", subtypes=("action",), scopes=(PROJECT,))
+    ]
+    assert "src/a.py" in action and str(tmp_path) not in action

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given
-from hypothesis import settings as examples
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError, NotFoundError
@@ -12,7 +12,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.topic import Timeline
-from tests.support import NOW, add
+from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 MINUTE = 60_000
 
@@ -115,7 +115,7 @@ def test_what_cannot_be_drawn_is_refused_in_words(memory: Memory) -> None:
 
 
 @pytest.mark.req("E.10")
-@examples(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
 @given(st.lists(st.tuples(st.integers(0, 20), st.sampled_from(["a", "b", None])), min_size=1, max_size=10), st.data())
 def test_before_and_after_mirror_each_other(
     memory: Memory, moments: list[tuple[int, str | None]], data: st.DataObject

@@ -12,6 +12,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model import ctf
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.tokens import count_tokens
+from tests.support import examples
 
 EVERYTHING = st.text(st.characters(), max_size=60) | st.text("\\\n\t\r¶-tpr \u2028\x00\ud800", max_size=12)
 """All of Unicode, lone surrogates too; and what the format itself is made of."""
@@ -33,7 +34,7 @@ def turn(text: str = "hello", **changes: object) -> Turn:
 
 
 @given(st.lists(TURNS, max_size=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @pytest.mark.req("C.03")
 def test_any_turns_come_back_as_they_were(turns: list[Turn]) -> None:
     assert ctf.decode(ctf.encode(turns)) == tuple(turns)
@@ -47,7 +48,7 @@ def test_every_single_code_point_comes_back() -> None:
 
 
 @given(st.lists(TURNS, max_size=4), st.data())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_only_the_fields_asked_for_are_written(turns: list[Turn], data: st.DataObject) -> None:
     fields = data.draw(st.lists(st.sampled_from(ctf.FIELDS), min_size=1, unique=True))
     for back, given_ in zip(ctf.decode(ctf.encode(turns, fields)), turns, strict=True):
@@ -93,7 +94,7 @@ def test_a_damaged_file_is_refused_with_the_line(damaged: str, complaint: str) -
 
 
 @given(st.lists(TURNS, min_size=1, max_size=3), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_a_damaged_file_gives_turns_or_a_refusal_and_nothing_else(turns: list[Turn], data: st.DataObject) -> None:
     text = ctf.encode(turns)
     place = data.draw(st.integers(0, len(text) - 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 from hyperloci.model.search import Hit, Source
 from hyperloci.retrieval.context import assemble
 from hyperloci.tokens import count_tokens
+from tests.support import examples
 
 KINDS = ("fact", "decision", "entity", "experience", "snippet")
 
@@ -28,7 +31,7 @@ def hit(number: int, kind: str = "fact", content: str = "some words to remember"
     ),
     budget=st.integers(100, 2_000),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_a_context_never_costs_more_than_its_budget(hits: list[tuple[str, str, float]], budget: int) -> None:
     context = assemble("q", [hit(number, *values) for number, values in enumerate(hits)], budget)
 
@@ -53,6 +56,17 @@ def test_what_one_share_leaves_another_may_use() -> None:
     context = assemble("q", hits, 1_000)
 
     assert context.tokens > 800
+
+
+def test_the_summary_of_a_conversation_is_read_as_what_happened() -> None:
+    summary = replace(hit(1, "snippet", "They measured the queue"), subtype="chunk_macro")
+
+    context = assemble("q", [summary, hit(2, "snippet", "def measure(queue)")], 1_000)
+
+    assert [section.title for section in context.sections if section.tokens] == [
+        assemble("q", [hit(1, "experience")], 1_000).sections[0].title,
+        assemble("q", [hit(1, "snippet")], 1_000).sections[0].title,
+    ]
 
 
 def test_a_long_memory_is_cut_with_its_id_beside_it() -> None:

@@ -45,6 +45,41 @@ def test_what_came_of_it_is_walked_the_other_way(store: Store) -> None:
     assert set(reached) == {effect.key}
 
 
+@pytest.mark.req("B.05", "D.08", "W17")
+@pytest.mark.parametrize(
+    "where",
+    [
+        Where(types=("fact",)),
+        Where(before=NOW),
+        Where(scopes=("global",)),
+        Where(min_confidence=0.9),
+        Where(session_id="s1"),
+    ],
+    ids=["type", "time", "project", "confidence", "session"],
+)
+def test_what_is_led_to_meets_every_condition_that_was_asked_for(store: Store, where: Where) -> None:
+    with store.transaction():
+        session = store.sessions.see("s1", store.scopes.ensure("global", now=NOW), now=NOW)
+        store.scopes.ensure("project:0123456789abcdef", now=NOW)
+    effect = add(store, "the deploy failed", event_time=NOW - 5, session_key=session.key, confidence=0.95)
+    foreign = add(
+        store,
+        "somebody filled the disk",
+        type=NodeType.EXPERIENCE,
+        event_time=NOW + 5,
+        scope="project:0123456789abcdef",
+        confidence=0.5,
+    )
+    caused(store, foreign.key, effect.key)
+    question = "why did the deploy fail?"
+
+    def found(where: Where) -> list[NodeKey]:
+        return [node.key for node in Searcher(store, None).search(question, Conditions(where=where), limit=5).nodes]
+
+    assert found(Where()) == [effect.key, foreign.key]
+    assert found(where) == [effect.key]
+
+
 @pytest.mark.req("B.05")
 def test_a_question_without_a_direction_follows_nothing(store: Store) -> None:
     cause, effect = add(store, "the disk was filled"), add(store, "a deploy failed")

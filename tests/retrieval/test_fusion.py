@@ -21,7 +21,7 @@ from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import fingerprints, sights_of
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
-from tests.support import NOW, FakeEncoder, add
+from tests.support import NOW, FakeEncoder, add, examples
 
 SETTINGS = Settings(database=Path("unused.db"), state_dir=Path("unused"), runtime_dir=Path("unused"))
 
@@ -37,7 +37,7 @@ def order(fused: dict[NodeKey, float]) -> list[NodeKey]:
 
 @pytest.mark.req("E.07", "B.06")
 @given(spaces=scored, profile=profiles, powers=st.lists(st.integers(-30, 30), min_size=13, max_size=13))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_reciprocal_ranks_are_unmoved_by_any_scale_of_scores(
     spaces: dict[str, dict[NodeKey, float]], profile: str, powers: list[int]
 ) -> None:
@@ -52,7 +52,7 @@ def test_reciprocal_ranks_are_unmoved_by_any_scale_of_scores(
 
 @pytest.mark.req("E.07")
 @given(spaces=scored, profile=profiles)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_reciprocal_ranks_are_unmoved_by_a_curve_that_keeps_the_order(
     spaces: dict[str, dict[NodeKey, float]], profile: str
 ) -> None:
@@ -63,7 +63,7 @@ def test_reciprocal_ranks_are_unmoved_by_a_curve_that_keeps_the_order(
 
 @pytest.mark.req("E.07")
 @given(spaces=scored, profile=profiles, data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_ties_come_out_the_same_whatever_the_order_they_came_in(
     spaces: dict[str, dict[NodeKey, float]], profile: str, data: st.DataObject
 ) -> None:
@@ -74,7 +74,7 @@ def test_ties_come_out_the_same_whatever_the_order_they_came_in(
 
 @pytest.mark.req("E.07")
 @given(spaces=scored, profile=profiles)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_fused_scores_are_shares_of_the_most_possible(spaces: dict[str, dict[NodeKey, float]], profile: str) -> None:
     fused = fuse_spaces(spaces, profile, SETTINGS)
 
@@ -84,7 +84,7 @@ def test_fused_scores_are_shares_of_the_most_possible(spaces: dict[str, dict[Nod
 
 @pytest.mark.req("E.07")
 @given(spaces=scored, profile=profiles)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_what_every_space_ranks_first_is_first(spaces: dict[str, dict[NodeKey, float]], profile: str) -> None:
     best = NodeKey(99)
     with_best = {space: {**found, best: 21.0} for space, found in spaces.items()}

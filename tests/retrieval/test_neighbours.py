@@ -27,6 +27,17 @@ def test_a_turn_has_the_better_of_the_turns_before_and_after_it(store: Store) ->
     assert found == {one.key: 0.1, two.key: 0.8, three.key: 0.2, far.key: 0.8}
 
 
+def test_a_turn_without_a_session_or_a_place_in_it_stands_beside_nothing(store: Store) -> None:
+    (here,) = turns(store, "a")
+    with store.transaction():
+        session = store.sessions.see("s1", store.scopes.ensure("global", now=NOW), now=NOW)
+    placeless = add(store, "b", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key)
+    alone = [add(store, text, type=NodeType.EXPERIENCE, subtype="episode", seq=seq) for seq, text in enumerate("cd")]
+    nodes = [here, placeless, *alone]
+
+    assert beside(nodes, {node.key: 0.5 for node in nodes}) == {here.key: 0.0}
+
+
 def test_sessions_and_other_memories_stand_beside_nothing(store: Store) -> None:
     (here,), (there,) = turns(store, "a"), turns(store, "b", session="s2")
     fact = add(store, "a fact")

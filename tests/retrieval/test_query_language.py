@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
 from hyperloci.retrieval.query_language import KEYS, Query, QueryError, arguments, parse_query
-from tests.support import NOW
+from tests.support import NOW, examples
 
 
 def parsed(line: str) -> Query:
@@ -126,7 +126,7 @@ def test_what_the_line_says_goes_before_options() -> None:
     assert given == {"after": "today", "before": "today", "limit": 3, "where": {"path": "docs/**"}}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(st.one_of(st.sampled_from([*KEYS, ":", '"', "\\", " ", "in:a", "x"]), st.text(max_size=4)), max_size=8))
 def test_any_line_is_read_or_refused_in_words(pieces: list[str]) -> None:
     line = "".join(pieces)

@@ -13,7 +13,7 @@ from hyperloci.retrieval.fusion import reciprocal_rank_fusion
 from hyperloci.retrieval.profiles import PERSPECTIVES
 from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, combine, dense_weight
 from hyperloci.store import Store
-from tests.support import add
+from tests.support import add, examples
 
 ranks = st.lists(st.integers(0, 30), unique=True, max_size=20)
 
@@ -114,7 +114,7 @@ def test_reciprocal_ranks_follow_the_formula() -> None:
 
 @pytest.mark.req("E.07")
 @given(first=ranks, second=ranks)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_reciprocal_ranks_see_order_alone_and_keep_every_item(first: list[int], second: list[int]) -> None:
     fused = reciprocal_rank_fusion({"a": first, "b": second})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -15,7 +15,7 @@ from hyperloci.ingest.sections import parse_sections
 from hyperloci.retrieval.structure import Tree, find_sections, likeness, reassemble, tree_of
 from hyperloci.store import Store
 from tests.graph.linked import Linked
-from tests.support import FakeClock
+from tests.support import SHARED_FIXTURE, FakeClock, examples
 
 GUIDE = """Read this first.
 
@@ -165,7 +165,7 @@ LINE = st.sampled_from(
     ]
 )
 DOCUMENT = st.lists(LINE, min_size=1, max_size=40).map(lambda lines: "\n".join(lines) + "\n")
-EACH = hypothesis_settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+EACH = hypothesis_settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
 
 
 @pytest.mark.req("D.04", "D.05")

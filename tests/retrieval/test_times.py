@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, from_iso
 from hyperloci.retrieval.times import _HINT, _readers, find_time
-from tests.support import NOW
+from tests.support import NOW, examples
 
 
 def day(text: str) -> int:
@@ -64,7 +64,7 @@ def test_what_is_no_time_gives_no_bounds(query: str) -> None:
 @pytest.mark.parametrize("pattern", [pattern for pattern, _ in _readers()], ids=lambda pattern: pattern.pattern[9:40])
 def test_no_expression_is_without_what_all_of_them_are_told_by(pattern: re.Pattern[str]) -> None:
     @given(st.from_regex(pattern))
-    @settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=examples(50), suppress_health_check=list(HealthCheck))
     def holds(text: str) -> None:
         assert _HINT.search(text) is not None
 
@@ -76,14 +76,14 @@ def test_the_expression_is_given_as_the_question_has_it() -> None:
     assert bounds is not None and bounds.text == "Last Week"
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.text(max_size=60))
 def test_any_text_is_read_without_an_error_and_bounds_are_in_order(query: str) -> None:
     bounds = find_time(query, NOW)
     assert bounds is None or bounds.after is None or bounds.before is None or bounds.after < bounds.before
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.dates(min_value=dt.date(1990, 1, 1), max_value=dt.date(2090, 1, 1)))
 def test_an_iso_date_is_that_day(date: dt.date) -> None:
     bounds = find_time(f"what happened on {date.isoformat()}?", NOW)

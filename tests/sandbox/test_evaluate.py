@@ -13,6 +13,7 @@ from hyperloci.sandbox.evaluate import CallFailed, Outcome, evaluate, plain
 from hyperloci.sandbox.guards import METHODS
 from hyperloci.sandbox.limits import Limits
 from tests.sandbox.escapes import DYNAMIC, STATIC
+from tests.support import examples
 
 SECRET = "canary-5c1f"
 
@@ -172,13 +173,13 @@ values = st.recursive(
 
 
 @given(values)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=examples(100))
 def test_plain_gives_strict_json_that_can_be_written(value: object) -> None:
     json.dumps(plain(value), allow_nan=False, ensure_ascii=False).encode("utf-8")
 
 
 @given(st.text(max_size=300))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=examples(200))
 def test_any_text_is_a_program_or_refused(code: str) -> None:
     outcome = run(code)
     assert outcome.error is None or outcome.error.message

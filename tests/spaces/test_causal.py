@@ -8,6 +8,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.spaces.causal import MAX_CLAUSE_CHARS, MAX_PAIRS, Asked, asked, pairs
+from tests.support import examples
 
 STATED = [
     ("The build failed because the key ignored the lockfile.", "the key ignored the lockfile", "The build failed"),
@@ -93,7 +94,7 @@ def test_a_question_without_direction_gives_none(question: str) -> None:
 CUES = st.lists(st.sampled_from(("because", "so", "if", "after", ",", ".", "the", "a", "b", ""))).map(" ".join)
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.text(max_size=400) | CUES)
 def test_any_text_gives_bounded_clauses_of_its_own_words(text: str) -> None:
     found = pairs(text)

@@ -13,6 +13,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.spaces import expansion, spelling, temporal, tokens
 from hyperloci.spaces.temporal import Direction, Moment
 from hyperloci.store import int8
+from tests.support import examples
 
 Matrix = NDArray[np.float32]
 MONDAY_NINE = 1_767_603_600_000
@@ -65,7 +66,7 @@ def test_spelling_is_128_bytes_and_the_same_everywhere() -> None:
 # -- E2, E3, E4 -------------------------------------------------------------------------------------------------------
 
 
-@hypothesis_settings(max_examples=50, deadline=None)
+@hypothesis_settings(max_examples=examples(50))
 @given(st.lists(st.integers(0, 4 * 365 * MS_PER_DAY), min_size=2, max_size=20, unique=True))
 def test_the_fresher_the_higher(ages: list[int]) -> None:
     now = 2_000_000_000_000
@@ -178,7 +179,7 @@ def test_neighbours_count_by_their_cosine() -> None:
 
 
 @pytest.mark.req("E.12")
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.integers(0, 10_000), st.integers(1, 400))
 def test_a_cosine_with_packed_bytes_is_off_by_no_more_than_its_bound(seed: int, dimensions: int) -> None:
     stored, query = unit_rows(2, dimensions, seed)

@@ -12,6 +12,7 @@ from hyperloci.spaces import code_view, goal, names, references
 from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.references import Side
 from hyperloci.spaces.views import Sight, views_of
+from tests.support import examples
 
 GOALS = [
     ("Use WAL mode so that readers never block.", "readers never block"),
@@ -206,7 +207,7 @@ def test_a_questions_view_goes_to_one_side_alone() -> None:
     assert not any(column.startswith("e5") for column in asked_of("how do I build?").dense)
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.text(max_size=500))
 def test_any_text_has_views_and_any_question_too(text: str) -> None:
     view = views_of(Sight(content=text))

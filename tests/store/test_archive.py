@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hyperloci.errors import NotFoundError, StoreCorruptError, StoreError
 from hyperloci.model.pyramid import ArchivePlace
 from hyperloci.store.archive import Archive
+from tests.support import examples
 
 DAY = "2026-11-21"
 
@@ -54,7 +55,7 @@ def test_the_archive_is_private_to_the_user(archive: Archive) -> None:
 
 
 @given(kept=st.integers(0, 200), known=st.booleans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50))
 def test_what_a_dying_process_left_is_cut_off_and_nothing_else(
     tmp_path_factory: pytest.TempPathFactory, kept: int, known: bool
 ) -> None:
@@ -76,7 +77,7 @@ def test_a_frame_that_was_written_whole_but_never_noted_stays(archive: Archive) 
 
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=6), st.data())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 def test_a_turn_is_blanked_and_every_other_byte_of_text_stays(
     tmp_path_factory: pytest.TempPathFactory, texts: list[str], data: st.DataObject
 ) -> None:

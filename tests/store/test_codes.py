@@ -17,7 +17,7 @@ from hyperloci.store import codes, half, int8
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.codes import LARGE, Codes, sign_code, size_code, words_of
 from hyperloci.store.vectors import PLANES, code_of
-from tests.support import random_rows
+from tests.support import examples, random_rows
 
 Matrix = NDArray[np.float32]
 Bits = NDArray[np.bool_]
@@ -74,7 +74,7 @@ def held(rows: Matrix) -> dict[int, Codes]:
 # What is in a code.
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.lists(st.floats(-1, 1), min_size=1, max_size=200))
 def test_a_code_has_a_bit_a_dimension_and_whole_words(values: list[float]) -> None:
     code = sign_code(np.array(values, np.float32))
@@ -84,7 +84,7 @@ def test_a_code_has_a_bit_a_dimension_and_whole_words(values: list[float]) -> No
     assert not bits[len(values) :].any()
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.lists(st.floats(-1, 1, width=16), min_size=1, max_size=200))
 def test_a_code_of_sizes_has_a_bit_a_dimension_too(values: list[float]) -> None:
     vector = np.array(values, np.float32)
@@ -289,7 +289,7 @@ def test_of_a_large_set_a_share_goes_on(monkeypatch: pytest.MonkeyPatch, rows: M
     assert handed_on == [COUNT // 50, 2 * 500]
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60))
 @given(seed=st.integers(0, 10**6), size=st.integers(1, 3_000), count=st.integers(0, 3_500), low=st.integers(1, 400))
 def test_the_smallest_are_the_smallest(seed: int, size: int, count: int, low: int) -> None:
     distances = np.random.default_rng(seed).integers(0, low, size).astype(np.uint16)
@@ -299,7 +299,7 @@ def test_the_smallest_are_the_smallest(seed: int, size: int, count: int, low: in
     assert sorted(distances[found].tolist())[:count] == np.sort(distances)[:count].tolist()
 
 
-@hypothesis_settings(max_examples=200, deadline=None)
+@hypothesis_settings(max_examples=examples(200))
 @given(
     seed=st.integers(0, 10**6),
     size=st.integers(0, 3_000),

@@ -21,7 +21,7 @@ from hyperloci.errors import (
     StoreReadOnlyError,
 )
 from hyperloci.store import Store, connection
-from tests.support import NOW, add
+from tests.support import NOW, add, examples
 
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
 
@@ -352,7 +352,7 @@ def test_other_errors_are_not_tried_again() -> None:
     assert pauses == []
 
 
-@hypothesis_settings(max_examples=50, deadline=None)
+@hypothesis_settings(max_examples=examples(50))
 @given(st.lists(st.tuples(st.integers(0, 3), st.booleans()), max_size=12))
 def test_what_is_committed_is_what_no_failed_block_holds(plan: list[tuple[int, bool]]) -> None:
     with contextlib.closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from wcmatch import glob
@@ -20,7 +20,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.search import Where
 from hyperloci.store import Store, filters
 from hyperloci.store.filters import MAX_KEPT, MAX_PATTERN_CHARS, Filters, compile_where, path_matches
-from tests.support import NOW, add
+from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
 
@@ -227,7 +227,7 @@ PATTERNS = st.lists(PIECES, min_size=1, max_size=4).map("/".join)
 
 
 @pytest.mark.req("D.01")
-@hypothesis_settings(max_examples=300, deadline=None)
+@hypothesis_settings(max_examples=examples(300))
 @given(PATTERNS, PATHS)
 def test_a_glob_means_what_wcmatch_says_it_means(pattern: str, path: str) -> None:
     patterns = [pattern] if any(char in pattern for char in "*?[{") else [pattern, f"{pattern}/**"]
@@ -235,7 +235,7 @@ def test_a_glob_means_what_wcmatch_says_it_means(pattern: str, path: str) -> Non
 
 
 @pytest.mark.req("D.01")
-@hypothesis_settings(max_examples=30, deadline=None)
+@hypothesis_settings(max_examples=examples(30))
 @given(st.sets(PATHS, min_size=1, max_size=20), st.lists(PATTERNS, min_size=1, max_size=5))
 def test_a_glob_finds_exactly_its_files_in_any_tree(paths: set[str], patterns: list[str]) -> None:
     import tempfile
@@ -309,7 +309,7 @@ def test_every_condition_there_is_stands_in_these_tests() -> None:
     assert {field.name for field in fields(Where)} == {*_TEXT_FIELDS, *_TUPLE_FIELDS, *numbers}
 
 
-@hypothesis_settings(max_examples=50, deadline=None)
+@hypothesis_settings(max_examples=examples(50))
 @given(st.data())
 def test_every_set_of_conditions_is_one_statement_with_bound_values(data: st.DataObject) -> None:
     where = Where()
@@ -387,7 +387,7 @@ def test_keys_come_over_as_text(keys: list[int]) -> None:
     assert filters.key_array(text).tolist() == keys == json.loads(f"[{text or ''}]")
 
 
-@hypothesis_settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=examples(60), suppress_health_check=SHARED_FIXTURE)
 @given(st.lists(st.tuples(st.sampled_from(["add", "forget", "end", "tier", "recall", "drop"]), st.integers(0, 5))))
 def test_what_was_kept_is_what_a_fresh_look_finds(store: Store, steps: list[tuple[str, int]]) -> None:
     asked = (Where(), Where(tiers=("task",)), Where(min_confidence=0.6), Where(as_of=NOW), Where(scopes=("git:1",)))

@@ -9,10 +9,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.store import half
-from tests.support import random_rows
+from tests.support import examples, random_rows
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(
     values=st.lists(st.lists(st.floats(-1, 1, width=16), min_size=3, max_size=3), min_size=1, max_size=5),
 )
@@ -23,7 +23,7 @@ def test_what_halves_can_say_comes_back_as_it_was(values: list[list[float]]) -> 
     np.testing.assert_array_equal(half.unpack(packed), rows)
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.lists(st.floats(-1, 1, width=32), min_size=1, max_size=50))
 def test_a_component_keeps_eleven_bits_and_what_was_read_is_packed_the_same(values: list[float]) -> None:
     vector = np.array(values, np.float32)
@@ -35,7 +35,7 @@ def test_a_component_keeps_eleven_bits_and_what_was_read_is_packed_the_same(valu
 
 
 @pytest.mark.req("E.01")
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(seed=st.integers(0, 10**6), dimensions=st.sampled_from([384, 768, 1024]))
 def test_a_cosine_of_unit_vectors_is_off_by_less_than_a_ten_thousandth(seed: int, dimensions: int) -> None:
     rows, query = random_rows(50, dimensions, seed), random_rows(1, dimensions, seed + 1)[0]

@@ -18,7 +18,7 @@ from hyperloci.model.search import Where
 from hyperloci.store import Store, health, keyword_search
 from hyperloci.store.analysis import MAX_TERM_CHARS, STOP_WORDS, query_terms, terms
 from hyperloci.store.keyword_search import quote
-from tests.support import NOW, add
+from tests.support import NOW, add, examples
 
 
 def search(store: Store, query: str, limit: int = 50, where: Where | None = None) -> dict[int, float]:
@@ -76,7 +76,7 @@ def test_stop_words_are_indexed_and_asked_for_only_when_nothing_else_is() -> Non
     assert all(word == word.lower() for word in STOP_WORDS)
 
 
-@hypothesis_settings(max_examples=200, deadline=None)
+@hypothesis_settings(max_examples=examples(200))
 @given(st.text())
 def test_terms_are_what_the_index_and_the_scorer_both_see(text: str) -> None:
     found = terms(text)
@@ -86,7 +86,7 @@ def test_terms_are_what_the_index_and_the_scorer_both_see(text: str) -> None:
     assert set(query_terms(text)) <= set(found)
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.text(), st.text())
 def test_a_text_has_the_terms_of_its_parts(one: str, two: str) -> None:
     assert terms(f"{one} . {two}") == terms(one) + terms(two)
@@ -104,7 +104,7 @@ class Undo(Exception):
 
 
 @pytest.mark.req("SPEC-02.34")
-@hypothesis_settings(max_examples=200, deadline=None)
+@hypothesis_settings(max_examples=examples(200))
 @given(
     content=st.text(min_size=1).filter(str.strip),
     title=st.text(),
@@ -143,7 +143,7 @@ def test_no_text_breaks_the_index_and_no_query_its_syntax(shared: Store, content
     assert health.integrity(shared.connection) == []
 
 
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=examples(100))
 @given(st.text(min_size=1))
 def test_every_term_a_text_can_have_is_quoted_into_a_query_for_itself(shared: Store, text: str) -> None:
     sql = "SELECT count(*) FROM keyword_index WHERE keyword_index MATCH ?"
@@ -200,7 +200,7 @@ WORDS = st.lists(st.sampled_from(VOCABULARY), max_size=8)
 TEXTS = st.tuples(WORDS, WORDS.filter(bool), WORDS).map(lambda parts: tuple(" ".join(part) for part in parts))
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60))
 @given(
     documents=st.lists(TEXTS, min_size=1, max_size=12),
     query=WORDS,
@@ -371,7 +371,7 @@ def snapshot_search(store: Store) -> tuple[dict[str, int], dict[int, float]]:
         return store.keyword_search.frequencies(["red", "green", "black"]), search(store, "red green black")
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60))
 @given(changes=st.lists(st.tuples(st.booleans(), CHANGES, st.integers(0, 9)), max_size=12), kept=st.integers(1, 40))
 def test_a_reader_finds_after_any_change_what_one_finds_who_knew_nothing(
     changes: list[tuple[bool, tuple[str, str], int]], kept: int

@@ -18,7 +18,7 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.nodes import RESTORE_DAYS, content_hash
-from tests.support import NOW, FakeClock, add
+from tests.support import NOW, FakeClock, add, examples
 
 
 def change(store: Store, node_id: str, *, now: int = NOW + 1, **changes: Any) -> bool:
@@ -107,7 +107,7 @@ def test_the_database_itself_knows_the_closed_sets(store: Store) -> None:
 
 
 @pytest.mark.req("SPEC-02.10", "SPEC-02.36")
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60))
 @given(confidence=st.floats())
 def test_confidence_lies_between_nought_and_one(confidence: float) -> None:
     if 0.0 <= confidence <= 1.0:
@@ -415,6 +415,16 @@ def test_what_is_forgotten_or_invalid_is_no_duplicate(store: Store) -> None:
     assert store.nodes.find_duplicate("same", "global") is None
 
 
+@pytest.mark.req("E.16", "W17")
+def test_what_lives_is_not_found_among_the_forgotten(store: Store) -> None:
+    node = add(store, "same")
+    assert store.nodes.find_forgotten("same", "global") is None
+    forget(store, node.id)
+    found = store.nodes.find_forgotten("same", "global")
+    assert found is not None and found.id == node.id
+    assert store.nodes.find_forgotten("same", "project:elsewhere") is None
+
+
 def test_a_content_hash_takes_any_text() -> None:
     assert len(content_hash("\ud800")) == len(content_hash("")) == 32
     assert content_hash("a") != content_hash("b")
@@ -473,7 +483,7 @@ def test_recalling_nobody_changes_nobody(store: Store) -> None:
 
 
 @pytest.mark.req("B.11")
-@hypothesis_settings(max_examples=80, deadline=None)
+@hypothesis_settings(max_examples=examples(80))
 @given(rate=st.floats(0, 10), older=st.floats(-1e12, 1e12), younger=st.floats(-1e12, 1e12))
 def test_decay_only_ever_takes_and_takes_more_with_age(rate: float, older: float, younger: float) -> None:
     older, younger = max(older, younger), min(older, younger)

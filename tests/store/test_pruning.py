@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.store import Store
-from hyperloci.store.pruning import MAX_EDGES, graph_stats, to_prune
-from tests.support import NOW, add
+from hyperloci.store.pruning import MAX_EDGES, graph_stats, remove_edges, to_prune
+from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 WEEK = 7 * MS_PER_DAY
 
@@ -68,6 +68,35 @@ def test_what_was_stated_confirmed_or_is_read_from_a_file_does_not_fade(store: S
     assert read not in left(store)
 
 
+@pytest.mark.req("D.02", "D.03", "W17")
+def test_what_is_confirmed_between_the_look_and_the_pruning_stays(store: Store) -> None:
+    a, b, c = nodes(store, 3)
+    confirmed, other = link(store, a, b, sure=0.1), link(store, a, c, sure=0.1)
+    looked = to_prune(store.connection, NOW)
+    assert len(looked.faded) == 2
+    with store.transaction():
+        store.edges.confirm(confirmed, now=NOW)
+        assert remove_edges(store.connection, looked.faded) == 1
+    assert left(store) == {confirmed} != {other}
+
+
+@pytest.mark.req("D.02", "W17")
+def test_what_points_at_a_file_fades_and_what_a_file_points_at_does_not(store: Store) -> None:
+    (fact,) = nodes(store, 1)
+    (snippet,) = nodes(store, 1, type=NodeType.SNIPPET, subtype="code", place="x")
+    from_file, to_file = link(store, snippet, fact, "documents", sure=0.1), link(store, fact, snippet, sure=0.1)
+    assert prune_edges(store, now=NOW) == 1
+    assert left(store) == {from_file} != {to_file}
+
+
+@pytest.mark.req("D.02", "W17")
+def test_relations_that_are_stated_are_not_even_counted_as_too_many(store: Store) -> None:
+    hub, *others = nodes(store, MAX_EDGES + 4)
+    for other in others:
+        link(store, hub, other, by_hand=True)
+    assert to_prune(store.connection, NOW).crowded == ()
+
+
 @pytest.mark.req("D.02")
 def test_a_memory_keeps_its_fifty_surest_relations_and_all_that_were_stated(store: Store) -> None:
     hub, *others = nodes(store, MAX_EDGES + 11)
@@ -83,7 +112,7 @@ EDGE = st.tuples(
 
 
 @pytest.mark.req("D.02")
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
 @given(st.lists(EDGE, max_size=30), st.integers(0, 30))
 def test_pruning_twice_prunes_nothing_more(store: Store, edges: list[tuple[int, int, str, float]], weeks: int) -> None:
     keys = [NodeKey(row[0]) for row in store.connection.execute("SELECT key FROM nodes")] or nodes(store, 4)

@@ -466,7 +466,9 @@ def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) 
     assert episodes.last(session.key) == said[2] and episodes.first(session.key) == said[0]
     assert episodes.last(session.key, "assistant") == said[1] == episodes.first(session.key, "assistant")
     assert episodes.last(99) is None
+    gone = add(store, "forgotten", origin=Origin.EXTRACTION, session_key=session.key)
     with store.transaction():
+        store.nodes.delete_node(gone.id, now=NOW)
         episodes.identify(said[0].key, uuid="u", ref="r")
         store.nodes.reinforce([said[0].key], now=NOW)
         keep = episodes.worth_keeping(session.key)

@@ -19,7 +19,7 @@ from hyperloci.store import Store, sparse
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.sparse import STEP
 from tests.store.test_vectors import make_nodes
-from tests.support import add
+from tests.support import add, examples
 
 Terms = Mapping[str, float]
 
@@ -162,7 +162,7 @@ words = st.sampled_from(["a", "b", "c", "d e", "ж"])
 bags = st.dictionaries(words, st.floats(0.02, 3.9), max_size=5)
 
 
-@hypothesis_settings(max_examples=50, deadline=None)
+@hypothesis_settings(max_examples=examples(50))
 @given(rounds=st.lists(st.dictionaries(st.integers(0, 5), bags, max_size=4), max_size=4), query=bags)
 def test_the_index_finds_what_a_full_comparison_finds(
     rounds: list[dict[int, dict[str, float]]], query: dict[str, float]
@@ -191,7 +191,7 @@ class Undo(Exception):
     """Thrown to roll back."""
 
 
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60))
 @given(
     changes=st.lists(
         st.tuples(

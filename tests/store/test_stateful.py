@@ -17,7 +17,7 @@ from hyperloci.model.kinds import NodeKey, NodeType, Role, Tier
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health
 from hyperloci.store.analysis import query_terms
-from tests.support import NOW, FakeClock, add
+from tests.support import NOW, FakeClock, add, examples
 
 WORDS = st.sampled_from(["apple", "banana", "cherry", "naïve café", "getUserName", "'quoted' \"text\"", "\U0001f34e"])
 
@@ -196,7 +196,7 @@ class Memory(RuleBasedStateMachine):
             assert [(names[member.node], str(member.role)) for member in edge.members] == members
 
 
-Memory.TestCase.settings = hypothesis_settings(max_examples=25, stateful_step_count=25, deadline=None)
+Memory.TestCase.settings = hypothesis_settings(max_examples=examples(25), stateful_step_count=25)
 
 
 @pytest.mark.req("SPEC-02.35", "SPEC-02.38", "SPEC-02.19", "E.16")

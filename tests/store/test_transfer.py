@@ -32,7 +32,7 @@ from hyperloci.store.episodes import Episodes
 from hyperloci.store.positions import Anchor
 from hyperloci.store.sessions import TranscriptMark
 from hyperloci.store.transfer import export_all, import_all
-from tests.support import NOW, FakeClock, add
+from tests.support import NOW, FakeClock, add, examples
 
 DERIVED = {
     "meta",
@@ -233,7 +233,7 @@ def test_an_import_cut_short_goes_on_when_it_is_run_again(
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 
 
-@hypothesis_settings(max_examples=40, deadline=None)
+@hypothesis_settings(max_examples=examples(40))
 @given(
     texts=st.lists(st.tuples(TEXT, st.text(st.characters(exclude_categories=["Cs"]))), min_size=1, max_size=6),
     confidence=st.floats(0, 1),

@@ -41,6 +41,17 @@ def test_each_cause_points_to_each_effect_and_causes_are_no_neighbours(store: St
     assert steps(store, x, direction="in") == [(x, a, "in"), (x, b, "in")]
 
 
+@pytest.mark.req("D.02", "W17")
+@pytest.mark.parametrize("direction", ["out", "in", "both"])
+def test_members_of_one_rank_are_never_crossed_to(store: Store, direction: str) -> None:
+    a, b, x, y = (add(store, text).key for text in "abxy")
+    join(store, "causes", (a, Role.CAUSE), (b, Role.CAUSE), (x, Role.EFFECT), (y, Role.EFFECT))
+    crossed = Traversal(store.connection).neighbours([a, b, x, y], direction=direction)
+    assert {frozenset(crossing[:2]) for crossing in crossed} == {
+        frozenset(pair) for pair in ((a, x), (a, y), (b, x), (b, y))
+    }
+
+
 @pytest.mark.req("D.02")
 @pytest.mark.parametrize("direction", ["out", "in", "both"])
 def test_a_symmetric_label_is_crossed_by_any_direction_whatever_the_roles(store: Store, direction: str) -> None:

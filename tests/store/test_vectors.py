@@ -26,7 +26,7 @@ from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.codes import Codes
 from hyperloci.store.stats import MAX_ATTEMPTS
 from hyperloci.store.vectors import COLUMNS, Vectors
-from tests.support import NOW, add, random_rows, unit
+from tests.support import NOW, add, examples, random_rows, unit
 
 Matrix = NDArray[np.float32]
 
@@ -321,7 +321,7 @@ def test_what_fails_again_and_again_is_given_up(store: Store) -> None:
 
 
 @pytest.mark.skipif(vec.prepare() == vec.ABSENT, reason="sqlite-vec can't be loaded here")
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=examples(60))
 @given(
     rows=st.lists(st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4), min_size=1, max_size=12),
     query=st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4),

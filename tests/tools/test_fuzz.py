@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from bench._fuzz_tools import TOOLS, Call, arguments_of, server, target_of
+from tests.support import examples
 
 EXAMPLES = 30
 """A tool: enough to meet each argument with several kinds of value, few enough for every run."""
@@ -24,7 +25,7 @@ def test_no_arguments_bring_a_tool_down(call: Call, tool: str) -> None:
     target = target_of(call, tool)
 
     @given(arguments_of(tool))
-    @settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
+    @settings(max_examples=examples(EXAMPLES), suppress_health_check=list(HealthCheck))
     def answers(arguments: dict[str, object]) -> None:
         target(arguments)
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.topics.identity import absorbed, churn, match
+from tests.support import examples
 
 partitions = st.lists(st.integers(0, 5), min_size=1, max_size=40).map(
     lambda owners: {owner: {i for i, o in enumerate(owners) if o == owner} for owner in set(owners)}
@@ -14,14 +15,14 @@ partitions = st.lists(st.integers(0, 5), min_size=1, max_size=40).map(
 
 
 @pytest.mark.req("E.09")
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(partitions)
 def test_the_same_members_are_the_same_topics(known: dict[int, set[int]]) -> None:
     keys = sorted(known)
     assert match(known, [known[key] for key in keys]) == dict(enumerate(keys))
 
 
-@settings(max_examples=80)
+@settings(max_examples=examples(80))
 @given(partitions, partitions)
 def test_a_topic_is_matched_once_at_most(known: dict[int, set[int]], found: dict[int, set[int]]) -> None:
     matched = match(known, list(found.values()))
@@ -51,7 +52,7 @@ def test_a_topic_whose_members_went_everywhere_merged_into_none() -> None:
     assert absorbed(known, [{1, *range(20, 40)}, {2, *range(50, 70)}], {}) == {}
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.sets(st.integers(0, 20)), st.sets(st.integers(0, 20)))
 def test_churn_is_a_share_and_does_not_depend_on_direction(before: set[int], now: set[int]) -> None:
     assert 0 <= churn(before, now) <= 1

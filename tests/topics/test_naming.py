@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.topics.naming import KEPT_TERMS, name_of, telling_terms, words_of
+from tests.support import examples
 
 
 @pytest.mark.req("E.09")
@@ -44,7 +45,7 @@ def test_identifiers_and_versions_stay_whole() -> None:
     }
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.lists(st.lists(st.text(max_size=60), min_size=1, max_size=5), min_size=1, max_size=4))
 def test_whatever_texts_say_each_class_gets_its_terms(classes: list[list[str]]) -> None:
     found = telling_terms(classes)

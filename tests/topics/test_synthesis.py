@@ -14,10 +14,10 @@ EACH = 10
 
 def view(space: str, owners: Labels, *, seed: int = 0, noise: float = 0.1) -> View:
     """Return a space in which memories of one owner lie together; -1 lies anywhere."""
-    random = np.random.default_rng(seed)
-    centres = random.standard_normal((int(owners.max()) + 1, 128))
-    rows = np.where(owners[:, None] >= 0, centres[owners], random.standard_normal((len(owners), 128)))
-    rows = rows + noise * random.standard_normal(rows.shape)
+    generator = np.random.default_rng(seed)
+    centres = generator.standard_normal((int(owners.max()) + 1, 128))
+    rows = np.where(owners[:, None] >= 0, centres[owners], generator.standard_normal((len(owners), 128)))
+    rows = rows + noise * generator.standard_normal(rows.shape)
     matrix = unit(rows - rows.mean(axis=0))
     return View(space, matrix, np.ones(len(owners), np.bool_))
 
@@ -61,8 +61,8 @@ def test_relational_and_structural_spaces_alone_make_no_topic() -> None:
 
 @pytest.mark.req("E.09")
 def test_spaces_that_see_other_groups_do_not_agree() -> None:
-    random = np.random.default_rng(7)
-    shuffled = {f"e{number}": random.permutation(OWNERS) for number in (1, 6, 10)}
+    generator = np.random.default_rng(7)
+    shuffled = {f"e{number}": generator.permutation(OWNERS) for number in (1, 6, 10)}
     assert agreed(shuffled) == []
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
 
@@ -24,7 +24,7 @@ from hyperloci.store.purge import erase
 from hyperloci.store.transfer import export_all, import_all
 from hyperloci.tokens import count_tokens
 from tests.lifecycle.pyramid.conftest import Talk, is_long, raw, text_of
-from tests.support import FakeClock
+from tests.support import SHARED_FIXTURE, FakeClock, examples
 
 
 @pytest.mark.req("C.01")
@@ -133,7 +133,7 @@ def test_whoever_reads_a_packed_turn_gets_its_whole_text(talk: Talk) -> None:
 
 @pytest.mark.req("C.03", "C.07")
 @given(texts=st.lists(st.text(min_size=1, max_size=400).filter(str.strip), min_size=120, max_size=120))
-@limits(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@limits(max_examples=examples(8), suppress_health_check=SHARED_FIXTURE)
 def test_any_text_survives_every_demotion(
     tmp_path_factory: pytest.TempPathFactory, talk: Talk, texts: list[str]
 ) -> None:

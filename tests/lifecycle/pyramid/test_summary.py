@@ -16,6 +16,7 @@ from hyperloci.model.levels import Level
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.tokens import count_tokens
+from tests.support import examples
 
 
 def said(text: str, role: Speaker = Speaker.USER, kind: TurnKind = TurnKind.TEXT) -> Turn:
@@ -103,7 +104,7 @@ def test_meaning_joins_what_words_keep_apart() -> None:
     ),
     st.sampled_from(Level),
 )
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 def test_of_any_turns_there_is_a_summary_that_is_short_and_says_something(turns: list[Turn], level: Level) -> None:
     digest = HEURISTIC(level, turns, [])
     assert digest.summary.strip()

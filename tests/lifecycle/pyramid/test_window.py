@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.config import Settings
@@ -16,7 +16,7 @@ from hyperloci.model import ctf
 from hyperloci.model.pyramid import ContextWindow
 from hyperloci.tokens import count_tokens
 from tests.lifecycle.pyramid.conftest import Talk, text_of
-from tests.support import FakeClock
+from tests.support import SHARED_FIXTURE, FakeClock, examples
 
 NEEDLE = "The staging password rotates every 17 days, says the xylophone team."
 
@@ -66,7 +66,7 @@ def test_its_turns_are_ctf_that_reads_back(memory: Memory) -> None:
 
 @pytest.mark.req("C.06")
 @given(budget=st.integers(1, 30_000), query=st.sampled_from([None, "", "staging password", "invoice numbers", "?"]))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), suppress_health_check=SHARED_FIXTURE)
 def test_no_budget_is_ever_exceeded(memory: Memory, budget: int, query: str | None) -> None:
     window = memory.get_context_window(budget, query)
     assert window.tokens <= budget
