@@ -202,7 +202,7 @@ class ProseRules:
     def _documents(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
         for match in _DOCUMENT.finditer(text):
             kind, number = match[1].lower(), match[2]
-            pattern = re.compile(rf"{kind}[-_ ]?0*{number}(?!\d)")
+            pattern = _document_name(kind, number)
             found = [path for path in self._world.modules.paths if pattern.match(PurePosixPath(path).name.lower())]
             head = self._head(found[0]) if len(found) == 1 and found[0] != self._path else None
             if head is not None:
@@ -291,6 +291,11 @@ def _is_titled(row: SnippetRow, title: str) -> bool:
     if row.section_path and row.section_path[-1].casefold() == title:
         return True
     return any(heading.casefold() == title for heading in _HEADING.findall(row.content))
+
+
+def _document_name(kind: str, number: str) -> re.Pattern[str]:
+    """Return what the name of the file of a numbered document begins with: `rfc-0012-transport.md` for RFC 12."""
+    return re.compile(rf"{kind}[-_ ]?0*{number}(?!\d)")
 
 
 def _quoted(text: str) -> list[tuple[str, bool]]:
