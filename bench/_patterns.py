@@ -123,6 +123,14 @@ def calls(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
                 yield node, function
 
 
+def _bound(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
+    """Every compilation of which only one method is kept (`re.compile(x).match`), with that method."""
+    for node in ast.walk(_tree(module)):
+        match node:
+            case ast.Attribute(value=ast.Call(func=ast.Attribute(value=ast.Name(id="re"))) as call, attr=method):
+                yield call, method
+
+
 def _tree(module: ModuleType) -> ast.Module:
     assert module.__file__
     return ast.parse(Path(module.__file__).read_text())
@@ -211,7 +219,7 @@ def _collect(recorder: Recorder, found: list[ModuleType]) -> Iterator[Found]:
     inline = {
         (module.__name__, line): function
         for module in found
-        for node, function in calls(module)
+        for node, function in (*calls(module), *_bound(module))
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
     for (module_name, line), made in recorder.seen.items():

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import log
 from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from types import FrameType
@@ -25,7 +26,7 @@ from typing import Any
 SMALL, LARGE, LARGEST = 512, 4_096, 16_384
 """Characters at which growth is measured: eight times and four times as many."""
 
-TOO_FAST = 0.5e-6
+TOO_FAST = 0.12e-6
 """Seconds a character at the length of LARGE below which nothing can be growing: a quadratic pattern takes ten times that."""
 
 GROWS = 1.6
@@ -41,8 +42,14 @@ SHORT = (12, 20, 28, 40, 64, 128)
 ALPHABET = string.printable + "éßЯя中\u200b\U0001f9e0\x00\x85\u2028’«"
 """Where representatives of the classes of a pattern are taken from."""
 
+LONG_PUMP = 5
+"""Characters of a pump from which longer texts are needed."""
+
 MAX_CLASSES = 14
 MAX_SAMPLE = 200
+
+ENDS = ("", "\x01", "\n\x01", "x" * 99 + "\x01", " \x01")
+"""What stands behind the pump: mostly not what the pattern wants there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +113,7 @@ def attacks(pattern: re.Pattern[Any]) -> Iterator[Attack]:
         sampler = Sampler(letters, variant)
         for before, body in repeated(tree, sampler):
             pump = sampler.of(body) or "a"
-            for after in ("", "\x01", "\n\x01"):
+            for after in ENDS:
                 made[Attack(before, pump, after)] = None
             made[Attack("", before + pump, "")] = None
             made[Attack("", before + pump, "\x01")] = None
@@ -302,8 +309,11 @@ def growing_attack(
 
 
 def growth_of(read: Reader, attack: Attack, lengths: tuple[int, int, int] = (SMALL, LARGE, LARGEST)) -> Growth | None:
-    """How the work grows with the attack if that is faster than the text; None if it is not."""
-    small, large, largest = lengths
+    """How the work grows with the attack if that is faster than the text; None if it is not.
+
+    A long pump has few beginnings in a text, so that what is quadratic in them shows in longer ones only.
+    """
+    small, large, largest = (length * (4 if len(attack.pump) > LONG_PUMP else 1) for length in lengths)
     try:
         for length in SHORT:
             _seconds(read, attack.text(length))
@@ -320,8 +330,6 @@ def growth_of(read: Reader, attack: Attack, lengths: tuple[int, int, int] = (SMA
 
 
 def _between(read: Reader, attack: Attack, shorter: int, longer: int) -> Growth:
-    from math import log
-
     first, second = attack.text(shorter), attack.text(longer)
     before = min(_seconds(read, first) for _ in range(5))
     after = min(_seconds(read, second) for _ in range(2))
