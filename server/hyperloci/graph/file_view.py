@@ -17,17 +17,18 @@ Place = tuple[str, tuple[str, ...]]
 CLASS_LIKE: Final = frozenset({"class", "other"})
 
 _INDENTED: Final = re.compile(r"^[ \t]+(?:from|import)\b[^\n]*$", re.MULTILINE)
-_FROM: Final = re.compile(r"^[ \t]*from[ \t]+(\.*[\w.]*)[ \t]+import[ \t]+(\([^)]*\)|[^\n;]+)", re.MULTILINE)
+_FROM: Final = re.compile(r"^[ \t]*+from[ \t]++([\w.]++)[ \t]++import[ \t]++(\([^)]{0,4000}+\)|[^\n;]++)", re.MULTILINE)
 _IMPORT: Final = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
 _ITEM: Final = re.compile(r"\s*([\w.]+)(?:\s+as\s+(\w+))?\s*$")
 _COMMENT: Final = re.compile(r"#[^\n]*")
 
 _SCRIPT_IMPORT: Final = re.compile(
-    r"\b(?:import|export)\s+(?:type\s+)?(?P<default>[\w$]+)?\s*,?\s*"
-    r"(?:\{(?P<named>[^}]*)\}|\*\s+as\s+(?P<space>[\w$]+))?\s*from\s*[\"'](?P<source>\.[^\"']*)[\"']"
+    r"\b(?:import|export)\s++(?:type\s++)?(?P<default>[\w$]++)?\s*+,?\s*+"
+    r"(?:\{(?P<named>[^}]{0,4000}+)\}|\*\s++as\s++(?P<space>[\w$]++))?\s*+from\s*+[\"'](?P<source>\.[^\"']*+)[\"']"
 )
 _REQUIRE: Final = re.compile(
-    r"\b(?:const|let|var)\s+(?:\{(?P<named>[^}]*)\}|(?P<default>[\w$]+))\s*=\s*require\(\s*[\"'](?P<source>\.[^\"']*)[\"']"
+    r"\b(?:const|let|var)\s++(?:\{(?P<named>[^}]{0,4000}+)\}|(?P<default>[\w$]++))\s*+=\s*+require\(\s*+"
+    r"[\"'](?P<source>\.[^\"']*+)[\"']"
 )
 _SCRIPT_ITEM: Final = re.compile(r"\s*(?:type\s+)?([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?\s*$")
 _CLASS_IMPORT: Final = re.compile(r"^(?:static\s+)?([\w.]+?\.([A-Z]\w*))(?:\.\w+)?(?:\s+as\s+(\w+))?$")

@@ -33,27 +33,29 @@ _SPAN: Final = re.compile(r"`([^`\n]{1,80})`")
 _TOKEN: Final = re.compile(r"[\w@/][\w@/.+#%$:=-]*")
 _PATH: Final = re.compile(rf"(?:\.{{0,2}}/)?(?:[\w.-]+/)*[\w-][\w.-]*\.(?:{_FILE_TYPES})")
 _IDENTIFIER: Final = re.compile(
-    r"(?:_*[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)+|[A-Z][a-z0-9]+(?:[A-Z][A-Za-z0-9]*)+|[a-z][a-z0-9]*(?:[A-Z][a-z0-9]+)+"
-    r"|[A-Z]{2,}[a-z]+(?:[A-Z][a-z0-9]+)*)(?:\.[A-Za-z_]\w*)*"
+    r"(?:_*+[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"
+    r"|[a-z][a-z0-9]*+(?:[A-Z][a-z0-9]++)++|[A-Z]{2,}+[a-z]++(?:[A-Z][a-z0-9]++)*+)(?:\.[A-Za-z_]\w*+)*+"
 )
+"""No part of it can be read in two ways: a word of base64 that ends in `/` fails at once, not after every way was tried."""
+
 _CODE_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
 _ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{2,5}(?:-\d{1,5})?")
 _PROPER: Final = re.compile(r"[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&'’-]*(?:[ ](?:of (?:the )?)?[A-ZÀ-ÖØ-ÞА-ЯЁ][\w&-]*)*")
 _INSTALL: Final = re.compile(
     r"(?:(?:pip3?|uv|pipx|poetry|npm|pnpm|yarn|brew|apt-get|apt|cargo|gem|conda|go)\s+"
-    r"(?:pip\s+)?(?:install|add|get)|uvx|npx)\s+(?:-{1,2}[\w-]+\s+)*([A-Za-z@][\w@/.-]*)"
+    r"(?:pip\s+)?(?:install|add|get)|uvx|npx)\s++(?:-[\w-]{1,40}+\s++){0,8}+([A-Za-z@][\w@/.-]*)"
 )
 _REPOSITORY: Final = re.compile(
     r"(?:github\.com|gitlab\.com|bitbucket\.org)[/:]([\w-]+)/([\w.-]+?)(?:\.git)?(?=[\s/)#\"'>]|$)"
 )
 _TRAILER: Final = re.compile(
-    r"^(?:co-authored|signed-off|reviewed|reported|tested)-by:\s*([^<\n]{2,60}?)\s*(?:<|$)", re.M | re.I
+    r"^(?:co-authored|signed-off|reviewed|reported|tested)-by:[ \t]*+([^<\s][^<\n]{1,59}?)[ \t\r]*+(?:<|$)", re.M | re.I
 )
 _MY_NAME: Final = re.compile(
     r"(?i:my name is|i am called|call me|меня зовут)\s+([A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]+(?:\s[A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]+)?)"
 )
 _PROJECT: Final = re.compile(
-    r"(?i:\bproject|\brepository|\brepo|проект\w*)\s+(?:called\s+|named\s+)?[\"'`]?([A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]{2,})"
+    r"(?i:\bproject|\brepository|\brepo|проект\w{0,12}+)\s+(?:called\s+|named\s+)?[\"'`]?([A-ZÀ-ÖØ-ÞА-ЯЁ][\w-]{2,})"
 )
 _CUES: Final = (
     (("name is", "call me", "am called", "меня зовут"), _MY_NAME, EntityKind.PERSON),

@@ -60,9 +60,9 @@ _QUOTED: Final = re.compile(r"`([A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(\([^`
 _TEST: Final = re.compile(r"_*[tT]est")
 _CODE_LIKE: Final = re.compile(r"[.]|[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _PATH: Final = re.compile(
-    r"(?<![\w@./:#~-])(?:\./|(?:\.\./)+)?(?:[\w@.-]+/)*[\w@-][\w@.-]*\.[A-Za-z]\w{0,4}\b(?![/@-])"
+    r"(?<![\w@./:#~-])(?:[\w@.-]++/)*+[\w@-][\w@.-]*\.[A-Za-z]\w{0,4}\b(?![/@-])"
 )
-_LINK_TARGET: Final = re.compile(r"\]\([^)\n]*\)|^\[[^\]\n]+\]:[^\n]*", re.MULTILINE)
+_LINK_TARGET: Final = re.compile(r"\]\([^)\n]{0,2000}+\)|^\[[^\]\n]++\]:[^\n]*+", re.MULTILINE)
 _DOCUMENT: Final = re.compile(r"\b(RFC|ADR|PEP|SPEC|DEP|KEP|TEP)[-_ ]?0*(\d{1,5})\b")
 _HASH: Final = re.compile(r"(?<![\w/#.-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])")
 _ISSUE: Final = re.compile(r"(?<![\w&/#])(?:#|GH-)(\d{1,6})\b")
@@ -70,7 +70,7 @@ _SEE: Final = re.compile(
     r"\b[Ss]ee\s+(?:also\s+)?(?:the\s+)?(?:section\s+)?[\"“'*_`]*([A-Z][^.,;:()\n\"”*`\]\[]{2,60}?)[\"”'*_`]*"
     r"(?:\s+(?:section|chapter)|\s+(?:above|below))?(?=[.,;:)\n]|$)"
 )
-_HEADING: Final = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^#{1,6}[ \t]++(.*[^\s#]|.)[ \t\r#]*+$", re.MULTILINE)
 _PROSE_ENDINGS: Final = frozenset({".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc"})
 
 _CUES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
@@ -202,7 +202,7 @@ class ProseRules:
     def _documents(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
         for match in _DOCUMENT.finditer(text):
             kind, number = match[1].lower(), match[2]
-            pattern = re.compile(rf"{kind}[-_ ]?0*{number}(?!\d)")
+            pattern = _document_name(kind, number)
             found = [path for path in self._world.modules.paths if pattern.match(PurePosixPath(path).name.lower())]
             head = self._head(found[0]) if len(found) == 1 and found[0] != self._path else None
             if head is not None:
@@ -269,7 +269,7 @@ def cue_before(text: str, offset: int) -> str | None:
 
 def slug(title: str) -> str:
     """Return the anchor that GitHub gives a heading, without the suffix for repetitions."""
-    plain = re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", title).strip().lower()
+    plain = re.sub(r"\[([^\]]{0,400}+)\]\([^)]{0,2000}+\)|[`*]", r"\1", title).strip().lower()
     return "".join(char for char in plain if char.isalnum() or char in " -_").replace(" ", "-")
 
 
@@ -291,6 +291,11 @@ def _is_titled(row: SnippetRow, title: str) -> bool:
     if row.section_path and row.section_path[-1].casefold() == title:
         return True
     return any(heading.casefold() == title for heading in _HEADING.findall(row.content))
+
+
+def _document_name(kind: str, number: str) -> re.Pattern[str]:
+    """Return what the name of the file of a numbered document begins with: `rfc-0012-transport.md` for RFC 12."""
+    return re.compile(rf"{kind}[-_ ]?0*{number}(?!\d)")
 
 
 def _quoted(text: str) -> list[tuple[str, bool]]:

@@ -29,7 +29,7 @@ _NUMERIC: Final = re.compile(r"^\$?[0-9]")
 _IDENTIFIER: Final = re.compile(r"[_./~\\@]|\w\d|\d\w|[a-z][A-Z]")
 _QUESTION: Final = re.compile(
     r"(?:^|[,–-]\s*(?:(?:so|and|but)\s+)?)(?:can|could|would|should|will|how|what|why|which|who|when|where|is|are|do|does|"
-    r"did|has|have|any)\b[^?]*\?+$",
+    r"did|has|have|any)\b[^?]{0,400}+\?+$",
     re.IGNORECASE,
 )
 """A question states nothing; the statement before a tail like `, can you help me?` does."""

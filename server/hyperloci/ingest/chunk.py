@@ -23,10 +23,10 @@ from hyperloci.ingest.prose import plain_windows
 from hyperloci.model.chunk import Chunk, ChunkKind
 from hyperloci.model.position import Position
 
-_RULE: Final = r"[=#*~^\"-]{3,}[ \t]*\r?"
+_RULE: Final = r"[=#*~^\"-]{3,}+[ \t]*+\r?"
 _TITLE: Final = re.compile(
-    rf"\s*(?:{_RULE}\n)?[ \t]*(?=[^\r\n]*\w)(\S[^\r\n]{{0,120}}?)[ \t]*\r?\n{_RULE}$"
-    r"|\s*=[ \t]+(\S[^\r\n]{0,120})",
+    rf"\s*+(?:{_RULE}\n)?[ \t]*+(?=[^\r\n]*\w)(\S[^\r\n]{{0,120}}?)[ \t]*+\r?\n{_RULE}$"
+    r"|\s*+=[ \t]++(\S[^\r\n]{0,120})",
     re.MULTILINE,
 )
 """A reStructuredText title (underlined, perhaps overlined) or an AsciiDoc one, at the top."""

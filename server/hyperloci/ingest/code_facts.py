@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+from string import whitespace
 from typing import Final
 
 MAX_SIGNATURE_CHARS = 400
@@ -12,20 +13,23 @@ MAX_SIGNATURE_CHARS = 400
 MAX_DOC_CHARS = 2_000
 """A longer comment is cut here; the chunk's text has all of it."""
 
+MAX_GENERICS: Final = 20
+"""Generics inside generics that a name may have; deeper ones were made to be slow."""
+
 _GENERIC: Final = re.compile(r"<[^<>]*>|\[[^\[\]]*\]")
 _OPERATOR: Final = re.compile(r"\boperator(?:\s*\(\s*\)|\s*[^\w\s(][^(]*|\s+[^(]+)")
 _SEPARATOR: Final = re.compile(r"::|->|[.:#\\]")
 _RECEIVER: Final = re.compile(r"^(?:module\.exports|exports|this|self|window|globalThis)\.|\bprototype\.")
-_NOT_A_NAME: Final = re.compile(r"^[\s*&(]+|[\s)]+$|[\"'`]")
+_QUOTES: Final = str.maketrans("", "", "\"'`")
 _PLAIN_CALLEE: Final = re.compile(r"[\w$@.:>?!\\-]+")
 _LAST_NAME_BACKWARDS: Final = re.compile(r"[\w$!?]+")
 _STRING_PREFIX: Final = re.compile(r"^[a-zA-Z]{0,2}(\"\"\"|'''|\"|')")
 _COMMENT_MARK: Final = re.compile(
-    r"^\s*(?:///?!?|//!|/\*+!?|\*+(?!/)|#+!?(?!\[)|--+(?:\[=*\[)?|;+|=begin|=end)(?:\s|$)?|\s*(?:\*+/|\]=*\])\s*$"
+    r"^\s*(?:///?!?|//!|/\*+!?|\*+(?!/)|#+!?(?!\[)|--+(?:\[=*\[)?|;+|=begin|=end)(?:\s|$)?|(?<!\s)\s*+(?:(?<!\*)\*++/|\]=*+\])\s*+$"
 )
 _LICENSE: Final = re.compile(r"copyright|licen[sc]ed?|spdx-|-\*-.*-\*-", re.IGNORECASE)
-_BODY_OPENS: Final = re.compile(r"\s*(?:[{:;]|=>?)\s*$")
-_IMPORT_WORDS: Final = re.compile(r"^(?:global\s+)?(?:import|using|use)\s+(?:static\s+)?|\s*;\s*$")
+_BODY_OPENS: Final = re.compile(r" ?(?:[{:;]|=>?)$")
+_IMPORT_WORDS: Final = re.compile(r"^(?:global )?(?:import|using|use) (?:static )?| ?;$")
 
 
 def clean_name(text: str) -> tuple[str, ...]:
@@ -35,10 +39,12 @@ def clean_name(text: str) -> tuple[str, ...]:
     """
     if match := _OPERATOR.search(text):
         return (*clean_name(text[: match.start()]), " ".join(match[0].split()))
-    previous = ""
-    while previous != text:
+    for _ in range(MAX_GENERICS):
         previous, text = text, _GENERIC.sub("", text)
-    text = _RECEIVER.sub("", _NOT_A_NAME.sub("", text))
+        if previous == text:
+            break
+    bare = text.lstrip(f"{whitespace}*&(").rstrip(f"{whitespace})").translate(_QUOTES)
+    text = _RECEIVER.sub("", bare)
     return tuple(part for part in (piece.strip() for piece in _SEPARATOR.split(text)) if part)
 
 

@@ -186,25 +186,22 @@ _NEUTRAL: Final = re.compile(rb"\s*(?:$|#|//|/\*|\*|@|\"\"\"|''')")
 """Blank lines, comments and decorators between two definitions: they belong to the next one."""
 _MODIFIERS: Final = (
     rb"(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|virtual|override|sealed"
-    rb"|partial|unsafe|inline|open|data|suspend|declare|extern|const|pub(?:\([^)]*\))?)\s+)*"
+    rb"|partial|unsafe|inline|open|data|suspend|declare|extern|const|pub(?:\([^)]{0,80}\))?)\s++)*+"
 )
 _KEYWORDS: Final = (
     rb"(?:def|class|function\*?|fn|func|fun|struct|enum|trait|interface|impl|module|namespace|object|record|type)"
 )
 _DEFINITION: Final = re.compile(
-    rb"\s*" + _MODIFIERS + _KEYWORDS + rb"\s+(?:\([^)]*\)\s*)?(?:self\.)?([A-Za-z_$][\w$]*)"
+    rb"\s*+" + _MODIFIERS + _KEYWORDS + rb"\s++(?:\([^)]{0,400}+\)\s*+)?(?:self\.)?([A-Za-z_$][\w$]*+)"
 )
-_CALL_LIKE: Final = re.compile(rb"([A-Za-z_$~][\w$]*)\s*\(")
-_BARE: Final = re.compile(rb"([A-Za-z_$][\w$]*)\s*[:{]?\s*$")
+_CALL_LIKE: Final = re.compile(rb"(?<![\w$])(~?[A-Za-z_$][\w$]*+)\s*+\(")
+_BARE: Final = re.compile(rb"(?<![\w$])([A-Za-z_$][\w$]*+)\s*+[:{]?\s*+$")
 
 
 def _context_name(context: bytes) -> str | None:
     """Return the name in the line that Git shows as a hunk's context (`def g(self):`, `void A::run(int x)`)."""
-    for pattern in (_DEFINITION, _CALL_LIKE, _BARE):
-        found = pattern.match(context) if pattern is _DEFINITION else pattern.search(context)
-        if found:
-            return _text(found[1])
-    return None
+    found = _DEFINITION.match(context) or _CALL_LIKE.search(context) or _BARE.search(context)
+    return _text(found[1]) if found else None
 
 
 def _count(number: bytes | None) -> int:

@@ -28,8 +28,8 @@ SUBTYPE_OF_TYPE: Final = {"user": "user_info", "feedback": "preference"}
 """What Claude Code's own notes are, by the `type` of their front matter; others are plain facts."""
 
 _MARKER: Final = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s+\[[ xX]\])?(?:\s+|$)")
-_TYPE: Final = re.compile(r"^\s*type:\s*[\"']?(\w+)", re.MULTILINE)
-_NAME: Final = re.compile(r"^name:\s*[\"']?(.+?)[\"']?\s*$", re.MULTILINE)
+_TYPE: Final = re.compile(r"^[ \t]*+type:[ \t]*+[\"']?(\w++)", re.MULTILINE)
+_NAME: Final = re.compile(r"^name:[ \t]*+[\"']?(.*[^\s\"']|.)[\"']?[ \t\r]*+$", re.MULTILINE)
 _LINK: Final = re.compile(r"\]\(<?([^()<>/\\\s]+\.md)>?\)")
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 

@@ -28,8 +28,8 @@ MAX_ANSWER_TOKENS: Final = 4_096
 CONNECT_SECONDS: Final = 10.0
 """A server that is there accepts at once, however long it then thinks."""
 
-_FENCE: Final = re.compile(r"^\s*```[a-zA-Z]*\s*\n(?P<inside>.*?)\n?```\s*$", re.DOTALL)
-_THOUGHT: Final = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+_FENCE: Final = re.compile(r"\s*+```[a-zA-Z]*+[ \t\r]*+\n(?P<inside>.*?)\n?```\s*+$", re.DOTALL)
+_THOUGHT: Final = re.compile(r"<think(?:ing)?>(?:[^<]++|<(?!/?think))*+</think(?:ing)?>")
 
 
 class ChatError(HyperlociError):

@@ -153,7 +153,7 @@ USER_CUES: Final = (
         Kind.PROCEDURE,
         0.85,
         r"\bto (?:deploy|release|build|test|run|start|reset|migrate|install|publish|debug|restart|regenerate|update)\b"
-        r"[^.?!]{0,80}(?:,|:| you| we| first| run| use) ?[^.?!]*`",
+        r"(?>[^.?!]{0,80}?(?:,|:| you| we| first| run| use))[^.?!`]{0,400}+`",
         r"\b(?:before|after|whenever|every time|each time)\b[^.?!]{0,80}\b(?:run|call|update|bump|regenerate"
         r"|restart|check"
         r"|make sure|ask|tag|notify)\b",
@@ -247,7 +247,7 @@ ADVICE: Final = re.compile(
 CORRECTION: Final = re.compile(
     r"^(?:no|nope|wrong|actually|stop|wait|not quite|that'?s (?:wrong|not (?:right|what))|i (?:meant|said)|нет"
     r"|не так|стоп"
-    r"|неправильно|я имел)\b[,.!:;— -]*\s*(?=\S)",
+    r"|неправильно|я имел)\b[,.!:;— -]*+\s*+(?=\S)",
     re.IGNORECASE,
 )
 """A user who sets something right says so first; what follows is meant."""
@@ -300,7 +300,7 @@ PROJECT: Final = re.compile(
 )
 
 SPECIFIC: Final = re.compile(
-    r"\d|`[^`]+`|\"[^\"]{2,}\"|“[^”]{2,}”|\b[A-Za-z]+[_/.][A-Za-z_/.]{2,}\b|(?<=[a-zа-я,;] )[A-ZА-ЯЁ][\w-]+"
+    r"\d|`[^`]+`|\"[^\"]{2,}\"|“[^”]{2,400}”|\b[A-Za-z]+[_/.][A-Za-z_/.]{2,}\b|(?<=[a-zа-я,;] )[A-ZА-ЯЁ][\w-]+"
     r"|\b[A-Z]{2,}\b"
 )
 """What makes a statement one about something in particular: a figure, a name, code, a path."""

@@ -12,7 +12,7 @@ from hyperloci.store import Store
 MIN_PREFIX: Final = 4
 """Characters of an id that stand for it where no other id begins so; fewer are a slip of the finger."""
 
-_LIKE_AN_ID: Final = re.compile(r"[0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f-]{0,27}|[0-9a-f]*\d[0-9a-f]*")
+_LIKE_AN_ID: Final = re.compile(r"[0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f-]{0,27}|[a-f]*+\d[0-9a-f]*+")
 """A short word that is no id (`deadbeef` is a name too) costs one look-up."""
 
 

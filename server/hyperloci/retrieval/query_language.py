@@ -26,7 +26,7 @@ MAX_CHARS: Final = 10_000
 _TOKEN: Final = re.compile(
     r'\s*(?:(?P<key>[A-Za-z_]+):(?P<value>"(?:[^"\\]|\\.)*"|[^\s"]\S*|(?="))|"(?P<phrase>(?:[^"\\]|\\.)*)"|(?P<word>[^\s]+))'
 )
-_NO_KEY: Final = re.compile(r"[A-Za-z]:|[A-Za-z_]*[A-Z]\w*:|[A-Za-z_]+:(?:[:/\\]|$)")
+_NO_KEY: Final = re.compile(r"[A-Za-z]:|[a-z_]*+[A-Z]\w*+:|[A-Za-z_]++:(?:[:/\\]|$)")
 """What has a colon and is no condition: `C:`, `TypeError:`, `std::sort`, `https://...`, `note:` before a space."""
 
 _ESCAPE: Final = re.compile(r"\\(.)")

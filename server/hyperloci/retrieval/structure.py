@@ -25,7 +25,9 @@ FUZZY: Final = 0.6
 MAX_FILES: Final = 50
 """Files whose trees are built for one look for a title."""
 
-_HEADING: Final = re.compile(r"^(?:#{1,6}[ \t]+(.+?)[ \t#]*|(.+)\n(?:=+|-+)[ \t]*)$", re.MULTILINE)
+_HEADING: Final = re.compile(r"^(?:#{1,6}[ \t]++(.*[^\n \t#]|.)[ \t#]*+|(.++)\n(?:=++|-++)[ \t]*+)$", re.MULTILINE)
+
+_MARKUP: Final = re.compile(r"[`*_]|\[([^\]]{0,400}+)\]\([^)]{0,2000}+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,7 +175,7 @@ def _files(store: Store, scope_key: int, title: str | None, fuzzy: bool) -> list
         for match in _HEADING.finditer(content) if title is not None else ():
             heading = match[1] or match[2]
             if heading not in ranks:
-                ranks[heading] = likeness(title or "", re.sub(r"[`*_]|\[([^\]]*)\]\([^)]*\)", r"\1", heading))
+                ranks[heading] = likeness(title or "", _MARKUP.sub(r"\1", heading))
             best[path] = max(best[path], ranks[heading])
     chosen = [path for path in best if best[path] >= (FUZZY if fuzzy else 1.0)]
     return sorted(chosen, key=lambda path: (-best[path], path))[: MAX_FILES if title is not None else None]

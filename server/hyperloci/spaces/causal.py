@@ -38,12 +38,13 @@ class Asked(StrEnum):
 
 
 _I: Final = re.IGNORECASE
+"""What they are matched with has single blanks: that makes each of them linear."""
 
 _C: Final = r"(?P<cause>.+)"
 _E: Final = r"(?P<effect>.+)"
 _SHORT_C: Final = r"(?P<cause>.+?)"
 _SHORT_E: Final = r"(?P<effect>.+?)"
-_AND: Final = r"(?:,|;| -| –| —)?\s+(?:and |и )?"
+_AND: Final = r"(?:,|;| -| –| —)? (?:and |и )?"
 
 _EFFECT_FIRST: Final = (
     "(?:is|was|are|were|being|been|got)? ?(?:partly |mostly |probably |simply |only |mainly )?"
@@ -74,12 +75,12 @@ _RULES: Final = tuple(
     for pattern in (
         # Because C, E. Since C, E. If C, then E. After C, E.
         rf"^(?:because of|because|since|due to|owing to|as|given(?: that)?|из-за того,? что|из-за|поскольку|так как|"
-        rf"потому что|вследствие|благодаря)\s+{_SHORT_C},\s+(?:то\s+)?{_E}$",
-        rf"^(?:if|when(?:ever)?|once|after|as soon as|если|когда|как только|после того,? как|после)\s+{_SHORT_C},"
-        rf"\s+(?:then\s+|то\s+)?{_E}$",
-        rf"^(?:если|когда)\s+{_SHORT_C}\s+то\s+{_E}$",
+        rf"потому что|вследствие|благодаря) {_SHORT_C}, (?:то )?{_E}$",
+        rf"^(?:if|when(?:ever)?|once|after|as soon as|если|когда|как только|после того,? как|после) {_SHORT_C},"
+        rf" (?:then |то )?{_E}$",
+        rf"^(?:если|когда) {_SHORT_C} то {_E}$",
         # Russian needs no comma here: adjectives in the genitive, then the noun.
-        rf"^из-за\s+(?P<cause>(?:\w+(?:ого|его|ой|ей|ых|их)\s+)*\w+)\s+{_E}$",
+        rf"^из-за (?P<cause>(?:\w+(?:ого|его|ой|ей|ых|их) )*\w+) {_E}$",
         # The reason (why|for) E is that C. Root cause of E: C.
         rf"^(?:the |a )?(?:main |real |actual |root |likely |probable )*(?:reason|cause)(?: why| for| of|"
         rf" that| behind)? "
@@ -87,15 +88,15 @@ _RULES: Final = tuple(
         rf"^(?:the )?(?:root |main |real |actual |likely )?(?:cause|reason|причина)(?::| —| –| -) ?{_C}$",
         rf"^(?:(?:главная|основная|настоящая) )?причин(?:а|ой) {_SHORT_E} (?:—|–|-|был[аои]?|стал[аои]?|в том,? что)"
         rf"(?: в том,? что)? ?{_C}$",
-        rf"^{_SHORT_C}{_AND}{_THEN}(?:,|:)?\s+{_E}$",
-        rf"^{_SHORT_E}(?:,|;| -| –| —)?\s+{_EFFECT_FIRST}\s+{_C}$",
+        rf"^{_SHORT_C}{_AND}{_THEN}(?:,|:)? {_E}$",
+        rf"^{_SHORT_E}(?:,|;| -| –| —)? {_EFFECT_FIRST} {_C}$",
         # Without the comma, or before a date, it speaks of time.
-        rf"^{_SHORT_E},\s+since\s+(?!then\b|last\b|yesterday\b|when\b|v?\d|version\b|\w+day\b){_C}$",
-        rf"^{_SHORT_C}(?:,)?\s+{_CAUSE_FIRST}\s+{_E}$",
+        rf"^{_SHORT_E}, since (?!then\b|last\b|yesterday\b|when\b|v?\d|version\b|\w+day\b){_C}$",
+        rf"^{_SHORT_C}(?:,)? {_CAUSE_FIRST} {_E}$",
     )
 )
 
-_CONTINUES: Final = re.compile(rf"^{_THEN}(?:,|:)?\s+{_E}$", _I)
+_CONTINUES: Final = re.compile(rf"^{_THEN}(?:,|:)? {_E}$", _I)
 """`The cache was stale. As a result, the build failed.`: the cause is the sentence before."""
 
 _NO_CAUSE: Final = re.compile(r"^(?:it|this|that|which|what|это|что|который|which one)$", _I)
@@ -111,7 +112,7 @@ _WHAT_CAUSED: Final = re.compile(
     r"because of what|due to what|for what reason|"
     r"почему|отчего|из-за чего|по какой причине|зачем|что (?:вызвало|вызывает|привело к|сломало|стало причиной)|"
     r"в ч[её]м (?:была )?причина|какова (?:была )?причина|как(?:ая|ие) (?:была |были )?причин[аы]"
-    r")\s+(?P<known>.+)$",
+    r") (?P<known>.+)$",
     _I,
 )
 _WHAT_FOLLOWED: Final = re.compile(
@@ -127,7 +128,7 @@ _WHAT_FOLLOWED: Final = re.compile(
     r"(?: с [\w\s-]{1,40}?)?,? (?:если|когда|после(?: того,? как)?|из-за)|"
     r"(?:каковы|какие) (?:будут |были )?(?:последствия|результаты|эффекты)(?: от)?|к чему (?:прив[её]л[аои]?|"
     r"привод[ия]т|приведет|приведёт)"
-    r")\s+(?P<known>.+)$",
+    r") (?P<known>.+)$",
     _I,
 )
 _WHAT_DID: Final = re.compile(

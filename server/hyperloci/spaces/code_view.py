@@ -30,8 +30,8 @@ _NOISE: Final = frozenset(
 """Callees that every piece of code has."""
 
 _SIGNATURE: Final = re.compile(
-    r"^\s*(?:export\s+|public\s+|private\s+|protected\s+|static\s+|async\s+|pub(?:\([^)]*\))?\s+)*"
-    r"(?:def|class|function\*?|fn|func|interface|struct|enum|trait|type|impl)\s+(?P<name>[\w.:]+)[^\n]*",
+    r"^[ \t]*+(?:(?:export|public|private|protected|static|async|pub(?:\([^)\n]{0,80}\))?)\s++){0,8}+"
+    r"(?:def|class|function\*?|fn|func|interface|struct|enum|trait|type|impl)\s++(?P<name>[\w.:]++)[^\n]*+",
     re.MULTILINE,
 )
 _FENCED: Final = re.compile(r"^(?:```|~~~)[^\n]*\n(?P<code>.*?)^(?:```|~~~)", re.MULTILINE | re.DOTALL)

@@ -81,7 +81,7 @@ _PREFIX: Final = re.compile(
 )
 _RU_INFINITIVE: Final = re.compile(r"^(?:не )?[а-яё]+(?:ть|ти|чь)(?:ся|сь)?\b", _I)
 _THIRD_PERSON: Final = re.compile(r"^([a-z]+?)(?:e?s)$")
-_ASIDE: Final = re.compile(r"\s*(?:,|\bbecause\b|\bsince\b|\bпотому что\b|\bтак как\b|\bпоскольку\b| - | — ).*$", _I)
+_ASIDE: Final = re.compile(r" ?(?:,|\bbecause\b|\bsince\b|\bпотому что\b|\bтак как\b|\bпоскольку\b| - | — ).*$", _I)
 _END: Final = f"{whitespace}.?!…:;,"
 
 

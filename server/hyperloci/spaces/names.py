@@ -112,7 +112,7 @@ ALIASES: Final[Mapping[str, str]] = MappingProxyType(_alias_table())
 """Canonical name by folded alias."""
 
 _WORDLY: Final = re.compile(r"[\w+#]+(?:[-'./][\w+#]+)*")
-_CAMEL: Final = re.compile(r"[a-z]+[A-Z]|[A-Z][a-z0-9]+[A-Z]|[A-Z]{2,}[a-z]")
+_CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]++[A-Z]|[A-Z]{2}[a-z]")
 _ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{1,7}s?")
 _FILE: Final = re.compile(
     r"[\w./-]+\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|c|h|cpp|cs|rb|php|sql|sh|md|toml|yaml|yml|json)"
@@ -120,7 +120,7 @@ _FILE: Final = re.compile(
 _QUOTED: Final = re.compile(r"`([^`\n]{2,60})`")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.]*(?:\(\))?")
 _CAPITAL: Final = re.compile(r"[A-ZА-ЯЁ][\w+#]*[a-zа-яё0-9+#]")
-_BEGINS: Final = re.compile(r"(?:^|[.!?:\n]|[-*#>] |\d[.)] )[\s\"'(*_#>-]*$")
+_BEGINS: Final = re.compile(r"(?:^|[.!?:\n]|[-*#>] |\d[.)] )[\s\"'(*_#>-]{0,12}$")
 _VERSION: Final = re.compile(r"^v?\d[\d.]*$", re.IGNORECASE)
 _PLAIN: Final = frozenset(
     """i i'm i'll i've i'd ok okay yes no todo fixme note warning error true false none null monday tuesday

@@ -29,7 +29,7 @@ _BUILTIN: Final = frozenset(
 """What every piece of code refers to tells none apart."""
 
 _LINK: Final = re.compile(
-    r"\[[^\[\]\n]*+\]\(([^)\s]++)[^)\n]*+\)|<(https?://[^<>\s]++)>|(?<![\w(])(https?://[^\s)>\]]++)"
+    r"\[[^\[\]\n]*+\]\(([^)\s]{1,1000}+)[^)\n]{0,400}+\)|<(https?://[^<>\s]++)>|(?<![\w(])(https?://[^\s)>\]]++)"
 )
 _PATH: Final = re.compile(r"(?<![\w/:.-])(?:\.{0,2}/)?(?:[\w.-]+/)*[\w-]+\.[a-z]{1,5}(?![\w/])")
 _QUOTED: Final = re.compile(r"`([^`\n]{2,80})`")
@@ -103,6 +103,8 @@ def _is_file(name: str) -> bool:
 
 _END: Final = " .?!…"
 _I: Final = re.IGNORECASE
+"""What the questions below are matched with has single blanks: that makes each of them linear."""
+
 _USERS: Final = re.compile(
     r"^(?:(?:what|who|which (?:\w+ ){0,2}?|where)(?: else)? (?:is |are |do |does )?(?:we )?(?:all )?"
     r"(?:imports?|calls?|uses?|using|used|invokes?|depends? on|requires?|references?|refers to|links to|mentions|"
@@ -110,24 +112,24 @@ _USERS: Final = re.compile(
     r"references|call sites|subclasses) (?:of|to)|"
     r"(?:что|кто|где) (?:импортирует|вызывает|использует|используется|вызывается|ссылается на|зависит от|"
     r"наследует(?:ся "
-    r"от)?))\s+(?P<name>.+)$",
+    r"от)?)) (?P<name>.+)$",
     _I,
 )
 _USED_WHERE: Final = re.compile(
-    r"^where (?:is|are|was|do we|does the code)\s+(?P<name>.+?)\s+(?:used|called|imported|invoked|referenced|"
+    r"^where (?:is|are|was|do we|does the code) (?P<name>.+?) (?:used|called|imported|invoked|referenced|"
     r"mentioned)\b"
-    r"|^(?:где|кем)\s+(?P<name_ru>.+?)\s+(?:используется|вызывается|импортируется)\b",
+    r"|^(?:где|кем) (?P<name_ru>.+?) (?:используется|вызывается|импортируется)\b",
     _I,
 )
 _DEFINITION: Final = re.compile(
     r"^(?:where (?:is|are|was|can i find|do i find|does)|what (?:is|does|are)|show(?: me)?|find|go to|open|"
     r"definition of|"
-    r"где|что такое|что (?:делает|импортирует|вызывает|использует)|покажи|найди|определение)\s+(?:the )?"
+    r"где|что такое|что (?:делает|импортирует|вызывает|использует)|покажи|найди|определение) (?:the )?"
     r"(?:definition of |implementation of |source of |определение )?(?P<name>.+?)"
-    r"(?:\s+(?:defined|implemented|declared|located|live|lives|do|does|import|call|use|depend on|define|contain|invoke|"
+    r"(?: (?:defined|implemented|declared|located|live|lives|do|does|import|call|use|depend on|define|contain|invoke|"
     r"require|reference|refer to|extend|inherit from|link to|определ[её]н[аоы]?|реализован[аоы]?|находится|лежит))\b.*$"
     r"|^(?:definition|source|implementation|определение|реализация) (?:of )?(?P<name2>.+)$"
-    r"|^(?:где)\s+(?:определ[её]н[аоы]?|реализован[аоы]?|находится|лежит)\s+(?P<name3>.+)$"
+    r"|^(?:где) (?:определ[её]н[аоы]?|реализован[аоы]?|находится|лежит) (?P<name3>.+)$"
     r"|^что (?:импортирует|вызывает|использует) (?P<name4>\S+)\s*$",
     _I,
 )

@@ -1,0 +1,298 @@
+"""Every regular expression of the three packages, found by running them: `python -m bench._patterns` lists them.
+
+A fresh process imports every module while each compilation is written down with the line that asked for it, then makes
+those that are compiled later, when something calls for them (`_make_late`). Calls that were never seen to compile
+anything are listed as `unseen`, so that no pattern escapes by where it stands.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import pkgutil
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, fields, is_dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import FrameType, ModuleType
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("hyperloci", "hyperloci_tools", "hyperloci_hooks")
+FUNCTIONS = frozenset({"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
+ANCHORED = frozenset({"match", "fullmatch"})
+SCANNING = frozenset({"search", "finditer", "findall", "sub", "subn", "split"})
+
+GLOBS = ("*", "**/*.py", "src/", "*a*a*a*a*b", "**/a/**/b/**/c/**/d", "{a,b}*[xyz]?c", "*" * 40 + "b")
+"""Globs that a caller may give: the patterns made of them are attacked like our own."""
+
+IGNORED = ("*.log", "*a*a*a*a*a*b", "**/a/**/b/**/c/**", "/a*/b*/c*/", "**/*x*y*/**/z", "[a-z]*[0-9]*.txt", "*" * 40 + "b")
+"""Lines of an ignore file that a repository may bring along."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One pattern: where it is asked for, its name there, its source, and the methods that are called on it."""
+
+    module: str
+    line: int
+    name: str
+    source: str
+    flags: int
+    is_bytes: bool
+    methods: tuple[str, ...]
+
+    @property
+    def label(self) -> str:
+        """`module.name`, or `module:line` where it has none."""
+        return f"{self.module}.{self.name}" if self.name else f"{self.module}:{self.line}"
+
+    def compiled(self) -> re.Pattern[Any]:
+        """The pattern itself."""
+        source: Any = self.source.encode("latin-1") if self.is_bytes else self.source
+        return re.compile(source, self.flags & ~(0 if not self.is_bytes else re.UNICODE))
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """All patterns, and the lines of the packages that name a function of `re` and compiled nothing."""
+
+    patterns: tuple[Found, ...]
+    unseen: tuple[str, ...]
+
+
+def listing() -> Listing:
+    """All patterns, as a fresh process finds them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench._patterns", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    told = json.loads(done.stdout)
+    return Listing(
+        tuple(Found(**{**row, "methods": tuple(row["methods"])}) for row in told["patterns"]), tuple(told["unseen"])
+    )
+
+
+# -- in the fresh process -----------------------------------------------------------------------------------------------
+
+
+class Recorder:
+    """What was compiled by which line of the packages, while it is installed in `re`."""
+
+    def __init__(self) -> None:
+        self.seen: dict[tuple[str, int], dict[tuple[Any, int], re.Pattern[Any]]] = {}
+        self._compile = re._compile  # type: ignore[attr-defined]
+
+    def install(self) -> None:
+        re._compile = self.compile  # type: ignore[attr-defined]
+
+    def compile(self, pattern: Any, flags: int) -> re.Pattern[Any]:
+        made: re.Pattern[Any] = self._compile(pattern, flags)
+        if frame := _asker(sys._getframe(1)):
+            place = (frame.f_globals["__name__"], frame.f_lineno)
+            self.seen.setdefault(place, {})[(made.pattern, made.flags)] = made
+        return made
+
+
+def _asker(frame: FrameType | None) -> FrameType | None:
+    """The frame that called `re`, if it is of the packages."""
+    while frame and frame.f_globals.get("__name__") in {"re", "functools"}:
+        frame = frame.f_back
+    if frame and str(frame.f_globals.get("__name__", "")).partition(".")[0] in PACKAGES:
+        return frame
+    return None
+
+
+def modules() -> Iterator[ModuleType]:
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        yield package
+        for info in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not info.name.endswith("__main__"):
+                yield importlib.import_module(info.name)
+
+
+def calls(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
+    """Every call of a function of `re` in a module, with the function's name."""
+    for node in ast.walk(_tree(module)):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=function)) if function in FUNCTIONS:
+                yield node, function
+
+
+def _bound(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
+    """Every compilation of which only one method is kept (`re.compile(x).match`), with that method."""
+    for node in ast.walk(_tree(module)):
+        match node:
+            case ast.Attribute(value=ast.Call(func=ast.Attribute(value=ast.Name(id="re"))) as call, attr=method):
+                yield call, method
+
+
+def _tree(module: ModuleType) -> ast.Module:
+    assert module.__file__
+    return ast.parse(Path(module.__file__).read_text())
+
+
+def _has(recorder: Recorder, module: ModuleType, node: ast.Call) -> bool:
+    """Whether a call compiled something. Its frames stand at the line of whichever part was being evaluated."""
+    lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    return any((module.__name__, line) in recorder.seen for line in lines)
+
+
+def _plain_string(node: ast.Call) -> Any:
+    """The pattern of a call that is written out there: a string or bytes; else None."""
+    match node.args:
+        case [ast.Constant(value=str() | bytes() as source), *_]:
+            return source
+    return None
+
+
+def _read_plain_strings(recorder: Recorder, found: Iterable[ModuleType]) -> None:
+    """Compile what is written out in a call that nothing has made yet."""
+    for module in found:
+        for node, function in calls(module):
+            source = _plain_string(node)
+            if source is not None and not _has(recorder, module, node):
+                flags = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr.isupper()]
+                made = re.compile(source, sum({getattr(re, flag.attr) for flag in flags}))
+                recorder.seen[(module.__name__, node.lineno)] = {(made.pattern, made.flags): made}
+
+
+def _names(module: ModuleType) -> dict[int, str]:
+    """The names of the patterns that a module's globals hold, however deep, by identity."""
+    names: dict[int, str] = {}
+    waiting = [(name, value) for name, value in vars(module).items() if not isinstance(value, ModuleType)]
+    seen: set[int] = set()
+    while waiting:
+        name, value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        match value:
+            case re.Pattern():
+                names[id(value)] = name
+            case dict():
+                waiting += [(f"{name}[{key!r}]", each) for key, each in value.items()]
+            case tuple() | list() | set() | frozenset():
+                waiting += [(f"{name}[{at}]", each) for at, each in enumerate(value)]
+            case _ if is_dataclass(value):
+                waiting += [(f"{name}.{field.name}", getattr(value, field.name, None)) for field in fields(value)]
+            case type() if value.__module__ == module.__name__:
+                waiting += [(f"{name}.{key}", each) for key, each in vars(value).items()]
+    return names
+
+
+def _methods(found: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str]]:
+    """What is called on each global of each module, everywhere; nothing for one that is used otherwise, too.
+
+    The keys are module and name.
+    """
+    called: dict[tuple[str, str], set[str]] = {}
+    elsewhere: set[tuple[str, str]] = set()
+    for module in found:
+        tree = _tree(module)
+        homes = {
+            alias.asname or alias.name: (node.module or "", alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
+        direct: set[ast.Name] = set()
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(func=ast.Attribute(value=ast.Name() as name, attr=method)) if method in FUNCTIONS:
+                    direct.add(name)
+                    called.setdefault(homes.get(name.id, (module.__name__, name.id)), set()).add(method)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node not in direct:
+                elsewhere.add(homes.get(node.id, (module.__name__, node.id)))
+    return {key: frozenset(methods) for key, methods in called.items() if key not in elsewhere}
+
+
+def _collect(recorder: Recorder, found: list[ModuleType]) -> Iterator[Found]:
+    """What was recorded, named; where a pattern is only ever anchored, that is said."""
+    methods = _methods(found)
+    named = {name: _names(module) for name, module in ((module.__name__, module) for module in found)}
+    inline = {
+        (module.__name__, line): function
+        for module in found
+        for node, function in (*calls(module), *_bound(module))
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+    for (module_name, line), made in recorder.seen.items():
+        for pattern in made.values():
+            name = named.get(module_name, {}).get(id(pattern), "")
+            direct = inline.get((module_name, line), "compile")
+            used = {direct} if direct != "compile" else methods.get((module_name, name), SCANNING | ANCHORED)
+            is_bytes = isinstance(pattern.pattern, bytes)
+            source = pattern.pattern.decode("latin-1") if is_bytes else pattern.pattern
+            yield Found(module_name, line, name, source, int(pattern.flags), is_bytes, tuple(sorted(used)))
+
+
+def _make_late() -> None:
+    """Have everything made that is compiled only when something calls for it and is not written out there."""
+    from hyperloci.graph import prose_relations
+    from hyperloci.ingest import ignore, languages, redact, section_types, secret_rules, secret_values, spoken_times
+    from hyperloci.ingest import suspicion
+    from hyperloci.lifecycle import backups
+    from hyperloci.retrieval import intent, times
+    from hyperloci.spaces import temporal
+    from hyperloci.store import filters
+
+    for token in secret_rules.TOKENS:
+        redact._token_pattern(token)
+    for value in secret_values.VALUES:
+        redact._value_patterns(value)
+    for suspicion_rule in suspicion.SUSPICIONS:
+        suspicion._pattern(suspicion_rule)
+    for language in languages.LANGUAGES:
+        for extension in language.extensions:
+            languages.is_test_path(f"a{extension}")
+    for name, table in intent._data().items():
+        if "rules" in table:
+            intent._rules(name)
+    section_types._type_patterns()
+    spoken_times._phrases()
+    spoken_times._number_of(spoken_times._MONTHS, "декабря")
+    spoken_times._number_of(spoken_times._WEEKDAYS, "воскресенье")
+    spoken_times._name_of(spoken_times._UNITS, "weekend")
+    temporal.moment_of("nothing of the kind")
+    times.find_time("since March", 0)
+    times.find_time("в декабре", 0)
+    for glob in GLOBS:
+        filters._compile(glob)
+    ignore.compile_rules(IGNORED, "", "a test")
+    prose_relations._document_name("rfc", "12")
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "memory-auto-1.db").touch()
+        backups.scheduled(Path("memory.db"), Path(folder))
+        backups.before_migrations(Path("memory.db"), Path(folder))
+
+
+def main() -> None:
+    """Print every pattern, and the calls that compiled none."""
+    recorder = Recorder()
+    recorder.install()
+    found = list(modules())
+    _make_late()
+    _read_plain_strings(recorder, found)
+    patterns = list(_collect(recorder, found))
+    unseen = [
+        f"{module.__name__}:{node.lineno}: {ast.unparse(node)[:80]}"
+        for module in found
+        for node, _ in calls(module)
+        if not _has(recorder, module, node)
+    ]
+    if "--json" in sys.argv:
+        print(json.dumps({"patterns": [asdict(one) for one in patterns], "unseen": unseen}))
+        return
+    for one in patterns:
+        print(one.label, ",".join(one.methods), " ".join(one.source.split())[:80])
+    print(f"{len(patterns)} patterns; calls that compiled none: {unseen or 'no'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,344 @@
+"""Strings made to make a reader slow: from a regular expression itself, and those that are hard for most.
+
+An `Attack` is a text of any length: the same shape, pumped. Whether a reader's work grows faster than the text is told by
+`growth`, in processor time of this process, so that a busy machine changes nothing; `growing_attack` tries a whole series on
+one reader and stops at the first that grows.
+"""
+
+from __future__ import annotations
+
+import base64
+import itertools
+import random
+import re
+import signal
+import string
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import log
+from re import _constants as sre  # type: ignore[attr-defined]
+from re import _parser as parser  # type: ignore[attr-defined]
+from types import FrameType
+from typing import Any
+
+SMALL, LARGE, LARGEST = 512, 4_096, 16_384
+"""Characters at which growth is measured: eight times and four times as many."""
+
+TOO_FAST = 0.12e-6
+"""Seconds a character at the length of LARGE below which nothing can be growing: a quadratic pattern takes ten times that."""
+
+GROWS = 1.6
+"""The exponent from which work is said to grow faster than the text: 1 is linear, 2 quadratic. In between lies what noise
+and caches do."""
+
+LIMIT = 1.0
+"""Seconds of processor time after which one attempt is given up: nothing linear takes a tenth of it."""
+
+SHORT = (12, 20, 28, 40, 64, 128)
+"""Lengths that are tried first: what is exponential shows there, before it could hang."""
+
+ALPHABET = string.printable + "éßЯя中\u200b\U0001f9e0\x00\x85\u2028’«"
+"""Where representatives of the classes of a pattern are taken from."""
+
+LONG_PUMP = 5
+"""Characters of a pump from which longer texts are needed."""
+
+MAX_CLASSES = 14
+MAX_SAMPLE = 200
+
+ENDS = ("", "\x01", "\n\x01", "x" * 99 + "\x01", " \x01")
+"""What stands behind the pump: mostly not what the pattern wants there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attack:
+    """A text of any length: `pump` again and again between a beginning and an end."""
+
+    before: str
+    pump: str
+    after: str
+
+    def text(self, length: int) -> str:
+        """The attack with about so many characters: the pump at least once, whole."""
+        room = length - len(self.before) - len(self.after)
+        return self.before + self.pump * max(1, room // max(1, len(self.pump))) + self.after
+
+    def __str__(self) -> str:
+        return f"{self.before[:60]!r} + {self.pump[:60]!r} * n + {self.after[:20]!r}"
+
+
+# -- shapes that are hard for most -----------------------------------------------------------------------------------------
+
+_random = random.Random(15)
+_BASE64 = base64.b64encode(_random.randbytes(900)).decode()
+_HEX = _random.randbytes(400).hex()
+
+RUNS = tuple("aA0 -_.,:;!?'\"`()[]{}<>#*|\\/=+@$%&~^\n\té中\u200b\u0301\U0001f9e0")
+MIXED = (
+    "a_", "_a", "a.", "x.", "a-", "A", "Aa", "aA", "AAa", "a1", "1a", "A/", "a/", "/a", "a=", "a:", "a::", "a b ", "a, ",
+    "A b ", "a\n", " \n", "\n ", "\r\n", "- a\n", "- [ ] ", "# a\n", "> ", "| a ", "|-", "```\n", "~~~\n", "`a` ", "[a](",
+    "](", "[a", "![", "<a ", "<a>", "</a>", "<!--", "-->", "<!-- -->", "(a", "a(", "a(b, ", "f()", "{a", "/*", "*/", "//",
+    '"a" ', "'a' ", '\\"', "\\n", "\\", "%20", "&amp;", "$a", "@a", "a@b.", "http://a", "https://a.b/", "1.", "1,", "12:",
+    "1-", "1 day ", "2024-01-01 ", "10:00 ", "because ", "so that ", "if a then ", "no ", "not ", "the ", "I ", "we ", "you ",
+    "to ", "in order to ", "is ", "use ", "project ", "import a ", "from a import b\n", "a = b\n", "a: b\n", "key: ", "key=",
+    "password=", "token ", "def a", "class A", "function ", "const a = ", "require(", "pip install ", "и ", "потому что ",
+    "Why? ", "A. ", "a; ", "e.g. ", "... ", "* * ", "** ", "__", "== ", "{{", "}}", "${", "$(", "0x", "A-", "-----BEGIN ",
+    "a\tb", "a  ", "\u2028", "é ", "Я ",
+)  # fmt: skip
+TEXTS = (_BASE64, _HEX, "function(a,b){return a+b};", "The quick brown fox, 12 of them; said so. ", "\\u00e9", "a\\\nb")
+
+
+def generic() -> Iterator[Attack]:
+    """Runs of one character, of a few, of base64, hexadecimal, minified code and prose: bare and inside a sentence."""
+    for pump in (*RUNS, *MIXED, *TEXTS):
+        yield Attack("", pump, "")
+        yield Attack("The x. ", pump, " y\x01")
+
+
+# -- strings from the pattern itself ---------------------------------------------------------------------------------------
+
+
+def attacks(pattern: re.Pattern[Any]) -> Iterator[Attack]:
+    """Attacks on one pattern, from its own tree: what each repetition repeats, reached and then made to fail."""
+    source = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
+    flags = pattern.flags & ~re.DEBUG
+    if isinstance(pattern.pattern, bytes):
+        flags &= ~re.UNICODE
+    tree = parser.parse(source, flags)
+    letters = representatives(tree)
+    made: dict[Attack, None] = {}
+    for variant in range(4):
+        sampler = Sampler(letters, variant)
+        for before, body in repeated(tree, sampler):
+            pump = sampler.of(body) or "a"
+            for after in ENDS:
+                made[Attack(before, pump, after)] = None
+            made[Attack("", before + pump, "")] = None
+            made[Attack("", before + pump, "\x01")] = None
+            if before:
+                made[Attack("", before, "")] = None
+        whole = sampler.of(tree)
+        if whole:
+            made[Attack("", whole, "")] = None
+            made[Attack("", whole[:-1] or whole, "\x01")] = None
+            made[Attack(whole, whole[-1], "\x01")] = None
+    for letter in letters:
+        made[Attack("", letter, "")] = None
+        made[Attack("", letter, "\x01")] = None
+    for first, second in itertools.permutations(letters, 2):
+        made[Attack("", first + second, "\x01")] = None
+        made[Attack(first, second, "\x01")] = None
+    yield from made
+
+
+def repeated(tree: Any, sampler: Sampler, before: str = "") -> Iterator[tuple[str, Any]]:
+    """Every repetition in a tree without a small bound: a string that leads to it, and what it repeats."""
+    for operator, value in tree:
+        for part in _parts(operator, value):
+            yield from repeated(part, sampler, before)
+        if operator in _REPEATS and value[1] > 8:
+            yield before, value[2]
+        before = (before + sampler.of([(operator, value)]))[-MAX_SAMPLE:]
+
+
+_REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
+
+
+def _parts(operator: Any, value: Any) -> list[Any]:
+    """The trees inside a node."""
+    if operator in _REPEATS:
+        return [value[2]]
+    if operator is sre.SUBPATTERN:
+        return [value[3]]
+    if operator is sre.BRANCH:
+        return list(value[1])
+    if operator in (sre.ASSERT, sre.ASSERT_NOT):
+        return [value[1]]
+    if operator is sre.ATOMIC_GROUP:
+        return [value]
+    if operator is sre.GROUPREF_EXISTS:
+        return [part for part in value[1:] if part]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class Sampler:
+    """Makes one string that a tree matches, lookarounds aside; `variant` decides between what is left open."""
+
+    letters: Sequence[str]
+    variant: int
+
+    def of(self, tree: Any) -> str:
+        """A short match of a tree."""
+        groups: dict[int, str] = {}
+        return "".join(self._node(operator, value, groups) for operator, value in tree)[:MAX_SAMPLE]
+
+    def _node(self, operator: Any, value: Any, groups: dict[int, str]) -> str:
+        if operator in (sre.LITERAL, sre.NOT_LITERAL, sre.IN, sre.ANY):
+            return self._letter(operator, value)
+        if operator in _REPEATS:
+            least, most, body = value
+            times = min(most, least if self.variant in (0, 3) else max(least, 1 + self.variant % 2))
+            return "".join(self._tree(body, groups) for _ in range(min(times, 60)))
+        if operator is sre.SUBPATTERN:
+            text = self._tree(value[3], groups)
+            if value[0] is not None:
+                groups[value[0]] = text
+            return text
+        if operator is sre.BRANCH:
+            branches = value[1]
+            return self._tree(branches[(0, -1, len(branches) // 2, len(branches) // 3)[self.variant]], groups)
+        if operator is sre.ATOMIC_GROUP:
+            return self._tree(value, groups)
+        if operator is sre.GROUPREF:
+            return groups.get(value, "")
+        if operator is sre.GROUPREF_EXISTS:
+            return self._tree(value[1], groups)
+        return ""
+
+    def _tree(self, tree: Any, groups: dict[int, str]) -> str:
+        return "".join(self._node(operator, value, groups) for operator, value in tree)
+
+    def _letter(self, operator: Any, value: Any) -> str:
+        if operator is sre.LITERAL:
+            return chr(value)
+        fitting = [letter for letter in (*self.letters, *ALPHABET) if _admits(operator, value, letter)]
+        return fitting[min(self.variant * 2, len(fitting) - 1)] if fitting else ""
+
+
+def representatives(tree: Any) -> list[str]:
+    """One character for each way in which the sets of a tree can tell characters apart, the rarest ways first."""
+    leaves = list(_leaves(tree))
+    kinds: dict[tuple[bool, ...], str] = {}
+    for letter in ALPHABET:
+        kinds.setdefault(tuple(_admits(operator, value, letter) for operator, value in leaves), letter)
+    by_weight = sorted(kinds.items(), key=lambda kind: -sum(kind[0]))
+    return [letter for _, letter in by_weight[:MAX_CLASSES]]
+
+
+def _leaves(tree: Any) -> Iterator[tuple[Any, Any]]:
+    """The sets of a tree that stand in repetitions without a small bound or are sets at all, and its literals there."""
+    seen: set[str] = set()
+    for operator, value in tree:
+        if operator in (sre.NOT_LITERAL, sre.IN, sre.ANY, sre.LITERAL) and repr((operator, value)) not in seen:
+            seen.add(repr((operator, value)))
+            yield operator, value
+        for part in _parts(operator, value):
+            yield from _leaves(part)
+
+
+_CATEGORIES: dict[Any, Callable[[str], bool]] = {
+    sre.CATEGORY_DIGIT: str.isdecimal,
+    sre.CATEGORY_NOT_DIGIT: lambda letter: not letter.isdecimal(),
+    sre.CATEGORY_SPACE: str.isspace,
+    sre.CATEGORY_NOT_SPACE: lambda letter: not letter.isspace(),
+    sre.CATEGORY_WORD: lambda letter: letter.isalnum() or letter == "_",
+    sre.CATEGORY_NOT_WORD: lambda letter: not (letter.isalnum() or letter == "_"),
+}
+
+
+def _admits(operator: Any, value: Any, letter: str) -> bool:
+    if operator is sre.ANY:
+        return letter != "\n"
+    if operator is sre.LITERAL:
+        return value == ord(letter)
+    if operator is sre.NOT_LITERAL:
+        return value != ord(letter)
+    negated = value[0][0] is sre.NEGATE
+    return any(_in_set(kind, of, letter) for kind, of in value[negated:]) is not negated
+
+
+def _in_set(kind: Any, of: Any, letter: str) -> bool:
+    if kind is sre.LITERAL:
+        return bool(of == ord(letter))
+    if kind is sre.RANGE:
+        return bool(of[0] <= ord(letter) <= of[1])
+    return kind is sre.CATEGORY and _CATEGORIES[of](letter)
+
+
+# -- how work grows ------------------------------------------------------------------------------------------------------
+
+
+class TooLongError(Exception):
+    """One attempt was given up after `LIMIT`."""
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Give up after so much processor time; a match of `re` is ended in its midst. For the main thread.
+
+    Raises:
+        TooLongError: the time was used up.
+    """
+
+    def end(_signal: int, _frame: FrameType | None) -> None:
+        raise TooLongError
+
+    before = signal.signal(signal.SIGPROF, end)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+Reader = Callable[[str], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """How the work of a reader grows with an attack: the exponent between two lengths, the seconds at the longer one."""
+
+    attack: Attack
+    exponent: float
+    length: int
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.attack}: exponent {self.exponent:.1f}, {self.seconds:.3f} s at {self.length} characters"
+
+
+def growing_attack(
+    read: Reader, tried: Iterable[Attack], lengths: tuple[int, int, int] = (SMALL, LARGE, LARGEST)
+) -> Growth | None:
+    """The first of the attacks under which the work of `read` grows faster than the text; None if there is none."""
+    return next((growth for attack in tried if (growth := growth_of(read, attack, lengths)) is not None), None)
+
+
+def growth_of(read: Reader, attack: Attack, lengths: tuple[int, int, int] = (SMALL, LARGE, LARGEST)) -> Growth | None:
+    """How the work grows with the attack if that is faster than the text; None if it is not.
+
+    A long pump has few beginnings in a text, so that what is quadratic in them shows in longer ones only.
+    """
+    small, large, largest = (length * (4 if len(attack.pump) > LONG_PUMP else 1) for length in lengths)
+    try:
+        for length in SHORT:
+            _seconds(read, attack.text(length))
+        if _seconds(read, text := attack.text(large)) < TOO_FAST * len(text):
+            return None
+        least = Growth(attack, 9.0, large, LIMIT)
+        for shorter, longer in ((small, large), (large, largest)):  # what only begins steeply is bounded
+            least = min(least, _between(read, attack, shorter, longer), key=lambda growth: growth.exponent)
+            if least.exponent < GROWS:
+                return None
+        return least
+    except TooLongError:
+        return Growth(attack, 9.0, large, LIMIT)
+
+
+def _between(read: Reader, attack: Attack, shorter: int, longer: int) -> Growth:
+    first, second = attack.text(shorter), attack.text(longer)
+    before = min(_seconds(read, first) for _ in range(5))
+    after = min(_seconds(read, second) for _ in range(2))
+    exponent = log(max(after, 1e-9) / max(before, 1e-9)) / log(max(2.0, len(second) / len(first)))
+    return Growth(attack, exponent, len(second), after)
+
+
+def _seconds(read: Reader, text: str) -> float:
+    with limited(LIMIT):
+        started = time.thread_time()
+        read(text)
+        return time.thread_time() - started
