@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sqlite3
 from pathlib import Path
 
 import pytest
 
+from hyperloci.errors import NotReadyError, StoreBusyError, StoreError, StoreFullError
+from hyperloci.model.kinds import NodeType
+from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.set_aside import MAX_REASON_CHARS, SetAsideRows
+from hyperloci.store.set_aside import MAX_REASON_CHARS, SetAsideRows, aside
 from tests.support import NOW, add
 
 
@@ -97,3 +101,50 @@ def test_a_second_process_sees_what_the_first_set_aside(store: Store, tmp_path: 
         store.set_aside.put(scope, SetAsideKind.FILE, "a.py", "bad", now=NOW)
     with Store.open(store.path) as other:
         assert other.set_aside.subjects(scope, SetAsideKind.FILE) == {"a.py"}
+
+
+def test_a_block_that_fails_by_itself_is_undone_alone_and_set_aside(store: Store) -> None:
+    scope = scope_of(store)
+    with store.transaction():
+        first = store.nodes.create_node(NewNode(type=NodeType.FACT, content="before", scope="p"), now=NOW)
+        with aside(store, scope, SetAsideKind.SPOOLED_RECORD, "r1", now=NOW):
+            store.nodes.create_node(NewNode(type=NodeType.FACT, content="half", scope="p"), now=NOW)
+            int("not a number: the secret")
+        last = store.nodes.create_node(NewNode(type=NodeType.FACT, content="after", scope="p"), now=NOW)
+    assert {node.content for node in store.nodes.query_nodes(type="fact")} == {first.content, last.content}
+    (item,) = store.set_aside.all()
+    assert (item.kind, item.subject) == (SetAsideKind.SPOOLED_RECORD, "r1")
+    assert item.reason.startswith("ValueError") and "secret" not in item.reason
+
+
+def test_outside_a_transaction_the_block_is_one(store: Store) -> None:
+    scope = scope_of(store)
+    with aside(store, scope, SetAsideKind.MEMORY, "m", now=NOW):
+        store.nodes.create_node(NewNode(type=NodeType.FACT, content="half", scope="p"), now=NOW)
+        raise RecursionError
+    assert not store.nodes.query_nodes(type="fact")
+    (item,) = store.set_aside.all()
+    assert item.reason.startswith("nested too deeply (")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [StoreFullError(), StoreBusyError(), OSError("disk"), NotReadyError(), sqlite3.OperationalError("disk I/O")],
+)
+def test_a_fault_of_the_database_or_the_system_sets_nothing_aside(store: Store, error: Exception) -> None:
+    scope = scope_of(store)
+    kind = StoreError if isinstance(error, sqlite3.Error) else type(error)
+    with pytest.raises(kind), aside(store, scope, SetAsideKind.FILE, "a.py", now=NOW):
+        raise error
+    assert store.set_aside.all() == []
+
+
+def test_a_value_that_the_database_refuses_is_the_fault_of_the_thing(store: Store) -> None:
+    scope = scope_of(store)
+    for number, value in enumerate(("half \ud83d", 1 << 70)):
+        with aside(store, scope, SetAsideKind.CHUNK, str(number), now=NOW):
+            store.connection.execute("SELECT ?", (value,))
+    assert {item.reason.split(" (")[0] for item in store.set_aside.all()} == {
+        "holds what is no valid text",
+        "holds a number that is too large",
+    }

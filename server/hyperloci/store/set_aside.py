@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import logging
 import sqlite3
-from collections.abc import Iterable, Mapping
-from typing import Final
+import traceback
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Final
 
 from hyperloci import __version__
+from hyperloci.errors import BadRequestError, HyperlociError, NotFoundError, StoreError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAside, SetAsideKind
+
+if TYPE_CHECKING:
+    from hyperloci.store.store import Store
+
+_log = logging.getLogger(__name__)
 
 MAX_REASON_CHARS: Final = 300
 """A reason is one sentence."""
@@ -128,6 +138,73 @@ class SetAsideRows:
             (scope_key,),
         )
         return {row[0]: row[1] for row in rows}
+
+
+@contextlib.contextmanager
+def aside(
+    store: Store,
+    scope_key: int,
+    kind: SetAsideKind,
+    subject: str,
+    *,
+    now: int,
+    content: str = "",
+    node: NodeKey | None = None,
+) -> Iterator[None]:
+    """Run the block for one thing: if it fails by the thing's own fault, undo the block alone and set the thing aside.
+
+    Inside a transaction the block is a piece of it, else a transaction of its own. The arguments are those of `put`.
+
+    Raises:
+        StoreError, OSError: the database or the system failed, not the thing.
+    """
+    try:
+        with store.transaction():
+            yield
+    except Exception as error:
+        if not is_own_fault(error):
+            raise
+        reason = reason_of(error)
+        _log.warning("%s %s is set aside: %s", kind, subject, reason)
+        _log.debug("%s %s", kind, subject, exc_info=True)
+        with store.transaction():
+            store.set_aside.put(scope_key, kind, subject, reason, now=now, content=content, node=node)
+
+
+def is_own_fault(error: BaseException) -> bool:
+    """Tell whether an error comes of the thing at hand: not of the database, the disk, or a wish to stop."""
+    if isinstance(error, StoreError):
+        error = error.__cause__ or error
+    if isinstance(error, (BadRequestError, NotFoundError)):
+        return True
+    return isinstance(error, Exception) and not isinstance(error, (HyperlociError, OSError, *_SYSTEM))
+
+
+_SYSTEM: Final = (sqlite3.OperationalError, sqlite3.NotSupportedError, sqlite3.InternalError)
+"""SQLite's errors that tell of the database. `DataError` and `IntegrityError` tell of a value."""
+
+
+def reason_of(error: BaseException) -> str:
+    """Return why a thing failed, in words and with the line of the program.
+
+    The error's own message is left out: it may quote the thing, and reasons are kept, logged and shown.
+    """
+    if isinstance(error, StoreError) and error.__cause__ is not None:
+        error = error.__cause__
+    said = next((words for kind, words in _IN_WORDS if isinstance(error, kind)), type(error).__name__)
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if "hyperloci" in PurePath(frame.filename).parts]
+    if not ours:
+        return said
+    return f"{said} ({'/'.join(PurePath(ours[-1].filename).parts[-2:])}:{ours[-1].lineno})"
+
+
+_IN_WORDS: Final[tuple[tuple[type[BaseException], str], ...]] = (
+    (RecursionError, "nested too deeply"),
+    (MemoryError, "needs more memory than there is"),
+    (UnicodeError, "holds what is no valid text"),
+    (OverflowError, "holds a number that is too large"),
+)
 
 
 def _storable(text: str) -> str:
