@@ -23,6 +23,7 @@ from hyperloci.ingest.git import never
 from hyperloci.ingest.ignore import IGNORE_FILES
 from hyperloci.ingest.index_run import IndexRun, Progress, Seen
 from hyperloci.ingest.linking import link_waiting, queue_readers
+from hyperloci.ingest.parser import borrowed
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
 from hyperloci.ingest.writing import FileWriter
@@ -152,11 +153,21 @@ class Indexer:
     ) -> IndexReport:
         scope_key = self._scope_key()
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
-        run = IndexRun(self._store, self.root, scope_key, writer, self._clock, self._cancelled)
         known_before = bool(self._store.files.all(scope_key))
         if "" in look.targets:
             note_tree(self._store, self._project.id, str(self._project.root))
-        run.run(look.present, look.covers, progress or _silent)
+        with borrowed() as parser:
+            run = IndexRun(
+                self._store,
+                self.root,
+                scope_key,
+                writer,
+                parser,
+                self._clock,
+                self._cancelled,
+                max_bytes=self._settings.max_file_bytes,
+            )
+            run.run(look.present, look.covers, progress or _silent)
         if writer.tally.added or writer.tally.changed:
             with self._store.transaction():
                 anchor_pending(self._store, scope_key)

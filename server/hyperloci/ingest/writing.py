@@ -17,13 +17,12 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.abbreviations import spelled_out
 from hyperloci.ingest.contains import rebuild_contains
 from hyperloci.ingest.linking import Rewritten, keep_relations
 from hyperloci.ingest.matching import match_file
 from hyperloci.ingest.reading import UNSETTLED, FreshChunk, FreshFile, RawFile, settled_time
 from hyperloci.ingest.turns import Turns
-from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import ChunkKind, CodeFacts
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
@@ -275,7 +274,7 @@ class FileWriter:
         values = {"title": change.new.title, "subtype": str(change.new.chunk.kind), "metadata": metadata}
         if not change.of_text:
             return values
-        text = {"content": change.new.chunk.text, "extra_terms": _context(change.new.chunk)}
+        text = {"content": change.new.chunk.text, "extra_terms": change.new.hints}
         return values | text | {"event_time": file.changed_ms}
 
     # -- chunks that were not ----------------------------------------------------------------------------------------
@@ -335,7 +334,7 @@ class FileWriter:
                 scope=self._scope_id,
                 event_time=file.changed_ms,
                 title=new.title,
-                extra_terms=_context(new.chunk),
+                extra_terms=new.hints,
                 metadata=_metadata(new),
             ),
             now=now,
@@ -372,11 +371,6 @@ class FileWriter:
 
 _METADATA: Final = frozenset({"section_type", "links", "flags"})
 """What indexing writes into a snippet's metadata; the rest belongs to others."""
-
-
-def _context(chunk: Chunk) -> str:
-    """Return what helps find a chunk by words that do not stand in it."""
-    return spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else ""
 
 
 def _metadata(new: FreshChunk) -> dict[str, Any]:
