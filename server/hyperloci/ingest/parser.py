@@ -257,7 +257,7 @@ class Parser:
                 return None
             self._child = None
             child.end()
-            return Parsed(failure=f"was not read within {first.request.seconds * WALL_FACTOR:.0f} s")
+            return Parsed(failure=f"was not read within {first.request.seconds * WALL_FACTOR:g} s")
         self._child = None
         status = child.end()
         if not child.ready:
@@ -266,7 +266,7 @@ class Parser:
                 self._give_up(f"it ended at once (status {status})")
             return None
         if status == -signal.SIGPROF:
-            return Parsed(failure=f"takes more than {first.request.seconds:.0f} s to read")
+            return Parsed(failure=f"takes more than {first.request.seconds:g} s to read")
         if status >= 0 or -status in _OUTSIDE:
             first.deaths += 1
             return None if first.deaths < STARTS else Parsed(failure="its parser was ended twice while reading it")
