@@ -14,7 +14,7 @@ class SetAsideKind(StrEnum):
     CHUNK = "chunk"
     """A part of a file that could not be stored; `subject` is `path#place`."""
     RELATIONS = "relations"
-    """A snippet whose relations could not be found; `subject` is its id."""
+    """A snippet with a relation that could not be found; `subject` is its path, symbol and key."""
     COMMIT = "commit"
     """A commit; `subject` is its hash."""
     TRANSCRIPT_LINE = "transcript line"

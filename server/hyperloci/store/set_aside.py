@@ -7,7 +7,7 @@ import json
 import logging
 import sqlite3
 import traceback
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -110,6 +110,15 @@ class SetAsideRows:
         )
         return [NodeKey(row[0]) for row in rows]
 
+    def nodes(self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey]) -> dict[NodeKey, str]:
+        """Return the subjects of what is set aside about some memories."""
+        rows = self._connection.execute(
+            "SELECT node_key, subject FROM set_aside WHERE scope_key = ? AND kind = ?"
+            " AND node_key IN (SELECT value FROM json_each(?))",
+            (scope_key, str(kind), json.dumps([int(key) for key in keys])),
+        )
+        return {NodeKey(row[0]): row[1] for row in rows}
+
     def clear(self, scope_key: int, kind: SetAsideKind, subjects: Iterable[str]) -> int:
         """Take things back that work again or are gone; return how many were set aside."""
         return self._connection.execute(
@@ -169,6 +178,22 @@ def aside(
         _log.debug("%s %s", kind, subject, exc_info=True)
         with store.transaction():
             store.set_aside.put(scope_key, kind, subject, reason, now=now, content=content, node=node)
+
+
+@contextlib.contextmanager
+def noted_failure(failed: MutableMapping[NodeKey, str], key: NodeKey) -> Iterator[None]:
+    """Run the block for one memory, outside any transaction: a failure by its own fault is noted and ends it alone.
+
+    Raises:
+        StoreError, OSError: the database or the system failed, not the memory.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not is_own_fault(error):
+            raise
+        _log.debug("memory %s", key, exc_info=True)
+        failed[key] = reason_of(error)
 
 
 def is_own_fault(error: BaseException) -> bool:
