@@ -6,6 +6,7 @@ cut, or not be written, is set aside with the reason and skipped until it, or th
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import logging
 import re
@@ -19,7 +20,7 @@ from hyperloci.clock import Clock
 from hyperloci.ingest.matching import match_file, match_moves
 from hyperloci.ingest.parser import CancelledError, Parser
 from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, read_raw, uncut
-from hyperloci.ingest.writing import FileWriter, Written
+from hyperloci.ingest.writing import FileWriter, Written, path_of
 from hyperloci.model.answers import Skipped
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
@@ -123,6 +124,7 @@ class IndexRun:
         self._known: Mapping[str, IndexedFile] = {}
         self._set_aside = store.set_aside.standing(scope_key, SetAsideKind.FILE)
         self._ever_set_aside = store.set_aside.subjects(scope_key, SetAsideKind.FILE)
+        self._failed: set[str] = set()
         self._stopped = False
         self._loose: list[_Loose] = []
         self._unsettled: list[Written] = []
@@ -138,6 +140,7 @@ class IndexRun:
             covers: whether a stored file that is not among them is gone (others were not looked at).
             progress: told after each file.
         """
+        self._have_outdated_chunks_written()
         known = self._known = self._store.files.all(self._scope_key)
         work = [path for path, seen in present.items() if not self._is_same(path, seen)]
         self.unchanged = len(present) - len(work)
@@ -162,6 +165,14 @@ class IndexRun:
             return
         self._settle(left.values())
         self._take_back(path for path in self._ever_set_aside if path not in present and covers(path))
+
+    def _have_outdated_chunks_written(self) -> None:
+        """Have the files written again of which another version of the program could not store a part."""
+        outdated = self._store.set_aside.outdated_subjects(self._scope_key, SetAsideKind.CHUNK)
+        if outdated:
+            with self._store.transaction():
+                for path in {path_of(subject) for subject in outdated}:
+                    self._store.files.unsettle(self._scope_key, path)
 
     def _is_stopped(self) -> bool:
         """Tell whether the run is to end: half a window would hide what moved."""
@@ -274,6 +285,18 @@ class IndexRun:
                 content=file.content_hash.hex(),
             )
 
+    @contextlib.contextmanager
+    def _costing_only(self, file: FreshFile) -> Iterator[None]:
+        """Run the block for one file: what fails by its fault sets it aside, and the others go on."""
+        try:
+            yield
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            _log.debug("%s", file.path, exc_info=True)
+            self._failed.add(file.path)
+            self._put_aside(file, reason_of(error))
+
     def _take_back(self, paths: Iterable[str]) -> None:
         """Note that files are gone or work again."""
         if found := list(paths):
@@ -286,13 +309,10 @@ class IndexRun:
         arrivals = self._arrivals(files, self._known)
         arrived: set[int] = set()
         for i, file in enumerate(files):
-            try:
+            written = None
+            with self._costing_only(file):
                 written = self._writer.write(file, arrivals=arrivals.get(i), renamed_from=self._renamed.get(file.path))
-            except Exception as error:
-                if not is_own_fault(error):
-                    raise
-                _log.debug("%s", file.path, exc_info=True)
-                self._put_aside(file, reason_of(error))
+            if file.path in self._failed:
                 continue
             if file.path in self._ever_set_aside:
                 self._take_back([file.path])
@@ -336,7 +356,8 @@ class IndexRun:
         for loose in self._loose:
             by_home.setdefault(loose.file_key, []).append(loose.chunk)
         for written in self._unsettled:
-            self._writer.settle(written, by_home.get(written.file_key, ()))
+            with self._costing_only(written.file):
+                self._writer.settle(written, by_home.get(written.file_key, ()))
         for row in gone:
             self._writer.remove(row)
 

@@ -169,13 +169,12 @@ class Indexer:
             )
             run.run(look.present, look.covers, progress or _silent)
         if writer.tally.added or writer.tally.changed:
-            with self._store.transaction():
-                anchor_pending(self._store, scope_key)
+            anchor_pending(self._store, scope_key, now=self._clock())
         if writer.appeared and known_before:
             queue_readers(self._store, scope_key, writer.appeared, self._clock)
         history = self._history(scope_key) if with_history and not self._cancelled() else CommitReport()
         link_waiting(self._store, scope_key, self._clock, cancelled=self._cancelled)
-        skipped = [*look.skipped, *run.skipped]
+        skipped = [*run.skipped, *look.skipped]  # What failed comes first: few lines are read.
         if history.problem:
             skipped.insert(0, Skipped(path=".git", reason=history.problem))
         files = self._store.files.all(scope_key)
@@ -190,6 +189,7 @@ class Indexer:
             commits=history.added,
             skipped=_at_most(skipped, MAX_SKIPPED),
             seconds=round(time.perf_counter() - started, 3),
+            set_aside=sum(self._store.set_aside.count(scope_key).values()),
         )
 
     def _history(self, scope_key: int) -> CommitReport:

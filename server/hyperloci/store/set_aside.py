@@ -102,6 +102,14 @@ class SetAsideRows:
         )
         return {row[0] for row in rows}
 
+    def outdated_subjects(self, scope_key: int, kind: SetAsideKind) -> list[str]:
+        """Return what another version of the program failed on: it is due again."""
+        rows = self._connection.execute(
+            "SELECT subject FROM set_aside WHERE scope_key = ? AND kind = ? AND program <> ?",
+            (scope_key, str(kind), self._program),
+        )
+        return [row[0] for row in rows]
+
     def outdated(self, scope_key: int, kind: SetAsideKind) -> list[NodeKey]:
         """Return the memories that another version of the program failed on: they are due again."""
         rows = self._connection.execute(
@@ -110,12 +118,13 @@ class SetAsideRows:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def nodes(self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey]) -> dict[NodeKey, str]:
-        """Return the subjects of what is set aside about some memories."""
+    def nodes(self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey] | None = None) -> dict[NodeKey, str]:
+        """Return the subjects of what is set aside about some memories, or about any."""
+        wanted = None if keys is None else json.dumps([int(key) for key in keys])
         rows = self._connection.execute(
-            "SELECT node_key, subject FROM set_aside WHERE scope_key = ? AND kind = ?"
-            " AND node_key IN (SELECT value FROM json_each(?))",
-            (scope_key, str(kind), json.dumps([int(key) for key in keys])),
+            "SELECT node_key, subject FROM set_aside WHERE scope_key = ?1 AND kind = ?2 AND node_key IS NOT NULL"
+            " AND (?3 IS NULL OR node_key IN (SELECT value FROM json_each(?3)))",
+            (scope_key, str(kind), wanted),
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
@@ -125,6 +134,14 @@ class SetAsideRows:
             "DELETE FROM set_aside WHERE scope_key = ? AND kind = ? AND subject IN (SELECT value FROM json_each(?))",
             (scope_key, str(kind), json.dumps([_storable(subject)[:MAX_SUBJECT_CHARS] for subject in subjects])),
         ).rowcount
+
+    def clear_within(self, scope_key: int, kind: SetAsideKind, prefix: str) -> None:
+        """Take back all whose subject begins so."""
+        beginning = _storable(prefix)
+        self._connection.execute(
+            "DELETE FROM set_aside WHERE scope_key = ? AND kind = ? AND substr(subject, 1, ?) = ?",
+            (scope_key, str(kind), len(beginning), beginning),
+        )
 
     def clear_all(self, scope_key: int | None = None) -> int:
         """Take everything back, of one project or of all, so that all of it is tried again; return how many."""
