@@ -139,6 +139,7 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
         yield Finding(Level.ERROR, "database", problem, "hyperloci doctor --repair, else restore a backup")
     for name, count in drift.items():
         yield Finding(Level.WARNING, "database", f"{count} {name}", "hyperloci doctor --repair")
+    yield from _set_aside(store)
     if not problems and not drift:
         stats = store.stats()
         yield Finding(
@@ -147,6 +148,15 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
             f"{store.path}: healthy, schema {stats['schema_version']}, {stats['nodes']} memories, "
             f"{stats['fingerprints_pending']} waiting for vectors, {stats['database_bytes'] / 1e6:.1f} MB",
         )
+
+
+def _set_aside(store: Store) -> Iterator[Finding]:
+    counts = store.set_aside.count()
+    if counts:
+        (last,) = store.set_aside.all(limit=1)
+        told = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
+        message = f"{told} left out, everything else is there; the last: {last.subject} ({last.reason})"
+        yield Finding(Level.NOTE, "set aside", message, "hyperloci set-aside lists them; --again tries them again")
 
 
 def _backups(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
         ReplAnswer,
     )
     from hyperloci.model.pyramid import ContextWindow, ExpandedChunk
+    from hyperloci.model.set_aside import SetAside
     from hyperloci.model.topic import Timeline, TopicHit, TopicList
     from hyperloci.model.turn import Turn
     from hyperloci.retrieval.search import Searcher
@@ -550,6 +551,18 @@ class Memory:
         report = Indexer(self.store, self.settings, self.project, self._clock).index(target, progress=progress)
         self._kick()
         return report
+
+    def set_aside(self) -> list[SetAside]:
+        """Return what of this project, and of none, failed by itself and is left out; the latest first."""
+        found = self.store.set_aside.all()
+        return [item for item in found if item.scope in (self.project.id, GLOBAL_SCOPE)]
+
+    def try_again(self) -> int:
+        """Have everything that is set aside tried again by the next run; return how many things that are."""
+        from hyperloci.ingest.trying_again import try_again
+
+        scopes = (self.store.scopes.find(scope) for scope in (self.project.id, GLOBAL_SCOPE))
+        return sum(try_again(self.store, scope) for scope in scopes if scope is not None)
 
     def import_file(self, path: Path, *, scope: str | None = None, dry_run: bool = False) -> ImportReport:
         """Add what an export, or another program's memory, holds that is not here yet; see `lifecycle.importing`.

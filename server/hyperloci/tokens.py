@@ -27,4 +27,6 @@ def count_tokens(text: str) -> int:
     tokenizer = _tokenizer()
     tokenizer.no_truncation()
     tokenizer.no_padding()
-    return len(tokenizer.encode(text, add_special_tokens=False).ids)
+    # Half a character is no text to a tokenizer.
+    storable = text.encode("utf-8", "replace").decode("utf-8")
+    return len(tokenizer.encode(storable, add_special_tokens=False).ids)

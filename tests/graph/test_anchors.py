@@ -195,8 +195,8 @@ def test_facts_older_than_the_index_are_anchored_once_their_symbols_are_there(st
     assert anchored(store, key) == []
     code.write("src/a.py", open_file="def open_file(): 1")
     with store.transaction():
-        assert anchor_pending(store, code.scope) == 1
-        assert anchor_pending(store, code.scope) == 0
+        assert anchor_pending(store, code.scope, now=NOW) == 1
+        assert anchor_pending(store, code.scope, now=NOW) == 0
     assert anchored(store, key) == [("src/a.py", "open_file")]
     assert anchored(store, other) == []
 

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.reading import UNSETTLED, FreshFile, RawFile, make_fresh, settled_time
+from hyperloci.ingest.reading import UNSETTLED, FreshFile, RawFile, chunks_of, settled_time, uncut
 from tests.support import NOW, FakeClock, examples
 
 BODY = "This paragraph has words enough to be a section that stands alone, and then some more of them besides.\n" * 2
@@ -12,7 +14,8 @@ BODY = "This paragraph has words enough to be a section that stands alone, and t
 
 def fresh(text: str | bytes, path: str = "notes.md", mtime_ns: int = 0) -> FreshFile:
     data = text if isinstance(text, bytes) else text.encode()
-    return make_fresh(path, RawFile(data=data, size=len(data), mtime_ns=mtime_ns), FakeClock())
+    file = uncut(path, RawFile(data=data, size=len(data), mtime_ns=mtime_ns), FakeClock())
+    return replace(file, chunks=chunks_of(path, data))
 
 
 @pytest.mark.req("D.01")

@@ -50,6 +50,7 @@ DERIVED = {
     "topic_members",
     "topic_runs",
     "node_changes",
+    "set_aside",
     "keyword_index",
     "keyword_index_config",
     "keyword_index_data",

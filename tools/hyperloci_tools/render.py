@@ -164,7 +164,9 @@ def index(answer: IndexOut) -> str:
     head = f"Indexed {_count(answer.get('files', 0), 'file')} in {answer.get('seconds', 0)} s: {counts}."
     skipped = [f"skipped {item['path']}: {item['reason']}" for item in answer.get("skipped", ())]
     more = [f"and {answer['skipped_more']} more skipped"] if "skipped_more" in answer else []
-    return "\n".join([head, *skipped, *more])
+    count = answer.get("set_aside", 0)
+    aside = [f"{_count(count, 'thing')} set aside; `hyperloci set-aside` lists them"] if count else []
+    return "\n".join([head, *aside, *skipped, *more])
 
 
 def repl(answer: ReplOut) -> str:

@@ -278,4 +278,5 @@ class IndexOut(TypedDict):
     commits: NotRequired[int]
     skipped: NotRequired[list[SkippedOut]]
     skipped_more: NotRequired[int]
+    set_aside: NotRequired[int]
     seconds: NotRequired[float]

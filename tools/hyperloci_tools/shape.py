@@ -156,7 +156,8 @@ def index_report(report: IndexReport) -> IndexOut:
     shaped = {"status": "done", **asdict(report), "seconds": round(report.seconds, 2)}
     shaped["skipped"] = [asdict(item) for item in report.skipped[:MAX_SKIPPED]]
     more = len(report.skipped) - MAX_SKIPPED
-    return cast(IndexOut, lean({**shaped, "skipped_more": max(0, more) or None}))
+    counts = {"skipped_more": max(0, more) or None, "set_aside": report.set_aside or None}
+    return cast(IndexOut, lean({**shaped, **counts}))
 
 
 def repl(answer: ReplAnswer) -> ReplOut:

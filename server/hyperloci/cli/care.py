@@ -1,4 +1,4 @@
-"""Commands that take care of the data: backup, restore-backup, purge, export, import, migrate, demo."""
+"""Commands that take care of the data: backup, restore-backup, purge, export, import, set-aside, migrate, demo."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from hyperloci.cli.common import (
     Exit,
@@ -30,6 +31,7 @@ def register(app: typer.Typer) -> None:
     app.command()(purge)
     app.command("export")(export)
     app.command("import")(import_)
+    app.command("set-aside")(set_aside)
     app.command()(migrate)
     app.command()(demo)
 
@@ -149,6 +151,34 @@ def _print_import(report: ImportReport) -> None:
         errors.print(f"{report.redactions} secret(s) were redacted before storing.", style="yellow")
     for line in report.skipped:
         errors.print(f"left out {line}", style="yellow")
+
+
+def set_aside(
+    project: ProjectOption = Path("."),
+    again: Annotated[bool, typer.Option("--again", help="Have all of it tried again.")] = False,
+    json: JsonOption = False,
+) -> None:
+    """List what failed by itself and is left out, while everything else is there: files, commits, records.
+
+    It is tried again when it, or the program, changes.
+
+    Examples:
+      hyperloci set-aside
+      hyperloci set-aside --again && hyperloci index
+    """
+    with opened(project) as memory:
+        found = memory.set_aside()
+        if again:
+            memory.try_again()
+    if json:
+        print_json(found)
+        return
+    for item in found:
+        console.print(Text(f"{item.kind} {item.subject}: {item.reason} (tries: {item.tries})"), soft_wrap=True)
+    if not found:
+        console.print("nothing is set aside")
+    elif again:
+        console.print("all of it is tried again; run hyperloci index", style="yellow")
 
 
 def migrate() -> None:

@@ -171,6 +171,8 @@ def _print_report(report: IndexReport, pending: int) -> None:
     table.add_row("seconds", f"{report.seconds:.1f}")
     table.add_row("without vectors", str(pending))
     console.print(table)
+    if report.set_aside:
+        console.print(f"{report.set_aside} set aside; hyperloci set-aside lists what, and why", style="yellow")
     for skipped in report.skipped[:SKIPPED_SHOWN]:
         console.print(f"skipped {skipped.path}: {skipped.reason}", style="dim")
     if len(report.skipped) > SKIPPED_SHOWN:

@@ -18,8 +18,10 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.positions import Anchor
+from hyperloci.store.set_aside import noted_failure
 
 MAX_NAMES: Final = 50
 """Names looked up a fact: a pasted file is not a fact about each of its symbols."""
@@ -68,14 +70,24 @@ def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
     return 0 if node.type is NodeType.SNIPPET else _anchor(store, node.key, node.content, scope_key)
 
 
-def anchor_pending(store: Store, scope_key: int) -> int:
+def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
     """Tie a project's facts that have no anchor yet to code that was indexed after them; return how many were tied.
 
-    Runs in a transaction, after an indexing run that added symbols. Facts that name no symbol are looked at again each
-    time (20 microseconds each).
+    Runs after an indexing run that added symbols. Facts that name no symbol are looked at again each time (20
+    microseconds each); a fact that fails is set aside.
     """
-    facts = store.positions.unanchored(scope_key, PENDING_FACTS)
-    return sum(1 for key, content in facts if _anchor(store, key, content, scope_key))
+    places: dict[NodeKey, list[tuple[str, str]]] = {}
+    failed: dict[NodeKey, str] = {}
+    known = store.set_aside.standing(scope_key, SetAsideKind.MEMORY)
+    for key, content in store.positions.unanchored(scope_key, PENDING_FACTS):
+        if f"anchors {key}" in known:
+            continue
+        with noted_failure(failed, key):
+            places[key] = _anchored_places(store, content, scope_key)
+    with store.transaction():
+        for key, reason in failed.items():
+            store.set_aside.put(scope_key, SetAsideKind.MEMORY, f"anchors {key}", reason, now=now, node=key)
+        return sum(1 for key, found in places.items() if _put_anchors(store, key, found, scope_key))
 
 
 def outdated(store: Store, keys: Iterable[int]) -> dict[NodeKey, str]:
@@ -95,7 +107,14 @@ def symbol_hash(text: str) -> bytes:
 
 
 def _anchor(store: Store, key: NodeKey, text: str, scope_key: int) -> int:
-    places = list(dict.fromkeys(_places(store, text, scope_key)))[:MAX_ANCHORS]
+    return _put_anchors(store, key, _anchored_places(store, text, scope_key), scope_key)
+
+
+def _anchored_places(store: Store, text: str, scope_key: int) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(_places(store, text, scope_key)))[:MAX_ANCHORS]
+
+
+def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], scope_key: int) -> int:
     for path, symbol in places:
         now = store.positions.symbol_text(scope_key, path, symbol)
         if now is not None:

@@ -19,6 +19,7 @@ from hyperloci.graph.modules import CLASS_FILES, SCRIPT, Modules
 from hyperloci.model.edge import Link
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.links import SnippetRow
+from hyperloci.store.set_aside import noted_failure
 
 LABELS: Final = ("imports", "calls", "inherits", "overrides", "tests")
 """The labels that code is given."""
@@ -99,6 +100,8 @@ class CodeRules:
         self._view = view
         self._is_test = world.is_test(view.path)
         # Names that a function imports for itself hold in all its pieces.
+        self.failed: dict[NodeKey, str] = {}
+        """Snippets with a relation that could not be found, and why."""
         self._own: dict[str, dict[str, Place]] = {}
         self._own_modules: dict[str, dict[str, str]] = {}
         for row in rows:
@@ -110,10 +113,11 @@ class CodeRules:
         """Return the relations that one snippet states, each once, in the order of the text."""
         found: dict[tuple[str, NodeKey], Link] = {}
         for rule in (self._imports, self._inherits, self._overrides, self._calls):
-            for link in rule(row):
-                known = found.get((link.label, link.target))
-                if link.target != row.key and (known is None or known.confidence < link.confidence):
-                    found[(link.label, link.target)] = link
+            with noted_failure(self.failed, row.key):
+                for link in rule(row):
+                    known = found.get((link.label, link.target))
+                    if link.target != row.key and (known is None or known.confidence < link.confidence):
+                        found[(link.label, link.target)] = link
         return list(found.values())[:MAX_OUT]
 
     # -- rules -------------------------------------------------------------------------------------------------------

@@ -255,6 +255,7 @@ def kind_of(name: str) -> EntityKind:
     known = words.of(name)
     if known is not None:
         return known.kind
-    if words.is_given_name(name.split()[0]) and len(name.split()) <= MAX_PHRASE_WORDS:
+    parts = name.split()
+    if parts and words.is_given_name(parts[0]) and len(parts) <= MAX_PHRASE_WORDS:
         return EntityKind.PERSON
     return next((named.kind for named in extract_entities(name) if named.name == name), EntityKind.CONCEPT)

@@ -16,6 +16,7 @@ from hyperloci.model.edge import Link
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from hyperloci.store.links import SnippetRow
+from hyperloci.store.set_aside import noted_failure
 
 LABELS: Final = (*code_relations.LABELS, *prose_relations.LABELS)
 """The labels of the edges that this module keeps; snippets' automatic edges of other labels are left alone."""
@@ -44,6 +45,8 @@ class Linker:
         self.is_test = functools.lru_cache(maxsize=None)(is_test)
         self._views: dict[str, FileView | None] = {}
         self._rows: dict[str, Sequence[SnippetRow]] = {}
+        self.failed: dict[NodeKey, str] = {}
+        """Snippets with a relation that could not be found, and why."""
 
     @functools.cached_property
     def modules(self) -> Modules:
@@ -56,7 +59,10 @@ class Linker:
             if len(self._views) >= KEPT_FILES:
                 self._views.clear()
             rows = self.rows(path) if path in self.modules else ()
-            self._views[path] = view_of(path, rows, self.modules) if rows else None
+            self._views[path] = None
+            if rows:
+                with noted_failure(self.failed, rows[0].key):
+                    self._views[path] = view_of(path, rows, self.modules)
         return self._views[path]
 
     def rows(self, path: str) -> Sequence[SnippetRow]:
@@ -94,7 +100,10 @@ class Linker:
         return found
 
     def find(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[Link]]:
-        """Return the relations that some snippets of a file state; those that are gone state none."""
+        """Return the relations that some snippets of a file state; those that are gone state none.
+
+        One that fails costs itself alone: `failed` says which, and why.
+        """
         rows = list(self.rows(path))
         wanted: dict[NodeKey, Sequence[Link]] = dict.fromkeys(keys, ())
         chosen = [row for row in rows if row.key in wanted]
@@ -103,12 +112,16 @@ class Linker:
             return wanted
         code = [row for row in chosen if row.kind == "code"]
         if code:
-            rules = CodeRules(self, view, rows)
-            wanted.update((row.key, rules.links(row)) for row in code)
+            with noted_failure(self.failed, code[0].key):
+                rules = CodeRules(self, view, rows)
+                wanted.update((row.key, rules.links(row)) for row in code)
+                self.failed |= rules.failed
         prose = [row for row in chosen if row.kind != "code"]
         if prose:
-            documents = ProseRules(self, path, rows)
-            wanted.update((row.key, documents.links(row)) for row in prose)
+            with noted_failure(self.failed, prose[0].key):
+                documents = ProseRules(self, path, rows)
+                wanted.update((row.key, documents.links(row)) for row in prose)
+                self.failed |= documents.failed
         return wanted
 
     def relink(self, path: str, keys: Iterable[NodeKey], *, now: int) -> tuple[int, int]:

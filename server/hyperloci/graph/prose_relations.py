@@ -22,6 +22,7 @@ from hyperloci.graph.file_view import CLASS_LIKE
 from hyperloci.model.edge import Link
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.links import SnippetRow
+from hyperloci.store.set_aside import noted_failure
 
 LABELS: Final = (
     "links",
@@ -51,6 +52,9 @@ CUE: Final = 0.7
 
 MAX_COMMITS_OF_ISSUE: Final = 3
 """An issue that more commits name is a release or a long discussion."""
+
+MAX_LINK_CHARS: Final = 1_000
+"""A longer link is data."""
 
 CUE_CHARS: Final = 80
 """How far before a reference a cue may stand."""
@@ -131,6 +135,8 @@ class ProseRules:
         self._rows = rows
         self._text = {row.key: _FENCE.sub(_blank, row.content) for row in rows}
         names = {name for text in self._text.values() for name, _ in _quoted(text)}
+        self.failed: dict[NodeKey, str] = {}
+        """Snippets with a relation that could not be found, and why."""
         self._named = world.symbols_named(sorted({tail for name in names for tail in tails(name)})) if names else {}
 
     def links(self, row: SnippetRow) -> list[Link]:
@@ -146,25 +152,23 @@ class ProseRules:
             self._sections,
             self._code,
         ):
-            for reference in rule(row, text):
-                if reference.target == row.key:
-                    continue
-                link = Link(reference.label, reference.target, reference.confidence, reference.evidence)
-                found.setdefault((link.label, link.target), link)
-                if reference.label == "links" and (label := cue_before(text, reference.offset)):
-                    evidence = f"{reference.evidence}, which it {label.replace('_', ' ')}"
-                    found.setdefault((label, link.target), Link(label, link.target, CUE, evidence))
+            with noted_failure(self.failed, row.key):
+                for reference in rule(row, text):
+                    if reference.target == row.key:
+                        continue
+                    link = Link(reference.label, reference.target, reference.confidence, reference.evidence)
+                    found.setdefault((link.label, link.target), link)
+                    if reference.label == "links" and (label := cue_before(text, reference.offset)):
+                        evidence = f"{reference.evidence}, which it {label.replace('_', ' ')}"
+                        found.setdefault((label, link.target), Link(label, link.target, CUE, evidence))
         return list(found.values())[:MAX_OUT]
 
     # -- rules -------------------------------------------------------------------------------------------------------
 
     def _links(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
         for said in row.links:
-            parts = urlsplit(said) if len(said) < 1_000 else None
-            if parts is None or parts.scheme or parts.netloc:
-                continue
-            path, anchor = unquote(parts.path), unquote(parts.fragment)
-            target = self._target(path, anchor)
+            place = place_in_project(said)
+            target = None if place is None else self._target(*place)
             if target is not None:
                 offset = max(0, text.find(f"]({said}"))
                 yield _Reference(offset, target, "links", LINKED, f"links to {said}")
@@ -256,6 +260,22 @@ class ProseRules:
         return kind in CLASS_LIKE and name[:1].isupper() and len(name) > 2
 
 
+def place_in_project(link: str) -> tuple[str, str] | None:
+    """Return the path and the anchor that a link leads to, either may be empty; None if it leads out or nowhere.
+
+    People write anything into a link: what no reader of addresses understands leads nowhere.
+    """
+    if len(link) >= MAX_LINK_CHARS:
+        return None
+    try:
+        parts = urlsplit(link)
+    except ValueError:  # `http://[::1/a`
+        return None
+    if parts.scheme or parts.netloc or "\0" in link:
+        return None
+    return unquote(parts.path), unquote(parts.fragment)
+
+
 def cue_before(text: str, offset: int) -> str | None:
     """Return the relation that the words right before a reference name, if they name one and don't deny it."""
     before = text[max(0, offset - CUE_CHARS) : offset]
@@ -275,7 +295,7 @@ def slug(title: str) -> str:
 
 def _at_anchor(rows: Sequence[SnippetRow], anchor: str) -> NodeKey | None:
     """Return the snippet that begins at an anchor or has its heading; lines (`L10`) count too."""
-    if match := re.fullmatch(r"L(\d+)(?:-L?\d+)?", anchor):
+    if match := re.fullmatch(r"L(\d{1,9})(?:-L?\d+)?", anchor):
         line = int(match[1])
         return next((row.key for row in rows if row.line_start <= line <= row.line_end), None)
     exact = next((row.key for row in rows if row.anchor == anchor), None)

@@ -1,21 +1,31 @@
-"""One run over files: compare them with what is stored, write what changed, follow what moved, forget what is gone."""
+"""One run over files: compare them with what is stored, write what changed, follow what moved, forget what is gone.
+
+Files are read and cut ahead of the one that is being written, in a process of their own (`parser`). One that cannot be
+cut, or not be written, is set aside with the reason and skipped until it, or the program, changes.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import logging
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.ingest.matching import match_file, match_moves
-from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, make_fresh, read_raw
-from hyperloci.ingest.writing import FileWriter, Written
+from hyperloci.ingest.parser import CancelledError, Parser
+from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, read_raw, uncut
+from hyperloci.ingest.writing import FileWriter, Written, path_of
 from hyperloci.model.answers import Skipped
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.files import IndexedFile, StoredChunk
+from hyperloci.store.set_aside import is_own_fault, reason_of
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -25,6 +35,15 @@ WINDOW_FILES: Final = 64
 
 WINDOW_BYTES: Final = 4_000_000
 """The same in bytes, which bounds memory."""
+
+FILES_AHEAD: Final = 16
+"""Files that are read and being cut while an earlier one is written."""
+
+BYTES_AHEAD: Final = 2_000_000
+"""The same in bytes."""
+
+SET_ASIDE: Final = "set aside: "
+"""How the reason begins of a file that failed by itself."""
 
 MOVED_LIKENESS: Final = 0.5
 """Share of words that a chunk that moved and changed must keep to be the same one."""
@@ -58,6 +77,16 @@ class _Appeared:
     index: int
 
 
+@dataclass(frozen=True, slots=True)
+class _Item:
+    """A path of a window; its file as it was read, not cut yet, or None where there is nothing to write."""
+
+    window: int
+    path: str
+    file: FreshFile | None = None
+    data: bytes = field(default=b"", repr=False)
+
+
 class IndexRun:
     """One run over some files of a project.
 
@@ -66,8 +95,10 @@ class IndexRun:
         root: the project's root.
         scope_key: the project's scope.
         writer: writes the files.
+        parser: cuts them.
         clock: tells the time.
         cancelled: asked between files; True ends the run early.
+        max_bytes: a file that grew above this since it was seen is not read.
     """
 
     def __init__(
@@ -76,15 +107,25 @@ class IndexRun:
         root: Path,
         scope_key: int,
         writer: FileWriter,
+        parser: Parser,
         clock: Clock,
         cancelled: Callable[[], bool],
+        *,
+        max_bytes: int | None = None,
     ) -> None:
         self._store = store
         self._root = root
         self._scope_key = scope_key
         self._writer = writer
+        self._parser = parser
         self._clock = clock
         self._cancelled = cancelled
+        self._max_bytes = max_bytes
+        self._known: Mapping[str, IndexedFile] = {}
+        self._set_aside = store.set_aside.standing(scope_key, SetAsideKind.FILE)
+        self._ever_set_aside = store.set_aside.subjects(scope_key, SetAsideKind.FILE)
+        self._failed: set[str] = set()
+        self._stopped = False
         self._loose: list[_Loose] = []
         self._unsettled: list[Written] = []
         self._renamed: dict[str, IndexedFile] = {}
@@ -99,8 +140,9 @@ class IndexRun:
             covers: whether a stored file that is not among them is gone (others were not looked at).
             progress: told after each file.
         """
-        known = self._store.files.all(self._scope_key)
-        work = [path for path, seen in present.items() if not _is_same(known.get(path), seen)]
+        self._have_outdated_chunks_written()
+        known = self._known = self._store.files.all(self._scope_key)
+        work = [path for path, seen in present.items() if not self._is_same(path, seen)]
         self.unchanged = len(present) - len(work)
         gone = [row for path, row in known.items() if path not in present and covers(path)]
         self._find_renames(gone, [path for path in work if path not in known], present)
@@ -110,14 +152,32 @@ class IndexRun:
         # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
         changed = sorted(path for path in work if path in known or path in self._renamed)
         added = sorted(path for path in work if path not in known and path not in self._renamed)
+        windows = [*self._windows(changed, present), *([path] for path in added)]
         done = 0
-        for window in [*self._windows(changed, present), *([path] for path in added)]:
-            if self._cancelled():
+        for number, items in itertools.groupby(self._cut(windows), key=lambda item: item.window):
+            files = [item.file for item in items if item.file is not None]
+            if self._is_stopped():
                 return
-            self._write_window(window, known)
-            done += len(window)
-            progress(done, len(work), window[-1])
+            self._write_window(files)
+            done += len(windows[number])
+            progress(done, len(work), windows[number][-1])
+        if self._is_stopped():
+            return
         self._settle(left.values())
+        self._take_back(path for path in self._ever_set_aside if path not in present and covers(path))
+
+    def _have_outdated_chunks_written(self) -> None:
+        """Have the files written again of which another version of the program could not store a part."""
+        outdated = self._store.set_aside.outdated_subjects(self._scope_key, SetAsideKind.CHUNK)
+        if outdated:
+            with self._store.transaction():
+                for path in {path_of(subject) for subject in outdated}:
+                    self._store.files.unsettle(self._scope_key, path)
+
+    def _is_stopped(self) -> bool:
+        """Tell whether the run is to end: half a window would hide what moved."""
+        self._stopped = self._stopped or self._cancelled()
+        return self._stopped
 
     # -- which files -------------------------------------------------------------------------------------------------
 
@@ -145,25 +205,117 @@ class IndexRun:
         if window:
             yield window
 
+    def _is_same(self, path: str, seen: Seen) -> bool:
+        row = self._known.get(path)
+        return row is not None and (row.size, row.mtime_ns) == (seen.size, seen.mtime_ns)
+
     def _read(self, path: str) -> RawFile | None:
         try:
-            return read_raw(self._root / path)
+            return read_raw(self._root / path, self._max_bytes)
         except FileNotFoundError:
             return None  # Gone since it was seen: an event or the next run will tell.
         except OSError as error:
             self.skipped.append(Skipped(path=path, reason=f"cannot be read: {error.strerror or error}"))
             return None
 
+    # -- reading ahead -----------------------------------------------------------------------------------------------
+
+    def _cut(self, windows: Sequence[Sequence[str]]) -> Iterator[_Item]:
+        """Yield every path in its order, with the file cut into chunks; the next ones are being cut meanwhile."""
+        ahead: deque[_Item] = deque()
+        bytes_ahead = 0
+        for item in self._items(windows):
+            if item.file is not None:
+                self._parser.submit(item.path, item.data)
+            ahead.append(item)
+            bytes_ahead += len(item.data)
+            while ahead and (len(ahead) > FILES_AHEAD or bytes_ahead > BYTES_AHEAD or ahead[0].file is None):
+                first = ahead.popleft()
+                bytes_ahead -= len(first.data)
+                yield self._finished(first)
+        while ahead:
+            yield self._finished(ahead.popleft())
+
+    def _items(self, windows: Sequence[Sequence[str]]) -> Iterator[_Item]:
+        for number, window in enumerate(windows):
+            for path in window:
+                if self._is_stopped():
+                    return
+                raw = self._read(path)
+                yield _Item(number, path) if raw is None else self._item(number, path, raw)
+
+    def _item(self, number: int, path: str, raw: RawFile) -> _Item:
+        file = uncut(path, raw, self._clock)
+        row = self._known.get(path)
+        if row is not None and row.content_hash == file.content_hash:
+            self._writer.touch(row, raw)
+            self.unchanged += 1
+            return _Item(number, path)
+        failed = self._set_aside.get(path)
+        if failed is not None and failed.content == file.content_hash.hex():
+            self.skipped.append(Skipped(path=path, reason=SET_ASIDE + failed.reason))
+            return _Item(number, path)
+        return _Item(number, path, file, raw.data)
+
+    def _finished(self, item: _Item) -> _Item:
+        if item.file is None or self._stopped:
+            return _Item(item.window, item.path)
+        try:
+            parsed = self._parser.answer(self._cancelled)
+        except CancelledError:
+            self._stopped = True
+            return _Item(item.window, item.path)
+        if parsed.failure is not None:
+            self._put_aside(item.file, parsed.failure)
+            return _Item(item.window, item.path)
+        return _Item(item.window, item.path, replace(item.file, chunks=parsed.chunks))
+
+    # -- what fails by itself ----------------------------------------------------------------------------------------
+
+    def _put_aside(self, file: FreshFile, reason: str) -> None:
+        _log.warning("%s is set aside: it %s", file.path, reason)
+        self.skipped.append(Skipped(path=file.path, reason=SET_ASIDE + reason))
+        with self._store.transaction():
+            self._store.set_aside.put(
+                self._scope_key,
+                SetAsideKind.FILE,
+                file.path,
+                reason,
+                now=self._clock(),
+                content=file.content_hash.hex(),
+            )
+
+    @contextlib.contextmanager
+    def _costing_only(self, file: FreshFile) -> Iterator[None]:
+        """Run the block for one file: what fails by its fault sets it aside, and the others go on."""
+        try:
+            yield
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            _log.debug("%s", file.path, exc_info=True)
+            self._failed.add(file.path)
+            self._put_aside(file, reason_of(error))
+
+    def _take_back(self, paths: Iterable[str]) -> None:
+        """Note that files are gone or work again."""
+        if found := list(paths):
+            with self._store.transaction():
+                self._store.set_aside.clear(self._scope_key, SetAsideKind.FILE, found)
+
     # -- a window of files -------------------------------------------------------------------------------------------
 
-    def _write_window(self, paths: Sequence[str], known: Mapping[str, IndexedFile]) -> None:
-        files = self._read_window(paths, known)
-        if files is None:
-            return
-        arrivals = self._arrivals(files, known)
+    def _write_window(self, files: Sequence[FreshFile]) -> None:
+        arrivals = self._arrivals(files, self._known)
         arrived: set[int] = set()
         for i, file in enumerate(files):
-            written = self._writer.write(file, arrivals=arrivals.get(i), renamed_from=self._renamed.get(file.path))
+            written = None
+            with self._costing_only(file):
+                written = self._writer.write(file, arrivals=arrivals.get(i), renamed_from=self._renamed.get(file.path))
+            if file.path in self._failed:
+                continue
+            if file.path in self._ever_set_aside:
+                self._take_back([file.path])
             if written is None:
                 self.unchanged += 1
                 continue
@@ -172,31 +324,6 @@ class IndexRun:
                 self._unsettled.append(written)
                 self._loose.extend(_Loose(chunk, written.file_key) for chunk in written.gone)
         self._loose = [loose for loose in self._loose if loose.chunk.node_key not in arrived]
-
-    def _read_window(self, paths: Sequence[str], known: Mapping[str, IndexedFile]) -> list[FreshFile] | None:
-        """Read the files of a window; None if the run was cancelled meanwhile: half a window hides what moved."""
-        files: list[FreshFile] = []
-        for path in paths:
-            if self._cancelled():
-                return None
-            raw = self._read(path)
-            if raw is None:
-                continue
-            row = known.get(path)
-            if row is not None and row.content_hash == hash_of(raw.data):
-                self._writer.touch(row, raw)
-                self.unchanged += 1
-            elif (file := self._make(path, raw)) is not None:
-                files.append(file)
-        return files
-
-    def _make(self, path: str, raw: RawFile) -> FreshFile | None:
-        try:
-            return make_fresh(path, raw, self._clock)
-        except Exception as error:  # One file that no chunker foresaw must not keep all others out.
-            _log.exception("%s cannot be indexed", path)
-            self.skipped.append(Skipped(path=path, reason=f"cannot be indexed: {type(error).__name__}"))
-            return None
 
     def _arrivals(
         self, files: Sequence[FreshFile], known: Mapping[str, IndexedFile]
@@ -229,13 +356,10 @@ class IndexRun:
         for loose in self._loose:
             by_home.setdefault(loose.file_key, []).append(loose.chunk)
         for written in self._unsettled:
-            self._writer.settle(written, by_home.get(written.file_key, ()))
+            with self._costing_only(written.file):
+                self._writer.settle(written, by_home.get(written.file_key, ()))
         for row in gone:
             self._writer.remove(row)
-
-
-def _is_same(row: IndexedFile | None, seen: Seen) -> bool:
-    return row is not None and (row.size, row.mtime_ns) == (seen.size, seen.mtime_ns)
 
 
 def _words(text: str) -> set[str]:

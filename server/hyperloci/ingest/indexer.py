@@ -23,6 +23,7 @@ from hyperloci.ingest.git import never
 from hyperloci.ingest.ignore import IGNORE_FILES
 from hyperloci.ingest.index_run import IndexRun, Progress, Seen
 from hyperloci.ingest.linking import link_waiting, queue_readers
+from hyperloci.ingest.parser import borrowed
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
 from hyperloci.ingest.writing import FileWriter
@@ -152,19 +153,28 @@ class Indexer:
     ) -> IndexReport:
         scope_key = self._scope_key()
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
-        run = IndexRun(self._store, self.root, scope_key, writer, self._clock, self._cancelled)
         known_before = bool(self._store.files.all(scope_key))
         if "" in look.targets:
             note_tree(self._store, self._project.id, str(self._project.root))
-        run.run(look.present, look.covers, progress or _silent)
+        with borrowed() as parser:
+            run = IndexRun(
+                self._store,
+                self.root,
+                scope_key,
+                writer,
+                parser,
+                self._clock,
+                self._cancelled,
+                max_bytes=self._settings.max_file_bytes,
+            )
+            run.run(look.present, look.covers, progress or _silent)
         if writer.tally.added or writer.tally.changed:
-            with self._store.transaction():
-                anchor_pending(self._store, scope_key)
+            anchor_pending(self._store, scope_key, now=self._clock())
         if writer.appeared and known_before:
             queue_readers(self._store, scope_key, writer.appeared, self._clock)
         history = self._history(scope_key) if with_history and not self._cancelled() else CommitReport()
         link_waiting(self._store, scope_key, self._clock, cancelled=self._cancelled)
-        skipped = [*look.skipped, *run.skipped]
+        skipped = [*run.skipped, *look.skipped]  # What failed comes first: few lines are read.
         if history.problem:
             skipped.insert(0, Skipped(path=".git", reason=history.problem))
         files = self._store.files.all(scope_key)
@@ -179,6 +189,7 @@ class Indexer:
             commits=history.added,
             skipped=_at_most(skipped, MAX_SKIPPED),
             seconds=round(time.perf_counter() - started, 3),
+            set_aside=sum(self._store.set_aside.count(scope_key).values()),
         )
 
     def _history(self, scope_key: int) -> CommitReport:

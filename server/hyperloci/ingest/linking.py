@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -15,7 +15,9 @@ from hyperloci.ingest.turns import Turns
 from hyperloci.model.chunk import Chunk
 from hyperloci.model.edge import Link
 from hyperloci.model.kinds import NodeKey
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
+from hyperloci.store.set_aside import aside, is_own_fault
 from hyperloci.store.stats import set_meta
 
 AT_ONCE: Final = 64
@@ -88,8 +90,10 @@ def link_waiting(
 ) -> int:
     """Find the relations of every snippet that waits for it; return how many edges came or went.
 
-    What is found is worked out before the write lock is taken. Cut off anywhere, the rest waits for the next time.
+    What is found is worked out before the write lock is taken. Cut off anywhere, the rest waits for the next time. A
+    snippet with a relation that can't be found is set aside, with what else was found of it: it does not wait again.
     """
+    _queue_outdated(store, scope_key)
     waiting = store.links.waiting(scope_key)
     if not waiting:
         return 0
@@ -102,20 +106,63 @@ def link_waiting(
             break
         batch.update((key, list(links)) for key, links in finder.find(path, keys).items())
         if len(batch) >= AT_ONCE:
-            changed += _write(store, turns, batch, clock)
+            changed += _write(store, turns, scope_key, batch, clock)
             batch = {}
+        _keep_failures(store, scope_key, keys, finder.failed, now=clock())
     if batch:
-        changed += _write(store, turns, batch, clock)
+        changed += _write(store, turns, scope_key, batch, clock)
     return changed
 
 
-def _write(store: Store, turns: Turns, batch: dict[NodeKey, list[Link]], clock: Clock) -> int:
+def _queue_outdated(store: Store, scope_key: int) -> None:
+    """Have those looked at again that an earlier version of the program failed on."""
+    if outdated := store.set_aside.outdated(scope_key, SetAsideKind.RELATIONS):
+        with store.transaction():
+            store.links.queue(outdated)
+
+
+def _keep_failures(
+    store: Store, scope_key: int, keys: Collection[NodeKey], failed: dict[NodeKey, str], *, now: int
+) -> None:
+    """Set aside what failed, and take back what works again."""
+    before = store.set_aside.nodes(scope_key, SetAsideKind.RELATIONS, keys)
+    if not failed and not before:
+        return
+    with store.transaction():
+        store.set_aside.clear(scope_key, SetAsideKind.RELATIONS, [before[key] for key in before if key not in failed])
+        for key, reason in failed.items():
+            store.set_aside.put(scope_key, SetAsideKind.RELATIONS, _subject(store, key), reason, now=now, node=key)
+    failed.clear()
+
+
+def _subject(store: Store, key: NodeKey) -> str:
+    """Return how a person finds a snippet: its path and symbol, and the key that no other has."""
+    position = store.positions.of([key]).get(key)
+    return f"{position.path if position else ''}#{(position.symbol if position else None) or ''} {key}"
+
+
+def _write(store: Store, turns: Turns, scope_key: int, batch: dict[NodeKey, list[Link]], clock: Clock) -> int:
     changed = 0
     keys = list(batch)
     for start in range(0, len(keys), AT_ONCE):
         some = keys[start : start + AT_ONCE]
-        with turns.turn():
-            came, went = store.links.replace_all({key: batch[key] for key in some}, LABELS, now=clock())
-            store.links.unqueue(some)
-        changed += came + went
+        try:
+            with turns.turn():
+                came, went = store.links.replace_all({key: batch[key] for key in some}, LABELS, now=clock())
+                store.links.unqueue(some)
+            changed += came + went
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            changed += sum(_write_one(store, turns, scope_key, key, batch[key], clock) for key in some)
     return changed
+
+
+def _write_one(store: Store, turns: Turns, scope_key: int, key: NodeKey, links: Sequence[Link], clock: Clock) -> int:
+    came = went = 0
+    with turns.turn():
+        subject = _subject(store, key)
+        with aside(store, scope_key, SetAsideKind.RELATIONS, subject, now=clock(), node=key):
+            came, went = store.links.replace_all({key: links}, LABELS, now=clock())
+        store.links.unqueue([key])
+    return came + went

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import hashlib
 import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,11 +15,12 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.graph.entities import names_of
 from hyperloci.graph.naming import Named
+from hyperloci.ingest.abbreviations import spelled_out
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode
 from hyperloci.ingest.facets import facets_of_chunk
-from hyperloci.model.chunk import Chunk
+from hyperloci.model.chunk import Chunk, ChunkKind
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
 from hyperloci.store.nodes import content_hash
@@ -43,7 +46,8 @@ _NS_PER_MS: Final = 1_000_000
 class FreshChunk:
     """A chunk as it is now, with what it is matched by.
 
-    `flags` are the warnings of the trust boundary, `names` the things that it names, `facets` what kind it is.
+    `flags` are the warnings of the trust boundary, `names` the things that it names, `facets` what kind it is,
+    `hints` words that help find it and do not stand in it.
     """
 
     chunk: Chunk
@@ -52,6 +56,7 @@ class FreshChunk:
     flags: tuple[str, ...] = ()
     names: tuple[Named, ...] = ()
     facets: Facets = NO_FACETS
+    hints: str = ""
 
     @property
     def symbol(self) -> str | None:
@@ -88,16 +93,28 @@ class RawFile:
     mtime_ns: int
 
 
-def read_raw(path: Path) -> RawFile:
+def read_raw(path: Path, max_bytes: int | None = None) -> RawFile:
     """Read a file whole.
 
+    Args:
+        path: the file; what became a pipe or a device since it was seen is not waited for.
+        max_bytes: what has more by now is not read on.
+
     Raises:
-        OSError: it is gone or may not be read.
+        OSError: it is gone, may not be read, is no regular file, or grew above `max_bytes`.
     """
-    with path.open("rb") as file:
+    with open(path, "rb", opener=_open_at_once) as file:
         status = os.fstat(file.fileno())
-        data = file.read()
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        data = file.read() if max_bytes is None else file.read(max_bytes + 1)
+    if max_bytes is not None and len(data) > max_bytes:
+        raise OSError(errno.EFBIG, f"it grew above {max_bytes:,} bytes", str(path))
     return RawFile(data=data, size=len(data), mtime_ns=status.st_mtime_ns)
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def hash_of(data: bytes) -> bytes:
@@ -111,26 +128,31 @@ def settled_time(mtime_ns: int, clock: Clock) -> int:
     return UNSETTLED if 0 <= age_ns <= RACY_NS else mtime_ns
 
 
-def make_fresh(path: str, raw: RawFile, clock: Clock) -> FreshFile:
-    """Clean, redact and cut a file (D.05, D.06, E.03). A file that is no text has no chunks.
-
-    The whole file is redacted before it is cut: a private key or block may span chunks, and what the parse tree says
-    (signatures, docstrings, calls) is then clean too. Positions are those of the file itself all the same.
-    """
-    text = decode(raw.data) or ""
-    prepared = prepare(text)
-    chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
-    if prepared.text != text:
-        place = _placement(text, prepared.text)
-        chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
+def uncut(path: str, raw: RawFile, clock: Clock) -> FreshFile:
+    """Return what is known of a file right after it was read, before it is cut: without chunks."""
     return FreshFile(
         path=path,
         size=raw.size,
         mtime_ns=settled_time(raw.mtime_ns, clock),
         changed_ms=min(max(raw.mtime_ns // _NS_PER_MS, 0), clock()),
         content_hash=hash_of(raw.data),
-        chunks=tuple(_fresh_chunk(chunk, prepared) for chunk in chunks),
+        chunks=(),
     )
+
+
+def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
+    """Clean, redact and cut a file (D.05, D.06, E.03). A file that is no text has no chunks.
+
+    The whole file is redacted before it is cut: a private key or block may span chunks, and what the parse tree says
+    (signatures, docstrings, calls) is then clean too. Positions are those of the file itself all the same.
+    """
+    text = decode(data) or ""
+    prepared = prepare(text)
+    chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
+    if prepared.text != text:
+        place = _placement(text, prepared.text)
+        chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
+    return tuple(_fresh_chunk(chunk, prepared) for chunk in chunks)
 
 
 def _fresh_chunk(chunk: Chunk, prepared: Prepared) -> FreshChunk:
@@ -141,6 +163,7 @@ def _fresh_chunk(chunk: Chunk, prepared: Prepared) -> FreshChunk:
         flags=tuple(prepare(chunk.text).flags) if prepared.flags else (),
         names=names_of(chunk.text, chunk.code, chunk.position),
         facets=facets_of_chunk(chunk),
+        hints=spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else "",
     )
 
 

@@ -1,5 +1,8 @@
 """Writing a file's chunks: what stayed is left alone, what changed keeps its node, what is new gets one.
 
+A chunk that the database refuses is set aside, and the file's others are stored: the file is written once more, chunk
+by chunk.
+
 Each file is written in short transactions, so that others who write wait a few milliseconds at most. Until its last
 one the file's row carries a marker instead of the content's hash: a run that is cut off, or another process that
 wrote the same file in between, is noticed, and the file is matched anew from what is there.
@@ -12,29 +15,32 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.abbreviations import spelled_out
 from hyperloci.ingest.contains import rebuild_contains
 from hyperloci.ingest.linking import Rewritten, keep_relations
 from hyperloci.ingest.matching import match_file
 from hyperloci.ingest.reading import UNSETTLED, FreshChunk, FreshFile, RawFile, settled_time
 from hyperloci.ingest.turns import Turns
-from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import ChunkKind, CodeFacts
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.files import IndexedFile, StoredChunk
+from hyperloci.store.set_aside import aside, is_own_fault
 
 FILE_CHANGED: Final = "file changed"
 FILE_DELETED: Final = "file deleted"
 OUR_REASONS: Final = frozenset({FILE_CHANGED, FILE_DELETED})
 """Why snippets are forgotten by indexing. One forgotten for any other reason was forgotten by somebody."""
 
+
+_CHUNK: Final = SetAsideKind.CHUNK
 
 FORGOTTEN_AT_ONCE: Final = 16
 """Snippets forgotten in one turn: about 2 ms."""
@@ -62,6 +68,14 @@ class Written:
     rewritten: Rewritten = field(default_factory=Rewritten)
 
 
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """Storing one chunk: where it stands in its file, and how it is done."""
+
+    place: str
+    run: Callable[[], None]
+
+
 @dataclass(slots=True, kw_only=True)
 class _Work:
     file_key: int
@@ -70,13 +84,13 @@ class _Work:
     is_known: bool
     arrived: set[NodeKey] = field(default_factory=set)
     rewritten: Rewritten = field(default_factory=Rewritten)
-    steps: deque[Callable[[], None]] = field(default_factory=deque)
+    steps: deque[_Step] = field(default_factory=deque)
     restructured: bool = False
 
-    def go_on(self, deadline: float) -> bool:
+    def go_on(self, deadline: float, run: Callable[[_Step], None]) -> bool:
         """Run steps until the deadline; return whether all are done."""
         while self.steps:
-            self.steps.popleft()()
+            run(self.steps.popleft())
             if time.perf_counter() > deadline:
                 break
         return not self.steps
@@ -115,6 +129,7 @@ class FileWriter:
         self._clock = clock
         self._turns = Turns(store)
         self._linker = EntityLinker(store, sparing=True)
+        self._with_chunks_aside = {path_of(subject) for subject in store.set_aside.subjects(scope_key, _CHUNK)}
         self.tally = Tally()
         self.appeared: set[str] = set()
         """Paths of files that have symbols now which they had not: others may have named them before."""
@@ -134,16 +149,25 @@ class FileWriter:
             renamed_from: the file that this one was before it was renamed.
         """
         work: _Work | None = None
+        run: Callable[[_Step], None] = _run
         while True:
-            with self._turns.turn() as deadline:
-                row = self._row(file, renamed_from)
-                if work is None or row is None or row.content_hash != work.marker:
-                    if row is not None and row.content_hash == file.content_hash and row.path == file.path:
-                        return None
-                    work = self._begin(file, row, arrivals or {})
-                done = work.go_on(deadline)
-                if done and not work.gone:
-                    self._end(file, work)
+            tally = replace(self.tally)
+            try:
+                with self._turns.turn() as deadline:
+                    row = self._row(file, renamed_from)
+                    if work is None or row is None or row.content_hash != work.marker:
+                        if row is not None and row.content_hash == file.content_hash and row.path == file.path:
+                            return None
+                        work = self._begin(file, row, arrivals or {})
+                    done = work.go_on(deadline, run)
+                    if done and not work.gone:
+                        self._end(file, work)
+            except Exception as error:
+                if run is not _run or not is_own_fault(error):
+                    raise
+                self._forget_undone(tally)
+                work, done, run = None, False, functools.partial(self._run_alone, file)
+                continue
             if done:
                 return Written(
                     file=file,
@@ -179,6 +203,24 @@ class FileWriter:
             if is_last:
                 self._store.files.remove(row.key)
 
+    # -- a chunk that is refused -------------------------------------------------------------------------------------
+
+    def _run_alone(self, file: FreshFile, step: _Step) -> None:
+        """Store one chunk, or set it aside."""
+        tally, steps = replace(self.tally), [step]
+        subject, now = f"{file.path}#{step.place}", self._clock()
+        with aside(self._store, self._scope_key, _CHUNK, subject, now=now, content=file.content_hash.hex()):
+            step.run()
+            steps.clear()
+        if steps:
+            self._forget_undone(tally)
+            self._with_chunks_aside.add(file.path)
+
+    def _forget_undone(self, tally: Tally) -> None:
+        """Forget what was counted and made known in what was undone."""
+        self.tally = tally
+        self._linker = EntityLinker(self._store, sparing=True)
+
     # -- one file ----------------------------------------------------------------------------------------------------
 
     def _row(self, file: FreshFile, renamed_from: IndexedFile | None) -> IndexedFile | None:
@@ -201,6 +243,8 @@ class FileWriter:
         )
 
     def _begin(self, file: FreshFile, row: IndexedFile | None, arrivals: Mapping[int, StoredChunk]) -> _Work:
+        if file.path in self._with_chunks_aside:
+            self._store.set_aside.clear_within(self._scope_key, _CHUNK, f"{file.path}#")
         marker = b"unfinished " + os.urandom(8)
         key = self._put_row(file, marker)
         old = self._store.files.chunks([key]).get(key, []) if row is not None else []
@@ -244,7 +288,8 @@ class FileWriter:
             change = _Change(old=old, new=new, position=places.get(old.node_key), facts=facts.get(old.node_key))
             if arrived_at is not None or change.is_any:
                 work.restructured |= old.symbol != new.symbol or old.title != new.title
-                work.steps.append(functools.partial(self._refresh, work, file, change, arrived_at))
+                step = functools.partial(self._refresh, work, file, change, arrived_at)
+                work.steps.append(_Step(_address(change.new), step))
 
     def _refresh(self, work: _Work, file: FreshFile, change: _Change, arrived_at: int | None) -> None:
         old, new, now = change.old, change.new, self._clock()
@@ -275,7 +320,7 @@ class FileWriter:
         values = {"title": change.new.title, "subtype": str(change.new.chunk.kind), "metadata": metadata}
         if not change.of_text:
             return values
-        text = {"content": change.new.chunk.text, "extra_terms": _context(change.new.chunk)}
+        text = {"content": change.new.chunk.text, "extra_terms": change.new.hints}
         return values | text | {"event_time": file.changed_ms}
 
     # -- chunks that were not ----------------------------------------------------------------------------------------
@@ -297,7 +342,7 @@ class FileWriter:
             back = next((chunk.node_id for chunk in (*here, *same) if chunk.reason in OUR_REASONS), None)
             if back is not None:
                 used.add(back)
-            work.steps.append(functools.partial(self._add, work, file, j, back))
+            work.steps.append(_Step(_address(new), functools.partial(self._add, work, file, j, back)))
 
     def _add(self, work: _Work, file: FreshFile, index: int, back: str | None) -> None:
         new, now = file.chunks[index], self._clock()
@@ -335,7 +380,7 @@ class FileWriter:
                 scope=self._scope_id,
                 event_time=file.changed_ms,
                 title=new.title,
-                extra_terms=_context(new.chunk),
+                extra_terms=new.hints,
                 metadata=_metadata(new),
             ),
             now=now,
@@ -374,14 +419,24 @@ _METADATA: Final = frozenset({"section_type", "links", "flags"})
 """What indexing writes into a snippet's metadata; the rest belongs to others."""
 
 
-def _context(chunk: Chunk) -> str:
-    """Return what helps find a chunk by words that do not stand in it."""
-    return spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else ""
-
-
 def _metadata(new: FreshChunk) -> dict[str, Any]:
     values = {"section_type": new.chunk.section_type, "links": list(new.chunk.links), "flags": list(new.flags)}
     return {name: value for name, value in values.items() if value}
+
+
+def _run(step: _Step) -> None:
+    step.run()
+
+
+def path_of(subject: str) -> str:
+    """Return the file of a chunk that is set aside."""
+    return subject.rpartition("#")[0]
+
+
+def _address(new: FreshChunk) -> str:
+    """Return where a chunk stands in its file, for a person and unlike all others."""
+    position = new.chunk.position
+    return f"{new.symbol or 'line'}:{position.line_start}:{position.char_start}"
 
 
 def _place(path: str, new: FreshChunk, ordinal: int | None) -> str:

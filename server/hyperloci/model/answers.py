@@ -148,7 +148,11 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexReport:
-    """What indexing did. `changed` chunks were written anew, `moved` ones only changed their place."""
+    """What indexing did. `changed` chunks were written anew, `moved` ones only changed their place.
+
+    `set_aside` counts what of the project failed by itself, in this run or an earlier one, and is left out until it or
+    the program changes.
+    """
 
     files: int
     chunks: int
@@ -160,6 +164,7 @@ class IndexReport:
     commits: int
     skipped: tuple[Skipped, ...]
     seconds: float
+    set_aside: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -30,9 +30,9 @@ _NO_KEY: Final = re.compile(r"[A-Za-z]:|[a-z_]*+[A-Z]\w*+:|[A-Za-z_]++:(?:[:/\\]
 """What has a colon and is no condition: `C:`, `TypeError:`, `std::sort`, `https://...`, `note:` before a space."""
 
 _ESCAPE: Final = re.compile(r"\\(.)")
-_RANGE: Final = re.compile(r"(\d+)(?:(?:-|\.\.)(\d+))?")
+_RANGE: Final = re.compile(r"(\d{1,9})(?:(?:-|\.\.)(\d{1,9}))?")
 _AT_LEAST: Final = re.compile(r">?=?\s*([0-9.]+)")
-_AT_MOST: Final = re.compile(r"<?=?\s*([0-9]+)")
+_AT_MOST: Final = re.compile(r"<?=?\s*([0-9]{1,9})")
 
 
 class QueryError(BadRequestError):

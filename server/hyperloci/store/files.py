@@ -110,6 +110,12 @@ class Files:
         """Remember a new size and time of a file whose content did not change."""
         self._connection.execute("UPDATE files SET size = ?, mtime_ns = ? WHERE key = ?", (size, mtime_ns, key))
 
+    def unsettle(self, scope_key: int, path: str) -> None:
+        """Have a file read and compared again the next time, whatever its size and time say."""
+        self._connection.execute(
+            "UPDATE files SET mtime_ns = -1, content_hash = x'' WHERE scope_key = ? AND path = ?", (scope_key, path)
+        )
+
     def rename(self, key: int, path: str) -> None:
         """Give a file and the positions in it a new path; its nodes stay."""
         self._connection.execute("UPDATE files SET path = ? WHERE key = ?", (path, key))

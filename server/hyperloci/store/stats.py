@@ -18,6 +18,7 @@ _COUNTS: Final = {
     " WHERE n.deleted_at IS NULL GROUP BY s.key",
     "edges_by_type": "SELECT type, count(*) FROM hyperedges GROUP BY type",
     "edges_by_label": "SELECT label, count(*) FROM hyperedges GROUP BY label",
+    "set_aside": "SELECT kind, count(*) FROM set_aside GROUP BY kind",
     "sessions": "SELECT status, count(*) FROM sessions GROUP BY status",
 }
 

@@ -24,6 +24,7 @@ from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
 from hyperloci.store.sessions import Sessions
+from hyperloci.store.set_aside import SetAsideRows
 
 if TYPE_CHECKING:
     from hyperloci.store.chunks import Chunks
@@ -68,6 +69,7 @@ class Store:
         self.links = Links(connection)
         self.entities = Entities(connection)
         self.sessions = Sessions(connection)
+        self.set_aside = SetAsideRows(connection)
         packed.register(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)

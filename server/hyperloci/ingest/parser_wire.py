@@ -1,0 +1,97 @@
+"""What travels between an indexing run and its parser process: a pickled value behind its length.
+
+Both ends are this program, of one user; a child that a bad file drove mad can write nonsense, which is refused.
+"""
+
+from __future__ import annotations
+
+import pickle
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hyperloci.ingest.reading import FreshChunk
+
+MAX_FRAME_BYTES: Final = 1 << 30
+"""What claims to be more is no frame."""
+
+READY: Final = "ready"
+"""What the child says first: it has imported all it needs."""
+
+_LENGTH: Final = struct.Struct(">I")
+
+
+class WireError(Exception):
+    """The other end does not speak this protocol."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A file to cut: its path and bytes, and what that may cost in seconds of processor time and bytes of memory."""
+
+    path: str
+    data: bytes
+    seconds: float
+    memory: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parsed:
+    """What a file was cut into, or why it could not be, in words."""
+
+    chunks: tuple[FreshChunk, ...] = ()
+    failure: str | None = None
+
+
+def frame_of(value: object) -> bytes:
+    """Return the bytes that carry a value."""
+    body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    return _LENGTH.pack(len(body)) + body
+
+
+def take_frame(buffer: bytearray) -> Any | None:
+    """Take the first value out of what was received; None while it is not all there.
+
+    Raises:
+        WireError: what came is no value.
+    """
+    if len(buffer) < _LENGTH.size:
+        return None
+    (length,) = _LENGTH.unpack_from(buffer)
+    if length > MAX_FRAME_BYTES:
+        raise WireError(f"a value of {length:,} bytes was announced")
+    end = _LENGTH.size + length
+    if len(buffer) < end:
+        return None
+    body = bytes(memoryview(buffer)[_LENGTH.size : end])
+    del buffer[:end]
+    try:
+        return pickle.loads(body)
+    except Exception as error:  # Unpickling raises whatever the bytes say.
+        raise WireError("what came is no value") from error
+
+
+def receive(read: Callable[[int], bytes]) -> Any:
+    """Read one value from a blocking pipe.
+
+    Raises:
+        EOFError: the other end is gone.
+        WireError: what came is no value.
+    """
+    (length,) = _LENGTH.unpack(_exactly(read, _LENGTH.size))
+    buffer = bytearray(_LENGTH.pack(length))
+    if length <= MAX_FRAME_BYTES:
+        buffer += _exactly(read, length)
+    return take_frame(buffer)
+
+
+def _exactly(read: Callable[[int], bytes], size: int) -> bytes:
+    parts: list[bytes] = []
+    while size:
+        part = read(min(size, 1 << 20))
+        if not part:
+            raise EOFError
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
