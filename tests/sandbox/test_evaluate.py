@@ -183,3 +183,31 @@ def test_plain_gives_strict_json_that_can_be_written(value: object) -> None:
 def test_any_text_is_a_program_or_refused(code: str) -> None:
     outcome = run(code)
     assert outcome.error is None or outcome.error.message
+
+
+@pytest.mark.parametrize("error", ["ValueError", "ValueError('')", "ValueError(' \\n ')", "Exception", "StopIteration"])
+def test_an_exception_without_a_message_is_told_with_its_kind_and_line(error: str) -> None:
+    outcome = run(f"print(1)\nraise {error}")
+    assert outcome.output == "1\n"
+    assert outcome.error is not None
+    assert (outcome.error.type, outcome.error.message, outcome.error.line) == (
+        error.partition("(")[0],
+        "it was raised without a message",
+        2,
+    )
+
+
+def test_a_failed_assertion_and_an_empty_iterator_say_so() -> None:
+    for code, kind in (("assert 1 == 2", "AssertionError"), ("next(iter([]))", "StopIteration")):
+        error = run(code).error
+        assert error is not None
+        assert (error.type, error.line) == (kind, 1)
+        assert error.message
+
+
+@pytest.mark.parametrize("argument", ["10 ** 5000", "deep"])
+def test_a_message_that_can_not_be_shown_ends_nothing_but_the_program(argument: str) -> None:
+    error = run(f"deep = []\nfor _ in range(90_000):\n    deep = [deep]\nraise KeyError({argument})").error
+    assert error is not None
+    assert (error.type, error.line) == ("KeyError", 4)
+    assert "can't be shown" in error.message

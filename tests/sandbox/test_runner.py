@@ -18,7 +18,7 @@ from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.model.answers import ReplAnswer
 from hyperloci.sandbox import runner, wire
 from hyperloci.sandbox.limits import Limits
-from hyperloci.sandbox.runner import run
+from hyperloci.sandbox.runner import _answer, run
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are not run on Windows")
 
@@ -183,12 +183,31 @@ def test_an_error_of_a_function_can_be_caught_by_the_program() -> None:
     assert (error.type, error.line) == ("BadRequestError", 1)
 
 
-def test_a_fault_of_ours_is_not_told_to_the_program() -> None:
+def test_of_a_fault_of_ours_a_program_is_told_that_it_was_ours() -> None:
     def broken(*_: Any) -> None:
         raise KeyError("an inner secret")
 
-    with pytest.raises(KeyError):
-        run("try:\n    memory_query('x')\nexcept:\n    pass", {"memory_query": broken})
+    answer = run("print('before')\nmemory_query('x')", {"memory_query": broken})
+    assert answer.output == "before\n"
+    assert answer.error is not None
+    assert (answer.error.type, answer.error.line) == ("InternalError", 2)
+    assert "memory_query failed for a reason of its own" in answer.error.message
+    assert "an inner secret" not in str(answer)
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        {"type": "ValueError", "message": "", "line": 1},
+        {"type": "", "message": "m", "line": 1},
+        {"type": 5, "message": "m", "line": 1},
+        {"type": "ValueError", "message": "m", "line": "1"},
+        {"type": "ValueError"},
+        "ValueError",
+    ],
+)
+def test_a_child_that_tells_an_error_of_another_form_is_not_believed(failure: Any) -> None:
+    assert _answer({"output": "", "result": None, "error": failure}, 0) is None
 
 
 @pytest.mark.parametrize("code", ["", "  \n", "x" * 10_001])

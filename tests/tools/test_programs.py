@@ -41,6 +41,17 @@ async def test_an_error_is_an_answer_with_its_line(connect: Any) -> None:
     assert "It ended in line 2 with Refused" in result.content[0].text
 
 
+@pytest.mark.parametrize("code", ["raise ValueError", "raise ValueError('')", "assert False", "next(iter(()))"])
+async def test_an_error_without_a_message_is_an_answer_too(connect: Any, code: str) -> None:
+    async with connect("all") as client:
+        result = await client.call_tool("memory_repl", {"code": f"print('so far')\n{code}"})
+    assert not result.is_error, result.content
+    assert result.structured_content["output"] == "so far\n"
+    assert result.structured_content["error"]["line"] == 2
+    assert result.structured_content["error"]["message"] == "it was raised without a message"
+    assert "without a message" in result.content[0].text
+
+
 @pytest.mark.parametrize("code", ["[]", "''", "0", "False", "{}"])
 async def test_an_empty_result_is_a_result(connect: Any, code: str) -> None:
     async with connect("all") as client:

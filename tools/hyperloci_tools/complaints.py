@@ -12,6 +12,9 @@ from pydantic_core import ErrorDetails
 SHOWN_CHARS: Final = 60
 """Of a refused value, as much as it takes to recognise it."""
 
+SHOWN_NAMES: Final = 5
+"""Of arguments that a tool does not have."""
+
 
 def arguments_refused(error: ValidationError, schema: Mapping[str, Any]) -> str:
     """Return one sentence for each argument that does not fit, naming it, its value and what would be valid."""
@@ -25,10 +28,11 @@ def unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[str, Any]
     unknown = [name for name in given if name not in known]
     if not unknown:
         return None
-    near = get_close_matches(unknown[0], known, 1)
+    near = get_close_matches(unknown[0][:SHOWN_CHARS], known, 1)
     guess = f" Did you mean {near[0]}?" if near else ""
     takes = f"takes {', '.join(known)}" if known else "takes no arguments"
-    return f"{tool} has no argument {', '.join(map(repr, unknown))}; it {takes}.{guess}"
+    more = f" and {len(unknown) - SHOWN_NAMES} more" if len(unknown) > SHOWN_NAMES else ""
+    return f"{tool} has no argument {', '.join(map(shown, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{guess}"
 
 
 def _sentence(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
@@ -37,10 +41,11 @@ def _sentence(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
         about = properties.get(name, {}).get("description")
         return f"{name} is missing{f': give {about}' if about else ''}."
     message = item["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("List ")
-    return f"{name}={_shown(item['input'])} {message}."
+    return f"{name}={shown(item['input'])} {message}."
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
+    """Return the beginning of a value, as a program would write it."""
     text = repr(value)
     if len(text) <= SHOWN_CHARS:
         return text

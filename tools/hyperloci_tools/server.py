@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
-from mcp.server.context import ServerMiddleware
+from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
 from mcp.server.mcpserver import Context, MCPServer
 from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
-from mcp_types import CallToolResult, InputRequiredResult
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
 from hyperloci.errors import HyperlociError
@@ -28,9 +29,10 @@ from hyperloci_tools import (
     upkeep,
     writing,
 )
-from hyperloci_tools.complaints import arguments_refused, unknown_arguments
+from hyperloci_tools.complaints import arguments_refused, shown, unknown_arguments
 from hyperloci_tools.registry import build_tools
 from hyperloci_tools.state import ServerState
+from hyperloci_tools.stdio import stdio
 
 OFFERS: Final = (
     *reading.OFFERS,
@@ -71,6 +73,9 @@ UNPLANNED: Final = (
     "{tool} failed for a reason of its own; nothing you passed was wrong. The server's log has the details."
 )
 
+WORDLESS: Final = "Invalid request parameters"
+"""All that the SDK says of a request before `initialize`."""
+
 Lifespan = Callable[[MCPServer[ServerState]], AbstractAsyncContextManager[ServerState]]
 
 
@@ -95,7 +100,7 @@ class HyperlociServer(MCPServer[ServerState]):
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             known = ", ".join(offered.name for offered in self._tool_manager.list_tools())
-            raise ToolError(f"There is no tool {name!r}; there are {known}.")
+            raise ToolError(f"There is no tool {shown(name)}; there are {known}.")
         refusal = unknown_arguments(name, arguments, tool.parameters)
         if refusal is not None:
             raise ToolError(refusal)
@@ -103,6 +108,39 @@ class HyperlociServer(MCPServer[ServerState]):
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
             raise _explained(error, name, tool.parameters) from error.__cause__
+
+    async def run_stdio_async(self) -> None:
+        """Serve stdin and stdout until the client closes its end; whatever line it sends is answered."""
+        async with stdio() as (incoming, outgoing):
+            await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
+
+
+async def explained(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+    """Middleware that says what is wrong with a request that is no tool's: its parameters, its method, its moment.
+
+    Raises:
+        MCPError: with words where the SDK has none.
+    """
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        raise MCPError(INVALID_PARAMS, f"{ctx.method}: {arguments_refused(error, {})}") from error
+    except MCPError as error:
+        if error.code == METHOD_NOT_FOUND:
+            raise MCPError(METHOD_NOT_FOUND, f"There is no method {shown(ctx.method)} here.") from error
+        if error.code == INVALID_PARAMS and error.message == WORDLESS:
+            raise MCPError(INVALID_PARAMS, f"{ctx.method}: send `initialize` first.") from error
+        raise
+    except ValueError as error:
+        # A prompt's: an unknown name, a missing argument, or what its function raised.
+        cause = next((cause for cause in _causes(error) if isinstance(cause, HyperlociError)), None)
+        raise MCPError(INVALID_PARAMS if cause is None else INTERNAL_ERROR, str(cause or error)) from error
+
+
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__
 
 
 def _explained(error: ToolError, tool: str, schema: dict[str, Any]) -> ToolError:
@@ -136,7 +174,7 @@ def make_server(
         version=_version(),
         tools=build_tools(OFFERS, tool_set),
         lifespan=keeping_state,
-        middleware=middleware,
+        middleware=(*middleware, explained),
     )
     resources.register(server, lambda: server.state)
     return server

@@ -88,6 +88,9 @@ def functions(call: Callable[..., Any]) -> Mapping[str, Callable[..., Any]]:
         return call("memory_relate", label, subject_id, object_id)  # type: ignore[no-any-return]
 
     found = (memory_query, memory_add_fact, memory_add_experience, memory_get_context, memory_relate)
+    for function in found:
+        # Python's own complaints of a call name the function by it.
+        function.__qualname__ = function.__name__
     return {function.__name__: function for function in found}
 
 

@@ -16,6 +16,8 @@ from hyperloci.sandbox.policy import FILENAME, Refused, compiled
 MAX_MESSAGE_CHARS: Final = 500
 """Of an error: a message that quotes a whole text says no more than its beginning."""
 
+NO_MESSAGE: Final = "it was raised without a message"
+
 MAX_DEPTH: Final = 20
 """Lists in lists of a result; what is deeper, or contains itself, is shown by its type."""
 
@@ -106,7 +108,7 @@ def evaluate(code: str, functions: Mapping[str, Callable[..., Any]], limits: Lim
 
 def _failure(error: BaseException) -> Failure:
     kind = error.kind if isinstance(error, CallFailed) else type(error).__name__
-    message = _message(error)
+    message = _message(error).strip() or NO_MESSAGE
     if len(message) > MAX_MESSAGE_CHARS:
         message = message[:MAX_MESSAGE_CHARS] + "…"
     return Failure(kind, sayable(message), _line(error.__traceback__))
@@ -117,7 +119,11 @@ def _message(error: BaseException) -> str:
         return f"{error.name} is not available here; of Python's own functions these are: {', '.join(sorted(BUILTINS))}"
     if isinstance(error, MemoryError):
         return "it used more memory than it may"
-    return str(error)
+    try:
+        return str(error)
+    except Exception as why:
+        # Of a number with too many digits, or of lists in lists without end.
+        return f"its message can't be shown ({type(why).__name__})"
 
 
 def _line(trace: TracebackType | None) -> int | None:

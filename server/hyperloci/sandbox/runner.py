@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -19,6 +20,10 @@ from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, Limits
 
 _COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
 """`-I` keeps the working folder, the user's packages and every PYTHON variable out of it."""
+
+FAILED: Final = "{name} failed for a reason of its own; what it was given was not wrong. The log has the details."
+
+_log = logging.getLogger(__name__)
 
 Functions = Mapping[str, Callable[..., Any]]
 
@@ -79,6 +84,11 @@ class _Run:
             return {"value": self._call(name, arguments)}
         except HyperlociError as error:
             return {"error": type(error).__name__, "message": str(error)}
+        except wire.WireError:
+            raise
+        except Exception:
+            _log.exception("%s failed in a program", name)
+            return {"error": "InternalError", "message": FAILED.format(name=name)}
 
     def _call(self, name: object, arguments: object) -> Any:
         self._calls += 1
@@ -151,7 +161,15 @@ def _answer(done: Any, calls: int) -> ReplAnswer | None:
     """Return the child's answer as a value; None where it is not one: a child is not to be trusted."""
     try:
         failure = done["error"]
-        error = None if failure is None else ReplError(**failure)
+        error = None if failure is None else _error(failure["type"], failure["message"], failure["line"])
         return ReplAnswer(output=str(done["output"]), result=done["result"], error=error, calls=calls)
     except (KeyError, TypeError):
         return None
+
+
+def _error(kind: Any, message: Any, line: Any) -> ReplError:
+    if not (isinstance(kind, str) and isinstance(message, str) and kind and message):
+        raise TypeError("an error has a kind and a message")
+    if line is not None and not isinstance(line, int):
+        raise TypeError("a line is a number")
+    return ReplError(type=kind, message=message, line=line)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import functools
+import sqlite3
 from collections.abc import Callable
 from types import FunctionType
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from hyperloci.errors import BadRequestError
-from hyperloci.store.connection import translated
+from hyperloci.errors import BadRequestError, StoreError
+from hyperloci.store.connection import read_leniently, translated
 from hyperloci.store.store import Store
 
 
@@ -40,6 +41,12 @@ def _guarded(method: Callable[Concatenate[F, P], R]) -> Callable[Concatenate[F, 
     def run(self: F, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             with translated(self.store.path):
+                try:
+                    return method(self, *args, **kwargs)
+                except (sqlite3.OperationalError, StoreError) as error:
+                    if not read_leniently(self.store.connection, error):
+                        raise
+                # Its transaction was taken back whole.
                 return method(self, *args, **kwargs)
         except UnicodeEncodeError as error:
             # From a command line that is not UTF-8, or JSON with half of a surrogate pair.

@@ -1,0 +1,194 @@
+"""The server's end of stdio: every line of the client's is answered where JSON-RPC asks for an answer.
+
+The SDK's transport keeps stdout for the protocol and writes; in front of it stands our own reading (`wire`), behind it
+a look at what leaves, so that no answer can fail to be written.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import sys
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, BinaryIO, Final, Self
+
+import anyio
+from anyio.to_thread import run_sync
+from mcp.server.stdio import stdio_server
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    INTERNAL_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from pydantic_core import PydanticSerializationError
+
+from hyperloci_tools import wire
+
+if TYPE_CHECKING:
+    from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+    from mcp.shared._stream_protocols import WriteStream
+
+_log = logging.getLogger(__name__)
+
+LINGER_SECONDS: Final = 1.0
+"""How long requests that came before the end of stdin may still take: `printf ... | hyperloci serve` is answered."""
+
+ENDLESS: Final = frozenset({"subscriptions/listen"})
+"""Requests that are answered when the connection ends."""
+
+UNWRITABLE: Final = "The answer can't be written as JSON. The server's log has the details."
+
+
+class Outgoing:
+    """The SDK's stream of answers; each is made writable on its way, and strikes its request off the list."""
+
+    def __init__(self, sink: WriteStream[SessionMessage]) -> None:
+        self._sink = sink
+        self._open: Counter[tuple[type, RequestId]] = Counter()
+        self._settled = anyio.Event()
+
+    def expect(self, request_id: RequestId) -> None:
+        """Note a request."""
+        self._open[type(request_id), request_id] += 1
+
+    def settle(self, request_id: RequestId) -> None:
+        """Note that a request was answered, or won't be."""
+        key = (type(request_id), request_id)
+        if self._open[key] <= 1:
+            del self._open[key]
+        else:
+            self._open[key] -= 1
+        self._settled.set()
+
+    async def until_answered(self) -> None:
+        """Wait until no request is open."""
+        while self._open:
+            self._settled = anyio.Event()
+            await self._settled.wait()
+
+    async def send(self, item: SessionMessage) -> None:
+        """Send a message."""
+        message = writable(item.message)
+        await self._sink.send(SessionMessage(message, metadata=item.metadata))
+        if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
+            self.settle(message.id)
+
+    async def aclose(self) -> None:
+        """Close the stream."""
+        await self._sink.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def writable(message: JSONRPCMessage) -> JSONRPCMessage:
+    """Return a message that can be written as JSON in UTF-8: itself, nearly always."""
+    try:
+        message.model_dump_json(by_alias=True, exclude_unset=True)
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        _log.warning("an answer was changed so that it can be written: %s", error)
+    else:
+        return message
+    try:
+        plain = wire.encodable(message.model_dump(by_alias=True, exclude_unset=True))
+        return jsonrpc_message_adapter.validate_python(plain, by_name=False)
+    except (PydanticSerializationError, ValidationError, ValueError, RecursionError) as error:
+        _log.warning("an answer can't be written: %s", error)
+        request_id = message.id if isinstance(message, JSONRPCResponse | JSONRPCError) else None
+        return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=INTERNAL_ERROR, message=UNWRITABLE))
+
+
+class Lines:
+    """A client's lines, read by whichever thread asks."""
+
+    def __init__(self, source: BinaryIO) -> None:
+        self._source = source
+
+    def next(self) -> tuple[JSONRPCMessage | wire.Refused, ...] | None:
+        """Return what the next line says; None at the end. Blocks."""
+        line = self._source.readline(wire.MAX_LINE_BYTES + 1)
+        if not line:
+            return None
+        if len(line) > wire.MAX_LINE_BYTES:
+            return (wire.too_long(line[: wire.SEEN_BYTES], self._rest(line)),)
+        return tuple(wire.read(line))
+
+    def _rest(self, line: bytes) -> bytes:
+        """Read on to the end of a line and return its last bytes."""
+        tail = line[-wire.SEEN_BYTES :]
+        while line and not line.endswith(b"\n"):
+            line = self._source.readline(wire.MAX_LINE_BYTES)
+            tail = (tail + line[-wire.SEEN_BYTES :])[-wire.SEEN_BYTES :]
+        return tail
+
+
+def _taken_stdin() -> BinaryIO:
+    """Return stdin for us alone: whatever else reads it, children too, finds it empty."""
+    if sys.platform == "win32":
+        return sys.stdin.buffer
+    source = os.fdopen(os.dup(0), "rb", closefd=False)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    return source
+
+
+@asynccontextmanager
+async def stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionMessage | Exception], Outgoing]]:
+    """Serve the process's stdin and stdout; yields the streams that an SDK server runs on."""
+    nothing = anyio.wrap_file(io.StringIO())
+    lines = Lines(_taken_stdin())
+    async with stdio_server(stdin=nothing) as (unused, sink):
+        await unused.aclose()
+        outgoing = Outgoing(sink)
+        incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        async with anyio.create_task_group() as group:
+            group.start_soon(_read, lines, incoming, outgoing)
+            yield received, outgoing
+
+
+async def _read(lines: Lines, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: Outgoing) -> None:
+    """Hand every message on, and answer what is none, until the client has closed its end or the server its own."""
+    async with incoming:
+        try:
+            while (found := await run_sync(lines.next, abandon_on_cancel=True)) is not None:
+                for message in found:
+                    await _hand_on(message, incoming, outgoing)
+            with anyio.move_on_after(LINGER_SECONDS):
+                await outgoing.until_answered()
+        except (anyio.ClosedResourceError, anyio.BrokenResourceError):
+            _log.debug("the server stopped reading")
+
+
+async def _hand_on(
+    message: JSONRPCMessage | wire.Refused,
+    incoming: MemoryObjectSendStream[SessionMessage | Exception],
+    outgoing: Outgoing,
+) -> None:
+    if isinstance(message, wire.Refused):
+        await outgoing.send(SessionMessage(message.answer()))
+        return
+    if isinstance(message, JSONRPCRequest) and message.method not in ENDLESS:
+        outgoing.expect(message.id)
+    elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+        cancelled = (message.params or {}).get("requestId")
+        if isinstance(cancelled, int | str):
+            outgoing.settle(cancelled)
+    await incoming.send(SessionMessage(message))

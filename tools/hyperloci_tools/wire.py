@@ -1,0 +1,253 @@
+"""What a client's line says: JSON-RPC messages, or why it says none, in words that it can act on.
+
+The SDK drops what it can't parse, and takes a request whose id is `null` or `1.5` for a notification: whoever sent it
+would wait for ever. So every line is read here first. What is JSON by its grammar is read, with U+FFFD for halves of
+surrogate pairs (as browsers and Node write them); what is not is refused, with the id wherever one can be made out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mcp_types import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    PARSE_ERROR,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    RequestId,
+    jsonrpc_message_adapter,
+)
+from pydantic import ValidationError
+from pydantic_core import from_json
+
+MAX_LINE_BYTES: Final = 8 << 20
+"""Of one message: some hundred times the longest memory, with every character escaped."""
+
+SEEN_BYTES: Final = 64 << 10
+"""Of a longer line's beginning and end, where its id is looked for."""
+
+MAX_BATCH: Final = 100
+"""Messages of one array that are refused one by one, each with its id."""
+
+MAX_ID_CHARS: Final = 1_000
+"""Of an id that is answered; the SDK counts up from 0."""
+
+SHOWN_CHARS: Final = 60
+"""Of a wrong value, as much as it takes to recognise it."""
+
+REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
+
+_BOM: Final = b"\xef\xbb\xbf"
+
+_MAY_BE_HALF: Final = re.compile(rb"\\u[dD][89a-fA-F]")
+
+_ESCAPE: Final = re.compile(
+    rb"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
+"""An escape of a JSON string: a surrogate pair, half of one, or any other."""
+
+_STRUCTURE: Final = re.compile(rb'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[\[{]+|[\]}]+', re.DOTALL)
+"""Strings and brackets. A string that never ends goes to the end, so that none is looked at twice."""
+
+_ID_VALUE: Final = re.compile(rb'\s*:\s*(-?[0-9]{1,1000}(?![0-9.eE])|"(?:[^"\\]++|\\.){0,1000}+")', re.DOTALL)
+
+_ID_AT_END: Final = re.compile(
+    rb'"id"\s{0,100}:\s{0,100}(-?[0-9]{1,1000}|"(?:[^"\\]++|\\.){0,1000}+")\s{0,100}\}\s{0,100}\Z', re.DOTALL
+)
+
+_NOT_A_NUMBER: Final = re.compile(rb"-?(?:NaN|Infinity)")
+
+_REASONS: Final = (
+    ("recursion limit", "it is nested more than 200 levels deep: send it flatter"),
+    ("number out of range", "a number has more than 4,300 digits: send it as a string"),
+    ("control character", "a control character stands in a string: escape it, as in \\u0001"),
+    ("EOF while parsing", "it ends in the middle: send each message whole, on one line"),
+)
+"""What `from_json` says of lines that come from programs, not from typing, and what to change."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A line, or one message of it, that can't be used.
+
+    Attributes:
+        id: of the request, where it can be made out.
+        code: JSON-RPC's.
+        message: what to change.
+    """
+
+    id: RequestId | None
+    code: int
+    message: str
+
+    def answer(self) -> JSONRPCError:
+        """Return the answer."""
+        return JSONRPCError(jsonrpc="2.0", id=self.id, error=ErrorData(code=self.code, message=self.message))
+
+
+def read(line: bytes) -> Iterator[JSONRPCMessage | Refused]:
+    """Yield what a line says: usually one message; nothing where it is blank, or a response that answers nothing."""
+    line = line.removeprefix(_BOM).strip()
+    if not line:
+        return
+    try:
+        value, mended = _parsed(line)
+    except ValueError as error:
+        yield Refused(id_in(line), PARSE_ERROR, f"This is no JSON-RPC message: {_reason(error, line)}.")
+        return
+    if isinstance(value, list):
+        yield from _batch(value)
+    else:
+        yield from _message(value, mended=mended)
+
+
+def too_long(head: bytes, tail: bytes) -> Refused:
+    """Return the refusal of a line longer than `MAX_LINE_BYTES`, of which only the beginning and the end are known."""
+    found = id_in(head)
+    if found is None:
+        at_end = _ID_AT_END.search(tail)
+        found = None if at_end is None else _id_value(at_end[1])
+    size = f"{MAX_LINE_BYTES >> 20} MiB"
+    return Refused(found, INVALID_REQUEST, f"The message is longer than {size}: send less at once.")
+
+
+def id_in(line: bytes) -> RequestId | None:
+    """Return the `id` of the outermost object of a line that need not be JSON; None where there is none."""
+    depth = 0
+    for token in _STRUCTURE.finditer(line):
+        first = token[0][:1]
+        if first in b"[{":
+            depth += len(token[0])
+        elif first in b"]}":
+            depth -= len(token[0])
+        elif depth == 1 and token[0] == b'"id"':
+            value = _ID_VALUE.match(line, token.end())
+            if value is not None:
+                return _id_value(value[1])
+    return None
+
+
+def _id_value(text: bytes) -> RequestId | None:
+    try:
+        value = from_json(text)
+    except ValueError:
+        return None
+    return value if _is_id(value) else None
+
+
+def _is_id(value: object) -> bool:
+    if isinstance(value, str):
+        return len(value) <= MAX_ID_CHARS
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**MAX_ID_CHARS
+
+
+def _parsed(line: bytes) -> tuple[Any, bool]:
+    """Return what a line holds, and whether halves of surrogate pairs were replaced in it.
+
+    Raises:
+        ValueError: it is no JSON, or more than can be held.
+    """
+    try:
+        return from_json(line, allow_inf_nan=False), False
+    except ValueError:
+        if _MAY_BE_HALF.search(line) is not None:
+            return from_json(_ESCAPE.sub(_whole, line), allow_inf_nan=False), True
+        raise
+
+
+def _whole(escape: re.Match[bytes]) -> bytes:
+    return escape[0] if escape["half"] is None else b"\\ufffd"
+
+
+def _reason(error: ValueError, line: bytes) -> str:
+    said = str(error)
+    if _NOT_A_NUMBER.match(line, _offset(said)):
+        return "NaN and Infinity are no JSON: send null"
+    if "unicode code point" in said:
+        return "it is not UTF-8"
+    return next((reason for sign, reason in _REASONS if sign in said), f"{said}: send one JSON object a line")
+
+
+def _offset(said: str) -> int:
+    """Return where a line stops being JSON; there is one line, so its column tells."""
+    column = re.search(r"column ([0-9]{1,9})\Z", said)
+    return 0 if column is None else max(0, int(column[1]) - 1)
+
+
+def _batch(messages: list[Any]) -> Iterator[JSONRPCMessage | Refused]:
+    """Refuse an array of messages, each that asks for an answer by its own id."""
+    why = "Arrays of messages are not part of this protocol: send one message a line."
+    asking = [one["id"] for one in messages if isinstance(one, dict) and "method" in one and _is_id(one.get("id"))]
+    for request_id in asking[:MAX_BATCH]:
+        yield Refused(request_id, INVALID_REQUEST, why)
+    if len(asking) != len(messages) or len(asking) > MAX_BATCH or not asking:
+        yield Refused(None, INVALID_REQUEST, why)
+
+
+def _message(value: Any, *, mended: bool) -> Iterator[JSONRPCMessage | Refused]:
+    if not isinstance(value, dict):
+        yield Refused(None, INVALID_REQUEST, f"A message is a JSON object, not {_shown(value)}.")
+        return
+    if "method" not in value and ("result" in value or "error" in value):
+        # Nothing may be answered to a response.
+        try:
+            yield jsonrpc_message_adapter.validate_python(value, by_name=False)
+        except ValidationError:
+            return
+        return
+    request_id = value.get("id")
+    known = request_id if _is_id(request_id) and not (mended and REPLACEMENT in str(request_id)) else None
+    fault = _fault(value, known)
+    if fault is not None:
+        yield Refused(known, *fault)
+    elif "id" in value:
+        yield JSONRPCRequest(jsonrpc="2.0", id=known, method=value["method"], params=value.get("params"))  # type: ignore[arg-type]
+    else:
+        yield JSONRPCNotification(jsonrpc="2.0", method=value["method"], params=value.get("params"))
+
+
+def _fault(value: dict[str, Any], known: RequestId | None) -> tuple[int, str] | None:
+    if value.get("jsonrpc") != "2.0":
+        return INVALID_REQUEST, 'A message has "jsonrpc": "2.0".'
+    if not isinstance(value.get("method"), str):
+        return INVALID_REQUEST, f"method is a string, not {_shown(value.get('method'))}."
+    if "id" in value and known is None:
+        return (
+            INVALID_REQUEST,
+            f"id is a whole number or a string of at most {MAX_ID_CHARS:,} whole characters, not {_shown(value['id'])};"
+            " leave it out where no answer is wanted.",
+        )
+    if not isinstance(value.get("params", {}), dict | None):
+        return INVALID_PARAMS, f"params is an object, not {_shown(value['params'])}."
+    return None
+
+
+def _shown(value: object) -> str:
+    kind = {dict: "an object", list: "an array", str: "a string", bool: "a truth value", type(None): "null"}
+    return kind.get(type(value), "a number")
+
+
+def encodable(value: Any, depth: int = 100) -> Any:
+    """Return a value that JSON and UTF-8 can carry.
+
+    Halves of surrogate pairs become U+FFFD, what is nested more than `depth` levels deep an ellipsis, and what JSON
+    has no form for its text.
+    """
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if value is None or isinstance(value, bool | int | float):
+        return value
+    if depth == 0:
+        return "…"
+    if isinstance(value, dict):
+        return {encodable(str(key), depth): encodable(member, depth - 1) for key, member in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [encodable(member, depth - 1) for member in value]
+    return encodable(str(value), depth)
