@@ -23,7 +23,11 @@ FUSIONS: Final = ("calibrated", "rrf")
 CONSOLIDATION: Final = ("heuristic", "llm", "host", "off")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
-"""What a project's own file may set: a cloned repository must not choose a model, a device or where data goes."""
+"""What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
+`project` is a claim, not a setting."""
+
+_CLAIMS: Final = frozenset({"claimed_project"})
+"""What only a project's own file says."""
 
 
 _LARGEST: Final = 1e308
@@ -76,7 +80,8 @@ class Settings:
         embedder: False keeps this installation on keywords and graph only.
         embedder_idle_seconds: the embedder exits after so long without a request.
         tools: `core` or `all` (tools contract).
-        project: a name for the project that overrides the one found through git.
+        project: the user's own name for the project; projects of one name share a memory.
+        claimed_project: the name that the project's own file gives it; it only shows and suggests.
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
         watch: whether file and git watchers run.
@@ -117,6 +122,7 @@ class Settings:
     embedder_idle_seconds: int = 900
     tools: str = "core"
     project: str | None = None
+    claimed_project: str | None = None
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
     watch: bool = True
@@ -210,7 +216,11 @@ class Settings:
             project_file = _project_file(project_root.absolute())
             values = _read_toml(project_file)
             _refuse_foreign_keys(values, project_file)
+            claimed = values.pop("project", None)
             settings = _apply(settings, values, str(project_file))
+            if claimed is not None:
+                name = _convert("project", claimed, None, str(project_file))
+                settings = replace(settings, claimed_project=name)
         return _apply(settings, _environment_values(environ), "environment")
 
 
@@ -261,6 +271,8 @@ _ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
 def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for setting in fields(Settings):
+        if setting.name in _CLAIMS:
+            continue
         name = _ENVIRONMENT_NAMES.get(setting.name, f"HYPERLOCI_{setting.name.upper()}")
         if environ.get(name):
             values[setting.name] = environ[name]
@@ -268,7 +280,7 @@ def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _apply(settings: Settings, values: Mapping[str, Any], source: str) -> Settings:
-    known = {setting.name for setting in fields(Settings)}
+    known = {setting.name for setting in fields(Settings)} - _CLAIMS
     unknown = sorted(set(values) - known)
     if unknown:
         raise ConfigurationError(f"{source}: unknown setting {', '.join(unknown)}.")
