@@ -39,6 +39,9 @@ GIT_TIMEOUT_SECONDS: Final = 2.0
 ID_HEX_DIGITS: Final = 16
 """64 bits: a person with a million projects would see two of them collide with a chance of one in 37 million."""
 
+MAX_CLAIM_CHARS: Final = 80
+"""Of the name that a repository gives itself."""
+
 _MAX_LOCAL_HOPS: Final = 3
 """A clone of a clone on the same disk is followed to the address where the first one came from."""
 
@@ -153,7 +156,7 @@ def identify(
     first = _first_commit(repository, head, home, git_timeout, notes) if repository and thorough else None
     place = repository.common_dir if repository else root
     token = token_of(place) if repository else None
-    name, claimed_name = ((text or "").strip() for text in (override, claimed_name))
+    name, claimed_name = (override or "").strip(), _one_line(claimed_name or "")
     if name:
         basis, key = Basis.NAME, name
     elif repository:
@@ -250,6 +253,11 @@ def _first_commit(
     if answer.problem:
         notes.append(answer.problem)
     return answer.value
+
+
+def _one_line(text: str) -> str:
+    """Return what a repository says of itself as a name that can't pass for more than one."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:MAX_CLAIM_CHARS]
 
 
 def _real_folder(path: Path) -> Path:

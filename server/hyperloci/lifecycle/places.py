@@ -19,6 +19,7 @@ MAX_ALIKE: Final = 5
 """Projects that are named as looking like a place: more are no help in choosing."""
 
 _REASONS: Final = {
+    "new": "by where it lies; it is new here",
     "place": "by where it lies",
     "moved": "by the token in its Git folder, which moved here",
     "adopted": "by where it lies; its memory was made by an older version",
@@ -82,7 +83,7 @@ def account(store: Store, project: Project) -> PlaceAccount:
         name=project.name,
         root=str(project.root),
         reason=reason,
-        why=_REASONS.get(reason, "it is new here"),
+        why=_REASONS[reason],
         alike=_alike(store, project, scope, place),
     )
 
@@ -198,9 +199,12 @@ def _alike(store: Store, project: Project, scope: str, place: Place | None) -> t
     first = project.root_commit or (place.root_commit if place else None)
     copies = {one.scope for one in store.places.with_token(project.token)} if project.token else set()
     before = {one.scope for one in store.places.at(str(project.root))}
+    claiming = store.places.claiming(
+        remote=project.remote, root_commit=first, name=project.claimed_name, root=str(project.root)
+    )
     found = []
-    for known in store.places.projects():
-        if known.scope == scope or not known.memories:
+    for known in store.places.projects({*claiming, *copies, *before} - {scope}):
+        if not known.memories:
             continue
         because = _because(project, first, known, copied=known.scope in copies, before=known.scope in before)
         if because:
@@ -223,7 +227,7 @@ def _because(project: Project, first: str | None, known: KnownProject, *, copied
 
 
 def _known(store: Store, scope: str) -> KnownProject:
-    return next(one for one in store.places.projects() if one.scope == scope)
+    return store.places.projects([scope])[0]
 
 
 def _the_one(found: Sequence[KnownProject], what: str, otherwise: str) -> KnownProject:

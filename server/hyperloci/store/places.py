@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -167,8 +168,17 @@ class Places:
                 found.append((str(row[0]), row[1]))
         return found
 
-    def projects(self) -> list[KnownProject]:
-        """Return every project, the one used last first, without scopes that are joined to another."""
+    def claiming(self, *, remote: str | None, root_commit: str | None, name: str | None, root: str) -> list[str]:
+        """Return the ids of the scopes that share a claim, or a folder, with a place."""
+        rows = self._connection.execute(
+            "SELECT id FROM scopes WHERE remote = ? OR root_commit = ? OR name = ? OR root = ?",
+            (remote, root_commit, name, root),
+        )
+        return [str(row[0]) for row in rows]
+
+    def projects(self, scope_ids: Collection[str] | None = None) -> list[KnownProject]:
+        """Return every project (of some scopes), the one used last first, without those joined to another."""
+        chosen = None if scope_ids is None else json.dumps(list(scope_ids))
         rows = self._connection.execute(
             f"""
             SELECT s.id AS scope, s.name AS name, s.root AS root, s.remote AS remote, s.root_commit AS root_commit,
@@ -176,11 +186,12 @@ class Places:
                     AND n.origin NOT IN {_IS_FROM_FILES}) AS memories,
                 max(n.last_accessed) AS last_used_at
             FROM scopes s LEFT JOIN nodes n ON n.scope_key = s.key
-            WHERE s.id <> 'global' AND NOT EXISTS (
+            WHERE s.id <> 'global' AND (?1 IS NULL OR s.id IN (SELECT value FROM json_each(?1))) AND NOT EXISTS (
                 SELECT 1 FROM place_links l WHERE l.from_scope_key = s.key AND l.unlinked_at IS NULL
                 AND NOT EXISTS (SELECT 1 FROM places p WHERE p.scope_key = s.key))
             GROUP BY s.key ORDER BY last_used_at DESC, s.id
-            """
+            """,
+            (chosen,),
         )
         return [KnownProject(**dict(zip(row.keys(), row, strict=True))) for row in rows]
 
