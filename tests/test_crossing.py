@@ -13,7 +13,9 @@ from typing import Any
 
 import pytest
 
+from hyperloci.clock import system_clock
 from hyperloci.config import Settings
+from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from tests.e2e.house import House
@@ -344,3 +346,41 @@ def test_a_git_directory_in_the_environment_points_nowhere(world: World, monkeyp
     with world.memory(world.hostile) as memory:
         memory.index_path()
         assert COMMIT not in everything_shown(memory)
+
+
+def test_a_short_word_is_not_taken_for_the_beginning_of_another_projects_id(world: World) -> None:
+    with world.memory(world.victim) as memory:
+        theirs = memory.search("launch code", limit=1).results[0].id
+    with world.memory(repository(world.hostile, EVIL)) as memory:
+        for prefix in (theirs[:4], theirs[:8], theirs[:20]):
+            for ask in (memory.find_related, memory.explain_fact, memory.timeline, memory.graph):
+                assert SECRET not in answered(ask, prefix)
+            assert SECRET not in answered(memory.search, "rocket", where={"related_to": prefix})
+
+
+def answered(ask: Callable[..., object], *arguments: Any, **options: Any) -> str:
+    try:
+        return repr(ask(*arguments, **options))
+    except HyperlociError as error:
+        return str(error)
+
+
+def test_a_session_that_goes_on_in_another_project_is_another_there(world: World) -> None:
+    hostile = repository(world.hostile, EVIL)
+    for place, words in (
+        (hostile, "Look at the hostile thing"),
+        (world.victim, "The rocket carries a periwinkle flag"),
+        (hostile, "Look at it again"),
+    ):
+        with world.memory(place) as memory:
+            said = Records(memory.project, "s1", now=system_clock()).prompt(words, event_id=words)
+            assert said is not None
+            assert memory.keep(said) == 1 and memory.keep(said) == 0
+            memory.context_for(said)
+    with world.memory(hostile) as memory:
+        (session,) = memory.recent_sessions()
+        assert (session["id"], session["turns"]) == ("s1", 2)
+        assert "periwinkle" not in repr(memory.timeline(session_id="s1"))
+    with world.memory(world.victim) as memory:
+        assert [session["turns"] for session in memory.recent_sessions()] == [1, 1]
+        assert "periwinkle" in repr(memory.search("periwinkle flag").results)

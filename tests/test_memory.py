@@ -450,7 +450,8 @@ def damage(database: Path) -> None:
     with contextlib.closing(sqlite3.connect(database)) as connection:
         page_bytes = connection.execute("PRAGMA page_size").fetchone()[0]
         roots = connection.execute(
-            "SELECT rootpage FROM sqlite_master WHERE rootpage > 1 AND tbl_name NOT IN ('scopes', 'places', 'sqlite_sequence')"
+            "SELECT rootpage FROM sqlite_master WHERE rootpage > 1"
+            " AND tbl_name NOT IN ('scopes', 'places', 'sqlite_sequence')"
         ).fetchall()
     data = bytearray(database.read_bytes())
     for (root,) in roots:

@@ -94,12 +94,16 @@ def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None
 
 
 def _ask(memory: Memory, wanted: KnownProject) -> None:
-    if not sys.stdin.isatty():
+    if not _is_interactive():
         complain("This joins two memories, so a person is asked: run it in a terminal, or give --yes.")
         raise typer.Exit(Exit.USAGE)
     errors.print(f"{memory.project.root} will have the memory of {_described(wanted)},")
     errors.print("read it in every session, and add to it. What was remembered here so far goes with it.")
     typer.confirm("Join them?", abort=True, err=True)
+
+
+def _is_interactive() -> bool:
+    return sys.stdin.isatty()
 
 
 def _print_links(found: tuple[Link, ...], *, json: bool) -> None:
@@ -114,7 +118,8 @@ def _print_links(found: tuple[Link, ...], *, json: bool) -> None:
 
 
 def _described(one: KnownProject) -> str:
-    return f"{one.name} ({one.scope}) at {one.root or '-'}: {one.memories:,} memories, last used {_day(one)}"
+    count = f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"
+    return f"{one.name} ({one.scope}) at {one.root or '-'}: {count}, last used {_day(one)}"
 
 
 def _day(one: KnownProject) -> str:

@@ -66,7 +66,11 @@ class Capture:
         return new
 
     def _placed(self, record: Record) -> Record:
+        """Return a record with the scope of its place; a session that goes on in another project is another there."""
         scope = self._store.places.scope_of(record.project_id)
+        session = self._store.sessions.get(record.session_id)
+        if session is not None and session.scope != scope:
+            return replace(record, project_id=scope, session_id=f"{record.session_id}@{scope}")
         return record if scope == record.project_id else replace(record, project_id=scope)
 
     def _keep(self, record: Record) -> int:

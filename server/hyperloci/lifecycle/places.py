@@ -128,7 +128,8 @@ def target_of(store: Store, project: Project, said: str | None) -> KnownProject:
     at = {place.scope for place in store.places.at(folder)}
     found = [one for one in known if one.scope in at or one.root == folder] if os.path.isabs(folder) else []
     found = found or [one for one in known if one.scope == said]
-    found = found or [one for one in known if one.scope != own.scope and one.name == said]
+    namesakes = [one for one in known if one.name == said]
+    found = found or [one for one in namesakes if one.scope != own.scope] or namesakes
     found = found or [one for one in known if len(said) >= 4 and one.scope.removeprefix("project:").startswith(said)]
     return _the_one(found, f"is meant by {said!r:.80}", "`hyperloci projects` lists their folders and ids")
 
