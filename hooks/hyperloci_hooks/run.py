@@ -72,6 +72,7 @@ class Hook:
         self._settings: Settings | None = None
         self._unkept: Record | None = None
         self._told = False
+        self._news = ""
         self._known = threading.Event()
         self._spooling = threading.Lock()
 
@@ -85,7 +86,7 @@ class Hook:
         self._told = True
         try:
             context = self._handle(event, payload)
-            self.outlet.answer(answer_of(self._name, context if event.injects else ""))
+            self.outlet.answer(answer_of(self._name, context if event.injects else "", self._news))
         except Exception as error:
             self.tell(_described(error), level="ERROR")
             self.spool()
@@ -118,6 +119,7 @@ class Hook:
                 self._drain(event, memory)
             memory.keep(record)
             self._unkept = None
+            self._news = memory.notice() if self._name == "SessionStart" else ""
             return memory.context_for(record) if event.injects else ""
 
     def _drain(self, event: Event, memory: Any) -> None:

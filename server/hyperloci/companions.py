@@ -113,10 +113,11 @@ class WatchCompanion:
 
     def start(self) -> None:
         """Find the project and watch it."""
-        from hyperloci.ingest.project import identify
         from hyperloci.ingest.watch import Watchers
+        from hyperloci.memory import Memory
 
-        project = identify(self._project_path, override=self._settings.project)
+        with Memory.open(self._settings, self._project_path) as memory:
+            project = memory.project
         on_change = None if self._changed is None else _without_report(self._changed)
         self._watchers = Watchers(self._settings, project, on_change=on_change)
         self._watchers.start()

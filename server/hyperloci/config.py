@@ -23,7 +23,14 @@ FUSIONS: Final = ("calibrated", "rrf")
 CONSOLIDATION: Final = ("heuristic", "llm", "host", "off")
 
 _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project"})
-"""What a project's own file may set: a cloned repository must not choose a model, a device or where data goes."""
+"""What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
+`project` is a claim, not a setting."""
+
+MAX_CLIENT_FILE_BYTES: Final = 1_000_000
+"""Of a file of the client's settings; a longer one is cut, and then can't be read."""
+
+_CLAIMS: Final = frozenset({"claimed_project"})
+"""What only a project's own file says."""
 
 
 _LARGEST: Final = 1e308
@@ -76,7 +83,8 @@ class Settings:
         embedder: False keeps this installation on keywords and graph only.
         embedder_idle_seconds: the embedder exits after so long without a request.
         tools: `core` or `all` (tools contract).
-        project: a name for the project that overrides the one found through git.
+        project: the user's own name for the project; projects of one name share a memory.
+        claimed_project: the name that the project's own file gives it; it only shows and suggests.
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
         watch: whether file and git watchers run.
@@ -117,6 +125,7 @@ class Settings:
     embedder_idle_seconds: int = 900
     tools: str = "core"
     project: str | None = None
+    claimed_project: str | None = None
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
     watch: bool = True
@@ -206,20 +215,64 @@ class Settings:
         )
         user_file = _absolute(environ.get("HYPERLOCI_CONFIG") or claude_dir / "hyperloci.toml")
         settings = _apply(settings, _read_toml(user_file), str(user_file))
+        from_environment = _environment_values(environ)
         if project_root is not None:
             project_file = _project_file(project_root.absolute())
             values = _read_toml(project_file)
+            if "project" in from_environment and _sets_project(project_root.absolute()):
+                values["project"] = from_environment.pop("project")
             _refuse_foreign_keys(values, project_file)
+            claimed = values.pop("project", None)
             settings = _apply(settings, values, str(project_file))
-        return _apply(settings, _environment_values(environ), "environment")
+            if claimed is not None:
+                name = _convert("project", claimed, None, str(project_file))
+                settings = replace(settings, claimed_project=name)
+        return _apply(settings, from_environment, "environment")
 
 
 def _project_file(folder: Path) -> Path:
     """Return the settings file nearest to a folder, from there up to its repository's root and no further."""
+    files = [place / ".hyperloci.toml" for place in _up_to_root(folder)]
+    return next((file for file in files if os.path.exists(file)), files[0])
+
+
+def _up_to_root(folder: Path) -> list[Path]:
     folders = [folder, *folder.parents]
     root = next((number for number, place in enumerate(folders) if os.path.exists(place / ".git")), 0)
-    files = [place / ".hyperloci.toml" for place in folders[: root + 1]]
-    return next((file for file in files if os.path.exists(file)), files[0])
+    return folders[: root + 1]
+
+
+_CLIENT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json", ".mcp.json")
+"""Files of a project from which Claude Code takes variables of the environment."""
+
+
+def _sets_project(folder: Path) -> bool:
+    """Whether files of the project set HYPERLOCI_PROJECT: then its value is the repository's word, not the user's."""
+    import json
+
+    for path in (place / name for place in _up_to_root(folder) for name in _CLIENT_FILES):
+        try:
+            value = json.loads(path.read_bytes()[:MAX_CLIENT_FILE_BYTES])
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError, RecursionError):
+            return True  # What can't be read may say so.
+        if _has_key(value, "HYPERLOCI_PROJECT"):
+            return True
+    return False
+
+
+def _has_key(value: object, name: str) -> bool:
+    waiting = [value]
+    while waiting:
+        item = waiting.pop()
+        if isinstance(item, dict):
+            if name in item:
+                return True
+            waiting.extend(item.values())
+        elif isinstance(item, list):
+            waiting.extend(item)
+    return False
 
 
 def _runtime_dir(environ: Mapping[str, str]) -> Path:
@@ -261,6 +314,8 @@ _ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
 def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for setting in fields(Settings):
+        if setting.name in _CLAIMS:
+            continue
         name = _ENVIRONMENT_NAMES.get(setting.name, f"HYPERLOCI_{setting.name.upper()}")
         if environ.get(name):
             values[setting.name] = environ[name]
@@ -268,7 +323,7 @@ def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def _apply(settings: Settings, values: Mapping[str, Any], source: str) -> Settings:
-    known = {setting.name for setting in fields(Settings)}
+    known = {setting.name for setting in fields(Settings)} - _CLAIMS
     unknown = sorted(set(values) - known)
     if unknown:
         raise ConfigurationError(f"{source}: unknown setting {', '.join(unknown)}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -16,8 +17,9 @@ from hyperloci import __version__, install
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError, StoreCorruptError
-from hyperloci.ingest.project import identify
+from hyperloci.ingest.project import Project, identify
 from hyperloci.lifecycle import backups
+from hyperloci.lifecycle.places import PlaceAccount, account
 from hyperloci.store import Store, health, vec
 from hyperloci.store.archive import Archive
 from hyperloci.store.connection import translated
@@ -186,12 +188,30 @@ def _disk(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
 def _git_project(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
     if shutil.which("git") is None:
         yield Finding(Level.WARNING, "git", "not found: commits are not remembered", "install git")
-    found = identify(project, override=settings.project)
-    yield Finding(Level.OK, "project", f"{found.name} ({found.id}), known by its {found.basis}, at {found.root}")
+    found = identify(project, override=settings.project, claimed_name=settings.claimed_project)
+    yield from _place_of_project(settings, found)
     if found.broad:
         yield Finding(Level.NOTE, "project", "this folder is too broad to index or watch; open a project's folder")
     for note in found.notes:
         yield Finding(Level.NOTE, "project", note)
+
+
+def _place_of_project(settings: Settings, found: Project) -> Iterator[Finding]:
+    told = PlaceAccount(
+        scope=found.id, name=found.name, root=str(found.root), reason="new", why="by where it lies; it is new here"
+    )
+    if os.path.exists(settings.database):
+        with contextlib.suppress(HyperlociError), Store.open(settings.database, read_only=True) as store:
+            told = account(store, found)
+    yield Finding(Level.OK, "project", f"{told.name} ({told.scope}) at {told.root}, known {told.why}")
+    for alike in told.alike:
+        other = alike.project
+        yield Finding(
+            Level.NOTE,
+            "project",
+            f"looks like {other.name} ({other.scope}) at {other.root}, {other.memories} memories: {alike.because}",
+            f"if they belong together: hyperloci link {other.scope}",
+        )
 
 
 def _claude_code(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:

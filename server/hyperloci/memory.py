@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from hyperloci.lifecycle.consolidate import Consolidated, Request
     from hyperloci.lifecycle.decay import Pruning, WeakHit
     from hyperloci.lifecycle.entities import EntityCare
+    from hyperloci.lifecycle.places import Linked, PlaceAccount
     from hyperloci.lifecycle.session_report import SessionReport
     from hyperloci.lifecycle.upkeep import UpkeepReport
     from hyperloci.model.answers import (
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from hyperloci.model.turn import Turn
     from hyperloci.retrieval.search import Searcher
     from hyperloci.retrieval.structure import Entry, Tree
+    from hyperloci.store.places import KnownProject, Link
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -376,10 +378,11 @@ class Memory:
 
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
+        from hyperloci.lifecycle.places import as_told
         from hyperloci.store.archive import Archive
 
         answer = self.store.stats()
-        answer["project"] = {"id": self.project.id, "name": self.project.name}
+        answer["project"] = as_told(self.place())
         answer["database"] = str(self.settings.database)
         answer["embedder"] = self._embedder_state()
         answer["chunks"] = self.store.chunks.statistics()
@@ -683,6 +686,61 @@ class Memory:
         with self.store.transaction():
             abandon_idle(self.store, self.project.id, now=self._clock())
         return new
+
+    def notice(self) -> str:
+        """Return one line for the person, not the assistant, about what this place looks like; '' after the first."""
+        from hyperloci.lifecycle.places import notice
+
+        return notice(self.store, self.project, now=self._clock())
+
+    # -- places ------------------------------------------------------------------------------------------------------
+
+    def place(self) -> PlaceAccount:
+        """Tell which project this place is, why, and which others look like it."""
+        from hyperloci.lifecycle.places import account
+
+        return account(self.store, self.project)
+
+    def projects(self) -> tuple[KnownProject, ...]:
+        """Return every project of the database, the one used last first."""
+        return tuple(self.store.places.projects())
+
+    def link_target(self, said: str | None = None) -> KnownProject:
+        """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
+
+        Raises:
+            NotFoundError: none is meant, or looks like this place.
+            BadRequestError: several could be meant.
+        """
+        from hyperloci.lifecycle.places import target_of
+
+        return target_of(self.store, self.project, said)
+
+    def link(self, target: KnownProject) -> Linked:
+        """Join this place to another project's memory; an open memory is to be opened again.
+
+        Raises:
+            BadRequestError: it has that memory already, was linked to another, or is known by a name.
+        """
+        from hyperloci.lifecycle.places import link
+
+        return link(self.store, self.project, target, now=self._clock())
+
+    def unlink(self) -> Linked:
+        """Give this place its own memory back; what was stored since the link stays where it is.
+
+        Raises:
+            NotFoundError: it is not linked.
+        """
+        from hyperloci.lifecycle.places import unlink
+
+        return unlink(self.store, self.project, now=self._clock())
+
+    def links(self) -> tuple[Link, ...]:
+        """Return all links that the user made, latest first, undone ones too."""
+        from hyperloci.lifecycle.places import links
+
+        return links(self.store)
 
     # -- upkeep ------------------------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Which project a folder belongs to, on real repositories."""
+"""Which project a folder belongs to, on real repositories: where it lies, whatever it says of itself."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.ingest.project import Basis, identify, project_id
 from hyperloci.ingest.project_git import read_remotes
 from hyperloci.ingest.project_remote import normalise_remote
+from hyperloci.ingest.project_token import TOKEN_FILE, known_token
 from tests.support import examples
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -64,14 +65,87 @@ def no_git(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(subprocess, "Popen", fail)
 
 
-def test_clones_over_ssh_and_https_are_one_project(home: Path, work: Path) -> None:
+def test_two_clones_of_one_remote_are_two_projects(home: Path, work: Path) -> None:
     first = identify(repository(work / "a", remote=HTTPS), home=home)
     second = identify(repository(work / "b", remote=SSH), home=home)
-    assert first.id == second.id
-    assert (first.basis, first.remote, first.name) == (Basis.REMOTE, "github.com/acme/rocket", "rocket")
+    assert first.id != second.id
+    assert first.remote == second.remote == "github.com/acme/rocket"
+    assert (first.basis, first.name, first.place) == (Basis.PLACE, "rocket", work / "a" / ".git")
     assert (first.root, second.root) == (work / "a", work / "b")
-    assert first.id == project_id(Basis.REMOTE, "github.com/acme/rocket")
     assert len(first.id) == len("project:") + 16
+    assert identify(work / "a", home=home) == first
+
+
+def test_a_token_lies_in_the_git_folder_for_the_user_alone_and_is_never_committed(home: Path, work: Path) -> None:
+    folder = repository(work / "a")
+    found = identify(folder, home=home)
+    token = folder / ".git" / TOKEN_FILE
+    assert (token.stat().st_mode & 0o777, len(token.read_bytes())) == (0o600, 33)
+    assert git(folder, "status", "--porcelain", "--ignored") == ""
+    git(work, "clone", "-q", str(folder), "copy")
+    assert not (work / "copy" / ".git" / TOKEN_FILE).exists()
+    assert found.token == known_token(folder / ".git") != identify(work / "copy", home=home).token
+
+
+def test_the_id_changes_with_the_token_and_with_the_path(home: Path, work: Path) -> None:
+    folder = repository(work / "a")
+    first = identify(folder, home=home)
+    shutil.move(folder, work / "b")
+    moved = identify(work / "b", home=home)
+    assert (moved.token, moved.id == first.id) == (first.token, False)
+    shutil.move(work / "b", folder)
+    assert identify(folder, home=home) == first
+    (folder / ".git" / TOKEN_FILE).unlink()
+    assert identify(folder, home=home).id != first.id
+
+
+def test_two_processes_that_leave_a_token_at_once_agree(home: Path, work: Path) -> None:
+    folder = repository(work / "a", remote=HTTPS)
+    code = (
+        "import sys; from pathlib import Path; from hyperloci.ingest.project import identify;"
+        " sys.stdin.read(1); print(identify(Path(sys.argv[1])).id)"
+    )
+    several = [
+        subprocess.Popen(
+            [sys.executable, "-c", code, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        for _ in range(4)
+    ]
+    for process in several:
+        assert process.stdin is not None
+        process.stdin.write("x")
+        process.stdin.flush()
+    assert len({process.communicate()[0] for process in several}) == 1
+    assert [path.name for path in (folder / ".git").glob("hyperloci*")] == [TOKEN_FILE]
+
+
+@pytest.mark.parametrize("kind", ["symbolic link", "second name", "rubbish", "folder", "pipe"])
+def test_what_stands_in_a_tokens_place_is_not_taken_for_one(home: Path, work: Path, kind: str) -> None:
+    victim, folder = repository(work / "victim"), repository(work / "a")
+    known = identify(victim, home=home).token
+    token = folder / ".git" / TOKEN_FILE
+    if kind == "symbolic link":
+        token.symlink_to(victim / ".git" / TOKEN_FILE)
+    elif kind == "second name":
+        os.link(victim / ".git" / TOKEN_FILE, token)
+    elif kind == "rubbish":
+        token.write_text("x" * 10_000)
+    elif kind == "folder":
+        token.mkdir()
+    else:
+        os.mkfifo(token)
+    found = identify(folder, home=home)
+    assert (found.token, known is not None) == (None, True)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
+def test_a_git_folder_of_somebody_else_gets_no_token_and_gives_none(home: Path, work: Path) -> None:
+    folder, other = repository(work / "a"), repository(work / "b")
+    os.chown(folder / ".git", 12_345, 12_345)
+    identify(other, home=home)
+    os.chown(other / ".git" / TOKEN_FILE, 12_345, 12_345)
+    assert [identify(path, home=home).token for path in (folder, other)] == [None, None]
+    assert not (folder / ".git" / TOKEN_FILE).exists()
 
 
 def test_a_remote_is_enough_to_never_start_git(home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +172,7 @@ def test_working_trees_of_one_repository_share_a_memory(
         own.mkdir(parents=True)
         (own / "HEAD").write_text("ref: refs/heads/side\n")
         (own / "commondir").write_text("../..\n")
+        (own / "gitdir").write_text(f"{side / '.git'}\n")
         side.mkdir(parents=True)
         (side / ".git").write_text(f"gitdir: {own}\n")
     first, second = identify(main, home=home), identify(side, home=home)
@@ -126,15 +201,14 @@ def test_a_submodule_is_a_project_of_its_own(home: Path, work: Path) -> None:
     assert found.common_dir == outer / ".git" / "modules" / "sub"
 
 
-def test_clones_without_a_remote_share_their_first_commit(home: Path, work: Path) -> None:
+def test_a_clone_without_a_remote_claims_the_first_commit_and_is_a_project_of_its_own(home: Path, work: Path) -> None:
     origin = repository(work / "origin")
     git(work, "clone", "-q", str(origin), "copy")
     git(work / "copy", "remote", "remove", "origin")
     git(work / "copy", "commit", "-q", "--allow-empty", "-m", "second")
-    first, second = identify(origin, home=home), identify(work / "copy", home=home)
-    assert first.id == second.id
-    assert (first.basis, first.root_commit) == (Basis.ROOT_COMMIT, git(origin, "rev-parse", "HEAD"))
-    assert second.head != first.head
+    first, second = (identify(path, home=home, thorough=True) for path in (origin, work / "copy"))
+    assert first.root_commit == second.root_commit == git(origin, "rev-parse", "HEAD")
+    assert first.id != second.id
 
 
 def test_a_clone_of_a_folder_is_followed_to_where_that_came_from(home: Path, work: Path) -> None:
@@ -142,22 +216,16 @@ def test_a_clone_of_a_folder_is_followed_to_where_that_came_from(home: Path, wor
     git(work, "clone", "-q", "--bare", str(origin), "hub.git")
     git(work / "hub.git", "remote", "set-url", "origin", "../origin")
     git(work, "clone", "-q", f"file://{work}/hub.git", "copy")
-    assert identify(work / "copy", home=home).id == identify(origin, home=home).id
+    assert identify(work / "copy", home=home).id != identify(origin, home=home).id
     assert identify(work / "copy", home=home).remote == "github.com/acme/rocket"
 
 
-def test_a_clone_of_a_folder_that_is_gone_goes_by_its_first_commit(home: Path, work: Path) -> None:
-    origin = repository(work / "origin")
-    git(work, "clone", "-q", str(origin), "copy")
-    before = identify(origin, home=home)
-    shutil.rmtree(origin)
-    assert identify(work / "copy", home=home).id == before.id
 
 
 def test_remotes_that_point_at_each_other_end(home: Path, work: Path) -> None:
     repository(work / "a", remote=str(work / "b"))
     repository(work / "b", remote="../a")
-    assert identify(work / "a", home=home).basis is Basis.ROOT_COMMIT
+    assert identify(work / "a", home=home).remote is None
 
 
 def test_a_bare_repository_and_its_working_tree_are_one_project(home: Path, work: Path) -> None:
@@ -176,8 +244,8 @@ def test_a_name_given_by_the_user_comes_first(home: Path, work: Path) -> None:
     repository(work / "b")
     first, second = (identify(work / name, override=" mine ", home=home) for name in "ab")
     assert first.id == second.id
-    assert (first.basis, first.name, first.remote, first.aliases) == (Basis.NAME, "mine", "github.com/acme/rocket", ())
-    assert identify(work / "a", override=" ", home=home).basis is Basis.REMOTE
+    assert (first.basis, first.name, first.remote) == (Basis.NAME, "mine", "github.com/acme/rocket")
+    assert identify(work / "a", override=" ", home=home).basis is Basis.PLACE
 
 
 def test_a_name_can_not_pass_for_a_remote() -> None:
@@ -189,18 +257,29 @@ def test_an_id_never_changes_between_versions() -> None:
     assert project_id(Basis.REMOTE, "github.com/acme/rocket") == "project:d70ad2ac9c5eba6c"
 
 
-def test_a_repository_that_gains_keys_remembers_its_earlier_ids(home: Path, work: Path) -> None:
+def test_a_name_that_the_repository_gives_itself_is_shown_and_changes_nothing(home: Path, work: Path) -> None:
+    folder = repository(work / "a", remote=SSH)
+    plain = identify(folder, home=home)
+    found = identify(folder, claimed_name="acme\n\x1b[1m " + "x" * 200, home=home)
+    assert (found.id, plain.name) == (plain.id, "rocket")
+    assert found.name == found.claimed_name == ("acme [1m " + "x" * 200)[:80]
+
+
+def test_what_a_repository_gains_changes_no_id_and_the_ids_of_older_versions_are_known(home: Path, work: Path) -> None:
     folder = repository(work / "a", commit=False)
     unborn = identify(folder, home=home)
-    assert (unborn.basis, unborn.branch, unborn.head, unborn.aliases) == (Basis.PATH, "main", None, ())
+    by_path = project_id(Basis.PATH, str(folder))
+    assert (unborn.basis, unborn.branch, unborn.head, unborn.former_ids) == (Basis.PLACE, "main", None, (by_path,))
     git(folder, "commit", "-q", "--allow-empty", "-m", "x")
-    local = identify(folder, home=home)
-    assert (local.basis, local.aliases) == (Basis.ROOT_COMMIT, (unborn.id,))
     git(folder, "remote", "add", "origin", SSH)
-    assert identify(folder, home=home).aliases == (unborn.id,)
-    shared = identify(folder, home=home, thorough=True)
-    assert (shared.basis, shared.aliases) == (Basis.REMOTE, (local.id, unborn.id))
-    assert shared.root_commit == local.root_commit
+    found = identify(folder, home=home, thorough=True, claimed_name="mine")
+    assert found.id == unborn.id
+    assert found.former_ids == (
+        project_id(Basis.NAME, "mine"),
+        project_id(Basis.REMOTE, "github.com/acme/rocket"),
+        project_id(Basis.ROOT_COMMIT, git(folder, "rev-parse", "HEAD")),
+        by_path,
+    )
 
 
 def test_a_folder_outside_of_any_repository_is_its_real_path(home: Path, work: Path) -> None:
@@ -251,7 +330,7 @@ def test_a_sha256_repository_is_read(home: Path, work: Path) -> None:
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main", "--object-format=sha256")
     git(folder, "commit", "-q", "--allow-empty", "-m", "x")
-    found = identify(folder, home=home)
+    found = identify(folder, home=home, thorough=True)
     assert (found.head, found.root_commit) == (git(folder, "rev-parse", "HEAD"),) * 2
 
 
@@ -263,19 +342,18 @@ def test_joined_histories_go_by_the_older_root(home: Path, work: Path, monkeypat
     git(folder, "commit", "-q", "--allow-empty", "-m", "another root")
     git(folder, "checkout", "-q", "main")
     git(folder, "merge", "-q", "--allow-unrelated-histories", "-m", "join", "other")
-    assert identify(folder, home=home).root_commit == first
+    assert identify(folder, home=home, thorough=True).root_commit == first
 
 
 def test_without_git_a_repository_still_has_an_identity(
     home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = repository(work / "a")
-    shared = repository(work / "b", remote=SSH)
     monkeypatch.setenv("PATH", str(work))
-    found = identify(folder, home=home)
-    assert (found.basis, found.branch, found.root_commit) == (Basis.PATH, "main", None)
+    found = identify(folder, home=home, thorough=True)
+    assert (found.basis, found.branch, found.root_commit) == (Basis.PLACE, "main", None)
     assert "git could not be started" in found.notes[0]
-    assert identify(shared, home=home).notes == ()
+    assert identify(folder, home=home).notes == ()
 
 
 def test_a_git_that_hangs_is_not_waited_for(home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -285,18 +363,18 @@ def test_a_git_that_hangs_is_not_waited_for(home: Path, work: Path, monkeypatch:
     slow.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", str(slow.parent))
-    found = identify(folder, home=home, git_timeout=0.2)
-    assert found.basis is Basis.PATH
+    found = identify(folder, home=home, git_timeout=0.2, thorough=True)
+    assert found.basis is Basis.PLACE
     assert "longer than 0.2 s" in found.notes[0]
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="only root can give a folder away")
-def test_a_folder_of_somebody_else_is_refused_by_git_and_gets_its_path(home: Path, work: Path) -> None:
+def test_a_folder_of_somebody_else_is_refused_by_git_and_claims_no_first_commit(home: Path, work: Path) -> None:
     folder = repository(work / "a")
     for path in (folder, folder / ".git"):
         os.chown(path, 12_345, 12_345)
-    found = identify(folder, home=home)
-    assert (found.basis, found.root) == (Basis.PATH, folder)
+    found = identify(folder, home=home, thorough=True)
+    assert (found.basis, found.root, found.root_commit) == (Basis.PLACE, folder, None)
     assert "dubious ownership" in found.notes[0]
 
 
@@ -314,8 +392,8 @@ def test_a_shallow_clone_without_a_remote_does_not_trust_its_first_commit(home: 
     git(origin, "commit", "-q", "--allow-empty", "-m", "two")
     git(work, "clone", "-q", "--depth", "1", f"file://{origin}", "copy")
     git(work / "copy", "remote", "remove", "origin")
-    found = identify(work / "copy", home=home)
-    assert found.basis is Basis.PATH
+    found = identify(work / "copy", home=home, thorough=True)
+    assert found.root_commit is None
     assert "shallow" in found.notes[0]
 
 
@@ -349,7 +427,7 @@ def test_the_reftable_format_leaves_the_branch_open(home: Path, work: Path) -> N
     folder = repository(work / "a", remote=SSH)
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
     found = identify(folder, home=home)
-    assert (found.branch, found.head, found.basis) == (None, None, Basis.REMOTE)
+    assert (found.branch, found.head, found.basis) == (None, None, Basis.PLACE)
 
 
 def test_a_head_does_not_lead_out_of_the_repository(home: Path, work: Path) -> None:

@@ -51,6 +51,11 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
         store.files.put_commit(key, sha, node.key)
         store.positions.put_anchor(Anchor(node.key, key, path, "f", b"h"))
         store.connection.execute(
+            "INSERT INTO places(id, scope_key, path, root, reason, first_seen_at, last_seen_at)"
+            " VALUES (?, ?, '/src', '/src', 'place', 0, 0)",
+            (f"place of {scope_id}", key),
+        )
+        store.connection.execute(
             "INSERT INTO topics(id, scope_key, name, phase, agreement, created_at, run_at, settled_at)"
             " VALUES (?, ?, 't', 'stable', 3, 0, 0, 0)",
             (f"topic of {scope_id}", key),
@@ -61,8 +66,8 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
 def tables_with_scopes(store: Store) -> list[str]:
     rows = store.connection.execute(
         "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'scope_key'"
-        # When topics were looked for is noted anew.
-        " WHERE m.type = 'table' AND m.name <> 'topic_runs' ORDER BY m.name"
+        # When topics were looked for is noted anew; a scope that goes is no longer one to be taken over.
+        " WHERE m.type = 'table' AND m.name NOT IN ('topic_runs', 'unplaced_scopes') ORDER BY m.name"
     )
     return [row[0] for row in rows]
 

@@ -46,6 +46,11 @@ DERIVED = {
     "sparse_postings",
     "keyword_totals",
     "sqlite_sequence",
+    # Folders of one machine.
+    "places",
+    "place_links",
+    "place_link_rows",
+    "unplaced_scopes",
     "topics",
     "topic_members",
     "topic_runs",

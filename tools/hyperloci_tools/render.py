@@ -195,6 +195,8 @@ def _counts(value: object) -> str:
 
 
 def _inner(value: object) -> str:
+    if isinstance(value, list):
+        return "; ".join(map(_inner, value)) or "none"
     return f"({_counts(value)})" if isinstance(value, Mapping) else str(value)
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from hyperloci import __version__
-from hyperloci.cli import care, entities, facets, graph, read, setup, talk, topics, upkeep, write
+from hyperloci.cli import care, entities, facets, graph, projects, read, setup, talk, topics, upkeep, write
 from hyperloci.cli.common import Exit, complain, load_settings
 from hyperloci.errors import HyperlociError
 
@@ -66,6 +66,7 @@ upkeep.register(app)
 entities.register(app)
 facets.register(app)
 talk.register(app)
+projects.register(app)
 
 
 def run() -> None:

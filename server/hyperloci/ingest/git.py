@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from hyperloci.ingest.git_log import HEADER_FORMAT, Commit, read_log
+from hyperloci.ingest.project_git import BrokenRepositoryError, borrowed_from, open_repository
 
 CALL_TIMEOUT_SECONDS: Final = 30.0
 """For calls that answer at once; a cold disk under a large repository may take some seconds."""
@@ -39,7 +40,13 @@ _NEUTRAL_SETTINGS: Final = (
     "log.showRoot=true",
     "log.mailmap=false",
     "diff.external=",
+    f"diff.orderFile={os.devnull}",
     "diff.renameLimit=400",
+    "gpg.program=",
+    "core.sshCommand=",
+    "credential.helper=",
+    "protocol.allow=never",
+    "submodule.recurse=false",
     "color.ui=never",
 )
 """Over anything that the repository's configuration says. The attributes make Git name functions in hunk headings."""
@@ -132,11 +139,20 @@ class Git:
         return {line.removesuffix(" commit") for line in out.splitlines() if line.endswith(" commit")}
 
     def _command(self, arguments: Sequence[str]) -> list[str]:
-        settings = [word for setting in _NEUTRAL_SETTINGS for word in ("-c", setting)]
-        return [
-            self._executable, "--no-pager", "--no-optional-locks", "--no-replace-objects", "-C", str(self._root),
-            *settings, *arguments,
-        ]  # fmt: skip
+        self._refuse_borrowed()
+        return neutral_command(self._executable, self._root, arguments)
+
+    def _refuse_borrowed(self) -> None:
+        """Read no history that lies, in whole or in part, in a Git folder elsewhere."""
+        try:
+            repository = open_repository(self._root)
+        except BrokenRepositoryError as error:
+            raise GitError(str(error)) from None
+        if repository is not None and (elsewhere := borrowed_from(repository.common_dir)):
+            raise GitError(
+                f"the repository borrows from {elsewhere}, which may be another project's; `git repack -a -d`, and"
+                " removing .git/objects/info/alternates, makes it whole"
+            )
 
     def _call(self, arguments: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
         """Run Git and return its exit status, output and first line of complaint."""
@@ -145,7 +161,7 @@ class Git:
                 self._command(arguments),
                 input=stdin.encode(),
                 capture_output=True,
-                env=_environment(),
+                env=neutral_environment(self._root),
                 timeout=CALL_TIMEOUT_SECONDS,
                 check=False,
             )
@@ -167,7 +183,7 @@ class Git:
                     stdin=given,
                     stdout=subprocess.PIPE,
                     stderr=complaints,
-                    env=_environment(),
+                    env=neutral_environment(self._root),
                 )
             except OSError as error:
                 raise GitError(f"git could not be started ({error.strerror or error})") from error
@@ -199,8 +215,19 @@ def _first_line(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").strip().partition("\n")[0]
 
 
-def _environment() -> dict[str, str] | None:
-    """Return a small environment: a GIT_DIR left by a hook of Git's own would point it elsewhere."""
+def neutral_command(executable: str, root: Path, arguments: Sequence[str]) -> list[str]:
+    """Return the command line that runs Git in a working tree with none of what its configuration would run."""
+    settings = [word for setting in _NEUTRAL_SETTINGS for word in ("-c", setting)]
+    return [
+        executable, "--no-pager", "--no-optional-locks", "--no-replace-objects", "-C", str(root), *settings, *arguments,
+    ]  # fmt: skip
+
+
+def neutral_environment(root: Path, home: Path | None = None) -> dict[str, str] | None:
+    """Return a small environment: a GIT_DIR left by a hook of Git's own would point it elsewhere.
+
+    No repository above `root` is taken for its own, and the working tree is `root` whatever `core.worktree` says.
+    """
     if os.name != "posix":
         return None
     environment = {
@@ -208,10 +235,14 @@ def _environment() -> dict[str, str] | None:
         "LC_ALL": "C",
         "GIT_ALLOW_PROTOCOL": "",
         "GIT_ASKPASS": "",
+        "GIT_CEILING_DIRECTORIES": str(root.parent),
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
         "GIT_TERMINAL_PROMPT": "0",
+        "GIT_WORK_TREE": str(root),
     }
+    if home is not None:
+        return environment | {"HOME": str(home)}
     with contextlib.suppress(RuntimeError):
         environment["HOME"] = str(Path.home())
     return environment

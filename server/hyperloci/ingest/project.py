@@ -1,8 +1,11 @@
-"""Which project a folder belongs to: every clone and every working tree of one repository shares a memory.
+"""Which project a folder belongs to: that which lies there, whatever it says of itself.
 
-The key, first that exists: a name given by the user; the remote's address; the first commit; the path. A repository
-gains stronger keys with time (a first commit, later a remote), so a project also carries the ids it may have gone by
-before: `aliases`. With a remote nothing but a few small files is read; Git is started for a first commit only.
+A project is a place: the Git folder that all working trees of a clone share, known by its path and by the token that we
+left in it; outside of any repository, the folder's path. What a repository claims (its remote, its first commit, a name
+in its own `.hyperloci.toml`) can be written by anyone, so it never makes an id; it only suggests what the user may join
+with `hyperloci link`. A name that the user gives, in their own settings or environment, does make one.
+
+Nothing but a few small files is read; Git is started only where the first commit is asked for.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from hyperloci.ingest.project_git import (
     BrokenRepositoryError,
     Head,
     Repository,
+    borrowed_from,
     find_repository,
     is_shallow,
     open_repository,
@@ -27,6 +31,7 @@ from hyperloci.ingest.project_git import (
     root_commit,
 )
 from hyperloci.ingest.project_remote import local_folder, normalise_remote
+from hyperloci.ingest.project_token import token_of
 
 GIT_TIMEOUT_SECONDS: Final = 2.0
 """Enough to walk a hundred thousand commits; a longer history without any remote is hardly met."""
@@ -34,17 +39,21 @@ GIT_TIMEOUT_SECONDS: Final = 2.0
 ID_HEX_DIGITS: Final = 16
 """64 bits: a person with a million projects would see two of them collide with a chance of one in 37 million."""
 
+MAX_CLAIM_CHARS: Final = 80
+"""Of the name that a repository gives itself."""
+
 _MAX_LOCAL_HOPS: Final = 3
 """A clone of a clone on the same disk is followed to the address where the first one came from."""
 
 
 class Basis(StrEnum):
-    """What a project's id was made from, strongest first."""
+    """What an id is made from. The middle two were, before places were known; they are claims now."""
 
     NAME = "name"
     REMOTE = "remote"
     ROOT_COMMIT = "root_commit"
     PATH = "path"
+    PLACE = "place"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,17 +61,20 @@ class Project:
     """A project, and where in it a folder is.
 
     Attributes:
-        id: `project:` and 16 hexadecimal digits; the scope of its memories.
-        name: for people; not unique.
+        id: `project:` and 16 hexadecimal digits. `identify` gives that of the place; an opened memory's is the scope
+            of its memories, which is another one's where the place moved or was linked.
+        name: for people; not unique, and anyone's word.
         root: real path of the working tree, or of the folder itself outside of any repository.
         basis: what `id` was made from.
+        place: the folder that stands for the project: the Git folder that all working trees share, else `root`.
+        token: hash of the token in that Git folder; None where none can be kept.
         common_dir: the Git folder that all working trees share; None outside of any repository.
-        remote: `host/owner/repository`, never with credentials.
-        root_commit: the first commit; only known where it was needed, or asked for.
+        remote: `host/owner/repository`, never with credentials; a claim.
+        root_commit: the first commit, where it was asked for; a claim.
+        claimed_name: what the repository's own settings call it; a claim.
         branch: None when detached or without a repository.
         head: the commit that is checked out; None before the first.
-        aliases: ids that weaker keys give the same project; memories may still be kept under them. None for a project
-            that was named: a name may be given to set a part of a repository apart.
+        former_ids: the ids that older versions of the program gave such a folder.
         broad: the home folder, a folder above it, or a file system's root: too much to index or watch.
         notes: what could not be found out, in words for `doctor`.
     """
@@ -71,12 +83,15 @@ class Project:
     name: str
     root: Path
     basis: Basis
+    place: Path
+    token: str | None = None
     common_dir: Path | None = None
     remote: str | None = None
     root_commit: str | None = None
+    claimed_name: str | None = None
     branch: str | None = None
     head: str | None = None
-    aliases: tuple[str, ...] = ()
+    former_ids: tuple[str, ...] = ()
     broad: bool = False
     notes: tuple[str, ...] = ()
 
@@ -103,11 +118,12 @@ def identify(
     path: Path,
     *,
     override: str | None = None,
+    claimed_name: str | None = None,
     home: Path | None = None,
     git_timeout: float = GIT_TIMEOUT_SECONDS,
     thorough: bool = False,
 ) -> Project:
-    """Find out which project a folder (or file) belongs to.
+    """Find out which project a folder (or file) belongs to, and leave a token in its Git folder if it has none.
 
     The home folder, and any above it, is a project only when it is opened itself: a repository that someone keeps
     there for dotfiles doesn't swallow what lies below.
@@ -115,9 +131,10 @@ def identify(
     Args:
         path: what was opened; it need not exist.
         override: the user's own name for the project; projects of one name share a memory.
+        claimed_name: the name that the project's own settings give it.
         home: the home folder, for tests; by default the user's.
         git_timeout: seconds that Git may take.
-        thorough: start Git for the first commit even when a remote gives the id, so that `aliases` is complete.
+        thorough: start Git for the first commit, so that claims and former ids are complete.
 
     Raises:
         BadRequestError: `path` can't be a path at all.
@@ -136,22 +153,30 @@ def identify(
         notes.append(f"{root} is too broad to be indexed or watched; open a folder inside it")
     head = read_head(repository) if repository else Head(None, None)
     remote = _remote(repository, notes) if repository else None
-    first = None
-    if repository and (remote is None or thorough):
-        first = _first_commit(repository, head, home, git_timeout, notes)
-    keys = _keys(override, remote, first, _place(root, repository))
-    ids = tuple(project_id(basis, key) for basis, key in keys)
+    first = _first_commit(repository, head, home, git_timeout, notes) if repository and thorough else None
+    place = repository.common_dir if repository else root
+    token = token_of(place) if repository else None
+    name, claimed_name = (override or "").strip(), _one_line(claimed_name or "")
+    if name:
+        basis, key = Basis.NAME, name
+    elif repository:
+        basis, key = Basis.PLACE, f"{os.path.normcase(place)}\n{token or ''}"
+    else:
+        basis, key = Basis.PATH, os.path.normcase(place)
     return Project(
-        id=ids[0],
-        name=(override or "").strip() or (remote or "").rpartition("/")[2] or root.name or str(root),
+        id=project_id(basis, key),
+        name=name or claimed_name or (remote or "").rpartition("/")[2] or root.name or str(root),
         root=root,
-        basis=keys[0][0],
+        basis=basis,
+        place=place,
+        token=token,
         common_dir=repository.common_dir if repository else None,
         remote=remote,
         root_commit=first,
+        claimed_name=claimed_name or None,
         branch=head.branch,
         head=head.commit,
-        aliases=() if keys[0][0] is Basis.NAME else ids[1:],
+        former_ids=_former_ids(claimed_name, remote, first, _outermost(root, repository)),
         broad=root in wide,
         notes=tuple(notes),
     )
@@ -163,18 +188,18 @@ def project_id(basis: Basis, key: str) -> str:
     return f"project:{digest[:ID_HEX_DIGITS]}"
 
 
-def _keys(override: str | None, remote: str | None, first: str | None, place: Path) -> list[tuple[Basis, str]]:
+def _former_ids(claimed_name: str, remote: str | None, first: str | None, place: Path) -> tuple[str, ...]:
     keys = [
-        (Basis.NAME, (override or "").strip()),
+        (Basis.NAME, claimed_name),
         (Basis.REMOTE, remote),
         (Basis.ROOT_COMMIT, first),
         (Basis.PATH, os.path.normcase(place)),
     ]
-    return [(basis, key) for basis, key in keys if key]
+    return tuple(project_id(basis, key) for basis, key in keys if key)
 
 
-def _place(root: Path, repository: Repository | None) -> Path:
-    """Return the one path that all working trees of a repository share."""
+def _outermost(root: Path, repository: Repository | None) -> Path:
+    """Return the one path that all working trees of a repository share: that of the first of them, if there is one."""
     if repository is None:
         return root
     common_dir = repository.common_dir
@@ -194,7 +219,7 @@ def _remote(repository: Repository, notes: list[str]) -> str | None:
         url = remotes[min(remotes, key=_preference)]
         if hosted := normalise_remote(url):
             return hosted
-        source = _local_source(url, _place(repository.root, repository))
+        source = _local_source(url, _outermost(repository.root, repository))
         if source is None:
             return None
         repository = source
@@ -218,6 +243,9 @@ def _first_commit(
 ) -> str | None:
     if head.branch is not None and head.commit is None:
         return None  # Nothing has been committed yet.
+    if elsewhere := borrowed_from(repository.common_dir):
+        notes.append(f"the repository borrows from {elsewhere}, so its history is not read")
+        return None
     if is_shallow(repository.common_dir):
         notes.append("the history is cut off (a shallow clone), so its first commit says nothing")
         return None
@@ -225,6 +253,11 @@ def _first_commit(
     if answer.problem:
         notes.append(answer.problem)
     return answer.value
+
+
+def _one_line(text: str) -> str:
+    """Return what a repository says of itself as a name that can't pass for more than one."""
+    return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:MAX_CLAIM_CHARS]
 
 
 def _real_folder(path: Path) -> Path:

@@ -3,12 +3,17 @@
 A hook has a fifth of a second in all, and `git` takes milliseconds to start. Git's own formats are followed as far as
 an identity needs them (gitrepository-layout, git-config; `include` in a configuration is not followed). Only the walk
 to a first commit is left to Git itself.
+
+Stricter than Git in one thing: a folder belongs to a Git folder elsewhere only if that one says so too. Whoever packs
+an archive can write a `.git` that names somebody's repository, but not into that repository. And a bare repository
+inside a working tree is content of that tree.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import stat
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,7 +55,7 @@ class GitAnswer:
 
 
 class BrokenRepositoryError(Exception):
-    """A `.git` that leads nowhere; the first argument is the folder it stands in, the second says what is wrong."""
+    """A `.git` that leads nowhere, or where it isn't known; the folder it stands in, and what is wrong."""
 
     def __init__(self, root: Path, problem: str) -> None:
         super().__init__(problem)
@@ -58,21 +63,23 @@ class BrokenRepositoryError(Exception):
 
 
 def find_repository(folder: Path, never: Collection[Path]) -> Repository | None:
-    """Find the repository that a folder is in.
+    """Find the repository that a folder is in; a bare one only where no working tree is around it.
 
     Args:
         folder: a real path.
         never: folders above which, and in which, no repository is looked for, unless `folder` is one of them.
 
     Raises:
-        BrokenRepositoryError: there is a `.git`, but what it names is missing or can't be read.
+        BrokenRepositoryError: there is a `.git`, but what it names is missing, can't be read, or knows nothing of it.
     """
+    bare: Repository | None = None
     for place in (folder, *folder.parents):
         if place in never and place != folder:
-            return None
-        if found := open_repository(place):
+            break
+        if found := _working_tree(place):
             return found
-    return None
+        bare = bare or _bare(place)
+    return bare
 
 
 def open_repository(folder: Path) -> Repository | None:
@@ -81,18 +88,33 @@ def open_repository(folder: Path) -> Repository | None:
     Raises:
         BrokenRepositoryError: as for `find_repository`.
     """
+    return _working_tree(folder) or _bare(folder)
+
+
+def _working_tree(folder: Path) -> Repository | None:
     marker = folder / ".git"
-    if os.path.isfile(marker):
+    try:
+        mode = os.lstat(marker).st_mode
+    except (OSError, ValueError):
+        return None
+    if stat.S_ISREG(mode):
         return _linked(folder, marker)
-    if os.path.isdir(marker):
-        if _is_git_dir(marker):
-            return _repository(folder, Path(os.path.realpath(marker)))
-        if not os.access(marker, os.R_OK | os.X_OK):
+    if not _is_git_dir(marker):
+        if stat.S_ISDIR(mode) and not os.access(marker, os.R_OK | os.X_OK):
             raise BrokenRepositoryError(folder, f"{marker} can't be read")
+        return None
+    if stat.S_ISLNK(mode):
+        return _claimed(folder, marker, Path(os.path.realpath(marker)))
+    if os.path.lexists(marker / "commondir"):
+        raise BrokenRepositoryError(folder, f"{marker} claims to be a part of another Git folder, and isn't")
+    return Repository(root=folder, git_dir=marker, common_dir=marker)
+
+
+def _bare(folder: Path) -> Repository | None:
     # A folder in `.git` is looked at too, but `.git` itself belongs to the working tree around it.
-    if folder.name != ".git" and _is_git_dir(folder):
-        return _repository(folder, folder)
-    return None
+    if folder.name == ".git" or not _is_git_dir(folder) or os.path.lexists(folder / "commondir"):
+        return None
+    return Repository(root=folder, git_dir=folder, common_dir=folder)
 
 
 def read_remotes(common_dir: Path) -> dict[str, str]:
@@ -125,13 +147,15 @@ def root_commit(root: Path, home: Path | None, timeout: float) -> GitAnswer:
 
     `safe.directory` is respected: Git refuses in a stranger's folder, and then there is no answer.
     """
-    import subprocess  # Hooks in a repository with a remote never get here, and the import takes milliseconds.
+    # Only a place that is opened for the first time gets here, and these imports take milliseconds.
+    import subprocess
 
-    command = ["git", "--no-pager", "-C", str(root), "rev-list", "--max-parents=0", "HEAD"]
+    from hyperloci.ingest.git import neutral_command, neutral_environment
+
     try:
         done = subprocess.run(
-            command,
-            env=_git_environment(home),
+            neutral_command("git", root, ["rev-list", "--max-parents=0", "HEAD"]),
+            env=neutral_environment(root, home),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -150,6 +174,24 @@ def root_commit(root: Path, home: Path | None, timeout: float) -> GitAnswer:
     return GitAnswer(roots[-1] if roots else None)
 
 
+def borrowed_from(common_dir: Path) -> str | None:
+    """Return the place outside of it that a Git folder takes objects or branches from, None if all are its own.
+
+    What lies elsewhere may be another project's: its history must not be read as this one's.
+    """
+    real = Path(os.path.realpath(common_dir))
+    for name in ("objects", "objects/pack", "objects/info", "refs", "refs/heads", "packed-refs", "HEAD"):
+        target = Path(os.path.realpath(common_dir / name))
+        if not target.is_relative_to(real):
+            return str(target)
+    for line in _read_or_empty(common_dir / "objects" / "info" / "alternates").splitlines():
+        if line and not line.startswith("#"):
+            target = Path(os.path.realpath(real / "objects" / line.strip('"')))
+            if not target.is_relative_to(real):
+                return str(target)
+    return None
+
+
 def is_shallow(common_dir: Path) -> bool:
     """Whether history was cut off: its first commits are then only where the cut happens to be."""
     return os.path.isfile(common_dir / "shallow")
@@ -162,16 +204,53 @@ _LONGEST_OBJECT: Final = 64
 def _linked(folder: Path, marker: Path) -> Repository:
     """Follow the `.git` file of a linked working tree, a submodule or a separate Git folder."""
     text = _read_or_empty(marker).strip()
-    git_dir = Path(os.path.realpath(folder / text.removeprefix("gitdir:").strip()))
-    if not text.startswith("gitdir:") or not _is_git_dir(git_dir):
+    git_dir = _real(folder / text.removeprefix("gitdir:").strip())
+    if not text.startswith("gitdir:") or git_dir is None or not _is_git_dir(git_dir):
         raise BrokenRepositoryError(folder, f"{marker} names no Git folder that is there")
-    return _repository(folder, git_dir)
-
-
-def _repository(root: Path, git_dir: Path) -> Repository:
     shared = _read_or_empty(git_dir / "commondir").strip()
-    common_dir = Path(os.path.realpath(git_dir / shared)) if shared else git_dir
-    return Repository(root=root, git_dir=git_dir, common_dir=common_dir)
+    if not shared:
+        return _claimed(folder, marker, git_dir)
+    common_dir = _real(git_dir / shared)
+    back = _real((git_dir / _read_or_empty(git_dir / "gitdir").strip()).parent)
+    if common_dir is None or git_dir.parent != common_dir / "worktrees" or not _is_git_dir(common_dir):
+        raise BrokenRepositoryError(folder, f"{marker} names {git_dir}, which is no working tree's Git folder")
+    if back is None or not _is_same(back, folder):
+        problem = f"{git_dir} knows nothing of this working tree; if it is yours, run `git worktree repair` in it"
+        raise BrokenRepositoryError(folder, problem)
+    return Repository(root=folder, git_dir=git_dir, common_dir=common_dir)
+
+
+def _claimed(folder: Path, marker: Path, git_dir: Path) -> Repository:
+    """Return the repository in a Git folder elsewhere if that names `folder` as its working tree."""
+    own = git_dir.parent == folder and git_dir.name.startswith(".") and git_dir.name != ".git"
+    if not os.path.lexists(git_dir / "commondir") and (own or _names_tree(git_dir, folder)):
+        return Repository(root=folder, git_dir=git_dir, common_dir=git_dir)
+    problem = f"{marker} names {git_dir}, which knows nothing of this folder"
+    raise BrokenRepositoryError(folder, f"{problem}; if it is yours, run `git config core.worktree '{folder}'` in it")
+
+
+def _names_tree(git_dir: Path, folder: Path) -> bool:
+    for file in ("config", "config.worktree"):
+        for section, _, name, value in _config_entries(_read_or_empty(git_dir / file)):
+            if (section, name) == ("core", "worktree") and value:
+                tree = _real(git_dir / value)
+                return tree is not None and _is_same(tree, folder)
+    return False
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    """Whether two real paths are one folder: where names have no case, one folder has many spellings."""
+    try:
+        return first == second or os.path.samefile(first, second)
+    except (OSError, ValueError):
+        return False
+
+
+def _real(path: Path) -> Path | None:
+    try:
+        return Path(os.path.realpath(path))
+    except (OSError, ValueError):
+        return None
 
 
 def _is_git_dir(folder: Path) -> bool:
@@ -243,17 +322,3 @@ def _config_value(text: str) -> str:
 
 def _unescape(matched: re.Match[str]) -> str:
     return _ESCAPES.get(matched[1], matched[1])
-
-
-def _git_environment(home: Path | None) -> dict[str, str] | None:
-    """Return a small environment for Git: a GIT_DIR left by a hook of Git's own would point it elsewhere."""
-    if os.name != "posix":
-        return None
-    environment = {
-        "PATH": os.pathsep.join(os.get_exec_path()),
-        "LC_ALL": "C",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-    }
-    return environment | ({"HOME": str(home)} if home else {})

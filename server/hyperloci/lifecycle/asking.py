@@ -142,9 +142,10 @@ class Asking:
         """
         if not topic.strip():
             raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
+        scopes = (self.project.id, GLOBAL_SCOPE)
         is_id = self.store.nodes.get_node(topic) is not None
-        if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic)):
-            return self.facts.existing(by_id(self.store, topic, argument).id, argument)
+        if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic, scopes=scopes)):
+            return self.facts.existing(by_id(self.store, topic, argument, scopes).id, argument)
         answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -47,10 +48,13 @@ class Capture:
     def keep(self, record: Record) -> int:
         """Store what a record tells and return how many turns were new (B.01, B.02, E.10).
 
+        A record names the place it was made at; what is stored goes to the project that place belongs to by now.
+
         Raises:
             StoreError: it could not be stored; of a transcript's turns, those of whole batches may have been.
             OSError: the transcript can't be read; the last message was stored.
         """
+        record = self._placed(record)
         if record.kind is not RecordKind.TURNS or record.path is None:
             return self._keep(record)
         new = 0
@@ -60,6 +64,14 @@ class Capture:
             # After the transcript's turns, which were said before it.
             new += self._keep(record)
         return new
+
+    def _placed(self, record: Record) -> Record:
+        """Return a record with the scope of its place; a session that goes on in another project is another there."""
+        scope = self._store.places.scope_of(record.project_id)
+        session = self._store.sessions.get(record.session_id)
+        if session is not None and session.scope != scope:
+            return replace(record, project_id=scope, session_id=f"{record.session_id}@{scope}")
+        return record if scope == record.project_id else replace(record, project_id=scope)
 
     def _keep(self, record: Record) -> int:
         now = self._clock()
@@ -113,6 +125,7 @@ class Capture:
 
     def context_for(self, record: Record, search: Search | None = None) -> str:
         """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
+        record = self._placed(record)
         if record.kind is RecordKind.STARTED:
             return self._session_context(record)
         if record.kind is RecordKind.PROMPT and search is not None:

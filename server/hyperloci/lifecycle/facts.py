@@ -245,7 +245,7 @@ class Facts:
         node = self._store.nodes.get_node(node_id)
         if node is not None:
             return node
-        similar = self._store.nodes.ids_like(node_id) if len(node_id) >= 8 else []
+        similar = self._store.nodes.ids_like(node_id, scopes=(self._project, GLOBAL_SCOPE)) if len(node_id) >= 8 else []
         if len(similar) == 1:
             found = self._store.nodes.get_node(similar[0])
             assert found is not None

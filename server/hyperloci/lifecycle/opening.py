@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
-from hyperloci.clock import Clock
+from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
-from hyperloci.errors import StoreError, StoreReadOnlyError
-from hyperloci.ingest.project import Project, identify
+from hyperloci.errors import StoreBusyError, StoreError, StoreReadOnlyError
+from hyperloci.ingest.project import Basis, Project, identify, project_id
+from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository
+from hyperloci.ingest.project_token import known_token
 from hyperloci.store import Store
+from hyperloci.store.places import Place
+from hyperloci.store.trees import indexed_from
+
+SEEN_EVERY_MS: Final = MS_PER_DAY // 24
+"""How often it is noted that a place was opened: a hook doesn't wait for the write lock each time."""
+
+SEEN_PATIENCE_MS: Final = 50
+
+MAX_ENTRIES: Final = 1_000
+"""Entries of a folder that are looked at for one that was there before."""
+
+Decision = tuple[str, str]
+"""A scope's id, and why a place has it."""
 
 
 def open_store(settings: Settings, clock: Clock) -> Store:
@@ -33,21 +52,178 @@ def open_store(settings: Settings, clock: Clock) -> Store:
 
 
 def known_project(store: Store, settings: Settings, path: Path, now: int) -> Project:
-    """Return the project that a folder belongs to, known to the store with all that was kept under weaker ids."""
-    project = identify(path, override=settings.project)
-    is_new = store.scopes.find(project.id) is None
+    """Return the project that a folder belongs to, with the scope that its memories have in the store.
+
+    A place that was opened before has the scope that it had. A new one has a scope of its own, but for three cases, in
+    each of which the folder itself, and nothing that is written in it by others, shows that it is known: its token is
+    that of a place which is gone (it moved), it was known before it became a repository, or an older version of the
+    program stored memories for this very folder.
+    """
+    project = identify(path, override=settings.project, claimed_name=settings.claimed_project)
+    if project.basis is Basis.NAME:
+        if not store.read_only and store.scopes.find(project.id) is None:
+            with store.transaction():
+                _register(store, project, now)
+        return project
+    known = store.places.get(project.id)
+    inode = inode_of(project.place)
+    if known is not None and not _is_replaced(project, known, inode):
+        _note_seen(store, known, inode, now)
+        return replace(project, id=known.scope)
     if store.read_only:
         return project
-    if is_new:
-        # A repository that has just got a remote was known by its first commit; only Git can tell that.
-        project = identify(path, override=settings.project, thorough=True)
-    old_ids = [alias for alias in project.aliases if store.scopes.find(alias) is not None]
-    if is_new or old_ids:
-        with store.transaction():
-            for old_id in old_ids:
-                store.scopes.adopt(old_id, project.id)
-            _register(store, project, now)
-    return project
+    project = identify(path, claimed_name=settings.claimed_project, thorough=True)
+    with store.transaction():
+        if known is None and (other := store.places.get(project.id)) is not None:
+            return replace(project, id=other.scope)  # Another process was faster.
+        scope, reason = _decided(store, project, known, now)
+        if scope != project.id and known is None:
+            # What hooks kept before the place was known.
+            store.scopes.adopt(project.id, scope)
+        placed = replace(project, id=scope)
+        _register(store, placed, now)
+        store.places.add(_place(project, scope, reason, inode, now))
+    return placed
+
+
+def inode_of(folder: Path) -> str | None:
+    """Return `device:inode` of a folder, None where there is none."""
+    try:
+        status = os.stat(folder)
+    except (OSError, ValueError):
+        return None
+    return f"{status.st_dev}:{status.st_ino}"
+
+
+def _decided(store: Store, project: Project, replaced: Place | None, now: int) -> Decision:
+    if replaced is not None:
+        # The id of a place without a token is its path's, which the folder that stood there before has.
+        return project_id(Basis.PATH, f"{os.path.normcase(project.place)}\n{now}"), "place"
+    found = _moved(store, project) or _grown(store, project) or _adopted(store, project)
+    return found or (project.id, "place")
+
+
+def _moved(store: Store, project: Project) -> Decision | None:
+    """Return the scope of the place whose token the Git folder has, if that place is gone, or is this very folder."""
+    if project.token is None:
+        return None
+    gone = []
+    for place in store.places.with_token(project.token):
+        if _is_same_folder(Path(place.path), project.place):
+            return place.scope, place.reason
+        if _is_gone(place):
+            gone.append(place)
+    same = [place for place in gone if place.inode == inode_of(project.place)] or gone
+    return (same[0].scope, "moved") if len({place.scope for place in same}) == 1 else None
+
+
+def _is_gone(place: Place) -> bool:
+    """Whether a Git folder is no longer where it was: nothing is there, or another one."""
+    path = Path(place.path)
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except (OSError, ValueError):
+        return False
+    return known_token(path) != place.token_hash
+
+
+def _grown(store: Store, project: Project) -> Decision | None:
+    """Return the scope of this very folder from before it was a repository, or before a token could be kept in it."""
+    for place in store.places.at(str(project.root)):
+        if place.token_hash is not None or Path(place.path) not in (project.root, project.place):
+            continue
+        if place.inode == inode_of(Path(place.path)) and _has_older(Path(place.path), place.last_seen_at):
+            return place.scope, place.reason
+    return None
+
+
+def _adopted(store: Store, project: Project) -> Decision | None:
+    """Return the scope that an older version of the program made for this very folder."""
+    for scope, root in store.places.unplaced(project.former_ids):
+        folders = [Path(folder) for folder in (root, indexed_from(store, scope)) if folder]
+        if any(_is_this(folder, project) for folder in folders[: 1 if folders and folders[0].exists() else 2]):
+            return scope, "adopted"
+    return None
+
+
+def _is_this(folder: Path, project: Project) -> bool:
+    real = Path(os.path.realpath(folder))
+    if real == project.root:
+        return True
+    if not real.exists():
+        # A working tree below the first one, removed since.
+        return project.common_dir is not None and real.is_relative_to(project.root)
+    try:
+        repository = open_repository(real)
+    except BrokenRepositoryError:
+        return False
+    return repository is not None and repository.common_dir == project.common_dir
+
+
+def _is_replaced(project: Project, known: Place, inode: str | None) -> bool:
+    """Whether another folder stands where a place without a token was: a new folder, with nothing in it of before."""
+    if project.token is not None or known.inode in (None, inode):
+        return False
+    return not _has_older(project.place, known.last_seen_at)
+
+
+def _has_older(folder: Path, at: int) -> bool:
+    """Whether something in a folder was there at a time, in milliseconds; what is unpacked or copied is newer."""
+    for number, entry in enumerate(_entries(folder)):
+        if number >= MAX_ENTRIES:
+            break
+        if entry.name == ".git":
+            continue
+        try:
+            if entry.stat(follow_symlinks=False).st_ctime_ns <= at * 1_000_000:
+                return True
+        except OSError:
+            continue
+    return False
+
+
+def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:
+        return
+
+
+def _is_same_folder(first: Path, second: Path) -> bool:
+    try:
+        return os.path.samefile(first, second)
+    except (OSError, ValueError):
+        return False
+
+
+def _note_seen(store: Store, known: Place, inode: str | None, now: int) -> None:
+    if store.read_only or (now - known.last_seen_at < SEEN_EVERY_MS and inode == known.inode):
+        return
+    try:
+        with store.patience(SEEN_PATIENCE_MS), store.transaction():
+            store.places.see(known.id, inode=inode, now=now)
+    except StoreBusyError:
+        return  # The next time will do.
+
+
+def _place(project: Project, scope: str, reason: str, inode: str | None, now: int) -> Place:
+    return Place(
+        id=project.id,
+        scope=scope,
+        path=str(project.place),
+        root=str(project.root),
+        token_hash=project.token,
+        inode=inode,
+        remote=project.remote,
+        root_commit=project.root_commit,
+        claimed_name=project.claimed_name,
+        reason=reason,
+        first_seen_at=now,
+        last_seen_at=now,
+    )
 
 
 def _register(store: Store, project: Project, now: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
@@ -16,8 +17,10 @@ _LIKE_AN_ID: Final = re.compile(r"[0-9a-f]{8}|[0-9a-f]{8}-[0-9a-f-]{0,27}|[a-f]*
 """A short word that is no id (`deadbeef` is a name too) costs one look-up."""
 
 
-def by_id(store: Store, said: str, argument: str) -> Node:
-    """Return the memory with an id, forgotten or not, or the only one whose id begins so.
+def by_id(store: Store, said: str, argument: str, scopes: Sequence[str] = ()) -> Node:
+    """Return the memory with an id, forgotten or not, or the only one (of some scopes) whose id begins so.
+
+    A whole id is nothing that anyone comes by who was not shown it; the beginning of one is a short word.
 
     Raises:
         BadRequestError: several ids begin so.
@@ -26,7 +29,7 @@ def by_id(store: Store, said: str, argument: str) -> Node:
     exact = store.nodes.get_node(said)
     if exact is not None:
         return exact
-    ids = store.nodes.ids_like(said) if len(said) >= MIN_PREFIX else []
+    ids = store.nodes.ids_like(said, scopes=scopes) if len(said) >= MIN_PREFIX else []
     if len(ids) > 1:
         raise BadRequestError(f"{argument}={said!r} could be {', '.join(ids)}: give more of the id.")
     node = store.nodes.get_node(ids[0]) if ids else None

@@ -291,7 +291,7 @@ class Searcher:
         return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
 
     def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
-        start = by_id(self._store, around.node_id, "where.related_to")
+        start = by_id(self._store, around.node_id, "where.related_to", scopes)
         reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True

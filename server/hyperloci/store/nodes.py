@@ -223,12 +223,14 @@ class Nodes:
         rows = self._connection.execute("SELECT key FROM nodes WHERE key >= ? ORDER BY key LIMIT ?", (first, limit))
         return [NodeKey(row[0]) for row in rows]
 
-    def ids_like(self, prefix: str, limit: int = 5) -> list[NodeId]:
-        """Return ids that start with `prefix`, for messages and abbreviations."""
+    def ids_like(self, prefix: str, limit: int = 5, *, scopes: Sequence[str] = ()) -> list[NodeId]:
+        """Return ids that start with `prefix`, for messages and abbreviations; within scopes if any are given."""
         if not prefix:
             return []
         rows = self._connection.execute(
-            "SELECT id FROM nodes WHERE id >= ? AND id < ? ORDER BY id LIMIT ?", (prefix, prefix + "\U0010ffff", limit)
+            "SELECT id FROM nodes WHERE id >= ?1 AND id < ?2 AND (?4 = '[]' OR scope_key IN"
+            " (SELECT key FROM scopes WHERE id IN (SELECT value FROM json_each(?4)))) ORDER BY id LIMIT ?3",
+            (prefix, prefix + "\U0010ffff", limit, json.dumps(list(scopes))),
         )
         return [NodeId(row[0]) for row in rows]
 

@@ -61,7 +61,7 @@ class Scopes:
         return int(row[0]) if row else None
 
     def adopt(self, old_id: str, new_id: str) -> bool:
-        """Let a project that has got a better id keep its memories: what is under `old_id` goes under `new_id`.
+        """Let a project that turned out to be a known one keep its memories: those of `old_id` go to `new_id`.
 
         Returns whether there was anything. Runs inside a transaction.
         """
@@ -80,8 +80,10 @@ class Scopes:
                 "DELETE FROM commits WHERE scope_key = ?1 AND sha IN (SELECT sha FROM commits WHERE scope_key = ?2)",
                 (old, new),
             )
-            for table in ("nodes", "sessions", "files", "commits", "anchors", "topics"):
+            for table in ("nodes", "sessions", "files", "commits", "anchors", "topics", "places"):
                 self._connection.execute(f"UPDATE {table} SET scope_key = ? WHERE scope_key = ?", (new, old))
+            for column in ("from_scope_key", "to_scope_key"):
+                self._connection.execute(f"UPDATE place_links SET {column} = ? WHERE {column} = ?", (new, old))
             self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))
         return True
 

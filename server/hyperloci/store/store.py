@@ -21,6 +21,7 @@ from hyperloci.store.links import Links
 from hyperloci.store.log import EvolutionLog
 from hyperloci.store.migrate import back_up, check_version, migrate, refuse_other
 from hyperloci.store.nodes import DECAY_RATE, Nodes
+from hyperloci.store.places import Places
 from hyperloci.store.positions import Positions
 from hyperloci.store.scopes import Scopes
 from hyperloci.store.sessions import Sessions
@@ -61,6 +62,7 @@ class Store:
         self.path = path
         self.read_only = read_only
         self.scopes = Scopes(connection)
+        self.places = Places(connection)
         self.log = EvolutionLog(connection)
         self.keywords = Keywords(connection)
         self.positions = Positions(connection)

@@ -1,0 +1,126 @@
+"""Commands about projects and where they lie: projects, link, unlink."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, errors, opened, print_json
+from hyperloci.clock import to_iso
+from hyperloci.lifecycle.places import as_told
+from hyperloci.memory import Memory
+from hyperloci.store.places import KnownProject, Link
+
+YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    app.command()(projects)
+    app.command()(link)
+    app.command()(unlink)
+
+
+def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
+    """List the projects that have memories, the one used last first; the one you are in is marked.
+
+    A project is where it lies: two clones of one repository are two, until `hyperloci link` joins them.
+    """
+    with opened(project) as memory:
+        here, found = memory.place(), memory.projects()
+    if json:
+        print_json({"here": as_told(here), "projects": found})
+        return
+    table = Table("", "id", "name", "folder", "memories", "last used", box=None, padding=(0, 2))
+    for one in found:
+        mark = "*" if one.scope == here.scope else ""
+        table.add_row(mark, one.scope, Text(one.name), Text(one.root or "-"), f"{one.memories:,}", _day(one))
+    console.print(table)
+    console.print(f"* this folder, known {here.why}")
+    for alike in here.alike:
+        errors.print(f"it looks like {alike.project.name} ({alike.project.scope}): {alike.because}", style="yellow")
+
+
+def link(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="[PROJECT]", help="Another project's folder, name or id; by default the one alike."),
+    ] = None,
+    project: ProjectOption = Path("."),
+    list_: Annotated[bool, typer.Option("--list", help="List the links there are, undone ones too.")] = False,
+    yes: YesOption = False,
+    json: JsonOption = False,
+) -> None:
+    """Join this folder to another project's memory, with what was remembered here so far.
+
+    For a second clone of a repository, a copy, or a folder that was moved without its Git folder. `hyperloci unlink`
+    undoes it. Sessions that run already notice when they are started again.
+
+    Examples:
+      hyperloci link
+      hyperloci link ~/work/shop
+      hyperloci link --list
+    """
+    with opened(project) as memory:
+        if list_:
+            _print_links(memory.links(), json=json)
+            return
+        wanted = memory.link_target(target)
+        if not yes:
+            _ask(memory, wanted)
+        linked = memory.link(wanted)
+    if json:
+        print_json(linked)
+        return
+    console.print(f"linked {linked.root} to {_described(linked.project)}; `hyperloci unlink` undoes it")
+
+
+def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
+    """Give this folder its own memory back, with what it had when it was linked.
+
+    What was remembered since then, here or elsewhere, stays with the project that it was linked to.
+    """
+    with opened(project) as memory:
+        undone = memory.unlink()
+    if json:
+        print_json(undone)
+        return
+    console.print(f"{undone.root} has its own memory again: {_described(undone.project)}")
+
+
+def _ask(memory: Memory, wanted: KnownProject) -> None:
+    if not _is_interactive():
+        complain("This joins two memories, so a person is asked: run it in a terminal, or give --yes.")
+        raise typer.Exit(Exit.USAGE)
+    errors.print(f"{memory.project.root} will have the memory of {_described(wanted)},")
+    errors.print("read it in every session, and add to it. What was remembered here so far goes with it.")
+    typer.confirm("Join them?", abort=True, err=True)
+
+
+def _is_interactive() -> bool:
+    return sys.stdin.isatty()
+
+
+def _print_links(found: tuple[Link, ...], *, json: bool) -> None:
+    if json:
+        print_json(found)
+        return
+    table = Table("folder", "linked to", "id", "since", "undone", box=None, padding=(0, 2))
+    for one in found:
+        undone = "-" if one.unlinked_at is None else to_iso(one.unlinked_at)[:10]
+        table.add_row(Text(one.root), Text(one.name), one.joined, to_iso(one.linked_at)[:10], undone)
+    console.print(table)
+
+
+def _described(one: KnownProject) -> str:
+    count = f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"
+    return f"{one.name} ({one.scope}) at {one.root or '-'}: {count}, last used {_day(one)}"
+
+
+def _day(one: KnownProject) -> str:
+    return "-" if one.last_used_at is None else to_iso(one.last_used_at)[:10]

@@ -1,0 +1,265 @@
+"""Which project a place is, why, what looks like it, and joining it to another's memory when the user says so."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.ingest.project import Basis, Project
+from hyperloci.store import Store
+from hyperloci.store.places import KnownProject, Link, Place
+
+logger = logging.getLogger(__name__)
+
+MAX_ALIKE: Final = 5
+"""Projects that are named as looking like a place: more are no help in choosing."""
+
+_REASONS: Final = {
+    "new": "by where it lies; it is new here",
+    "place": "by where it lies",
+    "moved": "by the token in its Git folder, which moved here",
+    "adopted": "by where it lies; its memory was made by an older version",
+    "linked": "because you linked it",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alike:
+    """A project that a place may be a clone or copy of, and what speaks for it."""
+
+    project: KnownProject
+    because: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceAccount:
+    """Which project a place is.
+
+    Attributes:
+        scope: id of the scope of its memories.
+        name: for people.
+        root: its folder.
+        reason: why it is that project: `named`, `place`, `moved`, `adopted`, `linked`, or `new` before it is stored.
+        why: the reason in words.
+        alike: other projects with memories that it may be meant to share.
+    """
+
+    scope: str
+    name: str
+    root: str
+    reason: str
+    why: str
+    alike: tuple[Alike, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Linked:
+    """A link that was made or undone: the folder, and the project whose memory it has now."""
+
+    root: str
+    project: KnownProject
+
+
+def account(store: Store, project: Project) -> PlaceAccount:
+    """Tell which project a place is and what looks like it; nothing is written.
+
+    Args:
+        store: the memory.
+        project: as `identify` or an open memory gives it.
+    """
+    place = _place_of(store, project)
+    scope = project.id if place is None else place.scope
+    if project.basis is Basis.NAME:
+        return PlaceAccount(
+            scope=scope, name=project.name, root=str(project.root), reason="named", why="by the name you gave it"
+        )
+    reason = "new" if place is None else place.reason
+    return PlaceAccount(
+        scope=scope,
+        name=project.name,
+        root=str(project.root),
+        reason=reason,
+        why=_REASONS[reason],
+        alike=_alike(store, project, scope, place),
+    )
+
+
+def notice(store: Store, project: Project, *, now: int) -> str:
+    """Return one line for the user about what a place looks like, once for each place; '' for nothing.
+
+    It is for the person, not for the assistant, whom a repository may have told to ask for it.
+    """
+    if store.read_only:
+        return ""
+    place = _place_of(store, project)
+    if place is None or place.told_at is not None:
+        return ""
+    found = account(store, project).alike
+    if not found:
+        return ""
+    with store.transaction():
+        if not store.places.take_telling(place.id, now=now):
+            return ""
+    first = found[0]
+    where = f" ({first.project.root}, {_memories(first.project)})"
+    more = f", and like {len(found) - 1} more" if len(found) > 1 else ""
+    return (
+        f"Hyperloci: {project.root} looks like {first.project.name}{where}: {first.because}{more}."
+        " It has a memory of its own; if they belong together, run `hyperloci link` in it."
+    )
+
+
+def target_of(store: Store, project: Project, said: str | None) -> KnownProject:
+    """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
+
+    Raises:
+        NotFoundError: nothing is meant, or nothing looks like this place.
+        BadRequestError: several could be meant, or it is this place's own.
+    """
+    own = account(store, project)
+    if said is None:
+        return _the_one([alike.project for alike in own.alike], "looks like this place", "give a name, folder or id")
+    known = store.places.projects()
+    folder = os.path.realpath(os.path.expanduser(said))
+    at = {place.scope for place in store.places.at(folder)}
+    found = [one for one in known if one.scope in at or one.root == folder] if os.path.isabs(folder) else []
+    found = found or [one for one in known if one.scope == said]
+    namesakes = [one for one in known if one.name == said]
+    found = found or [one for one in namesakes if one.scope != own.scope] or namesakes
+    found = found or [one for one in known if len(said) >= 4 and one.scope.removeprefix("project:").startswith(said)]
+    return _the_one(found, f"is meant by {said!r:.80}", "`hyperloci projects` lists their folders and ids")
+
+
+def link(store: Store, project: Project, target: KnownProject, *, now: int) -> Linked:
+    """Join a place to another project's memory, with what was said and remembered at it so far.
+
+    Raises:
+        BadRequestError: it has that memory already, was linked to another, or is known by a name.
+    """
+    place = _linkable(store, project)
+    if place.scope == target.scope:
+        raise BadRequestError(f"{project.root} has the memory of {target.name} already.")
+    if place.reason == "linked":
+        raise BadRequestError(f"{project.root} is linked already: `hyperloci unlink` first.")
+    with store.transaction():
+        store.places.link(place.id, target.scope, now=now)
+    logger.info("linked %s to %s (%s) at the user's word", project.root, target.name, target.scope)
+    return Linked(root=str(project.root), project=_known(store, target.scope))
+
+
+def unlink(store: Store, project: Project, *, now: int) -> Linked:
+    """Give a place its own memory back, with what it had brought; what was stored since the link stays where it is.
+
+    Raises:
+        NotFoundError: it is not linked.
+    """
+    place = _linkable(store, project)
+    active = next((one for one in store.places.links(place.id) if one.unlinked_at is None), None)
+    if active is None:
+        raise NotFoundError(f"{project.root} is not linked; `hyperloci link --list` shows what is.")
+    with store.transaction():
+        store.places.unlink(active, now=now)
+    logger.info("unlinked %s from %s (%s) at the user's word", project.root, active.name, active.joined)
+    return Linked(root=str(project.root), project=_known(store, active.own))
+
+
+def links(store: Store) -> tuple[Link, ...]:
+    """Return all links, latest first, undone ones too."""
+    return tuple(store.places.links())
+
+
+def _place_of(store: Store, project: Project) -> Place | None:
+    """Return the row of the place itself: an open memory's project has the id of the scope instead."""
+    if project.basis is Basis.NAME:
+        return None
+    for place in store.places.at(str(project.place)):
+        if place.path == str(project.place) and place.token_hash == project.token:
+            return place
+    return None
+
+
+def _linkable(store: Store, project: Project) -> Place:
+    if project.basis is Basis.NAME:
+        raise BadRequestError(
+            f"This place is known by the name {project.name!r} that you gave it (HYPERLOCI_PROJECT, or `project` in"
+            " your hyperloci.toml); take that away, or give another project the same name."
+        )
+    place = _place_of(store, project)
+    if place is None:
+        raise NotFoundError(f"{project.root} is not known yet; open a session or run a command in it.")
+    return place
+
+
+def _alike(store: Store, project: Project, scope: str, place: Place | None) -> tuple[Alike, ...]:
+    if place is not None and place.reason == "linked":
+        return ()
+    first = project.root_commit or (place.root_commit if place else None)
+    copies = {one.scope for one in store.places.with_token(project.token)} if project.token else set()
+    before = {one.scope for one in store.places.at(str(project.root))}
+    claiming = store.places.claiming(
+        remote=project.remote, root_commit=first, name=project.claimed_name, root=str(project.root)
+    )
+    found = []
+    for known in store.places.projects({*claiming, *copies, *before} - {scope}):
+        if not known.memories:
+            continue
+        because = _because(project, first, known, copied=known.scope in copies, before=known.scope in before)
+        if because:
+            found.append(Alike(project=known, because=because))
+    return tuple(found[:MAX_ALIKE])
+
+
+def _because(project: Project, first: str | None, known: KnownProject, *, copied: bool, before: bool) -> str:
+    if copied:
+        return "its Git folder is a copy of that one's"
+    if before or known.root == str(project.root):
+        return "it lies where that one did"
+    if project.remote is not None and project.remote == known.remote:
+        return f"it claims the same remote, {project.remote}"
+    if first is not None and first == known.root_commit:
+        return "it claims the same first commit"
+    if project.claimed_name is not None and project.claimed_name == known.name:
+        return "its .hyperloci.toml claims that name"
+    return ""
+
+
+def _known(store: Store, scope: str) -> KnownProject:
+    return store.places.projects([scope])[0]
+
+
+def _the_one(found: Sequence[KnownProject], what: str, otherwise: str) -> KnownProject:
+    if not found:
+        raise NotFoundError(f"No project {what}; {otherwise}.")
+    if len(found) > 1:
+        lines = "".join(f"\n  {one.scope}  {one.name}  {one.root or '-'}  {_memories(one)}" for one in found)
+        raise BadRequestError(f"Several projects could be meant; give one's id:{lines}")
+    return found[0]
+
+
+def _memories(project: KnownProject) -> str:
+    return f"{project.memories:,} {'memory' if project.memories == 1 else 'memories'}"
+
+
+def as_told(found: PlaceAccount) -> dict[str, Any]:
+    """Return an account for programs and for `memory_stats`."""
+    return {
+        "id": found.scope,
+        "name": found.name,
+        "root": found.root,
+        "reason": found.reason,
+        "why": found.why,
+        "alike": [
+            {
+                "id": alike.project.scope,
+                "name": alike.project.name,
+                "root": alike.project.root,
+                "memories": alike.project.memories,
+                "because": alike.because,
+            }
+            for alike in found.alike
+        ],
+    }

@@ -1,0 +1,83 @@
+"""`hyperloci projects`, `link` and `unlink`, and what `doctor` and `stats` say of a place."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.helpers import invoke, remember, run
+from tests.test_crossing import REMOTE, repository
+
+pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+
+@pytest.fixture
+def clones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """Two clones of one remote, each with a memory of its own; commands run in the second."""
+    first, second = (repository(tmp_path / name, name, REMOTE) for name in ("rocket", "second"))
+    remember("We deploy on Tuesdays", "--project", str(first))
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(second))
+    remember("The sandbox has no network")
+    return first, second
+
+
+def test_projects_are_listed_with_their_folders_and_this_one_is_marked(clones: tuple[Path, Path]) -> None:
+    first, second = clones
+    lines = run("projects").splitlines()
+    assert [line.split()[0] for line in lines if str(second) in line] == ["*"]
+    assert [line.split()[3] for line in lines if str(first) in line] == ["1"]
+    assert "* this folder, known by where it lies" in lines
+    told = json.loads(run("projects", "--json"))
+    assert {project["root"] for project in told["projects"]} == {str(first), str(second)}
+    assert [alike["root"] for alike in told["here"]["alike"]] == [str(first)]
+
+
+def test_a_link_is_made_listed_and_undone(clones: tuple[Path, Path]) -> None:
+    first, second = clones
+    assert f"linked {second} to rocket" in run("link", "--yes")
+    found = run("query", "deploy")
+    assert "We deploy on Tuesdays" in found
+    assert str(second) in run("link", "--list")
+    (listed,) = json.loads(run("link", "--list", "--json"))
+    assert (listed["root"], listed["unlinked_at"]) == (str(second), None)
+    assert "has the memory of rocket already" in invoke("link", "--yes", str(first)).stderr
+    assert f"{second} has its own memory again" in run("unlink")
+    assert "We deploy on Tuesdays" not in run("query", "deploy", code=0)
+    assert run("unlink", code=1) == ""
+    assert json.loads(run("link", str(first), "--yes", "--json"))["project"]["root"] == str(first)
+
+
+def test_without_a_terminal_a_link_needs_the_word_of_a_script(clones: tuple[Path, Path]) -> None:
+    refused = invoke("link", stdin="y\n")
+    assert (refused.exit_code, "give --yes" in refused.stderr) == (2, True)
+    assert "We deploy on Tuesdays" not in run("query", "deploy")
+
+
+def test_a_person_is_shown_what_a_link_joins_and_asked(
+    clones: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from hyperloci.cli import projects
+
+    monkeypatch.setattr(projects, "_is_interactive", lambda: True)
+    refused = invoke("link", stdin="n\n")
+    assert refused.exit_code == 1
+    assert "rocket (project:" in refused.stderr and f"at {clones[0]}: 1 memory" in refused.stderr
+    assert "We deploy on Tuesdays" not in run("query", "deploy")
+    assert invoke("link", stdin="y\n").exit_code == 0
+    assert "We deploy on Tuesdays" in run("query", "deploy")
+
+
+def test_doctor_and_stats_say_which_project_this_is_why_and_what_looks_like_it(clones: tuple[Path, Path]) -> None:
+    first, second = clones
+    found = json.loads(invoke("doctor", "--json").stdout)
+    about = [finding for finding in found if finding["subject"] == "project"]
+    assert f"at {second}, known by where it lies" in about[0]["message"]
+    assert "looks like rocket (project:" in about[1]["message"] and str(first) in about[1]["message"]
+    assert about[1]["mend"].startswith("if they belong together: hyperloci link project:")
+    stats = json.loads(run("stats", "--json"))["project"]
+    assert (stats["reason"], [alike["root"] for alike in stats["alike"]]) == ("place", [str(first)])
+    run("link", "--yes")
+    assert json.loads(run("stats", "--json"))["project"]["why"] == "because you linked it"
