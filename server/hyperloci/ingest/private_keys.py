@@ -11,7 +11,9 @@ from typing import Final
 
 _BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 _END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_MARGIN: Final = r"[\s>|#*\"',+]|\\{1,3}[nrt]"  # what quotes, comments, string literals and JSON put round the lines
+_MARGIN: Final = (
+    r"[\s>|#*\"',+]|\\{1,3}[nrt]|-(?!-)"  # what quotes, comments, string literals and JSON put round the lines
+)
 _BODY: Final = re.compile(rf"(?:{_MARGIN}|[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]++)*+")
 _UNFINISHED_BODY: Final = re.compile(
     rf"(?:(?:{_MARGIN})*+(?:[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]{{20,}}+))+"

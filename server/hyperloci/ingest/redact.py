@@ -9,15 +9,20 @@ first runs, so that a hook pays only for what it meets.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import Final
 
 from hyperloci.ingest.private_keys import private_key_spans
-from hyperloci.ingest.secret_judges import Candidate, is_token, is_unknown_token, judge
+from hyperloci.ingest.secret_commands import command_spans
+from hyperloci.ingest.secret_judges import Candidate, Judge, is_token, is_unknown_token, judge
 from hyperloci.ingest.secret_rules import TOKENS, TokenRule
+from hyperloci.ingest.secret_tables import insert_spans, table_spans
 from hyperloci.ingest.secret_values import VALUES, ValueRule
+from hyperloci.ingest.secret_views import views, wrapped_spans
 
 MAX_PASSES: Final = 4
 """A redaction can lay bare another secret beside it. Two passes do nearly always; a hostile text must not cost more."""
@@ -25,18 +30,38 @@ MAX_PASSES: Final = 4
 _CONTEXT: Final = 48
 """Characters behind a value that its judge may look at: enough for a closing tag or a host name."""
 
+_RUN: Final = re.compile(r"[A-Za-z0-9_.~:$%@+/=-]{16,}")
+"""No token is shorter. In code these runs are a tenth of the text, so keywords are sought among them."""
 _LONG_WORD: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
-"""No token is shorter. In code these words are a twenty-fifth of the text, so keywords are sought among them."""
+"""The same for tokens without marks: a twenty-fifth of the text."""
 
 _WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
 _CAPITAL_OR_DIGIT: Final = re.compile(r"[A-Z0-9]")
-_ROOTS: Final = ("key", "token", "secret", "auth", "pass", "sig")
+_ROOTS: Final = (
+    "key",
+    "token",
+    "secret",
+    "auth",
+    "pass",
+    "sig",
+    "login",
+    "cred",
+    "://",
+    "sess",
+    "salt",
+    "seed",
+    "x-",
+    "pw",
+)
 """What most anchors contain: six searches instead of forty."""
+
+_WINDOW: Final = 600
+"""Characters round a change that are read anew in another reading of the text."""
 
 _PLACEHOLDER: Final = re.compile(r"\[redacted:[a-z-]+\]")
 """What stands for a secret names a kind, and no value beside it: a row of a table would lose a cell a pass."""
 
-_LEFT: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+_LEFT: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
 _RIGHT: Final = r"(?![A-Za-z0-9])"
 
 
@@ -64,7 +89,7 @@ def redact(text: str) -> Redacted:
     """Return `text` with every secret replaced by `[redacted:<kind>]`; idempotent, and all else stays as it was."""
     findings: list[Finding] = []
     for _ in range(MAX_PASSES):
-        spans = _disjoint(sorted(set(_spans(text))))
+        spans = _disjoint(sorted(_beside_placeholders(text, _spans_of_views(text))))
         if not spans:
             break
         findings.extend(Finding(kind, end - start) for start, end, _, kind in spans)
@@ -94,19 +119,99 @@ def _disjoint(spans: list[_Span]) -> list[_Span]:
     return joined
 
 
+def _beside_placeholders(text: str, spans: Iterator[_Span]) -> set[_Span]:
+    """Return the spans without those that reach into a placeholder: what stands there is ours."""
+    found = set(spans)
+    if not found or "[redacted:" not in text:
+        return found
+    ours = [match.span() for match in _PLACEHOLDER.finditer(text)]
+    starts = [start for start, _ in ours]
+    return {span for span in found if not _reaches_into(span, ours, starts)}
+
+
+def _reaches_into(span: _Span, ours: list[tuple[int, int]], starts: list[int]) -> bool:
+    before = bisect_left(starts, span[1]) - 1
+    return before >= 0 and ours[before][1] > span[0]
+
+
+def _spans_of_views(text: str) -> Iterator[_Span]:
+    yield from _spans(text)
+    for view in views(text):
+        for first, last in view.windows(_WINDOW):
+            for start, end, rank, kind in _spans(view.text[first:last]):
+                yield view.original(first + start), view.original(first + end - 1) + 1, rank, kind
+
+
 def _spans(text: str) -> Iterator[_Span]:
     for start, end in private_key_spans(text):
         yield start, end, -1, "private-key"
-    yield from _values(text)
-    words = "\n".join(word for word in _LONG_WORD.findall(text) if _CAPITAL_OR_DIGIT.search(word))
-    yield from _tokens(text, words)
+    lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
+    yield from _values(text, lowered)
+    runs = "\n".join(run for run in _RUN.findall(text) if _CAPITAL_OR_DIGIT.search(run))
+    words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
+    yield from _tokens(text, words, runs)
     yield from _unknown_tokens(text, words)
+    if "_" in runs and "=" in runs:
+        for match in _UNKNOWN_BASE64.finditer(text):
+            if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
+                yield *match.span(), len(TOKENS) + len(VALUES), "token"
+    last = len(TOKENS) + len(VALUES)
+    for start, end in wrapped_spans(text, words, _holds_secret, _is_password):
+        yield start, end, last + 1, "encoded-secret"
+    more = (command_spans(text), table_spans(text, lowered), insert_spans(text, lowered), _named_after(text, lowered))
+    for start, end in _cookies(text, lowered):
+        yield start, end, last + 2, "session-cookie"
+    for start, end in chain(*more):
+        yield start, end, last + 2, "password"
 
 
-def _tokens(text: str, words: str) -> Iterator[_Span]:
-    in_words, in_text = _token_keywords()
+_NAMED_AFTER: Final = re.compile(
+    r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
+    r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase|passwort|contraseña)"
+)
+_AT_TCP: Final = re.compile(r"@(?:tcp|unix)\(")
+_LAST_WORD: Final = re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
+
+
+def _named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield passwords that stand before what says that they are one: `with hunter2! as the password`."""
+    if "passw" in lowered or "passphrase" in lowered or "contraseña" in lowered:
+        for match in _NAMED_AFTER.finditer(lowered):
+            word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
+            if word and _is_password(word.group()):
+                yield word.span()
+    for match in _AT_TCP.finditer(text) if "@tcp(" in text or "@unix(" in text else ():
+        word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
+        if word and ":" in word.group():
+            yield word.start() + word.group().index(":") + 1, word.end()
+
+
+def _cookies(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the random values in lines of cookies, whatever their names."""
+    for at in _occurrences(lowered, "cookie:"):
+        for match in _COOKIE_VALUE.finditer(text, at, min(len(text), at + 4096)):
+            if match["end"]:
+                break
+            if judge(Judge.LOOSE_RANDOM, Candidate(value=match["value"], quoted=True)):
+                yield match.span("value")
+
+
+_COOKIE_VALUE: Final = re.compile(r"=(?P<value>[\w%.~+/=-]{20,2048})|(?P<end>\n)")
+
+
+def _holds_secret(decoded: str) -> bool:
+    """Tell whether a decoded text has a secret in it; what is encoded twice is not looked at."""
+    return any(True for _ in _values(decoded, decoded.lower())) or any(True for _ in _tokens(decoded, decoded, decoded))
+
+
+def _is_password(value: str) -> bool:
+    return judge(Judge.LOOSE_PASSWORD, Candidate(value=value, quoted=True))
+
+
+def _tokens(text: str, words: str, runs: str) -> Iterator[_Span]:
+    in_words, in_runs = _token_keywords()
     found = [(rank, keyword) for keyword, rank in in_words if keyword in words and _in_words(words, TOKENS[rank])]
-    found += [(rank, keyword) for keyword, rank in in_text if keyword in text]
+    found += [(rank, keyword) for keyword, rank in in_runs if keyword in runs]
     for rank, keyword in found:
         for start, end in _token_spans(text, TOKENS[rank], keyword):
             yield start, end, rank, TOKENS[rank].kind
@@ -134,10 +239,9 @@ def _occurrences(text: str, literal: str) -> Iterator[int]:
         at = text.find(literal, at + 1)
 
 
-def _values(text: str) -> Iterator[_Span]:
-    lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
+def _values(text: str, lowered: str) -> Iterator[_Span]:
     anchors: dict[int, list[str]] = {}
-    for root, rows in _value_anchors():
+    for root, rows in _value_anchors(lowered.isascii()):
         if root in lowered:
             for anchor, rank in rows:
                 if anchor in lowered:
@@ -188,6 +292,9 @@ def _candidate(text: str, match: re.Match[str], value: str) -> Candidate:
 
 
 _UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)
+_UNKNOWN_BASE64: Final = re.compile(
+    r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}(?![A-Za-z0-9])"
+)
 
 
 def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:
@@ -205,18 +312,23 @@ def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:
 def _token_keywords() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
     """Return keyword and rank of every token rule: those that lie inside one long word, and those that do not."""
     pairs = [(keyword, rank) for rank, rule in enumerate(TOKENS) for keyword in rule.keywords]
-    whole = re.compile("[A-Za-z0-9_-]+")
-    return [each for each in pairs if whole.fullmatch(each[0])], [
-        each for each in pairs if not whole.fullmatch(each[0])
-    ]
+    in_words = [each for each in pairs if _is_within_words(each[0], TOKENS[each[1]])]
+    return in_words, [each for each in pairs if each not in in_words]
+
+
+def _is_within_words(keyword: str, rule: TokenRule) -> bool:
+    """Tell whether keyword and token are letters, digits, `_` and `-` only: base64's `+` and `/` end a word early."""
+    return _WORD.fullmatch(keyword) is not None and "+/" not in rule.pattern
 
 
 @cache
-def _value_anchors() -> list[tuple[str, list[tuple[str, int]]]]:
+def _value_anchors(only_ascii: bool) -> list[tuple[str, list[tuple[str, int]]]]:
     """Return the literals without which no value rule can match, each with the anchors and ranks that depend on it."""
     rows: dict[str, list[tuple[str, int]]] = {}
     for rank, rule in enumerate(VALUES):
         for anchor in rule.anchors:
+            if only_ascii and not anchor.isascii():
+                continue
             root = rule.only_with or next((root for root in _ROOTS if root in anchor), anchor)
             rows.setdefault(root, []).append((anchor, rank))
     return list(rows.items())

@@ -13,6 +13,8 @@ from typing import Final
 
 RANDOM_LENGTH: Final = 16
 """Shortest value that a name like `token` or `api_key` makes a secret: shorter ones are mostly words and numbers."""
+MADE_LENGTH: Final = 10
+"""Shortest value of a name like `secret` that is one although it is shorter than a key: passwords are."""
 PASSWORD_LENGTH: Final = 6
 """Shortest password that is worth hiding; below stand `abc`, `1234` and the like."""
 OPTION_PASSWORD_LENGTH: Final = 4
@@ -40,6 +42,11 @@ class Judge(StrEnum):
     RANDOM = "random"
     BASIC = "basic"
     BASE64 = "base64"
+    ARGUMENT = "argument"
+    LOOSE_PASSWORD = "loose-password"
+    LOOSE_RANDOM = "loose-random"
+    PAIR = "pair"
+    PATH_TOKEN = "path-token"
     ANY = "any"
 
 
@@ -61,7 +68,7 @@ class Candidate:
 
 
 _PLACEHOLDER: Final = re.compile(
-    r"^[$%{<\[(]|^(?i:process|os|env|config|settings|secrets|vars?|self|this|ctx|args|opts|options|req|request)[.\[:]"
+    r"^[$%{<\[(]|^!(?:vault|Ref|Sub|GetAtt|ImportValue)|^Ag[A-D][A-Za-z0-9+/]{100}|^(?i:process|os|env|config|settings|secrets|vars?|self|this|ctx|args|opts|options|req|request)[.\[:]"
     r"|^(?i:vault|op|ref|env|file|arn|https?|ssm|sops|secret|data):|^[A-Za-z]:\\"
     r"|\.\.\.|…|\*{3}|•{3}|\[(?:redacted|private)|xxxx|XXXX|(.)\1{5}"
     r"|(?:your|Your|YOUR)(?:[-_. ]|(?i:api|key|token|secret|pass))|(?i:example|placeholder|change.?me|redacted|dummy)"
@@ -115,9 +122,27 @@ _KEY_PREFIX: Final = re.compile(
 _SEPARATED: Final = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+\Z", re.IGNORECASE)
 
 
+_DICEWARE: Final = re.compile(r"[A-Za-z]{3,12}(?:[-_. ][A-Za-z]{3,12}){2,7}[-_. ]?[0-9]{2,4}\Z")
+"""`copper-lantern-maple42`: words, but joined by someone who wanted a password."""
 _TYPE_NAME: Final = re.compile(
     r"[A-Za-z_][\w.:]*(?:Key|Token|Secret|Password|Type|Name|Config|Provider|Error|Request)s?\Z"
 )
+
+
+_TECHNICAL: Final = re.compile(
+    r"[A-Za-z]{0,3}[0-9]{1,4}(?:[.:/-][0-9A-Za-z]{1,6}){1,6}\Z"  # versions, dates, times, addresses
+    r"|[<>=~^v]{0,2}[0-9][0-9.,_]{0,20}[a-zA-Z%]{0,6}\Z"  # numbers with units
+    r"|[A-Z]{2,10}[-_]?[0-9]{1,6}[a-z]?\Z"  # RFC7636, AES256, JIRA-12
+    r"|[A-Za-z]{1,24}[0-9]{1,2}\Z"  # form2, OAuth2, Python3
+    r"|[\w.+-]{1,64}@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}\Z"  # mail addresses
+    r"|[\w-]{1,80}\.[a-z]{1,5}[0-9]?\Z"  # file names
+    r"|(?i:https?|ftp|ssh|git|urn)[:+]"
+    r"|[\w.:-]{1,80}[(\[{]|.{0,80}(?:\)|\]|\}|->|::|&&|\|\||==\S|!=\w{1,8}\b|<|>)"
+    r"|0x[0-9a-fA-F]{1,64}\Z|\\"
+    r"|(?i:[a-z]{1,20}[:=]){1}[a-z0-9_]{0,20}\Z"
+)
+MIN_PATH_TOKEN: Final = 12
+"""Shortest segment of a path that may be a secret, where the address says that one stands there."""
 
 
 def judge(kind: Judge, candidate: Candidate) -> bool:
@@ -140,7 +165,12 @@ def is_unknown_token(word: str) -> bool:
         return False
     if any(character.isupper() for character in body) and any(character.islower() for character in body):
         return entropy(body) >= MIN_UNKNOWN_ENTROPY and choppiness(body) >= MIN_UNKNOWN_CHOPPINESS
-    return bool(_KEY_PREFIX.search(prefix)) and choppiness(body) >= MIN_CHOPPINESS
+    return (
+        bool(_KEY_PREFIX.search(prefix))
+        and not prefix.istitle()
+        and prefix in (prefix.lower(), prefix.upper())
+        and choppiness(body) >= MIN_CHOPPINESS
+    )
 
 
 def looks_random(value: str) -> bool:
@@ -153,6 +183,15 @@ def looks_random(value: str) -> bool:
     return sum(character.isupper() for character in letters) >= max(1.0, MIN_CAPITALS * len(letters)) and any(
         character.islower() for character in letters
     )
+
+
+def is_made(value: str) -> bool:
+    """Tell a short secret from words: marks and digits among letters, or digits scattered all over."""
+    if len(value) < MADE_LENGTH or _is_technical(value) or not any(character.isdigit() for character in value):
+        return False
+    if any(not character.isalnum() and character not in "-_.:/," for character in value):
+        return _classes(value) >= 3 and choppiness(value) >= MIN_CHOPPINESS
+    return choppiness(value) >= MIN_PATH_CHOPPINESS and "/" not in value
 
 
 def entropy(value: str) -> float:
@@ -178,7 +217,7 @@ def _is_random(candidate: Candidate) -> bool:
         return False
     if _TYPE_NAME.match(candidate.value) or any(character.isspace() for character in candidate.value):
         return False
-    return looks_random(candidate.value)
+    return looks_random(candidate.value) or is_made(candidate.value)
 
 
 def _is_password(candidate: Candidate) -> bool:
@@ -228,6 +267,8 @@ def _is_word(value: str) -> bool:
         return True
     if _DOTTED.match(value) and ("." in value or "->" in value or "::" in value):
         return True
+    if _DICEWARE.match(value) and not _NAME_LIKE.search(value):
+        return False
     return bool(_SEPARATED.match(value)) and choppiness(value) < MIN_CHOPPINESS
 
 
@@ -259,6 +300,59 @@ def _decode(value: str) -> bytes | None:
         return None
 
 
+def _is_argument(candidate: Candidate) -> bool:
+    """Judge what stands where a command or a statement takes a password: anything but names, paths and numbers."""
+    value = candidate.value
+    if (
+        len(value) < OPTION_PASSWORD_LENGTH
+        or value.lower() in _WELL_KNOWN
+        or value[0] in "-:@?"
+        or not any(map(str.isalpha, value))
+    ):
+        return False
+    if _classes(value) >= 2:
+        return not (_DOTTED.match(value) and "." in value)
+    return len(value) >= PASSWORD_LENGTH and value.isalpha() and not _NAME_LIKE.search(value)
+
+
+def _is_loose_password(candidate: Candidate) -> bool:
+    """Judge a word somewhere behind a name: it must look made, as nothing else tells that it is no other word."""
+    value = candidate.value
+    if len(value) < PASSWORD_LENGTH or _is_word(value) or _is_technical(value):
+        return False
+    if not any(character.isdigit() for character in value) or not any(character.isalpha() for character in value):
+        return False
+    if not candidate.quoted and candidate.after[:1] in ("(", "[", "{"):
+        return False
+    digits = sum(character.isdigit() for character in value)
+    return _classes(value) >= 3 or choppiness(value) >= MIN_CHOPPINESS or (_classes(value) == 2 and digits >= 2)
+
+
+def _is_loose_random(candidate: Candidate) -> bool:
+    value = candidate.value
+    if not any(character.isdigit() for character in value) or _is_technical(value):
+        return False
+    return (choppiness(value) >= MIN_CHOPPINESS or is_made(value)) and _is_random(candidate)
+
+
+def _is_pair(candidate: Candidate) -> bool:
+    """Judge what stands behind `user/` or `user:`: most such words are paths, hosts and times."""
+    return _is_loose_password(candidate) and _classes(candidate.value) >= 3 and "/" not in candidate.value
+
+
+def _is_path_token(candidate: Candidate) -> bool:
+    return looks_random(candidate.value) or (
+        len(candidate.value) >= MIN_PATH_TOKEN and choppiness(candidate.value) >= MIN_PATH_CHOPPINESS
+    )
+
+
+def _is_technical(value: str) -> bool:
+    """Tell versions, dates, numbers with units, addresses, paths, file names and calls from passwords."""
+    return bool(_TECHNICAL.match(value)) or (
+        "/" in value and choppiness(value) < MIN_PATH_CHOPPINESS and not value.endswith("=")
+    )
+
+
 def _is_anything(candidate: Candidate) -> bool:
     return bool(candidate.value)
 
@@ -271,5 +365,10 @@ _JUDGES: Final = {
     Judge.RANDOM: _is_random,
     Judge.BASIC: _is_basic,
     Judge.BASE64: _is_base64,
+    Judge.ARGUMENT: _is_argument,
+    Judge.LOOSE_PASSWORD: _is_loose_password,
+    Judge.LOOSE_RANDOM: _is_loose_random,
+    Judge.PAIR: _is_pair,
+    Judge.PATH_TOKEN: _is_path_token,
     Judge.ANY: _is_anything,
 }

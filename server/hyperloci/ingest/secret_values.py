@@ -38,15 +38,33 @@ class ValueRule:
 
 _PASSWORD_NAMES: Final = (
     "password", "passwd", "passphrase", "passw", "pwd", "парол", "contraseña", "contrasena", "passwort",
-    "kennwort", "mot de passe", "senha", "密码", "密碼", "口令", "パスワード", "비밀번호",
+    "kennwort", "mot de passe", "senha", "hasło", "wachtwoord", "lösenord", "heslo", "şifre", "كلمة المرور",
+    "recovery code", "backup code", "access code", "密码", "密碼", "口令", "パスワード", "비밀번호",
 )  # fmt: skip
+_SHORT_NAMES: Final = (
+    "pass",
+    "pw",
+    "psk",
+    "authtok",
+    "authtoken",
+    "requirepass",
+    "masterauth",
+    "mdp",
+    "clave",
+    "pincode",
+    "xauth",
+)
+"""Names that are also parts of other words: they count between boundaries only."""
 _TOKEN_NAMES: Final = (
-    "secret", "token", "credential", "passcode", "otp_seed", "otpseed", "токен", "секрет", "密钥", "トークン",
+    "secret", "token", "credential", "passcode", "otp_seed", "otpseed", "authtok", "salt", "psk", "instrumentationkey",
+    "токен", "секрет", "密钥", "トークン",
 )  # fmt: skip
 _KEY_OF: Final = (
     r"(?i:api|app|application|access|account|admin|auth|client|consumer|cookie|deploy|encryption|global|hmac|integration"
     r"|jwt|license|master|origin|private|publish|rest|secret|server|service|session|shared|sign|signing|signature"
     r"|storage|subscription|webhook|write"
+    r"|account|crypt|decryption|validation|fernet|functions?|client[_-]?key[_-]?data|genie|maps|network|openai|preshared"
+    r"|project|push|sas|unseal"
     r"|adafruit|airtable|algolia|anthropic|azure|cohere|datadog|deepgram|elastic|fal|fastly|gemini|google|groq|heroku|hubspot"
     r"|linear|mailgun|mistral|newrelic|notion|openai|pagerduty|pinecone|postmark|sendgrid|shodan|snyk|stripe|together|twilio"
     r"|twitter|vercel|virustotal|wandb)[_. -]?\Z"
@@ -61,6 +79,33 @@ _NAME_END: Final = (
 _CLOSE: Final = r"(?:\\{0,3}[\"'`])?\*{0,2}[\])]?"
 _ABOUT: Final = r"(?:[ \t](?:for|to|of|on|in|from|от|для|к)[ \t][\w.@/ -]{1,40}?)?"
 _TYPE: Final = r"(?:[ \t]?:[ \t]?[&*]?[a-z][\w\[\]|.]{0,24}[ \t]?(?==))?"
+_QUOTE: Final = r"(?:\\{0,3}[\"'`]|[“”„«»‘’「」]|&quot;|&#3[49];|\\u0022|\*{2})"
+_LINK: Final = (
+    r"(?:is|are|was|be|been|will|now|still|just|currently|the|same|new|set|reset|changed?|changing|rotated|updated|to|as"
+    r"|generated|password|send|value|name|key|type|string|content|default|text|cdata|plaintext|identify|level"
+    r"|lautet|ist|jetzt|auf|neu|es|ahora|est|maintenant|sono|è|é|är|jest|to|это|теперь|は|是|为|為|이|는)"
+)
+"""Words that may stand between a name and its value."""
+_GAP: Final = (
+    rf"(?:[\s:：=＝>→?|,(\[{{&!@]|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
+    r"|<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}"  # a here-document; a scheme as in `{SSHA}`
+    r"|[ \t]\w{1,16}=\"[\w#/:.-]{0,60}\"(?=[\s>/])"  # an attribute of the same element
+    r"|[)\]]{0,2}\.\w{1,20}\(|[\w:.]{1,32}\((?=[\"'`@brfu0-9])|\w{1,12}\([0-9]{1,4}\)"  # calls round the value
+    r"){1,32}+"
+)
+_OPENED: Final = r"(?<=[\s:=>|,(\[{@brfuN\\][\"'`])"
+_QUOTED_ENDS: Final = (
+    rf"{_OPENED}(?:(?<=\")(?P<quoted>[^\"\n\s=,:;)>][^\"\n]{{3,256}})(?=\")"
+    r"|(?<=')(?P<quoted1>[^'\n\s=,:;)>][^'\n]{3,256})(?=')"
+    r"|(?<=`)(?P<quoted2>[^`\n\s=,:;)>][^`\n]{3,256})(?=`))"
+)
+_LOOSE_BARE: Final = r"(?P<bare>(?:[^\s\"'`“”„«»‘’「」<>()\[\]{}|&]|&(?![\w#]{1,20}[=;])){6,256}+)"
+_LOOSE: Final = rf"{_GAP}(?:{_QUOTED_ENDS}|{_LOOSE_BARE})"
+_TOPIC: Final = (
+    r"(?:[ \t](?:is|was|has|have)[ \t](?:been[ \t])?\w{3,12}(?=[ \t](?:to|for|as)\b))?(?:[ \t](?:for|to|of|on|in|at|from|от|для|к|von|für|zu|de|del|du|di|para|pour|na|do)"
+    r"(?:[ \t][\w.@/'%-]{1,24}){1,6}?(?:[ \t]\([^()\n]{1,40}\))?(?=[ \t]{0,2}(?:[:：=>→–—-]|(?:is|ist|es|est|это|to|auf)\b)))?"
+)
+"""`password for the staging box`, where a mark or a verb follows."""
 _OPERATOR: Final = (
     # `- name: TOKEN`, and on the next line `value: ...`
     r"[\"']?,?\s{1,40}[\"']?value[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
@@ -78,9 +123,10 @@ _LINE_VALUE: Final = (
     rf"[A-Z0-9_]{{0,12}}[ \t]?(?P<op>=)[ \t]?(?:{_QUOTED}|(?P<bare>[^\s\"'`#]{{6,512}})[ \t]{{0,8}}(?:#.*)?$)"
 )
 
+_WORD_START: Final = r"(?:^|[^A-Za-z]|[a-z](?=[A-Z]))\Z"
+
 _OPTION_BEFORE: Final = r"(?:^|[^\w-])-?(?:-[a-z]{1,12}){0,3}\Z"
 _OPTION_VALUE: Final = rf"(?P<op>[ \t=]{{1,4}})(?:{_QUOTED}|(?P<bare>[^\s\"'`|;<>]{{4,512}}))"
-_COMMAND: Final = r"\b(?:[^\n\\]|\\[\s\S]){0,300}?[ \t]"
 _TOKEN_CHARS: Final = r"[A-Za-z0-9._~+/=:%-]"
 
 VALUES: Final = (
@@ -118,7 +164,7 @@ VALUES: Final = (
     ValueRule(
         kind="url-token",
         anchors=("key=", "sig=", "signature=", "code=", "x-amz-", "x-goog-"),
-        pattern=r"(?<=[?&;])(?:key|sig|signature|code|x-(?:amz|goog)-(?:signature|credential|security-token))"
+        pattern=r"(?<=[?&;, ])(?:key|sig|signature|code|x-(?:amz|goog)-(?:signature|credential|security-token))"
         rf"=(?P<bare>{_TOKEN_CHARS}{{16,2048}})",
         judge=Judge.RANDOM,
     ),
@@ -172,8 +218,8 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="secret",
-        anchors=("_key", "_token", "_secret", "_cred", "_auth", "_pat", "_salt", "_dsn"),
-        pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|PAT|SALT|DSN){_LINE_VALUE}",
+        anchors=("_key", "_token", "_secret", "_cred", "_auth", "_pat", "_salt", "_dsn", "_session"),
+        pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|PAT|SALT|DSN|SESSION){_LINE_VALUE}",
         judge=Judge.RANDOM,
         before=_LINE_BEFORE,
         reach=100,
@@ -202,29 +248,15 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="password",
-        anchors=("curl ", "wget "),
-        pattern=rf"(?:curl|wget){_COMMAND}(?:-u|--user|-a|--auth)[ \t=]?[\"']?[^\s:\"'$]{{1,64}}:"
-        r"(?P<bare>[^\s\"'/]{4,256})",
-        judge=Judge.OPTION_PASSWORD,
-    ),
-    ValueRule(
-        kind="password",
-        anchors=("mysql", "mariadb", "sshpass ", "docker login ", "redis-cli "),
-        pattern=rf"(?:(?:mysql\w{{0,8}}|mariadb\w{{0,8}}|sshpass){_COMMAND}-p|docker login{_COMMAND}-p[ \t]"
-        rf"|redis-cli{_COMMAND}-a[ \t])[ \t]?[\"']?(?P<bare>[^\s\"']{{4,256}})",
-        judge=Judge.OPTION_PASSWORD,
-    ),
-    ValueRule(
-        kind="password",
         anchors=("machine",),
         pattern=r"machine\s{1,4}\S{1,200}\s{1,8}login\s{1,4}\S{1,200}\s{1,8}password\s{1,4}(?P<bare>\S{1,256})",
         judge=Judge.ANY,
     ),
     ValueRule(
         kind="password",
-        anchors=(":5432:", ":*:"),
-        pattern=r":(?:5432|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<bare>\S{4,256})$",
-        judge=Judge.ANY,
+        anchors=(":*:", ":54", ":64", ":6543"),
+        pattern=r":(?:[0-9]{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<bare>\S{4,256})$",
+        judge=Judge.ARGUMENT,
         before=r"^[\w.*-]{1,200}\Z",
         reach=201,
     ),
@@ -243,6 +275,205 @@ VALUES: Final = (
         pattern=r"(?:seed|mnemonic|recovery)[ _-]?(?:phrase|words?|seed)?[\"']?[ \t]{0,4}(?:is|=|:)[ \t]{0,4}[\"'`]?"
         r"(?P<bare>[a-z]{3,8}(?: [a-z]{3,8}){11,23})\b",
         judge=Judge.ANY,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=_PASSWORD_NAMES,
+        pattern=rf"(?:{'|'.join(_PASSWORD_NAMES)}){_NAME_REST}(?:а|e|y|у|ом)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
+        judge=Judge.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=_SHORT_NAMES,
+        pattern=rf"(?:{'|'.join(_SHORT_NAMES)}){_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
+        judge=Judge.LOOSE_PASSWORD,
+        before=_WORD_START,
+        reach=2,
+    ),
+    ValueRule(
+        kind="secret",
+        anchors=_TOKEN_NAMES,
+        pattern=rf"(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
+        judge=Judge.LOOSE_RANDOM,
+    ),
+    ValueRule(
+        kind="secret",
+        anchors=("key",),
+        pattern=rf"key(?:[_-]data)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
+        judge=Judge.LOOSE_RANDOM,
+        before=rf"{_KEY_OF}|\b(?i:the|this|my|your|our|with)[ \t]\Z",
+        reach=16,
+    ),
+    ValueRule(
+        kind="secret",
+        anchors=("api-schlüssel", "clé api", "clave api", "ключ"),
+        pattern=rf"(?:api-schlüssel|cl(?:é|ave) api|ключ(?:[ -]api)?){_TOPIC}{_LOOSE}",
+        judge=Judge.LOOSE_RANDOM,
+    ),
+    ValueRule(
+        kind="secret",
+        anchors=("x-", "api-key", "csrf"),
+        pattern=r"(?:x-(?:[a-z]{1,16}-){0,4}(?:key|token|secret|auth|signature)|api-key|csrf[-_]token)"
+        rf"{_GAP}(?P<bare>{_TOKEN_CHARS}{{16,2048}})",
+        judge=Judge.LOOSE_RANDOM,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("identified ",),
+        pattern=r"identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'\"]{1,60}[ \t]{1,4})?(?:by|as|using)[ \t]{1,4}(?:password[ \t]{1,4})?"
+        rf"(?:{_QUOTED}|(?P<bare>[^\s;'\"]{{4,256}}))",
+        judge=Judge.ARGUMENT,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("password", 'replace "', "crypt("),
+        pattern=r"(?:password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|replace[ \t]|crypt\((?:[^\n'\"]{1,80},[ \t]{0,4})?)"
+        r"(?:'(?P<quoted>[^'\n]{4,256})'|\"(?P<quoted1>[^\"\n]{4,256})\")",
+        judge=Judge.ARGUMENT,
+    ),
+    ValueRule(
+        kind="json-web-key",
+        anchors=('"d"', '"k"', '"p"', '"q"', '"dp"', '"dq"', '"qi"'),
+        pattern=r"\"(?:d|k|p|q|dp|dq|qi)\"\s{0,4}:\s{0,4}\"(?P<quoted>[A-Za-z0-9_-]{16,2048})\"",
+        judge=Judge.RANDOM,
+        only_with='"kty"',
+    ),
+    ValueRule(
+        kind="password",
+        anchors=('"value"',),
+        pattern=r"\"value\"\s{0,4}:\s{0,4}\"(?P<quoted>[^\"\n]{6,512})\"\s{0,4},\s{0,40}\"(?:name|key)\"\s{0,4}:\s{0,4}\""
+        r"[\w.-]{0,60}?(?:pass|pwd|secret|token|api[_-]?key)",
+        judge=Judge.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("auth", "login", "connect", "pdo", "credential", "userpwd"),
+        pattern=r"(?:\w{0,24}(?:auth|login|connect|connection|credentials?|userpwd)|pdo)[\"']?[ \t]{0,2}[=:,]?[ \t]{0,2}[(\[ ]"
+        r"[^\n;]{0,160}?[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}(?:Some\()?[\"'](?P<quoted>[^\"'\n]{6,128})[\"']",
+        judge=Judge.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=(
+            "creds",
+            "credentials",
+            "login",
+            "access",
+            "account",
+            "zugangsdaten",
+            "identifiants",
+            "credenciales",
+            "логин",
+            "доступ",
+            "user",
+            "root/",
+            "admin/",
+            "root:",
+            "authident",
+            "userpwd",
+            "basic_auth",
+            "basic-auth",
+            "basicauth",
+        ),
+        pattern=r"(?:creds|credentials|logins?|access|accounts?|zugangsdaten|identifiants|credenciales|логин|доступ|user(?:pwd)?"
+        r"|authident|basic[_-]?auth)?[ \t]{0,4}[:=,(-]{0,2}[ \t\"']{0,4}(?:user[ \t])?[\w.@+-]{2,48}[ \t]{0,2}[/:][ \t]{0,2}"
+        r"(?P<bare>[^\s\"'`<>()|,]{6,128})",
+        judge=Judge.PAIR,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("pass=", "pass =", "pwd=", "pw=", "auth=", "pass:"),
+        pattern=rf"(?:pass|pwd|pw|auth)[ \t]?[=:][ \t]?(?:{_QUOTED}|{_LOOSE_BARE})",
+        judge=Judge.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="passcode",
+        anchors=("pin", "passcode", "otp", "2fa code"),
+        pattern=r"(?:pin(?:code)?|passcode|otp|2fa code)(?:[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?|[ \t](?:is|ist|es|est|это)[ \t])"
+        r"(?P<bare>[0-9]{4,8})(?![\w.:])",
+        judge=Judge.ANY,
+        before=_WORD_START,
+        reach=2,
+    ),
+    ValueRule(
+        kind="secret",
+        anchors=("jwt.", "hmac", "fernet("),
+        pattern=r"(?:jwt\.(?:encode|sign|verify|decode)|(?:create_?)?hmac(?:\.new)?|fernet)\((?:[^\n\"'`]{0,60}|[\"']\w{3,12}[\"'],[ ])[bru]?"
+        rf"(?:{_QUOTED})",
+        judge=Judge.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("@",),
+        pattern=r"@[\w-]{1,40}(?:\.[\w-]{1,40}){0,3}\.[a-z]{2,10}:(?P<bare>[^\s\"'`<>()|/]{6,128})",
+        judge=Judge.PAIR,
+    ),
+    ValueRule(
+        kind="kubernetes-secret",
+        anchors=(": ",),
+        pattern=r":[ \t]{1,4}[\"']?(?P<bare>[^\s\"']{6,256})[\"']?[ \t]*$",
+        judge=Judge.LOOSE_PASSWORD,
+        before=r"^(?:  |\t){1,4}[\w.-]{1,100}\Z",
+        reach=120,
+        only_with="stringdata:",
+    ),
+    ValueRule(
+        kind="url-token",
+        anchors=("://",),
+        pattern=r"://(?P<bare>[A-Za-z0-9_-]{16,256})(?=:[^\s@/]{1,256}@)",
+        judge=Judge.RANDOM,
+    ),
+    ValueRule(
+        kind="url-token",
+        anchors=("://",),
+        pattern=r"://(?P<bare>[A-Za-z0-9_+/=-]{16,256})@(?=[\w\[{$%.-])",
+        judge=Judge.RANDOM,
+    ),
+    ValueRule(
+        kind="url-token",
+        anchors=(
+            "infura.io/",
+            "alchemy.com/",
+            "hooks.",
+            "/reset",
+            "/verif",
+            "/confirm",
+            "/invit",
+            "/magic",
+            "/activat",
+            "/unsubscribe",
+            "webhooks/",
+            "/bot",
+        ),
+        pattern=r"(?:infura\.io|alchemy\.com|hooks\.\w+\.\w+|/(?:password[/-])?(?:reset|verif\w{0,8}|confirm\w{0,8}|invit\w{0,6}|magic"
+        r"|activat\w{0,4})[\w-]{0,24}|webhooks)(?:/[\w-]{1,24}){0,3}?/(?P<bare>[A-Za-z0-9_-]{12,512})",
+        judge=Judge.PATH_TOKEN,
+    ),
+    ValueRule(
+        kind="url-token",
+        anchors=("/bot",),
+        pattern=r"/bot(?P<bare>[0-9]{8,10}:[A-Za-z0-9_-]{30,40})",
+        judge=Judge.ANY,
+    ),
+    ValueRule(
+        kind="url-token",
+        anchors=("auth=", "jsessionid=", "phpsessid=", "sessionid=", "sid=", "ticket=", "otp=", "jwt="),
+        pattern=r"(?<=[?&;\"' ])(?:auth|(?:j|php)?sess(?:ion)?_?id|sid|ticket|otp|jwt)=(?P<bare>[A-Za-z0-9._~%-]{16,2048})",
+        judge=Judge.RANDOM,
+    ),
+    ValueRule(
+        kind="url-password",
+        anchors=("thin:", "sqlplus ", "expdp "),
+        pattern=r"(?:thin:|sqlplus (?:-\w )?|expdp )[\w.$-]{1,40}/(?P<bare>[^\s/@\"']{4,128})@",
+        judge=Judge.ARGUMENT,
+    ),
+    ValueRule(
+        kind="private-key",
+        anchors=("0x",),
+        pattern=r"0x(?P<bare>[0-9a-f]{64})(?![0-9a-f])",
+        judge=Judge.ANY,
+        before=r"(?i:private|secret|accounts|wallet|signer|pk\b)[\w \t:=\[({\"'-]{0,24}\Z",
+        reach=48,
     ),
 )
 """Secrets by context. Order is rank, after every row of `TOKENS`."""

@@ -1,0 +1,104 @@
+"""Find secrets in the columns of tables whose head says that they hold some: CSV, Markdown, and SQL's INSERT."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from hyperloci.ingest.secret_judges import Candidate, Judge, judge
+
+MAX_ROWS: Final = 500
+MAX_ROW: Final = 2_000
+"""Rows below one head, and characters of a row, that are looked at."""
+
+_HEAD_CELL: Final = re.compile(
+    r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort|kennwort|пароль"
+    r"|mot de passe|contraseña)[\s\"'`*]*\Z",
+    re.IGNORECASE,
+)
+_PLAIN_CELL: Final = re.compile(r"[\s\"'`*]*[\w./ -]{0,40}[\s\"'`*]*\Z")
+_NAMES: Final = ("pass", "pwd", "secret", "token", "api", "kennwort", "пароль", "contraseña")
+_DELIMITERS: Final = ("|", "\t", ",", ";")
+_INSERT: Final = re.compile(
+    r"insert\s{1,4}(?:ignore\s{1,4})?into\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}\((?P<columns>[^()]{1,1000})\)\s{0,4}values\s{0,4}",
+    re.IGNORECASE,
+)
+_ROW_VALUE: Final = re.compile(r"'(?:[^'\n]|'')*+'|[^,()'\n]++|(?P<next>,)|(?P<close>\))|(?P<open>\()|'|\n")
+
+_Span = tuple[int, int]
+
+
+def table_spans(text: str, lowered: str) -> Iterator[_Span]:
+    """Yield start and end of the cells of `text` that a head names a secret and that look like one."""
+    for name in _NAMES:
+        at = lowered.find(name)
+        while at >= 0:
+            start = text.rfind("\n", 0, at) + 1
+            end = text.find("\n", at)
+            if end < 0:
+                break
+            if end - start <= MAX_ROW:
+                yield from _columns(text, start, end)
+            at = lowered.find(name, end)
+
+
+def insert_spans(text: str, lowered: str) -> Iterator[_Span]:
+    """Yield start and end of the values that an INSERT puts into columns of secrets."""
+    if "insert" not in lowered:
+        return
+    for match in _INSERT.finditer(text):
+        columns = [bool(_HEAD_CELL.match(name)) for name in match["columns"].split(",")]
+        if any(columns):
+            yield from _inserted(text, match.end(), columns)
+
+
+def _columns(text: str, start: int, end: int) -> Iterator[_Span]:
+    head = text[start:end]
+    for delimiter in _DELIMITERS:
+        cells = head.split(delimiter)
+        if len(cells) > 1 and all(_PLAIN_CELL.match(cell) for cell in cells):
+            secret = [place for place, cell in enumerate(cells) if _HEAD_CELL.match(cell)]
+            if secret:
+                yield from _rows(text, end + 1, delimiter, len(cells), secret)
+            return
+
+
+def _rows(text: str, at: int, delimiter: str, width: int, secret: list[int]) -> Iterator[_Span]:
+    for _ in range(MAX_ROWS):
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        row = text[at:end]
+        cells = row.split(delimiter)
+        if at >= len(text) or end - at > MAX_ROW or len(cells) < width:
+            return
+        place = at
+        for number, cell in enumerate(cells):
+            if number in secret:
+                # The last column of a CSV may hold the delimiter.
+                whole = row[place - at :] if number == width - 1 and delimiter == "," else cell
+                yield from _cell(text, place, place + len(whole))
+            place += len(cell) + len(delimiter)
+        at = end + 1
+
+
+def _cell(text: str, start: int, end: int) -> Iterator[_Span]:
+    while start < end and text[start] in " \t\"'`*":
+        start += 1
+    while end > start and text[end - 1] in " \t\"'`*\r":
+        end -= 1
+    if judge(Judge.LOOSE_PASSWORD, Candidate(value=text[start:end], quoted=True)):
+        yield start, end
+
+
+def _inserted(text: str, at: int, columns: list[bool]) -> Iterator[_Span]:
+    column = 0
+    for match in _ROW_VALUE.finditer(text, at, at + MAX_ROW * 10):
+        if match["open"]:
+            column = 0
+        elif match["next"]:
+            column += 1
+        elif match.group().startswith("'") and column < len(columns) and columns[column]:
+            yield from _cell(text, match.start(), match.end())
+        elif match.group() == ";":
+            return

@@ -1,0 +1,136 @@
+"""Other readings of a text in which a secret may show: escapes resolved, pieces of a literal joined, base64 decoded.
+
+A reading knows where each of its characters came from, so that what is found in it can be redacted where it stands.
+"""
+
+from __future__ import annotations
+
+import binascii
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+MAX_DECODED: Final = 16_384
+"""Characters of one base64 run that are decoded: a secret stands in a short one, or at the start of a long one."""
+
+_ESCAPE: Final = re.compile(
+    r"\\u00(?P<unicode>[2-7][0-9a-fA-F])|&(?P<name>quot|apos|amp|lt|gt);|&#(?P<number>[0-9]{2,3});|%(?P<percent>[2-7][0-9a-fA-F])"
+)
+_NAMED: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
+_MARKS: Final = ("\\u00", "&quot;", "&#", "&lt;", "%3A", "%3a", "%22", "%3D")
+_PIECE: Final = r"[A-Za-z0-9+/_=.-]"
+_SPLICE: Final = re.compile(
+    rf"[\"'`](?<={_PIECE}{{8}}.)(?:[ \t]*(?:\+|\.|&)?[ \t]*(?:_|\\)?\n[ \t]*(?:\+|\.|&)?[ \t]*|[ \t]*[+.&][ \t]*)"
+    rf"[rbfu@]?[\"'`](?={_PIECE}{{12}})"
+)
+"""Between two pieces of a literal that are words without blanks."""
+_CONTINUATION: Final = re.compile(rf"[ \t]?\\\n[ \t]*(?={_PIECE})")
+_FOLD: Final = re.compile(rf"(?<={_PIECE}{{16}})\n[ \t]+(?={_PIECE}{{16,256}}[ \t]*(?:\n|\Z))")
+_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}+={0,2}")
+_TEXT_BYTES: Final = frozenset((9, 10, 13, *range(32, 127)))
+_USER_AND_PASSWORD: Final = re.compile(r"[\w.@+-]{1,64}:(?P<value>[^\s:]{6,128})\s*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Another reading of a text.
+
+    Attributes:
+        text: the reading.
+        starts: places in it behind each change.
+        shifts: how far the original is ahead from each of those places on.
+    """
+
+    text: str
+    starts: tuple[int, ...]
+    shifts: tuple[int, ...]
+
+    def original(self, place: int) -> int:
+        """Return where in the original text the character at `place` begins."""
+        number = bisect_right(self.starts, place) - 1
+        return place + (self.shifts[number] if number >= 0 else 0)
+
+    def windows(self, margin: int) -> Iterator[tuple[int, int]]:
+        """Yield the stretches that lie within `margin` characters of a change, from line to line, joined."""
+        first = last = 0
+        for start in self.starts:
+            if start - margin > last:
+                if last:
+                    yield first, last
+                first = max(last, self.text.rfind("\n", last, start - margin) + 1)
+            last = min(len(self.text), start + margin)
+        yield first, last
+
+
+def views(text: str) -> Iterator[View]:
+    """Yield the readings that differ from `text`."""
+    if any(mark in text for mark in _MARKS):
+        yield from _replaced(text, _ESCAPE, _unescaped)
+    yield from _replaced(text, _SPLICE, _nothing)
+    if "\\\n" in text:
+        yield from _replaced(text, _CONTINUATION, lambda match: " " if match.group()[0] in " \t" else "")
+    if ": >" in text or ": |" in text:
+        yield from _replaced(text, _FOLD, _nothing)
+
+
+def wrapped_spans(
+    text: str, words: str, holds_secret: Callable[[str], bool], is_password: Callable[[str], bool]
+) -> Iterator[tuple[int, int]]:
+    """Yield the base64 runs of `text` that say a secret when decoded; `words` holds the long words of it."""
+    if not any(_decodes(word[:20]) for word in words.split("\n")):
+        return
+    for match in _RUN.finditer(text):
+        decoded = _decoded(match.group()) if _decodes(match.group()[:20]) else ""
+        if decoded and (
+            holds_secret(decoded)
+            or "PRIVATE KEY" in decoded
+            or ((pair := _USER_AND_PASSWORD.match(decoded)) and is_password(pair["value"]))
+        ):
+            yield match.span()
+
+
+def _replaced(text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]) -> Iterator[View]:
+    pieces: list[str] = []
+    starts: list[int] = []
+    shifts: list[int] = []
+    last = size = 0
+    for match in pattern.finditer(text):
+        new = make(match)
+        pieces += (text[last : match.start()], new)
+        size += match.start() - last + len(new)
+        last = match.end()
+        starts.append(size)
+        shifts.append(last - size)
+    if pieces:
+        pieces.append(text[last:])
+        yield View("".join(pieces), tuple(starts), tuple(shifts))
+
+
+def _nothing(_: re.Match[str]) -> str:
+    return ""
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    if match["name"]:
+        return _NAMED[match["name"]]
+    number = int(match["number"]) if match["number"] else int(match["unicode"] or match["percent"], 16)
+    return chr(number) if 32 <= number < 127 else match.group()
+
+
+def _decodes(head: str) -> bool:
+    """Tell whether the first characters of a run decode to text: random ones do once in a hundred thousand."""
+    try:
+        decoded = binascii.a2b_base64(head[:16].replace("-", "+").replace("_", "/"))
+    except binascii.Error:
+        return False
+    return len(decoded) >= 12 and _TEXT_BYTES.issuperset(decoded)
+
+
+def _decoded(run: str) -> str:
+    head = run[:MAX_DECODED].rstrip("=").replace("-", "+").replace("_", "/")
+    try:
+        return binascii.a2b_base64(head + "=" * (-len(head) % 4)).decode("utf-8", "ignore")
+    except binascii.Error:
+        return ""
