@@ -35,6 +35,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "pipeline_scan": (1, 100_000),
     "pipeline_fused": (1, 10_000),
     "max_file_bytes": (1, math.inf),
+    "history_commits": (0, math.inf),
     "inject_chars": (0, math.inf),
     "rrf_k": (1, math.inf),
     "rrf_weight_fts": (0, _LARGEST),
@@ -79,6 +80,7 @@ class Settings:
         project: a name for the project that overrides the one found through git.
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
+        history_commits: how many commits of a project's history are stored, the newest; 0 is all.
         watch: whether file and git watchers run.
         capture_subagents: whether hooks store what sub-agents do.
         inject_chars: how much SessionStart may inject, in characters.
@@ -119,6 +121,7 @@ class Settings:
     project: str | None = None
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
+    history_commits: int = 0
     watch: bool = True
     capture_subagents: bool = False
     inject_chars: int = 6_000

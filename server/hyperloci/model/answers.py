@@ -148,7 +148,10 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexReport:
-    """What indexing did. `changed` chunks were written anew, `moved` ones only changed their place."""
+    """What indexing did. `changed` chunks were written anew, `moved` ones only changed their place.
+
+    `commits` are the newest that were new; `commits_waiting` older ones are still to be stored.
+    """
 
     files: int
     chunks: int
@@ -160,6 +163,7 @@ class IndexReport:
     commits: int
     skipped: tuple[Skipped, ...]
     seconds: float
+    commits_waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
