@@ -287,7 +287,16 @@ def test_a_missing_git_is_told(history: History, tree: WorkingTree) -> None:
 def test_a_long_list_of_files_is_told_by_its_beginning() -> None:
     files = tuple(ChangedFile(path=f"f{i}") for i in range(25))
     commit = Commit(
-        sha="a", parents=(), author="", author_email="", date_ms=0, subject="s", body="", files=files, changed=412, read=3
+        sha="a",
+        parents=(),
+        author="",
+        author_email="",
+        date_ms=0,
+        subject="s",
+        body="",
+        files=files,
+        changed=412,
+        read=3,
     )
 
     assert commit_text(commit).endswith("f19 and 392 more (of 412 files, the changes in 409 are not looked at)")

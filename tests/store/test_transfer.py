@@ -49,6 +49,8 @@ DERIVED = {
     "topics",
     "topic_members",
     "topic_runs",
+    "histories",
+    "renames",
     "node_changes",
     "keyword_index",
     "keyword_index_config",

@@ -96,7 +96,7 @@ class CommitIndexer:
         scope_key: the project's scope.
         clock: tells the time.
         git: reads the repository.
-        first: how many new commits `run` stores.
+        first: how many new commits `run` stores at most.
         wanted: how many commits of a history are stored at all, the newest; 0 is all.
         cancelled: asked between commits; True ends what is going on early.
     """
@@ -134,6 +134,7 @@ class CommitIndexer:
     def run(self) -> CommitReport:
         """Store the newest commits of HEAD that are new; end those that no branch leads to any more, revive those back.
 
+        What is older than a stored one is left to `more`.
         Files should be indexed before: a commit is joined to the symbols as they are now.
         """
         if self._project.common_dir is None:
@@ -144,7 +145,8 @@ class CommitIndexer:
                 return CommitReport()
             ended, revived = self._reconcile(head)
             self._walk(head)
-            added = self._store_next(self._first)
+            new = itertools.takewhile(lambda missing: not missing.resumed, self._window)
+            added = self._store_next(sum(1 for _ in itertools.islice(new, self._first)))
         except (GitError, BrokenRepositoryError) as error:
             return CommitReport(problem=str(error))
         return CommitReport(added=added, ended=ended, revived=revived, waiting=self._waiting, problem=self._problem)

@@ -89,9 +89,10 @@ def never() -> bool:
 class Git:
     """One working tree, read through the `git` executable. Every method may raise `GitError`."""
 
-    def __init__(self, root: Path, *, executable: str = "git") -> None:
+    def __init__(self, root: Path, *, executable: str = "git", show_seconds: float = SHOW_TIMEOUT_SECONDS) -> None:
         self._root = root
         self._executable = executable
+        self._show_seconds = show_seconds
 
     def head(self) -> str | None:
         """Return the hash of the commit that is checked out, None before the first."""
@@ -126,7 +127,9 @@ class Git:
         if not shas:
             return commits, None
         try:
-            with self._stream(["log", *options, "--stdin"], "".join(f"{sha}\n" for sha in shas)) as lines:
+            with self._stream(
+                ["log", *options, "--stdin"], "".join(f"{sha}\n" for sha in shas), self._show_seconds
+            ) as lines:
                 commits.extend(read_log(lines))
         except GitError as error:
             # The last may be cut off in the middle of its changes.
@@ -197,9 +200,7 @@ class Git:
         return done.returncode, done.stdout.decode("utf-8", "replace"), _first_line(done.stderr)
 
     @contextlib.contextmanager
-    def _stream(
-        self, arguments: Sequence[str], stdin: str, seconds: float = SHOW_TIMEOUT_SECONDS
-    ) -> Iterator[Iterator[bytes]]:
+    def _stream(self, arguments: Sequence[str], stdin: str, seconds: float) -> Iterator[Iterator[bytes]]:
         """Run Git and give its output line by line; it is killed after `seconds`, and when the block ends."""
         with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as given:
             given.write(stdin.encode())
