@@ -42,6 +42,7 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "pipeline_scan": (1, 100_000),
     "pipeline_fused": (1, 10_000),
     "max_file_bytes": (1, math.inf),
+    "history_commits": (0, math.inf),
     "inject_chars": (0, math.inf),
     "rrf_k": (1, math.inf),
     "rrf_weight_fts": (0, _LARGEST),
@@ -87,6 +88,7 @@ class Settings:
         claimed_project: the name that the project's own file gives it; it only shows and suggests.
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
+        history_commits: how many commits of a project's history are stored, the newest; 0 is all.
         watch: whether file and git watchers run.
         capture_subagents: whether hooks store what sub-agents do.
         inject_chars: how much SessionStart may inject, in characters.
@@ -128,6 +130,7 @@ class Settings:
     claimed_project: str | None = None
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
+    history_commits: int = 0
     watch: bool = True
     capture_subagents: bool = False
     inject_chars: int = 6_000

@@ -387,6 +387,7 @@ class Memory:
         answer["embedder"] = self._embedder_state()
         answer["chunks"] = self.store.chunks.statistics()
         answer["archive_bytes"] = Archive.beside(self.store.path).size()
+        answer["history"] = self._history()
         return answer
 
     # -- writing -----------------------------------------------------------------------------------------------------
@@ -567,6 +568,23 @@ class Memory:
         scopes = (self.store.scopes.find(scope) for scope in (self.project.id, GLOBAL_SCOPE))
         return sum(try_again(self.store, scope) for scope in scopes if scope is not None)
 
+    def index_history(self, progress: Progress | None = None) -> int:
+        """Store the older commits of the git history that are still missing, newest first; return how many were new.
+
+        It may be cut off anywhere: what is left is stored by the next call, or by a server's watchers.
+        """
+        from hyperloci.ingest.indexer import Indexer
+
+        indexer = Indexer(self.store, self.settings, self.project, self._clock)
+        added, waiting = 0, True
+        while waiting:
+            report = indexer.continue_history()
+            added, waiting = added + report.commits, report.commits_waiting > 0
+            if progress is not None:
+                progress(added, added + report.commits_waiting, "older commits")
+            self._kick()
+        return added
+
     def import_file(self, path: Path, *, scope: str | None = None, dry_run: bool = False) -> ImportReport:
         """Add what an export, or another program's memory, holds that is not here yet; see `lifecycle.importing`.
 
@@ -605,6 +623,13 @@ class Memory:
                 self._queue_for(self._client.status())
                 wait_until_drained(self._client, self.settings.database, self.store.vectors.pending_count, progress)
         return int(self.stats()["fingerprints_pending"])
+
+    def _history(self) -> dict[str, int]:
+        """Return how many commits of this project are stored, still to be stored, and too old to be (a setting)."""
+        scope = self.store.scopes.find(self.project.id) or 0
+        state = self.store.history.state(scope)
+        waiting, older = (state.waiting, state.older) if state else (0, 0)
+        return {"stored": self.store.history.count(scope), "waiting": waiting, "older": older}
 
     def _queue_for(self, status: EmbedderStatus | None) -> None:
         """Queue what another model saw, as the embedder will with its next batch: till then the queue looks empty."""

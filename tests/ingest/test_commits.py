@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.ingest.commits import MAX_EFFECTS, CommitIndexer, CommitReport, blob_id, commit_text
+from hyperloci.ingest.commit_effects import MAX_EFFECTS, blob_id
+from hyperloci.ingest.commit_reading import commit_text
+from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import Git
 from hyperloci.ingest.git_log import ChangedFile, Commit
 from hyperloci.ingest.indexer import Indexer
@@ -39,7 +41,7 @@ class History:
 
     def node(self, sha: str) -> Node:
         scope = self.store.scopes.find(identify(self.tree.root).id) or 0
-        node = self.store.nodes.get_node(self.store.files.commits(scope)[sha].node_id)
+        node = self.store.nodes.get_node(self.store.history.all(scope)[sha])
         assert node is not None
         return node
 
@@ -221,7 +223,7 @@ def test_history_that_was_cut_off_is_finished_without_gaps(history: History, tre
     history.run()
 
     scope = history.store.scopes.find(identify(tree.root).id) or 0
-    assert set(history.store.files.commits(scope)) == set(shas)
+    assert set(history.store.history.all(scope)) == set(shas)
 
 
 def test_the_oldest_commit_of_a_shallow_clone_touches_nothing(
@@ -285,10 +287,19 @@ def test_a_missing_git_is_told(history: History, tree: WorkingTree) -> None:
 def test_a_long_list_of_files_is_told_by_its_beginning() -> None:
     files = tuple(ChangedFile(path=f"f{i}") for i in range(25))
     commit = Commit(
-        sha="a", parents=(), author="", author_email="", date_ms=0, subject="s", body="", files=files, truncated=True
+        sha="a",
+        parents=(),
+        author="",
+        author_email="",
+        date_ms=0,
+        subject="s",
+        body="",
+        files=files,
+        changed=412,
+        read=3,
     )
 
-    assert commit_text(commit).endswith("f19 and 5+ more")
+    assert commit_text(commit).endswith("f19 and 392 more (of 412 files, the changes in 409 are not looked at)")
 
 
 def test_the_id_of_a_content_is_the_one_that_git_gives(tree: WorkingTree) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.ingest.git import Git, GitError
+from hyperloci.ingest.git import Details, Git, GitError
 from hyperloci.ingest.git_log import ChangedFile, Commit, read_log
 from tests.ingest.working_tree import WorkingTree
 
@@ -31,6 +31,14 @@ def commit(repo: Repo, root: Path, message: str, **files: str) -> str:
     return repo("rev-parse", "HEAD")
 
 
+def log(root: Path, *without: str, details: Details = Details.CHANGES) -> list[Commit]:
+    """Return what Git shows of the history of HEAD, oldest first."""
+    git = Git(root)
+    commits, problem = git.show(list(git.walk("HEAD", without=without))[::-1], details)
+    assert problem is None
+    return commits
+
+
 def changes(commit: Commit) -> dict[str, ChangedFile]:
     return {file.path: file for file in commit.files}
 
@@ -39,7 +47,7 @@ def test_commits_come_parents_first_with_their_messages(repo: Repo, tmp_path: Pa
     first = commit(repo, tmp_path, "Subject one\n\nBody of\ntwo lines", a_py="x = 1\n")
     second = commit(repo, tmp_path, "Subject two", a_py="x = 2\n")
 
-    found = list(Git(tmp_path).log())
+    found = log(tmp_path)
 
     assert [c.sha for c in found] == [first, second]
     assert (found[0].subject, found[0].body) == ("Subject one", "Body of\ntwo lines")
@@ -53,14 +61,8 @@ def test_known_commits_and_what_is_before_them_are_left_out(repo: Repo, tmp_path
     second = commit(repo, tmp_path, "two", a_py="2\n")
     third = commit(repo, tmp_path, "three", a_py="3\n")
 
-    assert [c.sha for c in Git(tmp_path).log([second, "deadbeef" * 5])] == [third]
-    assert not list(Git(tmp_path).log([third]))
-
-
-def test_the_newest_are_read_when_there_are_too_many(repo: Repo, tmp_path: Path) -> None:
-    shas = [commit(repo, tmp_path, str(i), a_py=f"{i}\n") for i in range(4)]
-
-    assert [c.sha for c in Git(tmp_path).log(limit=2)] == shas[2:]
+    assert [c.sha for c in log(tmp_path, second, "deadbeef" * 5)] == [third]
+    assert not log(tmp_path, third)
 
 
 def test_hunks_carry_their_lines_and_the_names_they_touch(repo: Repo, tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_hunks_carry_their_lines_and_the_names_they_touch(repo: Repo, tmp_path: 
     commit(repo, tmp_path, "three", a_py=before.replace("return 1", "return 10") + "\n\ndef h():\n    return 3\n")
     commit(repo, tmp_path, "four", a_py="import sys\n" + before.partition("\n")[2].replace("return 1", "return 10"))
 
-    _, two, three, four = Git(tmp_path).log()
+    _, two, three, four = log(tmp_path)
 
     assert changes(two)["a.py"].hunks == ((6, 1),)
     assert changes(two)["a.py"].names == ("f",)
@@ -83,7 +85,7 @@ def test_a_line_at_the_margin_is_not_in_the_function_above_it(repo: Repo, tmp_pa
     commit(repo, tmp_path, "one", a_py="def f():\n    return 1\n\n\nLIMIT = 1\n")
     commit(repo, tmp_path, "two", a_py="def f():\n    return 1\n\n\nLIMIT = 2\n")
 
-    assert changes(list(Git(tmp_path).log())[1])["a.py"].names == ()
+    assert changes(log(tmp_path)[1])["a.py"].names == ()
 
 
 def test_renames_deletions_and_odd_names_are_read(repo: Repo, tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_renames_deletions_and_odd_names_are_read(repo: Repo, tmp_path: Path) ->
     (tmp_path / odd).write_text("two\n")
     commit(repo, tmp_path, "two")
 
-    found = changes(list(Git(tmp_path).log())[1])
+    found = changes(log(tmp_path)[1])
 
     assert set(found) == {"c.py", "b.py", odd}
     assert found["c.py"].old_path == "a.py"
@@ -108,7 +110,7 @@ def test_content_that_looks_like_a_patch_or_a_commit_is_content(repo: Repo, tmp_
     commit(repo, tmp_path, "one", a_py=trap)
     commit(repo, tmp_path, "two", a_py="fine = 1\n")
 
-    one, two = Git(tmp_path).log()
+    one, two = log(tmp_path)
 
     assert [f.path for f in one.files] == ["a.py"] and changes(one)["a.py"].hunks == ((1, 5),)
     assert changes(two)["a.py"].hunks == ((1, 1),)
@@ -119,7 +121,7 @@ def test_binary_files_and_files_without_a_last_newline_are_read(repo: Repo, tmp_
     commit(repo, tmp_path, "one", a_py="x = 1")
     commit(repo, tmp_path, "two", a_py="x = 2", c_py="y = 1\n")
 
-    one, two = Git(tmp_path).log()
+    one, two = log(tmp_path)
 
     assert set(changes(one)) == {"a.py", "b.bin"}
     assert changes(two)["a.py"].hunks == ((1, 1),) and changes(two)["c.py"].hunks == ((1, 1),)
@@ -133,7 +135,7 @@ def test_a_merge_comes_without_changes_and_both_its_sides_with_theirs(repo: Repo
     commit(repo, tmp_path, "main", c_py="3\n")
     repo("merge", "-q", "--no-ff", "-m", "merge", "side")
 
-    found = {c.subject: c for c in Git(tmp_path).log()}
+    found = {c.subject: c for c in log(tmp_path)}
 
     assert set(found) == {"base", "side", "main", "merge"}
     assert found["merge"].files == () and side in found["merge"].parents
@@ -149,13 +151,12 @@ def test_only_commits_in_the_history_of_nothing_are_unreachable(repo: Repo, tmp_
     repo("checkout", "-q", "-b", "side", base)
     git = Git(tmp_path)
 
-    assert git.unreachable([base, old, new, "deadbeef" * 5]) == {old}
-    assert git.unreachable([]) == set()
+    assert git.lost([base, old, new, "deadbeef" * 5]) == {old: (base,)}
+    assert git.lost([]) == {}
 
 
 def test_a_repository_without_commits_has_an_empty_log(repo: Repo, tmp_path: Path) -> None:
     assert Git(tmp_path).head() is None
-    assert list(Git(tmp_path).log()) == []
 
 
 def test_a_shallow_clone_has_the_commits_it_has(repo: Repo, tmp_path: Path) -> None:
@@ -163,7 +164,7 @@ def test_a_shallow_clone_has_the_commits_it_has(repo: Repo, tmp_path: Path) -> N
         commit(repo, tmp_path, f"commit {i}", a_py=f"{i}\n")
     repo("clone", "-q", "--depth", "2", f"file://{tmp_path}", str(tmp_path / "clone"))
 
-    assert [c.subject for c in Git(tmp_path / "clone").log()] == ["commit 1", "commit 2"]
+    assert [c.subject for c in log(tmp_path / "clone")] == ["commit 1", "commit 2"]
 
 
 def test_what_is_no_repository_or_damaged_says_so(repo: Repo, tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_what_is_no_repository_or_damaged_says_so(repo: Repo, tmp_path: Path) ->
 
     for root in (tmp_path, plain):
         with pytest.raises(GitError) as raised:
-            list(Git(root).log())
+            list(Git(root).walk("HEAD"))
         assert str(raised.value)
 
 
@@ -203,22 +204,14 @@ def test_nothing_that_the_repository_configures_is_run(repo: Repo, tmp_path: Pat
                        "log.decorate": "full", "diff.mnemonicPrefix": "true"}.items():  # fmt: skip
         repo("config", key, value)
 
-    found = list(Git(tmp_path).log())
+    found = log(tmp_path)
 
     assert changes(found[1])["a.py"].hunks == ((1, 1),)
-    assert not Git(tmp_path).unreachable([found[0].sha])
+    assert not Git(tmp_path).lost([found[0].sha])
     assert not sprung.exists()
 
 
-def test_a_log_that_is_cancelled_leaves_no_process(repo: Repo, tmp_path: Path) -> None:
-    for i in range(3):
-        commit(repo, tmp_path, str(i), a_py=f"{i}\n")
-    answers = iter([False, True])
-
-    assert len(list(Git(tmp_path).log(cancelled=lambda: next(answers)))) == 1
-
-
 def test_a_log_cut_off_in_a_header_gives_what_was_whole() -> None:
-    whole = b"\0" + b"a" * 40 + b"\0\0n\0e\x000\0subject\0body\0\n"
+    whole = [b"\0" + b"a" * 40 + b"\0n\0e\x000\0\n", b"subject\n", b"\0\0\n"]
 
-    assert [c.subject for c in read_log([whole, b"\0" + b"b" * 40 + b"\0\0n\0"])] == ["subject"]
+    assert [c.subject for c in read_log([*whole, b"\0" + b"b" * 40 + b"\0n\0"])] == ["subject"]

@@ -497,5 +497,5 @@ def test_queueing_again_forgives_former_failures(store: Store) -> None:
     with store.transaction():
         store.vectors.fail([node.key], "out of memory")
         store.nodes.queue([node.key], now=NOW + 1)
-    row = store.connection.execute("SELECT * FROM pending").fetchone()
+    row = store.connection.execute("SELECT node_key, queued_at, attempts, error FROM pending").fetchone()
     assert tuple(row) == (node.key, NOW + 1, 0, None)

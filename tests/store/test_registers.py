@@ -66,8 +66,9 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
 def tables_with_scopes(store: Store) -> list[str]:
     rows = store.connection.execute(
         "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'scope_key'"
-        # When topics were looked for is noted anew; a scope that goes is no longer one to be taken over.
-        " WHERE m.type = 'table' AND m.name NOT IN ('topic_runs', 'unplaced_scopes') ORDER BY m.name"
+        # When topics were looked for, and how far the history is read, is noted anew; a scope that goes is no longer one to
+        # be taken over.
+        " WHERE m.type = 'table' AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames') ORDER BY m.name"
     )
     return [row[0] for row in rows]
 
@@ -310,11 +311,12 @@ def test_commits_are_known_by_their_hash(store: Store, scope: int) -> None:
         for node in nodes:
             store.files.put_commit(scope, f"sha{node.key}", node.key)
         store.nodes.update_node(nodes[1].id, now=NOW, valid_until=NOW)
-    assert store.files.known_commits(scope) == {"sha1", "sha2"}
+    assert store.history.known(scope, ["sha1", "sha2", "sha3"]) == {"sha1", "sha2"}
     assert store.files.commits_of([node.key for node in nodes] + [9]) == {nodes[0].key: "sha1", nodes[1].key: "sha2"}
-    assert {sha: commit.ended for sha, commit in store.files.commits(scope).items()} == {"sha1": False, "sha2": True}
+    assert store.history.all(scope) == {"sha1": nodes[0].id, "sha2": nodes[1].id}
+    assert store.history.ended(scope) == {"sha2": nodes[1].id}
     assert store.files.has_commit(scope, "sha1") and not store.files.has_commit(scope, "sha3")
-    assert store.files.known_commits(99) == set()
+    assert store.history.known(99, ["sha1"]) == set()
 
 
 @pytest.mark.req("D.01")

@@ -54,6 +54,8 @@ DERIVED = {
     "topics",
     "topic_members",
     "topic_runs",
+    "histories",
+    "renames",
     "node_changes",
     "set_aside",
     "keyword_index",

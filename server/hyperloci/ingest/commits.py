@@ -1,5 +1,8 @@
 """Git's history as memories: one node a commit, joined to the symbols that it changed.
 
+The newest commits are stored with the files; the rest follow batch by batch, newest first, over as many runs as it
+takes. What is known is known by its hash, so that a run may be cut off anywhere, and history rewritten between two.
+
 A commit whose branch was rebased, amended or deleted away is in the history of nothing any more. Its node stays, with
 `unreachable` in its metadata and an end to its validity, so that searches leave it out and questions about the past
 still find it; should the commit come back (a reflog rescue, another clone), so does the node. Switching branches ends
@@ -9,38 +12,49 @@ nothing: commits are looked for under every branch, tag and working tree.
 from __future__ import annotations
 
 import hashlib
+import itertools
+import logging
+import sqlite3
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock, system_clock
+from hyperloci.errors import HyperlociError
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.annotate import annotate
-from hyperloci.ingest.boundary import prepare
-from hyperloci.ingest.git import COMMIT_LIMIT, Git, GitError, never
+from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.commit_effects import Effects, Touched, shallow_commits
+from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text
+from hyperloci.ingest.git import Git, GitError, never
 from hyperloci.ingest.git_log import Commit
+from hyperloci.ingest.linking import due_name
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository, read_head
-from hyperloci.ingest.reading import hash_of, read_raw
 from hyperloci.ingest.turns import Turns
-from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
-from hyperloci.model.node import NewNode
+from hyperloci.model.kinds import NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
+from hyperloci.store.history import HistoryState
+from hyperloci.store.stats import set_meta
 
-MAX_EFFECTS: Final = 50
-"""Symbols joined to one commit; one that changed more is about the whole tree, not about any of them."""
+FIRST_COMMITS: Final = 500
+"""Newest commits that are stored together with the files: about a year of a busy project, within ten seconds."""
 
-MAX_BODY_CHARS: Final = 2_000
-"""Of a commit's message; generated ones (dependency bumps with their changelogs) go on for pages."""
+BATCH: Final = 100
+"""Commits that are read together: about a second's work, of which half is Git's."""
 
-CHANGED: Final = "\n\nChanged: "
-"""Between a commit's message and the names of its files."""
+WINDOW: Final = 20_000
+"""Missing commits that are listed at a time, which bounds memory; a longer history is walked again for the next."""
 
-MAX_NAMED_FILES: Final = 20
-"""Files named in a commit's text."""
+ASKED_AT_ONCE: Final = 1_000
+"""Hashes looked up in one statement."""
+
+MAX_TIPS: Final = 1_000
+"""Commits that all stored ones are before; so many branches that lead nowhere else nobody works on."""
 
 SHORT_SHA: Final = 12
 """Digits that are unique in any repository there is."""
@@ -48,27 +62,44 @@ SHORT_SHA: Final = 12
 NAME_CONFIDENCE: Final = 0.8
 """Of an edge that rests on names in hunk headings: Git sees one function a hunk, and not always the right one."""
 
+NOTHING: Final = Prepared(text="")
+UNTOUCHED: Final = Touched()
+
+_log = logging.getLogger(__name__)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitReport:
-    """What reading the history did; `problem` says why it could not, in words."""
+    """What reading the history did; `waiting` commits are still to be read; `problem` says why not all can be."""
 
     added: int = 0
     ended: int = 0
     revived: int = 0
+    waiting: int = 0
     problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
-    """The snippets that a commit changed; `exact` if they were found by lines, not by names."""
+class _Missing:
+    """A commit that is to be stored; `resumed` if later ones of the same walk are known already."""
 
-    nodes: tuple[NodeKey, ...] = ()
-    exact: bool = True
+    sha: str
+    resumed: bool
 
 
 class CommitIndexer:
-    """Keeps the commits of one project's repository as memories."""
+    """Keeps the commits of one project's repository as memories.
+
+    Args:
+        store: the open store; the indexer makes its own transactions.
+        project: whose history.
+        scope_key: the project's scope.
+        clock: tells the time.
+        git: reads the repository.
+        first: how many new commits `run` stores at most.
+        wanted: how many commits of a history are stored at all, the newest; 0 is all.
+        cancelled: asked between commits; True ends what is going on early.
+    """
 
     def __init__(
         self,
@@ -78,7 +109,8 @@ class CommitIndexer:
         clock: Clock = system_clock,
         *,
         git: Git | None = None,
-        limit: int = COMMIT_LIMIT,
+        first: int = FIRST_COMMITS,
+        wanted: int = 0,
         cancelled: Callable[[], bool] = never,
     ) -> None:
         self._store = store
@@ -86,91 +118,271 @@ class CommitIndexer:
         self._scope_key = scope_key
         self._clock = clock
         self._git = git or Git(project.root)
-        self._limit = limit
+        self._first = first
+        self._wanted = wanted
         self._cancelled = cancelled
         self._turns = Turns(store)
         self._linker = EntityLinker(store, sparing=True)
+        self._effects: Effects | None = None
+        self._reader = CommitReader(self._git)
+        self._head: str | None = None
+        self._window: deque[_Missing] = deque()
+        self._unlisted = 0
+        self._problem: str | None = None
+        self._resumed = False
 
     def run(self) -> CommitReport:
-        """Store the commits of HEAD that are new; end those that no branch leads to any more, revive those back.
+        """Store the newest commits of HEAD that are new; end those that no branch leads to any more, revive those back.
 
+        What is older than a stored one is left to `more`.
         Files should be indexed before: a commit is joined to the symbols as they are now.
         """
         if self._project.common_dir is None:
             return CommitReport()
         try:
-            known = self._store.files.commits(self._scope_key)
-            commits = self._new_commits(known)
-            lost = self._git.unreachable(known)
-            back = self._git.existing(sha for sha, commit in known.items() if commit.ended and sha not in lost)
-            branch = _branch(self._project.root)
+            head = self._git.head()
+            if head is None:
+                return CommitReport()
+            ended, revived = self._reconcile(head)
+            self._walk(head)
+            new = itertools.takewhile(lambda missing: not missing.resumed, self._window)
+            added = self._store_next(sum(1 for _ in itertools.islice(new, self._first)))
         except (GitError, BrokenRepositoryError) as error:
             return CommitReport(problem=str(error))
-        added = self._add_all(commits, branch)
-        ended = [commit.node_id for sha, commit in known.items() if sha in lost and not commit.ended]
-        revived = [known[sha].node_id for sha in back]
-        self._mark(ended, self._clock())
-        self._mark(revived, None)
-        return CommitReport(added=added, ended=len(ended), revived=len(revived))
+        return CommitReport(added=added, ended=ended, revived=revived, waiting=self._waiting, problem=self._problem)
 
-    def _new_commits(self, known: Iterable[str]) -> list[Commit]:
-        shas = list(known)
+    def more(self, count: int = BATCH) -> CommitReport:
+        """Store the next older commits; where `waiting` is 0 there are none left, or they can't be read."""
+        if self._project.common_dir is None:
+            return CommitReport()
         try:
-            return list(self._git.log(shas, limit=self._limit, cancelled=self._cancelled))
-        except GitError:
-            # Contents of files may be missing (a partial clone); messages and names are worth having all the same.
-            return list(self._git.log(shas, limit=self._limit, patches=False, cancelled=self._cancelled))
+            head = self._git.head()
+            if head is None:
+                return CommitReport()
+            if head != self._head or not self._window:
+                self._walk(head)
+            added = self._store_next(count)
+        except (GitError, BrokenRepositoryError) as error:
+            return CommitReport(problem=str(error))
+        return CommitReport(added=added, waiting=self._waiting, problem=self._problem)
 
-    def _add_all(self, commits: Sequence[Commit], branch: str | None) -> int:
-        effects = _Effects(self._store, self._project, self._scope_key).of(commits) if commits else {}
-        waiting, added = deque(commits), 0
-        while waiting and not self._cancelled():
-            with self._turns.turn() as deadline:
-                while waiting and time.perf_counter() < deadline:
-                    commit = waiting.popleft()
-                    if not self._store.files.has_commit(self._scope_key, commit.sha):
-                        self._add(commit, branch, effects[commit.sha])
-                        added += 1
+    # -- what is to be done ------------------------------------------------------------------------------------------
+
+    @property
+    def _waiting(self) -> int:
+        return len(self._window) + self._unlisted
+
+    def _state(self) -> HistoryState:
+        return self._store.history.state(self._scope_key) or HistoryState()
+
+    def _reconcile(self, head: str) -> tuple[int, int]:
+        """End what no branch leads to any more, revive what one leads to again; return how many of each."""
+        history = self._store.history
+        state = history.state(self._scope_key)
+        # Before there was a state, any stored commit may be one that nothing leads to.
+        tips = state.tips if state else tuple(history.all(self._scope_key))
+        lost = self._git.lost(tips)
+        ended = history.ended(self._scope_key)
+        still_lost = self._git.lost(ended)
+        back = [ended[sha] for sha in self._git.existing(ended) if sha not in still_lost]
+        gone = [node for sha, node in history.nodes_of(self._scope_key, lost).items() if sha not in ended]
+        self._mark(gone, self._clock())
+        self._mark(back, None)
+        # What is lost no longer covers what it stood on.
+        base = {parent for parents in lost.values() for parent in parents} - lost.keys()
+        others = self._git.beyond([sha for sha in tips if sha not in lost] + sorted(base), head)
+        covering = (head, *sorted(others)[:MAX_TIPS])
+        if state is None or state.tips != covering:
+            with self._store.transaction():
+                history.put_state(self._scope_key, replace(self._state(), tips=covering))
+        return len(gone), len(back)
+
+    def _walk(self, head: str) -> None:
+        """Find which commits are missing, newest first."""
+        self._head, self._problem = head, None
+        self._window.clear()
+        self._unlisted, self._resumed = 0, False
+        state, basis = self._state(), self._basis()
+        whole_to = state.whole_to if state.basis == basis else None
+        if whole_to == head:
+            return
+        older = self._list_missing(head, whole_to)
+        found = replace(
+            state,
+            whole_to=whole_to,
+            basis=basis,
+            waiting=self._waiting,
+            older=state.older if whole_to else older,
+            tips=state.tips if head in state.tips else (head, *state.tips),
+        )
+        if found != state:
+            with self._store.transaction():
+                self._store.history.put_state(self._scope_key, found)
+        if not self._waiting:
+            self._finish()
+
+    def _list_missing(self, head: str, whole_to: str | None) -> int:
+        """List the missing commits, or the first of them; return how many more there are than are wanted."""
+        seen = 0
+        shas = self._git.walk(head, without=[whole_to] if whole_to else ())
+        bounded = self._wanted > 0 and whole_to is None
+        try:
+            while some := list(itertools.islice(shas, ASKED_AT_ONCE)):
+                wanted = some[: max(0, self._wanted - seen)] if bounded else some
+                seen += len(some)
+                known = self._store.history.known(self._scope_key, wanted)
+                for sha in wanted:
+                    if sha in known:
+                        self._resumed = True
+                    elif len(self._window) < WINDOW:
+                        self._window.append(_Missing(sha, self._resumed))
+                    else:
+                        self._unlisted += 1
+        except GitError as error:
+            # Damaged somewhere: what is listed can be had all the same.
+            self._problem = str(error)
+        return max(0, seen - self._wanted) if bounded else 0
+
+    def _basis(self) -> str:
+        """Return what a whole history rests on: deeper clones and larger wishes have more."""
+        cut_off = ",".join(sorted(shallow_commits(self._project.common_dir)))
+        return f"{hashlib.sha256(cut_off.encode()).hexdigest()[:16] if cut_off else 'whole'}:{self._wanted}"
+
+    def _finish(self) -> None:
+        """Note that nothing is missing before the commit that the walk began with."""
+        if self._problem is not None:
+            return
+        with self._store.transaction():
+            state = self._state()
+            self._store.history.put_state(self._scope_key, replace(state, whole_to=self._head, waiting=0))
+            self._store.history.forget_renames(self._scope_key)
+            if self._resumed:
+                # Documents may name commits that are here only now; which do, only a look at all of them can tell.
+                set_meta(self._store.connection, due_name(self._scope_key), str(self._clock()))
+
+    # -- doing it ----------------------------------------------------------------------------------------------------
+
+    def _store_next(self, count: int) -> int:
+        """Store the first `count` of the missing commits; return how many were new."""
+        if not self._window:
+            return 0
+        added, branch = 0, _branch(self._project.root)
+        try:
+            while self._window and count > 0 and not self._cancelled():
+                some = [self._window.popleft() for _ in range(min(BATCH, count, len(self._window)))]
+                count -= len(some)
+                added += self._store_batch(some, branch)
+        except BaseException:
+            self._window.clear()  # What of it was stored, the next walk tells.
+            raise
+        if not self._waiting:
+            self._finish()
         return added
 
-    def _add(self, commit: Commit, branch: str | None, touched: Touched) -> None:
+    def _store_batch(self, missing: Sequence[_Missing], branch: str | None) -> int:
+        commits = dict(self._reader.read([one.sha for one in missing]))
+        touched = self._touched([commit for commit in commits.values() if isinstance(commit, Commit)], missing)
+        ready = deque(self._prepared(sha, commit, touched) for sha, commit in commits.items())
+        added = 0
+        while ready:
+            if self._cancelled():
+                self._window.clear()
+                self._unlisted += len(ready)
+                return added
+            with self._turns.turn() as deadline:
+                before = len(ready)
+                while ready and time.perf_counter() < deadline:
+                    one = ready.popleft()
+                    if not self._store.files.has_commit(self._scope_key, one.sha):
+                        added += self._put(one, branch)
+                self._store.history.count_off(self._scope_key, before - len(ready))
+        return added
+
+    def _touched(self, commits: Sequence[Commit], missing: Sequence[_Missing]) -> Mapping[str, Touched]:
+        if self._effects is None:
+            self._effects = Effects(self._store, self._project, self._scope_key)
+        if any(one.resumed for one in missing):
+            self._effects.resume()
+        touched = self._effects.of(commits)
+        if self._waiting and (renames := self._effects.new_renames()):
+            with self._store.transaction():
+                self._store.history.put_renames(self._scope_key, renames)
+        return touched
+
+    def _prepared(self, sha: str, commit: Commit | str, touched: Mapping[str, Touched]) -> _Ready:
+        """Make a commit ready to be written, outside of any transaction; what fails has its reason instead."""
+        if isinstance(commit, str):
+            return _Ready(sha=sha, problem=commit)
+        try:
+            return _Ready(
+                sha=sha,
+                text=prepare(commit_text(commit)),
+                author=prepare(commit.author).text,
+                date_ms=commit.date_ms,
+                touched=touched[sha],
+            )
+        except Exception as error:  # One message that no rule foresaw must not keep all others out.
+            return _Ready(sha=sha, problem=type(error).__name__)
+
+    def _put(self, one: _Ready, branch: str | None) -> int:
+        """Write one commit, or note that it can't be; return how many were written."""
+        problem = one.problem
+        if problem is None:
+            try:
+                with self._store.transaction():
+                    self._add(one, branch)
+            except (HyperlociError, sqlite3.Error, OSError, MemoryError):
+                raise
+            except Exception as error:
+                problem = type(error).__name__
+        if problem is not None:
+            self._set_aside(one.sha, problem)
+        return int(problem is None)
+
+    def _set_aside(self, sha: str, problem: str) -> None:
+        """Leave a commit out that can't be read or stored, so that it costs no further run anything."""
+        _log.warning("commit %s of %s cannot be stored: %s", sha[:SHORT_SHA], self._project.name, problem)
+        self._store.files.put_commit(self._scope_key, sha, None)
+
+    def _add(self, one: _Ready, branch: str | None) -> None:
         now = self._clock()
-        date = min(max(commit.date_ms, 0), now)  # Anyone may write any date into a commit.
-        text = prepare(commit_text(commit))
-        metadata = {"sha": commit.sha, "author": prepare(commit.author).text, "branch": branch, "flags": text.flags}
+        date = min(max(one.date_ms, 0), now)  # Anyone may write any date into a commit.
+        metadata = {"sha": one.sha, "author": one.author, "branch": branch, "flags": one.text.flags}
         node = self._store.nodes.create_node(
             NewNode(
                 type=NodeType.DECISION,
                 subtype="commit",
                 title="commit",
-                content=text.text if text.text.strip() else f"Commit {commit.sha[:SHORT_SHA]}",
+                content=one.text.text if one.text.text.strip() else f"Commit {one.sha[:SHORT_SHA]}",
                 tier=Tier.LONGTERM,
                 confidence=1.0,
                 decay_rate=0.0,
-                provenance=f"git {commit.sha[:SHORT_SHA]}",
+                provenance=f"git {one.sha[:SHORT_SHA]}",
                 origin=Origin.COMMIT,
                 scope=self._project.id,
                 event_time=date,
                 valid_from=date,
-                extra_terms=f"{commit.sha} {commit.sha[:SHORT_SHA]} {commit.sha[:7]} {metadata['author']}",
+                extra_terms=f"{one.sha} {one.sha[:SHORT_SHA]} {one.sha[:7]} {one.author}",
                 metadata={name: value for name, value in metadata.items() if value},
             ),
             now=now,
-            place=commit.sha,
+            place=one.sha,
         )
-        self._store.files.put_commit(self._scope_key, commit.sha, node.key)
-        message = text.text.partition(CHANGED)[0]
-        author = prepare(commit.author).text or None
-        annotate(self._store, node, now=now, linker=self._linker, text=message, author=author)
-        if touched.nodes:
+        self._store.files.put_commit(self._scope_key, one.sha, node.key)
+        self._annotate(one, node, now)
+
+    def _annotate(self, one: _Ready, node: Node, now: int) -> None:
+        message = one.text.text.partition(CHANGED)[0]
+        annotate(self._store, node, now=now, linker=self._linker, text=message, author=one.author or None)
+        if one.touched.nodes:
             self._store.edges.link(
                 "changed",
                 node.key,
-                touched.nodes,
+                one.touched.nodes,
                 now=now,
-                confidence=1.0 if touched.exact else NAME_CONFIDENCE,
+                confidence=1.0 if one.touched.exact else NAME_CONFIDENCE,
                 automatic=True,
-                evidence=f"git {commit.sha[:SHORT_SHA]}",
+                evidence=f"git {one.sha[:SHORT_SHA]}",
             )
 
     def _mark(self, node_ids: Sequence[str], ended_at: int | None) -> None:
@@ -191,100 +403,18 @@ class CommitIndexer:
         self._store.nodes.update_node(node_id, now=self._clock(), valid_until=ended_at, metadata=metadata)
 
 
-def commit_text(commit: Commit) -> str:
-    """Return what is remembered of a commit: its message and the names of its files."""
-    body = commit.body if len(commit.body) <= MAX_BODY_CHARS else commit.body[:MAX_BODY_CHARS] + "…"
-    paths = [file.path for file in commit.files]
-    named = ", ".join(paths[:MAX_NAMED_FILES])
-    more = "+" if commit.truncated else ""
-    rest = f" and {len(paths) - MAX_NAMED_FILES}{more} more" if len(paths) > MAX_NAMED_FILES else ""
-    return "\n\n".join(part for part in (commit.subject, body, f"Changed: {named}{rest}" if paths else "") if part)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ready:
+    """A commit as it is to be written; `problem` says why it can't be."""
 
-
-class _Effects:
-    """Finds the snippets of the symbols that commits changed, as they are now."""
-
-    def __init__(self, store: Store, project: Project, scope_key: int) -> None:
-        self._store = store
-        self._root = project.root
-        self._scope_key = scope_key
-        self._files = store.files.all(scope_key)
-        self._cut_off = _shallow_commits(project.common_dir)
-        self._blobs: dict[tuple[str, int], str | None] = {}
-        self._symbols: dict[str, dict[str, list[NodeKey]]] = {}
-
-    def of(self, commits: Sequence[Commit]) -> dict[str, Touched]:
-        """Return what each commit touched, found from the newest back, so that renames on the way are followed."""
-        present: dict[str, str] = {}
-        found: dict[str, Touched] = {}
-        for commit in reversed(commits):
-            found[commit.sha] = self._of_commit(commit, present)
-            for file in commit.files:
-                if file.old_path is not None:
-                    present[file.old_path] = present.get(file.path, file.path)
-        return found
-
-    def _of_commit(self, commit: Commit, present: Mapping[str, str]) -> Touched:
-        # A shallow clone shows its oldest commit as if it had added every file.
-        if commit.truncated or commit.sha in self._cut_off:
-            return Touched()
-        nodes: dict[NodeKey, None] = {}
-        exact = True
-        for file in commit.files:
-            path = present.get(file.path, file.path)
-            if path in self._files and len(nodes) < MAX_EFFECTS:
-                same = file.blob == self._blob(path, len(file.blob))
-                touched = self._at_hunks(path, file.hunks) if same else self._named(path, file.names)
-                exact = exact and (same or not touched)
-                nodes.update(dict.fromkeys(touched))
-        return Touched(tuple(nodes)[:MAX_EFFECTS], exact)
-
-    def _at_hunks(self, path: str, hunks: Sequence[tuple[int, int]]) -> list[NodeKey]:
-        return [
-            node
-            for start, length in hunks
-            for node in self._store.files.nodes_at_lines(self._scope_key, path, start, start + max(length, 1) - 1)
-        ]
-
-    def _named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
-        """Return the snippets of those names that only one symbol of the file bears."""
-        if path not in self._symbols:
-            by_name: dict[str, dict[str, list[NodeKey]]] = {}
-            key = self._files[path].key
-            for chunk in self._store.files.chunks([key]).get(key, ()):
-                if chunk.symbol:
-                    symbols = by_name.setdefault(chunk.symbol.rpartition(".")[2], {})
-                    symbols.setdefault(chunk.symbol, []).append(chunk.node_key)
-            self._symbols[path] = {
-                name: next(iter(symbols.values())) for name, symbols in by_name.items() if len(symbols) == 1
-            }
-        return [node for name in names for node in self._symbols[path].get(name, ())]
-
-    def _blob(self, path: str, digits: int) -> str | None:
-        """Return Git's id of a file's indexed content, None if the file on disk is another by now."""
-        if (path, digits) not in self._blobs:
-            try:
-                data = read_raw(self._root / path).data
-            except OSError:
-                data = b""
-            same = hash_of(data) == self._files[path].content_hash
-            self._blobs[path, digits] = blob_id(data, digits) if same else None
-        return self._blobs[path, digits]
-
-
-def blob_id(data: bytes, digits: int = 40) -> str:
-    """Return the id that Git gives a content: SHA-1, or SHA-256 in repositories whose ids have 64 digits."""
-    digest = hashlib.sha256 if digits == 64 else hashlib.sha1
-    return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+    sha: str
+    text: Prepared = NOTHING
+    author: str = ""
+    date_ms: int = 0
+    touched: Touched = UNTOUCHED
+    problem: str | None = None
 
 
 def _branch(root: Path) -> str | None:
     repository = open_repository(root)
     return read_head(repository).branch if repository else None
-
-
-def _shallow_commits(common_dir: Path | None) -> frozenset[str]:
-    try:
-        return frozenset((common_dir / "shallow").read_text().split()) if common_dir else frozenset()
-    except OSError:
-        return frozenset()

@@ -11,7 +11,8 @@ import os
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import IO, Final
 
@@ -21,11 +22,14 @@ from hyperloci.ingest.project_git import BrokenRepositoryError, borrowed_from, o
 CALL_TIMEOUT_SECONDS: Final = 30.0
 """For calls that answer at once; a cold disk under a large repository may take some seconds."""
 
-LOG_TIMEOUT_SECONDS: Final = 180.0
-"""For a log with patches: 500 commits of a large project take about ten seconds."""
+WALK_TIMEOUT_SECONDS: Final = 180.0
+"""For listing a history: a hundred thousand commits take about a second, a million on a cold disk a minute."""
 
-COMMIT_LIMIT: Final = 500
-"""Newest commits read at a time: about a year of a busy project, and what a first indexing can afford."""
+SHOW_TIMEOUT_SECONDS: Final = 60.0
+"""For a batch of a hundred commits with their changes, which takes about a second."""
+
+END_SECONDS: Final = 5.0
+"""How long a killed Git may take to be gone; one that waits for a dead disk never is."""
 
 MAX_LINE_BYTES: Final = 65_536
 """What is kept of one line of a patch; generated files have lines of megabytes."""
@@ -36,6 +40,7 @@ _NEUTRAL_SETTINGS: Final = (
     f"core.hooksPath={os.devnull}",
     f"core.attributesFile={Path(__file__).with_name('git_attributes')}",
     "core.alternateRefsCommand=",
+    "core.bigFileThreshold=1m",
     "log.showSignature=false",
     "log.showRoot=true",
     "log.mailmap=false",
@@ -52,13 +57,31 @@ _NEUTRAL_SETTINGS: Final = (
 """Over anything that the repository's configuration says. The attributes make Git name functions in hunk headings."""
 
 _LOG_OPTIONS: Final = """
-    --reverse --topo-order --raw --no-diff-merges --no-color --no-ext-diff --no-textconv --no-relative --no-decorate
+    --no-walk=unsorted --no-diff-merges --no-color --no-ext-diff --no-textconv --no-relative --no-decorate
     --no-notes --no-abbrev --encoding=UTF-8
 """.split()  # noqa: SIM905 - a list of twenty literals reads worse
 _PATCH_OPTIONS: Final = """
-    --patch --unified=0 --inter-hunk-context=0 --find-renames --full-index --submodule=short --src-prefix=a/
+    --raw --patch --unified=0 --inter-hunk-context=0 --find-renames --full-index --submodule=short --src-prefix=a/
     --dst-prefix=b/
 """.split()  # noqa: SIM905
+
+
+class Details(StrEnum):
+    """How much of a commit is read; less needs fewer of the repository's objects."""
+
+    CHANGES = "changes"
+    """Message, files, and which places of them."""
+    NAMES = "names"
+    """Message and files: contents are not needed, which a partial clone leaves on the server."""
+    MESSAGE = "message"
+    """Message: folders are not needed either."""
+
+
+_DETAIL_OPTIONS: Final = {
+    Details.CHANGES: _PATCH_OPTIONS,
+    Details.NAMES: ["--raw", "--no-renames"],
+    Details.MESSAGE: ["--no-patch"],
+}
 
 
 class GitError(Exception):
@@ -73,9 +96,10 @@ def never() -> bool:
 class Git:
     """One working tree, read through the `git` executable. Every method may raise `GitError`."""
 
-    def __init__(self, root: Path, *, executable: str = "git") -> None:
+    def __init__(self, root: Path, *, executable: str = "git", show_seconds: float = SHOW_TIMEOUT_SECONDS) -> None:
         self._root = root
         self._executable = executable
+        self._show_seconds = show_seconds
 
     def head(self) -> str | None:
         """Return the hash of the commit that is checked out, None before the first."""
@@ -86,36 +110,56 @@ class Git:
             raise GitError(problem)
         return None
 
-    def log(
-        self,
-        known: Iterable[str] = (),
-        *,
-        limit: int = COMMIT_LIMIT,
-        patches: bool = True,
-        cancelled: Callable[[], bool] = never,
-    ) -> Iterator[Commit]:
-        """Yield the newest commits of HEAD that are neither known nor before a known one, parents first.
-
-        Parents first, so that an interrupted run leaves no gap: what it stored are all the ancestors there were.
-        Merges come without changes: they are those of the commits merged.
+    def walk(self, start: str, *, without: Iterable[str] = ()) -> Iterator[str]:
+        """Yield the hashes of a commit and all before it, children before parents, else the latest first.
 
         Args:
-            known: hashes of stored commits; hashes that the repository doesn't have are fine.
-            limit: how many, newest of all.
-            patches: whether with the places that were changed; without, the contents of files are not needed, which a
-                partial clone leaves on the server.
-            cancelled: asked before each commit; True ends the log.
+            start: a commit.
+            without: commits that are left out, with all before them; hashes that the repository doesn't have are fine.
         """
-        if self.head() is None:
-            return
-        details = _PATCH_OPTIONS if patches else ["--no-renames"]
-        options = [*_LOG_OPTIONS, *details, f"--format={HEADER_FORMAT}", f"--max-count={limit}"]
-        excluded = "".join(f"^{sha}\n" for sha in known)
-        with self._stream(["log", *options, "--ignore-missing", "--stdin"], f"HEAD\n{excluded}") as lines:
-            for commit in read_log(lines):
-                if cancelled():
-                    return
-                yield commit
+        revisions = f"{start}\n" + "".join(f"^{sha}\n" for sha in without)
+        arguments = ["rev-list", "--date-order", "--ignore-missing", "--stdin"]
+        with self._stream(arguments, revisions, WALK_TIMEOUT_SECONDS) as lines:
+            for line in lines:
+                yield line.decode("ascii").rstrip()
+
+    def show(self, shas: Sequence[str], details: Details = Details.CHANGES) -> tuple[list[Commit], str | None]:
+        """Read commits in the order given; return those that could be, and why the next could not.
+
+        Fewer may come without a reason: one that exceeds the reader's budget is the last.
+        Merges come without changes: they are those of the commits merged.
+        """
+        options = [*_LOG_OPTIONS, *_DETAIL_OPTIONS[details], f"--format={HEADER_FORMAT}"]
+        commits: list[Commit] = []
+        if not shas:
+            return commits, None
+        try:
+            with self._stream(
+                ["log", *options, "--stdin"], "".join(f"{sha}\n" for sha in shas), self._show_seconds
+            ) as lines:
+                commits.extend(read_log(lines))
+        except GitError as error:
+            # The last may be cut off in the middle of its changes.
+            return commits[:-1], str(error)
+        return commits, None
+
+    def lost(self, tips: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """Return the commits, with their parents, that lead to `tips` and that no branch, tag or tree leads to."""
+        revisions = "".join(f"{sha}\n" for sha in tips)
+        if not revisions:
+            return {}
+        arguments = ["rev-list", "--parents", "--ignore-missing", "--stdin", "--not", "--all"]
+        with self._stream(arguments, revisions, WALK_TIMEOUT_SECONDS) as lines:
+            rows = [line.decode("ascii").split() for line in lines]
+        return {row[0]: tuple(row[1:]) for row in rows}
+
+    def beyond(self, tips: Sequence[str], start: str) -> set[str]:
+        """Return those of `tips` that are neither `start` nor before it; those that the repository lacks are beyond."""
+        present = self.existing(tips)
+        revisions = "".join(f"{sha}\n" for sha in present) + f"^{start}\n"
+        with self._stream(["rev-list", "--stdin"], revisions, WALK_TIMEOUT_SECONDS) as lines:
+            reached = {line.decode("ascii").rstrip() for line in lines}
+        return {sha for sha in tips if sha in reached or sha not in present}
 
     def unreachable(self, known: Iterable[str]) -> set[str]:
         """Return those of `known` that are in the repository but in the history of no branch, tag or working tree."""
@@ -172,8 +216,8 @@ class Git:
         return done.returncode, done.stdout.decode("utf-8", "replace"), _first_line(done.stderr)
 
     @contextlib.contextmanager
-    def _stream(self, arguments: Sequence[str], stdin: str) -> Iterator[Iterator[bytes]]:
-        """Run Git and give its output line by line; whatever happens, the process is gone afterwards."""
+    def _stream(self, arguments: Sequence[str], stdin: str, seconds: float) -> Iterator[Iterator[bytes]]:
+        """Run Git and give its output line by line; it is killed after `seconds`, and when the block ends."""
         with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as given:
             given.write(stdin.encode())
             given.seek(0)
@@ -187,19 +231,24 @@ class Git:
                 )
             except OSError as error:
                 raise GitError(f"git could not be started ({error.strerror or error})") from error
-            timer = threading.Timer(LOG_TIMEOUT_SECONDS, process.kill)
+            timer = threading.Timer(seconds, process.kill)
             timer.daemon = True
             timer.start()
             try:
                 assert process.stdout is not None
                 yield _lines(process.stdout)
-                if process.wait() != 0:
+                # Whoever stopped reading has what was wanted.
+                if not process.stdout.read(1) and process.wait() != 0:
                     complaints.seek(0)
-                    raise GitError(_first_line(complaints.read()) or f"git {arguments[0]} was ended")
+                    late = f"git {arguments[0]} took longer than {seconds:g} s"
+                    raise GitError(_first_line(complaints.read()) or late)
             finally:
                 timer.cancel()
                 process.kill()
-                process.communicate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(END_SECONDS)
+                assert process.stdout is not None
+                process.stdout.close()
 
 
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:
@@ -238,6 +287,7 @@ def neutral_environment(root: Path, home: Path | None = None) -> dict[str, str] 
         "GIT_CEILING_DIRECTORIES": str(root.parent),
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_GRAFT_FILE": f"{os.devnull}/none",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_WORK_TREE": str(root),
     }

@@ -1,6 +1,7 @@
 """Reading what `git log --raw -p -U0` writes: commits, the files they changed, and where.
 
-The reader is a generator over lines: a history of any length passes through it, and no patch is kept.
+The reader is a generator over lines: a history of any length passes through it, and no patch is kept. Every commit has
+a budget; what exceeds it is counted, not read.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-HEADER_FORMAT: Final = "%x00%H%x00%P%x00%an%x00%ae%x00%at%x00%s%x00%b%x00"
-"""Only a commit's first line can start with NUL: patch lines start with a sign, messages can't hold one."""
+HEADER_FORMAT: Final = "%x00%H%x00%an%x00%ae%x00%at%x00%P%n%B%n%x00%x00"
+"""A line of fields, the message, a line that ends it. Only these two lines can start with NUL: patch lines start with a
+sign, messages can't hold one. Parents come last: of an octopus, whose line is cut, only they are lost."""
 
 MAX_FILES: Final = 300
 """A commit that changes more is an import or a sweep over the tree: which symbols it touched says nothing."""
@@ -19,7 +21,13 @@ MAX_FILES: Final = 300
 MAX_HUNKS: Final = 200
 """Of one file; more is a reformatting."""
 
-_HEADER_FIELDS: Final = HEADER_FORMAT.count("%x00") - 1
+MAX_PATCH_BYTES: Final = 2_000_000
+"""Of one commit's changes that are looked at: forty thousand lines. Vendored code and generated files have millions."""
+
+MAX_MESSAGE_BYTES: Final = 65_536
+"""Of a commit's message that are kept here; what is remembered of it is shorter still."""
+
+_MESSAGE_ENDS: Final = b"\0\0\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +50,14 @@ class ChangedFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
-    """A commit. `truncated` says that it changed more files than are listed."""
+    """A commit.
+
+    Attributes:
+        files: the files it changed, `MAX_FILES` at most.
+        changed: how many files it changed.
+        read: in how many of them the changes were read to the end.
+        is_cut: the changes were not read to the end; what follows in the log was not read either.
+    """
 
     sha: str
     parents: tuple[str, ...]
@@ -52,7 +67,14 @@ class Commit:
     subject: str
     body: str
     files: tuple[ChangedFile, ...] = ()
-    truncated: bool = False
+    changed: int = 0
+    read: int = 0
+    is_cut: bool = False
+
+    @property
+    def truncated(self) -> bool:
+        """Whether it changed more files than are listed."""
+        return self.changed > len(self.files)
 
 
 @dataclass(slots=True)
@@ -70,7 +92,7 @@ class _File:
 
 
 def read_log(lines: Iterable[bytes]) -> Iterator[Commit]:
-    """Make commits of the lines of a log written with `HEADER_FORMAT`."""
+    """Make commits of the lines of a log written with `HEADER_FORMAT`; one that exceeds its budget is the last."""
     reader: _CommitReader | None = None
     for line in lines:
         if reader is None or (line.startswith(b"\0") and reader.header_is_complete):
@@ -78,6 +100,9 @@ def read_log(lines: Iterable[bytes]) -> Iterator[Commit]:
                 yield reader.done()
             reader = _CommitReader()
         reader.feed(line)
+        if reader.is_spent:
+            yield reader.done()
+            return
     if reader is not None and reader.header_is_complete:
         yield reader.done()
 
@@ -86,48 +111,69 @@ class _CommitReader:
     """Reads the lines of one commit."""
 
     def __init__(self) -> None:
-        self._header = b""
+        self._fields: list[str] = []
+        self._message: list[bytes] = []
+        self._message_bytes = 0
+        self.header_is_complete = False
         self._files: dict[str, _File] = {}
-        self._truncated = False
+        self._changed = 0
+        self._read = 0
+        self._patch_bytes = 0
         self._file: _File | None = None
         self._hunk: _Hunk | None = None
-
-    @property
-    def header_is_complete(self) -> bool:
-        """Whether all fields of the header have been read; the message may span lines."""
-        return self._header.count(b"\0") > _HEADER_FIELDS
+        self.is_spent = False
 
     def feed(self, line: bytes) -> None:
+        """Read a line."""
         if not self.header_is_complete:
-            self._header += line
-        elif self._hunk is not None and self._hunk.takes(line):
+            self._head(line)
             return
+        self._patch_bytes += len(line)
+        if self._hunk is not None and self._hunk.takes(line):
+            self.is_spent = self._patch_bytes > MAX_PATCH_BYTES
         elif line.startswith(b":"):
             self._raw(line)
+            self._patch_bytes = 0  # Names are cheap, and come before all changes.
         elif line.startswith(b"diff --git "):
             self._file = None
+            self._read += 1
+            # In which symbols so many files were changed, nobody asks.
+            self.is_spent = self._patch_bytes > MAX_PATCH_BYTES or self._changed > MAX_FILES
         elif line.startswith(b"+++ "):
             self._file = self._files.get(_path(line[4:]).removeprefix("b/"))
         elif line.startswith(b"@@ "):
             self._hunk = _Hunk(line, self._file)
 
+    def _head(self, line: bytes) -> None:
+        if not self._fields:
+            self._fields = _text(line).rstrip("\n").split("\0")[1:]
+        elif line == _MESSAGE_ENDS:
+            self.header_is_complete = True
+        elif self._message_bytes < MAX_MESSAGE_BYTES:
+            self._message.append(line)
+            self._message_bytes += len(line)
+
     def done(self) -> Commit:
-        sha, parents, author, email, seconds, subject, body = _text(self._header).split("\0")[1 : _HEADER_FIELDS + 1]
+        """Return what was read."""
+        sha, author, email, seconds, parents = (*self._fields, "", "", "", "", "")[:5]
+        subject, _, body = _text(b"".join(self._message)).strip().partition("\n\n")
         return Commit(
             sha=sha,
             parents=tuple(parents.split()),
             author=author,
             author_email=email,
-            date_ms=int(seconds or 0) * 1_000,
-            subject=subject.strip(),
+            date_ms=_seconds(seconds) * 1_000,
+            subject=" ".join(subject.split()),
             body=body.strip(),
             files=tuple(file.done() for file in self._files.values()),
-            truncated=self._truncated,
+            changed=self._changed,
+            read=max(0, self._read - 1) if self.is_spent else self._changed,
+            is_cut=self.is_spent,
         )
 
     def _raw(self, line: bytes) -> None:
+        self._changed += 1
         if len(self._files) >= MAX_FILES:
-            self._truncated = True
             return
         meta, *paths = line.rstrip(b"\n").split(b"\t")
         fields = meta.split(b" ")
@@ -202,6 +248,14 @@ def _context_name(context: bytes) -> str | None:
     """Return the name in the line that Git shows as a hunk's context (`def g(self):`, `void A::run(int x)`)."""
     found = _DEFINITION.match(context) or _CALL_LIKE.search(context) or _BARE.search(context)
     return _text(found[1]) if found else None
+
+
+def _seconds(text: str) -> int:
+    """Return a time as Git gives it; 0 for what is none: anyone may write anything into a commit."""
+    try:
+        return int(text)
+    except ValueError:
+        return 0
 
 
 def _count(number: bytes | None) -> int:

@@ -65,6 +65,7 @@ class Indexer:
         self._project = project
         self._clock = clock
         self._cancelled = cancelled
+        self._commits: CommitIndexer | None = None
 
     def index(self, path: Path | None = None, *, progress: Progress | None = None) -> IndexReport:
         """Bring a file, a folder or (by default) the whole project and its Git history up to date.
@@ -111,6 +112,19 @@ class Indexer:
         started = time.perf_counter()
         self._check_root()
         return self._bring_up_to_date(_Look(), started, with_history=True)
+
+    def continue_history(self) -> IndexReport:
+        """Store the next older commits of the Git history; without `commits_waiting`, there are none left to be had.
+
+        Raises:
+            BadRequestError: the project is too broad to be indexed.
+            NotFoundError: the project's folder is not there.
+        """
+        started = time.perf_counter()
+        self._check_root()
+        if self._commits is None:
+            self._commits = self._commit_indexer(self._scope_key())
+        return _report_of(self._commits.more(), started)
 
     def ignores_folder(self, folder: Path) -> bool:
         """Whether nothing in a folder is indexed, by its name or by an ignore file."""
@@ -187,13 +201,26 @@ class Indexer:
             removed=writer.tally.removed,
             unchanged_files=run.unchanged,
             commits=history.added,
+            commits_waiting=history.waiting,
             skipped=_at_most(skipped, MAX_SKIPPED),
             seconds=round(time.perf_counter() - started, 3),
             set_aside=sum(self._store.set_aside.count(scope_key).values()),
         )
 
     def _history(self, scope_key: int) -> CommitReport:
-        return CommitIndexer(self._store, self._project, scope_key, self._clock, cancelled=self._cancelled).run()
+        # A fresh one: older commits are joined to the symbols as they are now.
+        self._commits = self._commit_indexer(scope_key)
+        return self._commits.run()
+
+    def _commit_indexer(self, scope_key: int) -> CommitIndexer:
+        return CommitIndexer(
+            self._store,
+            self._project,
+            scope_key,
+            self._clock,
+            wanted=self._settings.history_commits,
+            cancelled=self._cancelled,
+        )
 
     def _scope_key(self) -> int:
         known = self._store.scopes.find(self._project.id)
@@ -234,6 +261,22 @@ class _Look:
         if any(_is_under(path, folder) for folder in self.unreadable):
             return False
         return any(_is_under(path, target) for target in self.targets)
+
+
+def _report_of(history: CommitReport, started: float) -> IndexReport:
+    return IndexReport(
+        files=0,
+        chunks=0,
+        added=0,
+        changed=0,
+        moved=0,
+        removed=0,
+        unchanged_files=0,
+        commits=history.added,
+        commits_waiting=history.waiting,
+        skipped=(Skipped(path=".git", reason=history.problem),) if history.problem else (),
+        seconds=round(time.perf_counter() - started, 3),
+    )
 
 
 def _is_under(path: str, target: str) -> bool:

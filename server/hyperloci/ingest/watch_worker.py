@@ -27,6 +27,9 @@ RECONCILE_SECONDS: Final = 600.0
 POLL_SECONDS: Final = 5.0
 """How often everything is compared where there are no events."""
 
+HISTORY_SHARE: Final = 1.0
+"""A batch of older commits is followed by a rest of so many times its duration: half a core, and events go first."""
+
 POLL_SHARE: Final = 20.0
 """A poll is followed by at least this many times its own duration: polling costs a twentieth of a core at most."""
 
@@ -73,6 +76,7 @@ class WatchWorker:
         self._head: Head | None = None
         self._left_out: tuple[str, ...] = ()
         self._polling: str | None = None
+        self._older_at: float | None = None
 
     def work(self) -> None:
         """Watch and index until stopped.
@@ -85,12 +89,15 @@ class WatchWorker:
             self._arm()  # Before the first comparison, so that nothing falls between the two.
             due = self._compare_everything()
             while not self._stop.is_set():
-                batch = self._inbox.take(max(0.0, due - time.monotonic()))
+                next_at = due if self._older_at is None else min(due, self._older_at)
+                batch = self._inbox.take(max(0.0, next_at - time.monotonic()))
                 if batch is not None:
                     due = self._handle(batch, due)
                 elif time.monotonic() >= due:
                     self._arm()
                     due = self._compare_everything()
+                else:
+                    self._continue_history()
         finally:
             self._watch.stop()
 
@@ -164,8 +171,20 @@ class WatchWorker:
         self._tell(indexing=True)
         report = action()
         self._tell(indexing=False, last_run=to_iso(self._clock()), last_error=None, failures=0)
+        if report.commits_waiting:
+            self._older_at = time.monotonic()
         if self._on_change is not None and _changed_anything(report):
             self._on_change(report)
+
+    def _continue_history(self) -> None:
+        """Store the next older commits, and plan when to go on."""
+        if self._older_at is None:
+            return
+        started = time.monotonic()
+        self._older_at = None
+        self._index(self._indexer.continue_history)
+        if self._older_at is not None:
+            self._older_at += HISTORY_SHARE * (time.monotonic() - started)
 
     def _read_head(self) -> Head | None:
         return read_head(self._repository) if self._repository is not None else None

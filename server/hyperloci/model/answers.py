@@ -152,6 +152,7 @@ class IndexReport:
 
     `set_aside` counts what of the project failed by itself, in this run or an earlier one, and is left out until it or
     the program changes.
+    `commits` are the newest that were new; `commits_waiting` older ones are still to be stored.
     """
 
     files: int
@@ -165,6 +166,7 @@ class IndexReport:
     skipped: tuple[Skipped, ...]
     seconds: float
     set_aside: int = 0
+    commits_waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

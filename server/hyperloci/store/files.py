@@ -46,14 +46,6 @@ class ForgottenChunk:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredCommit:
-    """The node that a commit became; `ended` once it is in the history of no branch any more."""
-
-    node_id: str
-    ended: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FilePiece:
     """A living snippet of a file: its text, where it stands, and the symbol it is of."""
 
@@ -250,28 +242,15 @@ class Files:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def known_commits(self, scope_key: int) -> set[str]:
-        """Return the hashes of a project's stored commits."""
-        rows = self._connection.execute("SELECT sha FROM commits WHERE scope_key = ?", (scope_key,))
-        return {row[0] for row in rows}
-
-    def commits(self, scope_key: int) -> dict[str, StoredCommit]:
-        """Return a project's stored commits by hash."""
-        rows = self._connection.execute(
-            "SELECT c.sha, n.id, n.valid_until FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ?",
-            (scope_key,),
-        )
-        return {row[0]: StoredCommit(node_id=row[1], ended=row[2] is not None) for row in rows}
-
     def has_commit(self, scope_key: int, sha: str) -> bool:
-        """Whether a commit is stored."""
+        """Whether a commit is known: stored, or not wanted."""
         row = self._connection.execute(
             "SELECT 1 FROM commits WHERE scope_key = ? AND sha = ?", (scope_key, sha)
         ).fetchone()
         return row is not None
 
-    def put_commit(self, scope_key: int, sha: str, node: NodeKey) -> None:
-        """Remember which node a commit became."""
+    def put_commit(self, scope_key: int, sha: str, node: NodeKey | None) -> None:
+        """Remember which node a commit became; None for one that can't be stored."""
         self._connection.execute(
             "INSERT OR REPLACE INTO commits(scope_key, sha, node_key) VALUES (?, ?, ?)", (scope_key, sha, node)
         )

@@ -93,7 +93,9 @@ WRONG_CODES: Final = "blocks of vector codes that differ from the vectors"
 
 WRONG_POSTINGS: Final = "an inverted index that differs from the memories' terms"
 
-EMPTIED: Final = frozenset({("nodes", "session_key"), ("positions", "file_key"), ("chunks", "node_key")})
+EMPTIED: Final = frozenset(
+    {("nodes", "session_key"), ("positions", "file_key"), ("chunks", "node_key"), ("commits", "node_key")}
+)
 """References that a row can do without."""
 
 

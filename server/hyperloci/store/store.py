@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from hyperloci.store.facets import FacetRows
     from hyperloci.store.files import Files
     from hyperloci.store.filters import Filters
+    from hyperloci.store.history import History
     from hyperloci.store.keyword_search import KeywordSearch
     from hyperloci.store.moments import Moments
     from hyperloci.store.sparse import Sparse
@@ -133,6 +134,13 @@ class Store:
         from hyperloci.store.files import Files
 
         return Files(self.connection)
+
+    @functools.cached_property
+    def history(self) -> History:
+        """Commits, and how far the rest of the history has been read."""
+        from hyperloci.store.history import History
+
+        return History(self.connection)
 
     @functools.cached_property
     def topics(self) -> Topics:

@@ -71,6 +71,8 @@ _UNPACKED_CHUNKS: Final = (
 _UNPACKED_TURNS: Final = "SELECT node_key, chunk_key, place, tokens, 0 AS packed FROM chunk_turns"
 """Texts travel in their nodes, whole; the memory that takes them in packs them again."""
 
+_STORED_COMMITS: Final = "SELECT * FROM commits WHERE node_key IS NOT NULL"
+
 _TABLES: Final = (
     _Table("scopes", "key", ("id",)),
     _Table("sessions", "key", ("id",), {"scope_key": "scopes"}),
@@ -102,7 +104,7 @@ _TABLES: Final = (
     _Table("entity_merges", "key", ("merged_key", "merged_at"), {"merged_key": "nodes", "kept_key": "nodes"}),
     _Table("merged_aliases", None, ("merge_key", "alias"), {"merge_key": "entity_merges"}),
     _Table("merged_mentions", None, ("merge_key", "node_key"), {"merge_key": "entity_merges", "node_key": "nodes"}),
-    _Table("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}),
+    _Table("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}, select=_STORED_COMMITS),
     _Table("keywords", None, ("node_key",), {"node_key": "nodes"}),
     _Table(
         "evolution_log", "id", ("timestamp", "operation", "node_ids", "from_tier", "to_tier", "reasoning"), repeats=True

@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.kinds import NodeKey
 from hyperloci.store import half, int8
 from hyperloci.store.bits import FloatArray, signs_of
 from hyperloci.store.blocks import BLOCK_ROWS
@@ -101,13 +101,12 @@ class Vectors:
         return int(row[0]) if row else None
 
     def take_pending(self, limit: int) -> list[NodeKey]:
-        """Return the next nodes of the queue: fewest failures first; the newest that was told, then files' in order."""
-        # Thousands of snippets against the order of their keys would leave pages half empty: 750 bytes a memory.
+        """Return the next nodes of the queue: fewest failures first, then by lane (migration 0012)."""
         rows = self._connection.execute(
-            "SELECT p.node_key FROM pending p JOIN nodes n ON n.key = p.node_key"
-            " WHERE n.deleted_at IS NULL AND p.attempts < ?1"
-            " ORDER BY p.attempts, n.type = ?2, iif(n.type = ?2, p.node_key, -p.node_key) LIMIT ?3",
-            (MAX_ATTEMPTS, NodeType.SNIPPET, limit),
+            "SELECT p.node_key FROM pending p INDEXED BY idx_pending_order CROSS JOIN nodes n ON n.key = p.node_key"
+            " WHERE n.deleted_at IS NULL AND p.attempts < ?"
+            " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT ?",
+            (MAX_ATTEMPTS, limit),
         )
         return [NodeKey(row[0]) for row in rows]
 

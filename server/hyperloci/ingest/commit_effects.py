@@ -1,0 +1,127 @@
+"""Which symbols commits changed, as they are now."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from hyperloci.ingest.git_log import Commit
+from hyperloci.ingest.project import Project
+from hyperloci.ingest.reading import hash_of, read_raw
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store import Store
+
+MAX_EFFECTS: Final = 50
+"""Symbols joined to one commit; one that changed more is about the whole tree, not about any of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """The snippets that a commit changed; `exact` if they were found by lines, not by names."""
+
+    nodes: tuple[NodeKey, ...] = ()
+    exact: bool = True
+
+
+class Effects:
+    """Finds the snippets of the symbols that commits changed, as they are now."""
+
+    def __init__(self, store: Store, project: Project, scope_key: int) -> None:
+        self._store = store
+        self._root = project.root
+        self._scope_key = scope_key
+        self._files = store.files.all(scope_key)
+        self._cut_off = shallow_commits(project.common_dir)
+        self._blobs: dict[tuple[str, int], str | None] = {}
+        self._symbols: dict[str, dict[str, list[NodeKey]]] = {}
+        self._present: dict[str, str] = {}
+        self._noted: dict[str, str] = {}
+        self._resumed = False
+
+    def of(self, commits: Sequence[Commit]) -> dict[str, Touched]:
+        """Return what each commit touched; they come from the newest back, so that renames on the way are followed."""
+        found: dict[str, Touched] = {}
+        for commit in commits:
+            found[commit.sha] = self._of_commit(commit, self._present)
+            for file in commit.files:
+                if file.old_path is not None:
+                    self._present[file.old_path] = self._present.get(file.path, file.path)
+        return found
+
+    def resume(self) -> None:
+        """Take over the renames that an earlier run met on its way to here."""
+        if not self._resumed:
+            self._resumed = True
+            before = self._store.history.renames(self._scope_key)
+            self._present |= {old: self._present.get(new, new) for old, new in before.items()}
+            self._noted |= before
+
+    def new_renames(self) -> dict[str, str]:
+        """Return the renames that were met since this was last asked."""
+        new = {old: path for old, path in self._present.items() if self._noted.get(old) != path}
+        self._noted |= new
+        return new
+
+    def _of_commit(self, commit: Commit, present: Mapping[str, str]) -> Touched:
+        # A shallow clone shows its oldest commit as if it had added every file.
+        if commit.truncated or commit.sha in self._cut_off:
+            return Touched()
+        nodes: dict[NodeKey, None] = {}
+        exact = True
+        for file in commit.files:
+            path = present.get(file.path, file.path)
+            if path in self._files and len(nodes) < MAX_EFFECTS:
+                same = file.blob == self._blob(path, len(file.blob))
+                touched = self._at_hunks(path, file.hunks) if same else self._named(path, file.names)
+                exact = exact and (same or not touched)
+                nodes.update(dict.fromkeys(touched))
+        return Touched(tuple(nodes)[:MAX_EFFECTS], exact)
+
+    def _at_hunks(self, path: str, hunks: Sequence[tuple[int, int]]) -> list[NodeKey]:
+        return [
+            node
+            for start, length in hunks
+            for node in self._store.files.nodes_at_lines(self._scope_key, path, start, start + max(length, 1) - 1)
+        ]
+
+    def _named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
+        """Return the snippets of those names that only one symbol of the file bears."""
+        if path not in self._symbols:
+            by_name: dict[str, dict[str, list[NodeKey]]] = {}
+            key = self._files[path].key
+            for chunk in self._store.files.chunks([key]).get(key, ()):
+                if chunk.symbol:
+                    symbols = by_name.setdefault(chunk.symbol.rpartition(".")[2], {})
+                    symbols.setdefault(chunk.symbol, []).append(chunk.node_key)
+            self._symbols[path] = {
+                name: next(iter(symbols.values())) for name, symbols in by_name.items() if len(symbols) == 1
+            }
+        return [node for name in names for node in self._symbols[path].get(name, ())]
+
+    def _blob(self, path: str, digits: int) -> str | None:
+        """Return Git's id of a file's indexed content, None if the file on disk is another by now."""
+        if (path, digits) not in self._blobs:
+            try:
+                data = read_raw(self._root / path).data
+            except OSError:
+                data = b""
+            same = hash_of(data) == self._files[path].content_hash
+            self._blobs[path, digits] = blob_id(data, digits) if same else None
+        return self._blobs[path, digits]
+
+
+def blob_id(data: bytes, digits: int = 40) -> str:
+    """Return the id that Git gives a content: SHA-1, or SHA-256 in repositories whose ids have 64 digits."""
+    digest = hashlib.sha256 if digits == 64 else hashlib.sha1
+    return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+
+
+def shallow_commits(common_dir: Path | None) -> frozenset[str]:
+    """Return the commits that a shallow clone is cut off at: it has them, and nothing before them."""
+    try:
+        return frozenset((common_dir / "shallow").read_text().split()) if common_dir else frozenset()
+    except OSError:
+        return frozenset()

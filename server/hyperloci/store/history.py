@@ -1,0 +1,117 @@
+"""Git's history in the database: which commits are known, how far the rest has been read, what files were called."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryState:
+    """How far a project's history is stored.
+
+    Attributes:
+        whole_to: the commit before which every commit that is wanted is known; None while some are missing.
+        basis: what that rests on: where the clone is cut off, and how many commits are wanted.
+        waiting: commits that are wanted and not known yet.
+        older: commits that are not wanted, by the setting `history_commits`.
+        tips: commits that all stored ones are before, or are themselves.
+    """
+
+    whole_to: str | None = None
+    basis: str = ""
+    waiting: int = 0
+    older: int = 0
+    tips: tuple[str, ...] = ()
+
+
+class History:
+    """The commits of one database's projects. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def state(self, scope_key: int) -> HistoryState | None:
+        """Return how far a project's history is stored, None before it was looked at."""
+        row = self._connection.execute(
+            "SELECT whole_to, basis, waiting, older, tips FROM histories WHERE scope_key = ?", (scope_key,)
+        ).fetchone()
+        if row is None:
+            return None
+        return HistoryState(whole_to=row[0], basis=row[1], waiting=row[2], older=row[3], tips=tuple(json.loads(row[4])))
+
+    def put_state(self, scope_key: int, state: HistoryState) -> None:
+        """Note how far a project's history is stored."""
+        self._connection.execute(
+            "INSERT OR REPLACE INTO histories(scope_key, whole_to, basis, waiting, older, tips)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
+            (scope_key, state.whole_to, state.basis, state.waiting, state.older, json.dumps(state.tips)),
+        )
+
+    def count(self, scope_key: int) -> int:
+        """Return how many commits of a project are stored."""
+        row = self._connection.execute(
+            "SELECT count(*) FROM commits WHERE scope_key = ? AND node_key IS NOT NULL", (scope_key,)
+        ).fetchone()
+        return int(row[0])
+
+    def count_off(self, scope_key: int, commits: int) -> None:
+        """Note that so many commits wait no longer."""
+        self._connection.execute(
+            "UPDATE histories SET waiting = max(0, waiting - ?) WHERE scope_key = ?", (commits, scope_key)
+        )
+
+    # -- commits -----------------------------------------------------------------------------------------------------
+
+    def known(self, scope_key: int, shas: Sequence[str]) -> set[str]:
+        """Return those of some commits that are known, with a node or without."""
+        rows = self._connection.execute(
+            "SELECT c.sha FROM json_each(?2) j CROSS JOIN commits c ON c.scope_key = ?1 AND c.sha = j.value",
+            (scope_key, json.dumps(shas)),
+        )
+        return {row[0] for row in rows}
+
+    def nodes_of(self, scope_key: int, shas: Iterable[str]) -> dict[str, str]:
+        """Return the ids of the nodes that commits became, by hash."""
+        rows = self._connection.execute(
+            "SELECT c.sha, n.id FROM json_each(?2) j CROSS JOIN commits c ON c.scope_key = ?1 AND c.sha = j.value"
+            " JOIN nodes n ON n.key = c.node_key",
+            (scope_key, json.dumps(list(shas))),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def all(self, scope_key: int) -> dict[str, str]:
+        """Return the ids of all nodes that a project's commits became, by hash."""
+        rows = self._connection.execute(
+            "SELECT c.sha, n.id FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ?", (scope_key,)
+        )
+        return {row[0]: row[1] for row in rows}
+
+    def ended(self, scope_key: int) -> dict[str, str]:
+        """Return the ids of the nodes of commits that no branch leads to any more, by hash."""
+        rows = self._connection.execute(
+            "SELECT c.sha, n.id FROM commits c JOIN nodes n ON n.key = c.node_key"
+            " WHERE c.scope_key = ? AND n.valid_until IS NOT NULL",
+            (scope_key,),
+        )
+        return {row[0]: row[1] for row in rows}
+
+    # -- renames -----------------------------------------------------------------------------------------------------
+
+    def renames(self, scope_key: int) -> dict[str, str]:
+        """Return what files that commits still to be read speak of are called now, by their names then."""
+        rows = self._connection.execute("SELECT old_path, path FROM renames WHERE scope_key = ?", (scope_key,))
+        return {row[0]: row[1] for row in rows}
+
+    def put_renames(self, scope_key: int, renames: Mapping[str, str]) -> None:
+        """Note what files are called now, by their names in older commits."""
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO renames(scope_key, old_path, path) VALUES (?, ?, ?)",
+            [(scope_key, old, new) for old, new in renames.items()],
+        )
+
+    def forget_renames(self, scope_key: int) -> None:
+        """Forget what files were called: no older commits wait."""
+        self._connection.execute("DELETE FROM renames WHERE scope_key = ?", (scope_key,))
