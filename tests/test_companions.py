@@ -97,9 +97,9 @@ def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
     first, second = records.prompt("Which queue carries the mails?"), records.prompt("And who restarts it?")
     assert first is not None and second is not None
     (companion,) = make_companions(settings, tmp_path)
-    save(settings.spool_dir, first)
+    save(settings, first)
     companion.start()
-    save(settings.spool_dir, second)
+    save(settings, second)
     companion.nudge()
 
     assert companion.status() == {"stored": 2, "error": None}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from hyperloci import config
 from hyperloci.config import Settings
+from hyperloci.whereabouts import key_of
 from hyperloci.errors import ConfigurationError
 from tests.support import examples
 
@@ -39,7 +40,7 @@ def test_without_any_setting_everything_lies_under_the_claude_folder(home: Path)
     assert found.database == home / ".claude" / "rlm-memory.db"
     assert found.state_dir == home / ".claude" / "hyperloci"
     assert found.log_file == found.state_dir / "hyperloci.log"
-    assert found.spool_dir == found.state_dir / "spool"
+    assert found.spool_dir == found.state_dir / "spool" / key_of(str(found.database))
     assert found.backup_dir == found.state_dir / "backups"
     assert found.lock_dir == found.state_dir / "locks"
 

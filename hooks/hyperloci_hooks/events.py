@@ -23,16 +23,13 @@ class Event:
 
     Attributes:
         make: makes its record; None where there is nothing to keep.
-        seconds: after so long the process ends with an empty answer, its record in the spool, once there is a record
-            (see `run.PATIENCE_SECONDS`). About five times what the contract allows in the median: a busy machine
-            should be slow rather than forgetful.
-        journals: its record goes to the spool, and into the database with the next event that drains.
+        journals: it has little time; where no server runs, its record goes to the spool, and into the database with
+            the next event that drains.
         injects: it may answer with context.
-        drains: it has the time to store what waits in the spool.
+        drains: where no server runs, it stores what waits in the spool.
     """
 
     make: MakeRecord
-    seconds: float
     journals: bool = False
     injects: bool = False
     drains: bool = False
@@ -83,13 +80,12 @@ def _transcript(payload: Payload) -> Path | None:
 
 
 EVENTS: Final[Mapping[str, Event]] = {
-    "SessionStart": Event(make=_started, seconds=1.5, injects=True, drains=True),
-    "UserPromptSubmit": Event(make=_prompted, seconds=1.0, injects=True, drains=True),
-    "PostToolUse": Event(make=_used, seconds=0.6, journals=True),
-    "PostToolUseFailure": Event(make=_failed, seconds=0.6, journals=True),
-    "PreCompact": Event(make=_grown, seconds=2.0, drains=True),
-    "Stop": Event(make=_grown, seconds=2.0, drains=True),
-    # Claude Code gives all SessionEnd hooks together 1.5 s.
-    "SessionEnd": Event(make=_ended, seconds=1.0, journals=True),
+    "SessionStart": Event(make=_started, injects=True, drains=True),
+    "UserPromptSubmit": Event(make=_prompted, injects=True, drains=True),
+    "PostToolUse": Event(make=_used, journals=True),
+    "PostToolUseFailure": Event(make=_failed, journals=True),
+    "PreCompact": Event(make=_grown, drains=True),
+    "Stop": Event(make=_grown, drains=True),
+    "SessionEnd": Event(make=_ended, journals=True),
 }
-"""An event that isn't here is answered at once, with nothing."""
+"""An event that isn't here is answered at once, with nothing; `budget` says how long each may take."""

@@ -1,36 +1,10 @@
-"""What goes in and out of a hook: one JSON object on stdin, one on stdout, whatever happens."""
+"""What a hook is told and answers: one JSON object each, whatever was sent."""
 
 from __future__ import annotations
 
 import json
-import os
-import threading
 from collections.abc import Mapping
-from typing import Any, Final
-
-MAX_INPUT_BYTES: Final = 16 << 20
-"""An edit of a large file brings the whole file along; beyond this nothing is worth a second of parsing."""
-
-READ_BYTES: Final = 1 << 16
-
-WRITE_SECONDS: Final = 1.0
-"""How long a thread that came second waits for the first one's answer to be written, before it may end the process."""
-
-STDIN: Final = 0
-STDOUT: Final = 1
-
-
-def read_input(descriptor: int = STDIN, limit: int = MAX_INPUT_BYTES) -> bytes:
-    """Return what stands on stdin; nothing if it is longer than `limit` (it is read to its end all the same)."""
-    pieces: list[bytes] = []
-    size = 0
-    while piece := os.read(descriptor, READ_BYTES):
-        size += len(piece)
-        if size <= limit:
-            pieces.append(piece)
-        else:
-            pieces.clear()
-    return b"".join(pieces)
+from typing import Any
 
 
 def parse(data: bytes) -> dict[str, Any]:
@@ -71,28 +45,3 @@ def answer_of(event: str, context: str = "", notice: str = "") -> dict[str, Any]
     if context:
         answer["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": context}
     return answer
-
-
-class Outlet:
-    """Stdout, which takes one answer: the first. Threads may race for it."""
-
-    def __init__(self, descriptor: int = STDOUT) -> None:
-        self._descriptor = descriptor
-        self._free = threading.Lock()
-        self._written = threading.Event()
-
-    def answer(self, answer: Mapping[str, Any]) -> bool:
-        """Write an answer and return True, or False if there was one already, or nobody reads."""
-        if not self._free.acquire(blocking=False):
-            self._written.wait(WRITE_SECONDS)
-            return False
-        # ASCII, so that no code page of any terminal can spoil it.
-        data = json.dumps(answer).encode("ascii") + b"\n"
-        try:
-            while data:
-                data = data[os.write(self._descriptor, data) :]
-        except OSError:
-            return False
-        finally:
-            self._written.set()
-        return True

@@ -1,188 +1,194 @@
 """One hook process: `hyperloci-hook EVENT`. It exits with 0 and a valid answer whatever happens.
 
-Only what every event needs is imported above the first line of work; the rest is loaded where it is used.
+It loads nothing but the standard library, hands its event to a running server of the same database, and passes the
+answer on. Where none runs, or none answers in time, a process of its own sees to the event; this one only waits for it,
+so that neither a slow import nor a regular expression that holds the interpreter can make it late.
 """
 
 from __future__ import annotations
 
-import gc
-import io
 import os
+import signal
 import sys
-import threading
 import time
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NoReturn
 
-from hyperloci_hooks.deadline import Deadline
-from hyperloci_hooks.events import EVENTS, Event
-from hyperloci_hooks.io import Outlet, answer_of, parse, read_input, text_of
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hyperloci.config import Settings
-    from hyperloci.model.record import Record
+    from hyperloci.whereabouts import Whereabouts
+    from hyperloci_hooks.client import Line
+    from hyperloci_hooks.handover import Event
 
-DRAIN_SHARE: Final = 0.3
-"""The part of a hook's time that may go by before it stops to store what earlier hooks left."""
+EMPTY = b"{}\n"
 
-UNKNOWN_SECONDS: Final = 0.5
-"""For an event that isn't heard: its input is read, so that Claude Code doesn't write into a closed pipe."""
+MAX_INPUT_BYTES = 16 << 20
+"""An edit of a large file brings the whole file along; beyond this nothing is worth a second of parsing."""
 
-PATIENCE_SECONDS: Final = 2.5
-"""How much longer a hook may take that was told something and hasn't made a record of it yet, since a busy machine is
-still loading what that takes. Even so no event takes longer than the five seconds that its host gives."""
+TOLD_SECONDS = 0.5
+"""How long a hook that is told to end waits for its record to be safe: its host kills it a moment later."""
 
-SPOOL_SECONDS: Final = 0.5
-"""How long the other thread of a hook may take to leave a record: a disk that syncs takes milliseconds."""
+_PIECE = 1 << 16
 
-MAX_NOTICE_CHARS: Final = 300
+_STDIN, _STDOUT = 0, 1
 
 
-def main(event: str | None = None) -> NoReturn:
+def main(event: str | None = None) -> None:
     """Answer an event; by default the one named on the command line."""
-    # Nothing that a hook makes is garbage before the process ends.
-    gc.disable()
-    sys.stderr = caught = io.StringIO()
-    environ = os.environ  # noqa: TID251 - a process's entry point
-    # A hook multiplies one vector at most; to start a thread for each processor is a quarter of what numpy costs it.
-    environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    hook = Hook(event or "".join(sys.argv[1:2]), environ)
+    bell = _bell()
+    answer = EMPTY
     try:
-        hook.run()
+        answer = Hook(event or "".join(sys.argv[1:2]), dict(os.environ), bell).run()  # noqa: TID251 - an entry point
     except BaseException as error:
-        hook.tell(_described(error), level="ERROR")
-        hook.spool()
+        # The edge of the process: whatever is wrong here, the session goes on.
+        _tell(error)
     finally:
-        hook.outlet.answer({})
-        if caught.getvalue():
-            hook.tell(caught.getvalue())
+        _write(answer)
         # Not the interpreter's own way out: it takes some milliseconds more, and nothing is left to be done.
         os._exit(0)
+
+
+def _bell() -> int:
+    """Return a descriptor that can be read when this process is told to end; -1 where the system has no such signals.
+
+    Claude Code sends a signal when it has lost patience, and kills a moment later.
+    """
+    if os.name != "posix":
+        return -1
+    heard, bell = os.pipe()
+    os.set_blocking(bell, False)
+    signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, _heed)
+    return heard
+
+
+def _heed(number: int, frame: object) -> None:
+    """Let the descriptor tell whoever waits."""
 
 
 class Hook:
     """One run for one event."""
 
-    def __init__(self, name: str, environ: Mapping[str, str]) -> None:
-        self.outlet = Outlet()
-        self._started = time.monotonic()
+    def __init__(self, name: str, environ: dict[str, str], bell: int) -> None:
+        from hyperloci_hooks.budget import SECONDS, UNKNOWN_SECONDS
+
+        self._began = time.monotonic()
         self._name = name
         self._environ = environ
-        self._settings: Settings | None = None
-        self._unkept: Record | None = None
-        self._told = False
-        self._news = ""
-        self._known = threading.Event()
-        self._spooling = threading.Lock()
+        self._bell = bell
+        self._known = name in SECONDS
+        self._until = self._began + SECONDS.get(name, UNKNOWN_SECONDS)
+        self._folder = ""
+        self._mark = environ.get("HYPERLOCI_HOOK_MARK") or os.urandom(8).hex()
 
-    def run(self) -> None:
-        """Read the event, keep what it tells, and answer."""
-        event = EVENTS.get(self._name)
-        deadline = Deadline(event.seconds if event else UNKNOWN_SECONDS, self._out_of_time)
-        payload = parse(read_input())
-        if event is None or not text_of(payload, "session_id"):
-            return
-        self._told = True
-        try:
-            context = self._handle(event, payload)
-            self.outlet.answer(answer_of(self._name, context if event.injects else "", self._news))
-        except Exception as error:
-            self.tell(_described(error), level="ERROR")
-            self.spool()
-            self.outlet.answer(answer_of(self._name, notice=self._notice(error)))
-        deadline.stop()
+    def run(self) -> bytes:
+        """Read the event, have it handled, and return the answer."""
+        payload = self._read()
+        if not self._known or payload is None:
+            return EMPTY
+        from hyperloci_hooks.client import ANSWERED
+        from hyperloci_hooks.handover import Event
 
-    def _handle(self, event: Event, payload: Mapping[str, Any]) -> str:
-        from hyperloci.clock import system_clock
-        from hyperloci.config import Settings
-        from hyperloci.ingest.project import identify
-        from hyperloci.lifecycle.records import Records
+        where = self._where()
+        event = Event(self._name, payload, self._environ, self._mark)
+        outcome, line = self._call(event, where)
+        if outcome == ANSWERED:
+            self._note("served")
+            return line.answer if line else EMPTY
+        return self._leave(event, line)
 
-        place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or text_of(payload, "cwd") or os.getcwd())
-        settings = self._settings = Settings.from_env(self._environ, place)
-        if text_of(payload, "agent_id") and not settings.capture_subagents:
-            return ""
-        project = identify(place, override=settings.project)
-        records = Records(project, text_of(payload, "session_id"), now=system_clock())
-        record = self._unkept = event.make(records, payload)
-        self._known.set()
-        if record is None or (event.journals and self.spool()):
-            return ""
-        return self._keep(event, settings, place, record)
+    def _read(self) -> bytes | None:
+        """Return what stands on stdin; None if it doesn't end in time, or is too long."""
+        import select
 
-    def _keep(self, event: Event, settings: Settings, place: Path, record: Record) -> str:
-        from hyperloci.memory import Memory
+        pieces: list[bytes] = []
+        size = 0
+        while True:
+            if self._bell >= 0:
+                left = max(self._until - time.monotonic(), 0)
+                readable, _, _ = select.select([_STDIN, self._bell], [], [], left)
+                if _STDIN not in readable:
+                    return None
+            piece = os.read(_STDIN, _PIECE)
+            if not piece:
+                break
+            size += len(piece)
+            if size <= MAX_INPUT_BYTES:
+                pieces.append(piece)
+        if size > MAX_INPUT_BYTES:
+            self._where()
+            self._note("dropped")
+            return None
+        return b"".join(pieces)
 
-        with Memory.open(settings, place) as memory:
-            if event.drains:
-                self._drain(event, memory)
-            memory.keep(record)
-            self._unkept = None
-            self._news = memory.notice() if self._name == "SessionStart" else ""
-            return memory.context_for(record) if event.injects else ""
-
-    def _drain(self, event: Event, memory: Any) -> None:
-        from hyperloci_hooks.spool import drain_spool
-
-        limit = self._started + DRAIN_SHARE * event.seconds
-        try:
-            drain_spool(memory, may_go_on=lambda: time.monotonic() < limit)
-        except OSError as error:
-            self.tell(f"the spool can't be read: {error}")
-
-    def _out_of_time(self) -> None:
-        in_vain = self._told and not self._known.wait(PATIENCE_SECONDS)
-        self.tell(f"{self._name} ran out of time{' before it knew what to keep' if in_vain else ''}")
-        self.spool()
-        self.outlet.answer({})
-
-    def spool(self) -> bool:
-        """Leave what is not stored for a later hook or the server; return whether nothing is left to be stored."""
-        # Two threads may want it at once. The second tries by itself where the first is stuck in a slow disk.
-        alone = self._spooling.acquire(timeout=SPOOL_SECONDS)
-        try:
-            return self._leave(self._unkept, self._settings)
-        finally:
-            if alone:
-                self._spooling.release()
-
-    def _leave(self, record: Record | None, settings: Settings | None) -> bool:
-        if record is None or settings is None:
-            return True
-        from hyperloci_hooks.spool import save
+    def _where(self) -> Whereabouts | None:
+        """Return where the database's files lie; None where only a look at all settings can tell."""
+        from hyperloci.whereabouts import whereabouts
 
         try:
-            save(settings.spool_dir, record)
-        except OSError as error:
-            self.tell(f"{self._name}: no record can be left in {settings.spool_dir}: {error}", level="ERROR")
-            return False
-        self._unkept = None
-        return True
+            where = whereabouts(self._environ)
+        except (ValueError, TypeError, OSError, ImportError):
+            return None
+        self._folder = where.spool
+        return where
 
-    def _notice(self, error: Exception) -> str:
-        """Return what the person should know, once a session: that the memory does not work, and why."""
-        from hyperloci.errors import ConfigurationError, HyperlociError, StoreBusyError
+    def _call(self, event: Event, where: Whereabouts | None) -> tuple[str, Line | None]:
+        from hyperloci_hooks import client
 
-        if self._name != "SessionStart" or not isinstance(error, HyperlociError) or isinstance(error, StoreBusyError):
-            return ""
-        kind = "a setting is wrong" if isinstance(error, ConfigurationError) else "the memory does not work"
-        return f"Hyperloci: {kind}: {error}"[:MAX_NOTICE_CHARS]
+        if where is None:
+            return client.REFUSED, None
+        said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
+        return client.call((where.runtime_dir, where.sockets), said, self._until, self._bell)
 
-    def tell(self, message: str, *, level: str = "WARNING") -> None:
-        """Write to the log, if it is known where that is."""
-        if self._settings is not None:
-            from hyperloci_hooks.log import log
+    def _leave(self, event: Event, line: Line | None) -> bytes:
+        """Have a process of its own see to the event; return its answer if that comes in time."""
+        from hyperloci_hooks import client, handover
+        from hyperloci_hooks.budget import PATIENCE_SECONDS
 
-            log(self._settings.log_file, message, level=level)
+        if not hasattr(os, "fork"):
+            _, answer = handover.spawn(event)
+            self._note("own" if answer else "late")
+            return answer or EMPTY
+        try:
+            finisher = handover.hand_over(event, line)
+        except OSError:
+            self._note("dropped")
+            return EMPTY
+        outcome = finisher.wait(self._until, self._bell)
+        if outcome == client.LATE and line is None:
+            outcome = finisher.wait(self._until + PATIENCE_SECONDS, self._bell, for_answer=False)
+        if outcome == client.TOLD:
+            finisher.hurry()
+            finisher.wait(time.monotonic() + TOLD_SECONDS, -1, for_answer=False)
+        self._note("own" if finisher.answer else "late")
+        return finisher.answer or EMPTY
+
+    def _note(self, outcome: str) -> None:
+        from hyperloci_hooks.tally import note
+
+        if self._folder:
+            note(self._folder, self._name, outcome, 1_000 * (time.monotonic() - self._began), self._mark)
 
 
-def _described(error: BaseException) -> str:
-    """Return one of our messages as it is, and anything else with where it came from."""
-    import traceback
+def _write(answer: bytes) -> None:
+    try:
+        while answer:
+            answer = answer[os.write(_STDOUT, answer) :]
+    except OSError:
+        return
 
-    ours = any(kind.__name__ == "HyperlociError" for kind in type(error).__mro__)
-    return str(error) if ours else "".join(traceback.format_exception(error))
+
+def _tell(error: BaseException) -> None:
+    """Write an error of this program to the log; where that can't be done there is nobody to tell."""
+    try:
+        import traceback
+
+        from hyperloci.whereabouts import whereabouts
+        from hyperloci_hooks.log import log
+
+        where = whereabouts(dict(os.environ))  # noqa: TID251 - an entry point
+        log(where.log, "".join(traceback.format_exception(type(error), error, error.__traceback__)), level="ERROR")
+    except Exception:
+        return
 
 
 if __name__ == "__main__":

@@ -1,9 +1,12 @@
-"""Where records wait to be stored: small files, one a hook process.
+"""Where records of one database wait to be stored: small files, one a hook process.
 
-Hooks that have a tenth of a second in all leave their records here in any case, since the database alone takes as long
-to load; the others only when it is busy, full or broken. A file is complete when it has its name: it is written under
-another, synced, and renamed. Storing a record twice is storing it once, so that neither a file that was stored but not
-removed, because the process died between, nor two processes that store the same file do any harm.
+Where no server runs, hooks that have a tenth of a second in all leave their records here, since the database alone
+takes as long to load; otherwise records come here only when it is busy, full or broken. A file is complete when it has
+its name: it is written under another, synced, and renamed. Storing a record twice is storing it once, so that a file
+that was stored but not removed, because the process died between, does no harm.
+
+Each record names its database and goes into no other. Before files are stored, their names tell so: what ends the
+process that stores it is tried once more, alone, and then put aside.
 """
 
 from __future__ import annotations
@@ -11,11 +14,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from hyperloci import __version__
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import (
@@ -28,6 +33,8 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.model.record import Record, RecordKind
+from hyperloci.whereabouts import key_of
+from hyperloci_hooks import tally
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
@@ -35,12 +42,22 @@ if TYPE_CHECKING:
 LOST_AFTER_MS: Final = 60_000
 """An unfinished file that old belongs to a process that died: its whole lines are used, a torn one is not."""
 
+MAX_TRIES: Final = 2
+"""After so many tries that nobody came back from, a file is put aside."""
+
 BATCH_FILES: Final = 32
 """Stored in one transaction: two or three turns' worth of tool uses."""
 
 UNFINISHED: Final = ".tmp"
-UNREADABLE: Final = ".bad"
+WAITING: Final = ".jsonl"
+ASIDE: Final = ".bad"
+REASON: Final = ".why"
+"""Beside what was put aside: the version of the program, and in words why."""
 
+_TRIED: Final = re.compile(r"\.try(\d)$")
+
+_under_way: list[tuple[Path, Path]] = []
+"""The files that this process is storing, by the names they have meanwhile and those they had."""
 
 PASSING: Final = (StoreBusyError, StoreFullError, StoreReadOnlyError, StoreCorruptError, StoreVersionError)
 """What is wrong with the database, not with the record: it waits until somebody mends it."""
@@ -48,10 +65,17 @@ PASSING: Final = (StoreBusyError, StoreFullError, StoreReadOnlyError, StoreCorru
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a file holds: its records, and how many whole lines are none."""
+    """What a file holds.
+
+    Attributes:
+        good: its records.
+        bad: how many whole lines are none.
+        foreign: the other database that it belongs to; '' where it says none, and it isn't this one's.
+    """
 
     good: tuple[Record, ...]
     bad: int
+    foreign: str | None = None
 
 
 class Keeper(Protocol):
@@ -65,16 +89,18 @@ class Keeper(Protocol):
         ...
 
 
-def save(folder: Path, record: Record) -> Path:
+def save(settings: Settings, record: Record) -> Path:
     """Write a record to a new file that only the user can read, durably, and return its path.
 
     Raises:
         OSError: it could not be written; nothing is left of it.
     """
+    where = settings.whereabouts
+    folder = Path(where.spool)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    path = folder / f"{record.at:014d}-{os.getpid()}-{os.urandom(4).hex()}.jsonl"
+    path = folder / f"{record.at:014d}-{os.getpid()}-{os.urandom(4).hex()}{WAITING}"
     unfinished = path.with_suffix(UNFINISHED)
-    line = json.dumps(record.to_dict()).encode("ascii") + b"\n"
+    line = json.dumps({**record.to_dict(), "database": where.database}).encode("ascii") + b"\n"
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         try:
@@ -97,8 +123,41 @@ def waiting(folder: Path, *, now: int | None = None) -> list[Path]:
         names = sorted(os.listdir(folder))
     except (FileNotFoundError, NotADirectoryError):
         return []
-    files = [folder / name for name in names if name.endswith((".jsonl", UNFINISHED))]
+    files = [folder / name for name in names if name.endswith((WAITING, UNFINISHED))]
     return [path for path in files if path.suffix != UNFINISHED or _age_ms(path, moment) > LOST_AFTER_MS]
+
+
+def unnamed(settings: Settings) -> list[Path]:
+    """Return the files of earlier versions, whose records name no database."""
+    return waiting(settings.spool_dir.parent)
+
+
+def takes_unnamed(settings: Settings) -> bool:
+    """Tell whether records that name no database belong to this one: to the default database only."""
+    usual = settings.state_dir.parent / "rlm-memory.db"
+    return os.path.realpath(usual) == os.path.realpath(settings.database)
+
+
+def has_work(settings: Settings) -> bool:
+    """Tell whether something waits that this version of the program has not tried in vain."""
+    if waiting(settings.spool_dir) or (takes_unnamed(settings) and unnamed(settings)):
+        return True
+    return any(_reason(path)[0] != __version__ for path, _ in put_aside(settings.spool_dir))
+
+
+def put_aside(folder: Path) -> list[tuple[Path, str]]:
+    """Return the files that could not be stored, each with its reason."""
+    found = sorted(folder.glob(f"*{ASIDE}")) if folder.is_dir() else []
+    return [(path, _reason(path)[1]) for path in found]
+
+
+def _reason(path: Path) -> tuple[str, str]:
+    """Return the version of the program that put a file aside, and why it did."""
+    try:
+        version, _, reason = path.with_suffix(REASON).read_text("utf-8", "replace").partition("\n")
+    except OSError:
+        return "", "an earlier version could not store it"
+    return version, reason.strip()
 
 
 def _age_ms(path: Path, now: int) -> float:
@@ -109,10 +168,12 @@ def _age_ms(path: Path, now: int) -> float:
 
 
 def drain_spool(memory: Keeper, *, may_go_on: Callable[[], bool] = lambda: True) -> int:
-    """Store every waiting record, oldest first, and return how many.
+    """Store every waiting record of the memory's database, oldest first, and return how many.
 
-    A line that is no record, and a record that can't be stored whatever the state of the database, is put aside in a
-    file that ends in `.bad`, with a line in the log.
+    A line that is no record, a record that can't be stored whatever the state of the database, and one that ended the
+    process that stored it twice are put aside in a file that ends in `.bad`, with the reason beside it.
+
+    Where another process is at it, nothing is done.
 
     Args:
         memory: where to store them.
@@ -122,13 +183,106 @@ def drain_spool(memory: Keeper, *, may_go_on: Callable[[], bool] = lambda: True)
         StoreError: the database could still not take one; it and what follows goes on waiting.
         OSError: the spool can't be read.
     """
-    files = waiting(memory.settings.spool_dir)
+    settings = memory.settings
+    if not has_work(settings):
+        return 0
+    # It takes longer to load than a record to write, and a hook that only writes comes by here, too.
+    from hyperloci.ingest.election import Election, lock_path
+
+    election = Election(lock_path(settings.lock_dir, "spool", settings.whereabouts.database))
+    if not election.try_to_win():
+        return 0
+    try:
+        _adopt(settings)
+        _try_again(settings.spool_dir)
+        return _drain(memory, waiting(settings.spool_dir), may_go_on)
+    finally:
+        election.resign()
+
+
+def _adopt(settings: Settings) -> None:
+    """Take over what earlier versions left for the default database."""
+    files = unnamed(settings) if takes_unnamed(settings) else []
+    if files:
+        settings.spool_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for path in files:
+        with contextlib.suppress(FileNotFoundError):
+            path.replace(settings.spool_dir / path.name)
+
+
+def _try_again(folder: Path) -> None:
+    """Let what another version of the program put aside wait once more."""
+    for path, _ in put_aside(folder):
+        if _reason(path)[0] != __version__:
+            with contextlib.suppress(FileNotFoundError):
+                path.replace(_untried(path).with_suffix(WAITING))
+            path.with_suffix(REASON).unlink(missing_ok=True)
+
+
+def _drain(memory: Keeper, files: Sequence[Path], may_go_on: Callable[[], bool]) -> int:
+    fresh = [path for path in files if not _tries(path)]
+    # What was under way when a process ended is tried alone, and last: it may end this one, too.
+    batches = [fresh[start : start + BATCH_FILES] for start in range(0, len(fresh), BATCH_FILES)]
+    batches += [[path] for path in files if _tries(path)]
     stored = 0
-    for start in range(0, len(files), BATCH_FILES):
+    for batch in batches:
         if not may_go_on():
             break
-        stored += _store(memory, {path: _read(path) for path in files[start : start + BATCH_FILES]})
+        stored += _store_marked(memory, batch)
     return stored
+
+
+def _store_marked(memory: Keeper, files: Sequence[Path]) -> int:
+    """Store files whose names say meanwhile that it was tried."""
+    contents: dict[Path, Contents] = {}
+    for path in files:
+        if _tries(path) >= MAX_TRIES:
+            _put_aside(memory.settings, path, f"storing it ended the process {MAX_TRIES} times")
+            continue
+        content = _read(path, memory.settings)
+        if content.foreign is not None:
+            _send_home(memory.settings, path, content.foreign)
+            continue
+        marked = _untried(path).with_suffix(f".try{_tries(path) + 1}{path.suffix}")
+        with contextlib.suppress(FileNotFoundError):
+            path.replace(marked)
+            _under_way.append((marked, path))
+            contents[marked] = content
+    try:
+        return _store(memory, contents) if contents else 0
+    except BaseException:
+        forget_tries()
+        raise
+    finally:
+        _under_way.clear()
+
+
+def _send_home(settings: Settings, path: Path, database: str) -> None:
+    """Put a file of another database into that one's folder."""
+    home = settings.spool_dir.parent / key_of(database)
+    if not database or home == settings.spool_dir:
+        whose = f"it belongs to the database {database}" if database else "it names no database"
+        _put_aside(settings, path, whose)
+        return
+    home.mkdir(exist_ok=True, mode=0o700)
+    with contextlib.suppress(FileNotFoundError):
+        path.replace(home / path.name)
+
+
+def forget_tries() -> None:
+    """Give the files that are being stored their names back: that it ends here is no fault of theirs."""
+    for marked, path in _under_way:
+        with contextlib.suppress(FileNotFoundError):
+            marked.replace(path)
+
+
+def _tries(path: Path) -> int:
+    found = _TRIED.search(path.stem)
+    return int(found[1]) if found else 0
+
+
+def _untried(path: Path) -> Path:
+    return path.with_name(_TRIED.sub("", path.stem) + path.suffix)
 
 
 def _store(memory: Keeper, contents: Mapping[Path, Contents]) -> int:
@@ -146,7 +300,7 @@ def _store(memory: Keeper, contents: Mapping[Path, Contents]) -> int:
     except (HyperlociError, OSError, ValueError):
         return sum(_store_one(memory, path, content) for path, content in contents.items())
     for path, content in contents.items():
-        _put_away(path, content.bad)
+        _put_away(memory.settings, path, content.bad)
     return sum(len(content.good) for content in contents.values())
 
 
@@ -157,7 +311,7 @@ def _records(contents: Mapping[Path, Contents]) -> Iterator[Record]:
 def _store_one(memory: Keeper, path: Path, content: Contents) -> int:
     """Store the records of one file, one by one; those that can't be stored don't hold the others up."""
     stored = 0
-    bad = content.bad
+    bad, reason = content.bad, ""
     for record in content.good:
         try:
             memory.keep(record)
@@ -166,8 +320,8 @@ def _store_one(memory: Keeper, path: Path, content: Contents) -> int:
             raise
         except (HyperlociError, OSError, ValueError) as error:
             _warn("a record of %s can't be stored: %s", path.name, error)
-            bad += 1
-    _put_away(path, bad)
+            bad, reason = bad + 1, str(error) or type(error).__name__
+    _put_away(memory.settings, path, bad, reason)
     return stored
 
 
@@ -178,25 +332,44 @@ def _warn(message: str, *arguments: object) -> None:
     logging.getLogger(__name__).warning(message, *arguments)
 
 
-def _put_away(path: Path, bad: int) -> None:
+def _put_away(settings: Settings, path: Path, bad: int, reason: str = "it is no record") -> None:
     if not bad:
         path.unlink(missing_ok=True)
         return
-    _warn("%s: %s of its lines could not be stored; it is put aside", path.name, bad)
+    _put_aside(settings, path, f"{bad} of its lines could not be stored: {reason or 'it is no record'}")
+
+
+def _put_aside(settings: Settings, path: Path, reason: str) -> None:
+    _warn("%s is put aside: %s", path.name, reason)
+    tally.note(str(settings.spool_dir), "spool", tally.ASIDE)
+    aside = _untried(path).with_suffix(ASIDE)
+    descriptor = os.open(aside.with_suffix(REASON), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
+        file.write(f"{__version__}\n{reason}\n")
     with contextlib.suppress(FileNotFoundError):
-        path.replace(path.with_suffix(UNREADABLE))
+        path.replace(aside)
 
 
-def _read(path: Path) -> Contents:
+def _read(path: Path, settings: Settings) -> Contents:
     """Return a file's records and the number of its whole lines that are none; a torn last line is nothing."""
     good: list[Record] = []
     bad = 0
     for line in _whole_lines(path):
         try:
-            good.append(Record.from_dict(json.loads(line)))
+            values = json.loads(line)
+            database = values.get("database")
+            if not _belongs(database, settings):
+                return Contents((), 0, foreign=str(database or ""))
+            good.append(Record.from_dict(values))
         except (ValueError, AttributeError, RecursionError, BadRequestError):
             bad += 1
     return Contents(tuple(good), bad)
+
+
+def _belongs(database: object, settings: Settings) -> bool:
+    if isinstance(database, str):
+        return os.path.realpath(database) == settings.whereabouts.database
+    return takes_unnamed(settings)
 
 
 def _whole_lines(path: Path) -> Iterator[bytes]:

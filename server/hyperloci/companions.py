@@ -8,24 +8,30 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import subprocess
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from hyperloci.config import Settings
-from hyperloci.errors import HyperlociError
+from hyperloci.errors import HyperlociError, StoreError
 
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
     from hyperloci.embedder.takeover import Takeover
     from hyperloci.ingest.watch import Watchers
     from hyperloci.lifecycle.keeper import Keeper
-    from hyperloci.memory import Memory
+    from hyperloci_hooks.desk import HookDesk
 
 _log = logging.getLogger(__name__)
 
 STOP_SECONDS: Final = 0.25
 """How long the watchers may take to end: they stop between two transactions, and the next session goes on there."""
+
+
+LEFTOVERS_SECONDS: Final = 5.0
+"""Between two looks at the spool: what waits there does so because hooks worked by themselves, or could not store."""
 
 
 class Companion(Protocol):
@@ -136,54 +142,85 @@ class WatchCompanion:
 
 
 class HookCompanion:
-    """Stores what hooks left for later: their spool, and the turns of transcripts that no hook told of."""
+    """Sees to the events of hooks, and stores what they left: their spool, and turns that no hook told of."""
 
     name = "hooks"
 
     def __init__(self, settings: Settings, project_path: Path) -> None:
         self._settings = settings
         self._project_path = project_path
+        self._desk: HookDesk | None = None
         self._stored = 0
         self._fault: str | None = None
+        self._due = threading.Event()
+        self._ending = threading.Event()
 
     def start(self) -> None:
-        """Store what waits."""
-        from hyperloci.memory import Memory
+        """Listen to hooks, and begin to store what waits."""
+        from hyperloci_hooks.desk import HookDesk
 
-        with self._noted(), Memory.open(self._settings, self._project_path) as memory:
-            self._stored += self._drain(memory)
-            self._stored += memory.catch_up()
+        with self._noted("hooks work by themselves"):
+            self._desk = HookDesk(self._settings, self.nudge)
+            self._desk.open()
+        threading.Thread(target=self._look, name="hook-leftovers", daemon=True).start()
 
     def nudge(self) -> None:
-        """Store what hooks have left since; cheap where nothing waits."""
-        from hyperloci_hooks.spool import waiting
+        """Store what hooks have left since, soon."""
+        self._due.set()
 
-        if waiting(self._settings.spool_dir):
-            from hyperloci.memory import Memory
+    def _look(self) -> None:
+        from hyperloci.memory import Memory
 
-            with self._noted(), Memory.open(self._settings, self._project_path) as memory:
-                self._stored += self._drain(memory)
+        with self._noted("what hooks left is not stored yet"):
+            self._drain()
+            with Memory.open(self._settings, self._project_path) as memory:
+                self._stored += memory.catch_up()
+        while not self._ending.is_set():
+            self._due.wait()
+            self._due.clear()
+            with self._noted("what hooks left is not stored yet"):
+                self._drain()
+            self._ending.wait(LEFTOVERS_SECONDS)
 
-    def _drain(self, memory: Memory) -> int:
-        from hyperloci_hooks.spool import drain_spool
+    def _drain(self) -> None:
+        from hyperloci_hooks.drain import drain_apart
+        from hyperloci_hooks.spool import has_work
 
-        return drain_spool(memory)
+        if has_work(self._settings):
+            stored, fault = drain_apart(self._settings, self._project_path)
+            self._stored += stored
+            if fault:
+                raise StoreError(fault)
 
     @contextlib.contextmanager
-    def _noted(self) -> Iterator[None]:
+    def _noted(self, what: str) -> Iterator[None]:
         try:
             yield
             self._fault = None
-        except (HyperlociError, OSError) as error:
-            _log.warning("what hooks left is not stored yet: %s", error)
+        except (HyperlociError, OSError, subprocess.TimeoutExpired) as error:
+            if str(error) != self._fault:
+                _log.warning("%s: %s", what, error)
             self._fault = str(error)
 
     def stop(self) -> None:
-        """Do nothing: what is not stored yet waits for the next session."""
+        """End: hooks that are not answered yet see to their events themselves, what is not stored yet waits."""
+        self._ending.set()
+        self._due.set()
+        if self._desk is not None:
+            self._desk.close()
 
     def status(self) -> Mapping[str, Any]:
-        """Tell how much was stored, and what keeps the rest from it."""
-        return {"stored": self._stored, "error": self._fault}
+        """Tell how many hooks were served and how much was stored, and what keeps the rest from it."""
+        from hyperloci_hooks.account import Account
+
+        desk = self._desk
+        return {
+            "listening": desk is not None and desk.listening,
+            "served": 0 if desk is None else desk.served,
+            "stored": self._stored,
+            "error": self._fault,
+            **Account.of(self._settings.whereabouts.spool).as_dict(),
+        }
 
 
 class UpkeepCompanion:

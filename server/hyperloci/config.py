@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
+from hyperloci.whereabouts import Whereabouts, claude_dir, default_runtime_dir, user_file
 
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")
@@ -185,8 +186,13 @@ class Settings:
 
     @property
     def spool_dir(self) -> Path:
-        """Where hooks leave what they could not write to a busy database."""
-        return self.state_dir / "spool"
+        """Where hooks leave what they could not write to a busy database: a folder of each database's own."""
+        return Path(self.whereabouts.spool)
+
+    @property
+    def whereabouts(self) -> Whereabouts:
+        """Where the database's sockets and spool lie, as hooks find it without these settings."""
+        return Whereabouts(str(self.database), str(self.state_dir), str(self.runtime_dir))
 
     @property
     def backup_dir(self) -> Path:
@@ -209,15 +215,15 @@ class Settings:
         Raises:
             ConfigurationError: a file does not parse, a key is unknown, or a value is of the wrong kind.
         """
-        home = Path(environ.get("HOME") or environ.get("USERPROFILE") or Path.home())
-        claude_dir = _absolute(environ.get("CLAUDE_CONFIG_DIR") or home / ".claude")
+        known = dict(environ)
+        folder = Path(claude_dir(known))
         settings = cls(
-            database=claude_dir / "rlm-memory.db",
-            state_dir=claude_dir / "hyperloci",
-            runtime_dir=_runtime_dir(environ),
+            database=folder / "rlm-memory.db",
+            state_dir=folder / "hyperloci",
+            runtime_dir=Path(default_runtime_dir(known)),
         )
-        user_file = _absolute(environ.get("HYPERLOCI_CONFIG") or claude_dir / "hyperloci.toml")
-        settings = _apply(settings, _read_toml(user_file), str(user_file))
+        users = Path(user_file(known))
+        settings = _apply(settings, _read_toml(users), str(users))
         from_environment = _environment_values(environ)
         if project_root is not None:
             project_file = _project_file(project_root.absolute())
@@ -276,16 +282,6 @@ def _has_key(value: object, name: str) -> bool:
         elif isinstance(item, list):
             waiting.extend(item)
     return False
-
-
-def _runtime_dir(environ: Mapping[str, str]) -> Path:
-    xdg = environ.get("XDG_RUNTIME_DIR")
-    if xdg and Path(xdg).is_dir():
-        return Path(xdg) / "hyperloci"
-    import tempfile
-
-    owner = os.getuid() if hasattr(os, "getuid") else "user"
-    return Path(tempfile.gettempdir()) / f"hyperloci-{owner}"
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.node import Node
+from hyperloci_hooks.account import Account
 from hyperloci_hooks.spool import drain_spool, waiting
 
 PROCESS_SECONDS = 60
@@ -23,9 +24,8 @@ PROCESS_SECONDS = 60
 AS_USUAL = "from hyperloci_hooks.run import main; main()"
 
 PATIENT = f"""
-from dataclasses import replace
-from hyperloci_hooks.events import EVENTS
-EVENTS.update({{name: replace(event, seconds={PROCESS_SECONDS / 2}) for name, event in EVENTS.items()}})
+from hyperloci_hooks import budget
+budget.SECONDS.update(dict.fromkeys(budget.SECONDS, {PROCESS_SECONDS / 2}))
 {AS_USUAL}
 """
 """With time enough on the busiest machine; what hooks do that are late has tests of its own."""
@@ -111,6 +111,10 @@ class House:
     def all_bytes(self) -> bytes:
         """Return everything that lies under the home folder."""
         return b"".join(path.read_bytes() for path in self.home.rglob("*") if path.is_file())
+
+    def outcomes(self) -> dict[str, int]:
+        """Return what became of the events, as it was counted."""
+        return dict(Account.of(self.settings.whereabouts.spool).outcomes)
 
     def log(self) -> str:
         path = self.settings.log_file

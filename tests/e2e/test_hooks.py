@@ -273,9 +273,45 @@ def test_hooks_that_run_at_once_all_keep_what_they_are_told(house: House) -> Non
     assert sorted(node.seq for node in nodes if node.seq is not None) == list(range(24))
 
 
-def test_hooks_load_nothing_that_is_slow(house: House) -> None:
+def imported(house: House, *command: str, **fields: Any) -> set[str]:
+    """Run a program on what a hook is told, and return the names of all modules that it loads."""
+    told = {"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make"}, "prompt": "thanks", **fields}
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", *command],
+        input=json.dumps(told).encode(),
+        env=house.environ,
+        capture_output=True,
+        timeout=PROCESS_SECONDS,
+        check=True,
+    )
+    named = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines() if "|" in line}
+    return named - {"imported package"}
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_hook_itself_loads_next_to_nothing(house: House, event: str) -> None:
+    loaded = imported(house, "hyperloci_hooks.run", event)
+    ours = {name for name in loaded if name.startswith("hyperloci")}
+    assert ours <= {
+        "hyperloci",
+        "hyperloci.whereabouts",
+        *("hyperloci_hooks" + name for name in ("", ".budget", ".client", ".handover", ".tally")),
+    }
+    assert {name.partition(".")[0] for name in loaded - ours} <= {*sys.stdlib_module_names, *startup_modules(house)}
+    assert not loaded & {"json", "typing", "dataclasses", "pathlib", "hashlib", "subprocess", "tempfile", "threading"}
+
+
+def startup_modules(house: House) -> set[str]:
+    """Return what any Python here loads, whatever it is told to do."""
+    program = "import sys; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=house.environ, capture_output=True, text=True, check=True
+    )
+    return {name.partition(".")[0] for name in done.stdout.split()} | {"sitecustomize", "usercustomize"}
+
+
+def test_what_sees_to_an_event_loads_nothing_that_is_slow(house: House) -> None:
     slow = ("torch", "transformers", "sentence_transformers", "sklearn", "mcp", "pydantic", "rich", "typer", "asyncio")
-    told = json.dumps({"session_id": "s1", "tool_name": "Bash", "tool_input": {"command": "make"}, "prompt": "thanks"})
     for event, also in (
         ("PostToolUse", ("numpy", "sqlite3")),
         ("SessionEnd", ("numpy", "sqlite3")),
@@ -283,14 +319,6 @@ def test_hooks_load_nothing_that_is_slow(house: House) -> None:
         ("SessionStart", ("numpy",)),
         ("UserPromptSubmit", ("numpy",)),
     ):
-        done = subprocess.run(
-            [sys.executable, "-X", "importtime", "-m", "hyperloci_hooks.run", event],
-            input=told.encode(),
-            env=house.environ,
-            capture_output=True,
-            timeout=PROCESS_SECONDS,
-            check=True,
-        )
-        loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+        loaded = imported(house, "hyperloci_hooks.finish", event, "mark")
         assert "hyperloci_hooks.events" in loaded
         assert not loaded.intersection((*slow, *also)), event

@@ -30,6 +30,8 @@ os.fsync = lambda descriptor: threading.Event().wait() if next(slow, False) else
 
 SLOW_START = f"""
 import os, threading
+from hyperloci_hooks import finish
+finish.OWN_SECONDS = float(os.environ.get("OWN", finish.OWN_SECONDS))
 from hyperloci.ingest import project
 real = project.identify
 project.identify = lambda *places, **more: threading.Event().wait(float(os.environ["SLOW"])) or real(*places, **more)
@@ -73,11 +75,12 @@ def answer_of(process: subprocess.Popen[bytes]) -> bytes:
 
 
 def is_at(process: subprocess.Popen[bytes], database: Path) -> bool:
-    """Tell whether a hook has the database open, or has ended."""
-    folder = Path(f"/proc/{process.pid}/fd")
+    """Tell whether the process that sees to a hook's event has the database open, or the hook has ended."""
     try:
-        return process.poll() is not None or any(os.readlink(entry) == str(database) for entry in folder.iterdir())
-    except FileNotFoundError:
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        opened = [entry for pid in children for entry in Path(f"/proc/{pid}/fd").iterdir()]
+        return process.poll() is not None or any(os.readlink(entry) == str(database) for entry in opened)
+    except (FileNotFoundError, ProcessLookupError):
         return False  # It closed a file, or ended, while we looked: the next look tells.
 
 
@@ -155,10 +158,11 @@ def test_a_hook_that_is_late_before_it_knows_what_to_keep_takes_its_time(house: 
 
 
 def test_a_hook_that_never_knows_what_to_keep_ends_with_an_answer(house: House) -> None:
-    house.environ["SLOW"] = str(PROCESS_SECONDS)
+    house.environ |= {"SLOW": str(PROCESS_SECONDS), "OWN": "5"}
     with begun(house, "PostToolUse", SLOW_START, tool_name="Bash", tool_input={"command": "make"}) as hook:
         assert json.loads(answer_of(hook)) == {}
-    assert "ran out of time before it knew what to keep" in house.log()
+    wait_for(lambda: "ran out of time before it knew what to keep" in house.log())
+    assert house.outcomes() == {"late": 1, "began": 1, "dropped": 1}
 
 
 def unfinished(house: House) -> list[Path]:

@@ -87,7 +87,7 @@ def test_a_saved_record_is_a_private_file_with_nothing_unfinished_beside_it(tmp_
 
 def test_waiting_records_are_stored_in_their_order_and_the_spool_is_empty(keeper: Keeper) -> None:
     for number in (3, 1, 2):
-        save(keeper.settings.spool_dir, record(f"text {number}", number))
+        save(keeper.settings, record(f"text {number}", number))
     assert drain_spool(keeper) == 3
     assert keeper.texts() == ["text 1", "text 2", "text 3"]
     assert waiting(keeper.settings.spool_dir) == []
@@ -99,7 +99,7 @@ def test_a_spool_that_is_not_there_is_empty(keeper: Keeper) -> None:
 
 
 def test_a_file_that_was_stored_but_not_removed_does_no_harm(keeper: Keeper) -> None:
-    path = save(keeper.settings.spool_dir, record("once"))
+    path = save(keeper.settings, record("once"))
     data = path.read_bytes()
     drain_spool(keeper)
     path.write_bytes(data)
@@ -108,14 +108,14 @@ def test_a_file_that_was_stored_but_not_removed_does_no_harm(keeper: Keeper) -> 
 
 
 def test_a_torn_last_line_is_left_out_and_the_lines_before_it_are_stored(keeper: Keeper) -> None:
-    path = save(keeper.settings.spool_dir, record("whole"))
+    path = save(keeper.settings, record("whole"))
     path.write_bytes(path.read_bytes() + json.dumps(record("torn", 2).to_dict()).encode()[:-9])
     assert drain_spool(keeper) == 1
     assert keeper.texts() == ["whole"] and waiting(keeper.settings.spool_dir) == []
 
 
 def test_what_a_dead_process_left_unfinished_is_used_after_a_minute(keeper: Keeper) -> None:
-    path = save(keeper.settings.spool_dir, record("left behind"))
+    path = save(keeper.settings, record("left behind"))
     unfinished = path.rename(path.with_suffix(".tmp"))
     written = unfinished.stat().st_mtime_ns // 1_000_000
     assert waiting(unfinished.parent, now=written) == []
@@ -124,7 +124,7 @@ def test_what_a_dead_process_left_unfinished_is_used_after_a_minute(keeper: Keep
 
 def test_a_busy_database_leaves_everything_waiting(keeper: Keeper) -> None:
     for number in (1, 2):
-        save(keeper.settings.spool_dir, record(f"text {number}", number))
+        save(keeper.settings, record(f"text {number}", number))
     keeper.fails["text 2"] = StoreBusyError()
     with pytest.raises(StoreBusyError):
         drain_spool(keeper)
@@ -135,7 +135,7 @@ def test_a_busy_database_leaves_everything_waiting(keeper: Keeper) -> None:
 
 @pytest.mark.parametrize("junk", [b"not json\n", b"[]\n", b'{"version": 99}\n'], ids=["text", "list", "newer"])
 def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper: Keeper, junk: bytes) -> None:
-    path = save(keeper.settings.spool_dir, record("good"))
+    path = save(keeper.settings, record("good"))
     path.write_bytes(junk + path.read_bytes())
     assert drain_spool(keeper) == 1
     assert keeper.texts() == ["good"]
@@ -145,7 +145,7 @@ def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper:
 
 def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: Keeper) -> None:
     for number in range(3):
-        save(keeper.settings.spool_dir, record(f"text {number}", number))
+        save(keeper.settings, record(f"text {number}", number))
     keeper.fails["text 1"] = ValueError("no")
     assert drain_spool(keeper) == 2
     assert keeper.texts() == ["text 0", "text 2"]
@@ -154,14 +154,14 @@ def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: K
 
 def test_draining_stops_between_batches_when_it_may_not_go_on(keeper: Keeper) -> None:
     for number in range(BATCH_FILES + 3):
-        save(keeper.settings.spool_dir, record(f"text {number}", number))
+        save(keeper.settings, record(f"text {number}", number))
     allowed = iter([True, False])
     assert drain_spool(keeper, may_go_on=lambda: next(allowed)) == BATCH_FILES
     assert drain_spool(keeper) == 3
 
 
 def test_turns_are_stored_after_what_happened_before_them(keeper: Keeper) -> None:
-    save(keeper.settings.spool_dir, record("All done.", 2, RecordKind.TURNS))
-    save(keeper.settings.spool_dir, record("Bash: make", 1, RecordKind.ACTION))
+    save(keeper.settings, record("All done.", 2, RecordKind.TURNS))
+    save(keeper.settings, record("Bash: make", 1, RecordKind.ACTION))
     drain_spool(keeper)
     assert keeper.texts() == ["Bash: make", "All done."]

@@ -99,7 +99,7 @@ class Uses:
     def spool(self, number: int) -> None:
         record = Records(self.memory.project, "s", now=number).prompt(f"Prompt {number}?")
         assert record is not None
-        save(self.settings.spool_dir, record)
+        save(self.settings, record)
         drain_spool(self.memory)
 
     def index(self, number: int) -> None:

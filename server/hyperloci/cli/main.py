@@ -99,7 +99,7 @@ def _unplanned(error: Exception) -> str:
         file = load_settings().log_file
     except HyperlociError:
         return message
-    log(file, "".join(traceback.format_exception(error)), level="ERROR", who="hyperloci.cli")
+    log(str(file), "".join(traceback.format_exception(error)), level="ERROR", who="hyperloci.cli")
     return f"{message} (its traceback is in {file}; please report it)"
 
 

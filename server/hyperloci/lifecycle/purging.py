@@ -51,7 +51,9 @@ class Purge:
             StoreBusyError: other sessions keep the log in use; the memories are gone, their traces not all.
         """
         nodes = [self.facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]
-        spooled = _unspool(self.settings.spool_dir, [node.content for node in nodes])
+        # Beside the folders of databases lie records of earlier versions, which name none.
+        spools = (self.settings.spool_dir, self.settings.spool_dir.parent)
+        spooled = sum(_unspool(folder, [node.content for node in nodes]) for folder in spools)
         now = self.clock()
         erased = [gone for node in nodes if (gone := erase(self.store, node.id, now=now)) is not None]
         Archive.beside(self.store.path).blank([*ids, *(node.id for node in nodes)])

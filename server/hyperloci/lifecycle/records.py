@@ -21,7 +21,17 @@ NOTHING: Final = Prepared(text="")
 class Records:
     """Makes the records of one session in one project, at one moment."""
 
-    def __init__(self, project: Project, session_id: str, *, now: int) -> None:
+    def __init__(self, project: Project, session_id: str, *, now: int, mark: str | None = None) -> None:
+        """Begin.
+
+        Args:
+            project: where it happens.
+            session_id: the assistant's id of the session.
+            now: when.
+            mark: tells the one event that records are made of from all others; who makes its record a second time
+                makes the same.
+        """
+        self._mark = mark
         self._project = project
         self._session_id = session_id
         self._now = now
@@ -93,6 +103,7 @@ class Records:
 
     def _id(self, kind: RecordKind, text: str, told: str | None) -> str:
         """Return an id that is the same for the same event, where the event has one; else a new one."""
+        told = told or self._mark
         if told is None:
             return os.urandom(16).hex()
         whole = "\n".join((self._session_id, kind, told, text))

@@ -1,0 +1,100 @@
+"""What the tally of hooks comes to, in numbers and in words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, Self
+
+from hyperloci.clock import MS_PER_DAY, system_clock
+from hyperloci_hooks import tally
+
+DAYS: Final = 7
+"""How far back is looked."""
+
+GONE_AFTER_MS: Final = 60_000
+"""A process that began an event so long ago and has not said how it ended was ended itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """The last days' hooks of one database.
+
+    Attributes:
+        outcomes: how many events had which outcome (`tally`).
+        lost: events whose own process was ended before their record was safe.
+        times: of each event, the median and the 95th percentile, in milliseconds.
+    """
+
+    outcomes: Mapping[str, int] = field(default_factory=dict)
+    lost: int = 0
+    times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: str, now: int | None = None) -> Self:
+        """Read the tally of a spool's folder."""
+        moment = system_clock() if now is None else now
+        outcomes: Counter[str] = Counter()
+        times: defaultdict[str, list[float]] = defaultdict(list)
+        began: dict[str, int] = {}
+        for at, event, outcome, took, mark in tally.lines(folder):
+            if moment - int(at) > DAYS * MS_PER_DAY:
+                continue
+            outcomes[outcome] += 1
+            if outcome == tally.BEGAN:
+                began[mark] = int(at)
+            elif outcome in (tally.ENDED, tally.SPOOLED, tally.DROPPED, tally.SERVED):
+                began.pop(mark, None)
+            if outcome in (tally.SERVED, tally.OWN, tally.LATE):
+                times[event].append(float(took))
+        lost = sum(moment - at > GONE_AFTER_MS for at in began.values())
+        return cls(
+            outcomes=outcomes, lost=lost, times={event: _middle_and_end(found) for event, found in times.items()}
+        )
+
+    @property
+    def events(self) -> int:
+        """How many hooks ran."""
+        return sum(self.outcomes.get(outcome, 0) for outcome in (tally.SERVED, tally.OWN, tally.LATE, tally.DROPPED))
+
+    def worries(self) -> list[tuple[str, str]]:
+        """Return what went wrong, and what to do about it."""
+        count, found = self.outcomes.get, []
+        if late := count(tally.LATE, 0):
+            found.append(
+                (
+                    f"{late} of {self.events} hooks of the last {DAYS} days ran out of time: what they were told is "
+                    "kept, but their sessions got no context",
+                    "leave a session open, so that its server answers hooks; close what keeps the processor busy",
+                )
+            )
+        if spooled := count(tally.SPOOLED, 0):
+            found.append(
+                (
+                    f"{spooled} records of the last {DAYS} days could not be stored at once, and waited in the spool",
+                    "hyperloci doctor, if it goes on: the database may be busy, full or damaged",
+                )
+            )
+        if dropped := count(tally.DROPPED, 0) + self.lost:
+            found.append(
+                (
+                    f"{dropped} events of the last {DAYS} days were not kept: too large (over 16 MB), nowhere to "
+                    "write, or their process was ended",
+                    "see hyperloci.log; free memory and disk",
+                )
+            )
+        return found
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            f"last_{DAYS}_days": {**self.outcomes, "lost": self.lost} if self.outcomes else {},
+            "ms_median_p95": {event: list(pair) for event, pair in self.times.items()},
+            "worries": [f"{message}; {mend}" for message, mend in self.worries()],
+        }
+
+
+def _middle_and_end(times: list[float]) -> tuple[float, float]:
+    ordered = sorted(times)
+    return ordered[len(ordered) // 2], ordered[min(int(0.95 * len(ordered)), len(ordered) - 1)]

@@ -1,0 +1,205 @@
+"""A hook's end of the line to a running server of its database.
+
+The standard library only, as little of it as can be, Python 3.7 and later: the plugin's launcher uses this file too.
+
+A hook sends one frame: `HOOK`, two lengths of four bytes, a head (texts parted by NUL: see `frame`) and the payload as
+it came. The server says `T` when it has taken the frame, then `A`, a JSON object and a newline, once what it was told
+is durable; or `N` and a newline, if the hook must see for itself. Anything else, or the end, is no answer.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import stat
+import sys
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSION = "1"
+"""Of the frame; a server that reads another answers `N`."""
+
+MARK = b"HOOK"
+SUFFIX = ".s"
+"""Of the sockets of a database's folder: one a server, named by its process id."""
+
+ANSWERED, REFUSED, LATE, TOLD = "answered", "refused", "late", "told"
+
+TAKEN_SECONDS = 0.25
+"""How long a server may take to take a frame before the next is asked, if there is one: it may be stopped."""
+
+MOST_SERVERS = 4
+"""Asked for one event, at most."""
+
+_BUSY_TRIES, _BUSY_SECONDS = 10, 0.02
+_PIECE = 1 << 16
+
+_NAMES = (
+    "RLM_MEMORY_DB",
+    "HOME",
+    "USERPROFILE",
+    "CLAUDE_CONFIG_DIR",
+    "CLAUDE_PROJECT_DIR",
+    "XDG_RUNTIME_DIR",
+    "TMPDIR",
+)
+_SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
+
+
+def frame(event: str, payload: bytes, database: str, mark: str, environ: dict[str, str]) -> bytes:
+    """Return what to send: the event, what came on stdin, and all of this process that its handling depends on."""
+    told = [f"{name}={environ[name]}" for name in environ if _matters(name)]
+    head = "\0".join([VERSION, database, event, mark, _here(), *told]).encode("utf-8", "surrogateescape")
+    return MARK + len(head).to_bytes(4, "big") + len(payload).to_bytes(4, "big") + head + payload
+
+
+def _matters(name: str) -> bool:
+    return name in _NAMES or (name.startswith("HYPERLOCI_") and not name.endswith(_SECRETS))
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+class Line:
+    """A connection to a server: what is still to be said over it, and what was heard."""
+
+    def __init__(self, connection: socket.socket, said: bytes) -> None:
+        self._connection = connection
+        self._unsaid = memoryview(said)
+        self._heard = b""
+
+    @property
+    def taken(self) -> bool:
+        """Whether the server has the whole frame."""
+        return bool(self._heard)
+
+    @property
+    def answer(self) -> bytes:
+        """The JSON object, and a newline; empty unless it was answered."""
+        return self._heard[2:] if self._heard.startswith(b"TA") and self._heard.endswith(b"\n") else b""
+
+    def wait(self, until: float, bell: int = -1) -> str:
+        """Go on until there is an answer, none is to be expected, time is over or `bell` can be read."""
+        while True:
+            left = until - time.monotonic()
+            heard: list[Any] = [self._connection] if bell < 0 else [self._connection, bell]
+            readable, writable, _ = select.select(heard, [self._connection] if self._unsaid else [], [], max(left, 0))
+            if bell in readable:
+                return TOLD
+            if not readable and not writable and left <= 0:
+                return LATE
+            try:
+                if writable:
+                    self._unsaid = self._unsaid[self._connection.send(self._unsaid[: 4 * _PIECE]) :]
+                if readable and not self._hear():
+                    return ANSWERED if self.answer else REFUSED
+            except BlockingIOError:
+                continue
+            except OSError:
+                return REFUSED
+
+    def _hear(self) -> bool:
+        """Take in what came; return whether more is to come."""
+        piece = self._connection.recv(_PIECE)
+        self._heard += piece
+        return bool(piece) and not self._heard.endswith(b"\n")
+
+    def close(self) -> None:
+        """Say no more."""
+        self._connection.close()
+
+
+def call(folders: tuple[str, ...], said: bytes, until: float, bell: int = -1) -> tuple[str, Line | None]:
+    """Say something to a server that listens in the last of `folders`; return how that went, and the line.
+
+    Args:
+        folders: the folders that must be this user's own, from the outermost on.
+        said: the frame.
+        until: when to stop to wait, in the time of `time.monotonic`.
+        bell: a descriptor that ends the waiting when it can be read.
+    """
+    paths = _sockets(folders)
+    for number, path in enumerate(paths):
+        connection = _connect(path)
+        if connection is None:
+            continue
+        line = Line(connection, said)
+        last = number == len(paths) - 1
+        outcome = line.wait(until if last else min(until, time.monotonic() + TAKEN_SECONDS), bell)
+        if outcome == LATE and line.taken:
+            outcome = line.wait(until, bell)
+        if outcome == REFUSED or (outcome == LATE and not last):
+            line.close()
+            continue
+        return outcome, line
+    return REFUSED, None
+
+
+def _sockets(folders: tuple[str, ...]) -> list[str]:
+    """Return the sockets of the last folder, the youngest last; none unless all the folders are this user's own."""
+    if not hasattr(socket, "AF_UNIX") or os.name != "posix":
+        return []
+    try:
+        if not all(is_own(folder) for folder in folders):
+            return []
+        with os.scandir(folders[-1]) as entries:
+            found = [(entry.stat().st_mtime, entry.path) for entry in entries if entry.name.endswith(SUFFIX)]
+    except OSError:
+        return []
+    return [path for _, path in sorted(found)[-MOST_SERVERS:]]
+
+
+def is_own(folder: str) -> bool:
+    """Tell whether a folder is no link, and this user's alone.
+
+    Raises:
+        OSError: there is none.
+    """
+    found = os.lstat(folder)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
+
+
+def _connect(path: str) -> socket.socket | None:
+    """Return a connection to a server of this user's, None where there is none; a socket of a dead one is removed."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.setblocking(False)
+    for _ in range(_BUSY_TRIES):
+        try:
+            connection.connect(path)
+        except BlockingIOError:
+            # Its queue of visitors is full: fifty hooks at once.
+            time.sleep(_BUSY_SECONDS)
+        except ConnectionRefusedError:
+            _remove(path)
+            break
+        except OSError:
+            break
+        else:
+            if peer_is_own(connection):
+                return connection
+            break
+    connection.close()
+    return None
+
+
+def _remove(path: str) -> None:
+    try:
+        os.unlink(path)
+    except OSError:
+        return
+
+
+def peer_is_own(connection: socket.socket) -> bool:
+    """Ask the kernel whether the process at the other end runs as this user; without its word the folder decides."""
+    if not sys.platform.startswith("linux"):
+        return True
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
+    return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()

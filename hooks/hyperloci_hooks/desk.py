@@ -1,0 +1,335 @@
+"""The server's end of the hooks' line: events are taken at once, queued, and seen to one after the other.
+
+A thread takes frames (see `client`) from any number of hooks; another works them off with memories that stay open, so
+that what a hook costs is what its event costs. A hook is answered when what it was told is durable.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import queue
+import selectors
+import socket
+import sys
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.config import Settings
+from hyperloci.embedder.rendezvous import make_private
+from hyperloci.errors import ConfigurationError
+from hyperloci_hooks import client, tally
+from hyperloci_hooks.run import MAX_INPUT_BYTES
+from hyperloci_hooks.work import Work
+
+if TYPE_CHECKING:
+    from hyperloci.memory import Memory
+
+_log = logging.getLogger(__name__)
+
+MAX_HEAD_BYTES: Final = 1 << 18
+MAX_WAITING_BYTES: Final = 128 << 20
+"""Of frames that are taken and not seen to yet: with more, new hooks wait at the door."""
+
+MAX_SOCKET_PATH: Final = 103
+"""What fits `sun_path` on macOS and the BSDs with its closing NUL."""
+
+SILENT_SECONDS: Final = 30.0
+"""After so long a visitor that hasn't said all is sent away."""
+
+ANSWER_SECONDS: Final = 1.0
+"""How long a hook may take to take its answer, which fits the pipe's buffer."""
+
+OPEN_MEMORIES: Final = 4
+"""Projects whose memory stays open for their hooks: one server serves those of every session of its database."""
+
+_BACKLOG: Final = 512
+_PIECE: Final = 1 << 18
+_LENGTHS: Final = len(client.MARK) + 8
+
+
+class Visitor:
+    """A hook at the other end of a connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.came = time.monotonic()
+        self.said = bytearray()
+
+    def whole(self) -> bool:
+        """Tell whether it has said everything.
+
+        Raises:
+            ValueError: what it says is no frame, or too long.
+        """
+        if len(self.said) < _LENGTHS:
+            return False
+        if not self.said.startswith(client.MARK):
+            raise ValueError("not a frame")
+        head, payload = self._lengths()
+        if head > MAX_HEAD_BYTES or payload > MAX_INPUT_BYTES:
+            raise ValueError("too long")
+        return len(self.said) >= _LENGTHS + head + payload
+
+    def _lengths(self) -> tuple[int, int]:
+        start = len(client.MARK)
+        return int.from_bytes(self.said[start : start + 4], "big"), int.from_bytes(
+            self.said[start + 4 : _LENGTHS], "big"
+        )
+
+    def head(self) -> list[str]:
+        """Return the texts of the frame's head."""
+        return bytes(self.said[_LENGTHS : _LENGTHS + self._lengths()[0]]).decode("utf-8", "surrogateescape").split("\0")
+
+    def payload(self) -> bytes:
+        """Return what the hook was told."""
+        head, payload = self._lengths()
+        return bytes(self.said[_LENGTHS + head : _LENGTHS + head + payload])
+
+    def answer(self, answer: bytes) -> None:
+        """Say it, and that this was all; a hook that has gone needs none."""
+        with contextlib.suppress(OSError):
+            self.connection.settimeout(ANSWER_SECONDS)
+            self.connection.sendall(answer + b"\n")
+        self.connection.close()
+
+
+class HookDesk:
+    """Takes the events of one database's hooks in one server."""
+
+    def __init__(self, settings: Settings, seen_to: Callable[[], None] = lambda: None) -> None:
+        """Make it; `seen_to` is called after each event."""
+        self._where = settings.whereabouts
+        self._address = os.path.join(self._where.sockets, f"{os.getpid()}{client.SUFFIX}")
+        self._seen_to = seen_to
+        self._listener: socket.socket | None = None
+        self._queue: queue.SimpleQueue[Visitor | None] = queue.SimpleQueue()
+        self._selector = selectors.DefaultSelector()
+        self._nudged, self._nudge = os.pipe()
+        self._closing = False
+        self._waiting_bytes = 0
+        self._lock = threading.Lock()
+        self._memories = Memories()
+        self.served = 0
+
+    def open(self) -> None:
+        """Begin to listen.
+
+        Raises:
+            ConfigurationError: the folder of sockets is not this user's own, or its path too long.
+            OSError: it can't be listened there.
+        """
+        if not hasattr(socket, "AF_UNIX") or sys.platform == "win32":
+            return
+        length = len(os.fsencode(self._address))
+        if length > MAX_SOCKET_PATH:
+            raise ConfigurationError(
+                f"{self._address} has {length} bytes; a socket's path may have {MAX_SOCKET_PATH}. Set "
+                "HYPERLOCI_RUNTIME_DIR to a shorter folder."
+            )
+        make_private(Path(self._where.runtime_dir))
+        make_private(Path(self._where.sockets))
+        draft = Path(self._address).with_suffix(".t")
+        draft.unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(draft))
+        draft.chmod(0o600)
+        listener.setblocking(False)
+        listener.listen(_BACKLOG)
+        draft.replace(self._address)
+        self._listener = listener
+        self._selector.register(listener, selectors.EVENT_READ)
+        self._selector.register(self._nudged, selectors.EVENT_READ)
+        for name, target in (("hook-desk", self._take), ("hook-worker", self._work)):
+            threading.Thread(target=target, name=name, daemon=True).start()
+
+    @property
+    def listening(self) -> bool:
+        """Whether hooks can reach it."""
+        return self._listener is not None and not self._closing
+
+    def close(self) -> None:
+        """Listen no more; a hook that isn't answered yet sees the line end, and sees to its event itself."""
+        if not self.listening:
+            return
+        self._closing = True
+        with contextlib.suppress(OSError):
+            os.unlink(self._address)
+        os.write(self._nudge, b".")
+        self._queue.put(None)
+
+    def _take(self) -> None:
+        visitors: set[Visitor] = set()
+        while not self._closing:
+            for key, _ in self._selector.select(SILENT_SECONDS):
+                if key.fileobj is self._listener:
+                    visitors.update(self._admit())
+                elif key.fileobj == self._nudged:
+                    os.read(self._nudged, _PIECE)
+                elif not self._hear(key.data):
+                    visitors.discard(key.data)
+            for visitor in [one for one in visitors if time.monotonic() - one.came > SILENT_SECONDS]:
+                visitors.discard(visitor)
+                self._send_away(visitor)
+            self._open_or_shut_the_door()
+        for visitor in visitors:
+            visitor.connection.close()
+        if self._listener is not None:
+            self._listener.close()
+
+    def _open_or_shut_the_door(self) -> None:
+        assert self._listener is not None
+        is_open = self._listener in self._selector.get_map()
+        full = self._waiting_bytes > MAX_WAITING_BYTES
+        if full and is_open:
+            self._selector.unregister(self._listener)
+        elif not full and not is_open:
+            self._selector.register(self._listener, selectors.EVENT_READ)
+
+    def _admit(self) -> Iterator[Visitor]:
+        assert self._listener is not None
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                # Nobody is left, or this process has no descriptor to spare: the next look tells.
+                return
+            if not client.peer_is_own(connection):
+                connection.close()
+                continue
+            connection.setblocking(False)
+            visitor = Visitor(connection)
+            self._selector.register(connection, selectors.EVENT_READ, visitor)
+            yield visitor
+
+    def _hear(self, visitor: Visitor) -> bool:
+        """Take in what a visitor says; return whether more is to come."""
+        try:
+            piece = visitor.connection.recv(_PIECE)
+            visitor.said += piece
+            whole = visitor.whole()
+        except BlockingIOError:
+            return True
+        except (OSError, ValueError):
+            self._send_away(visitor)
+            return False
+        if whole:
+            self._selector.unregister(visitor.connection)
+            with contextlib.suppress(OSError):  # It has gone, and what it said stays true.
+                visitor.connection.send(b"T")
+            self._count(len(visitor.said))
+            self._queue.put(visitor)
+            return False
+        if not piece:
+            self._send_away(visitor)
+        return bool(piece)
+
+    def _send_away(self, visitor: Visitor) -> None:
+        self._selector.unregister(visitor.connection)
+        visitor.connection.close()
+
+    def _count(self, size: int) -> None:
+        with self._lock:
+            was_full = self._waiting_bytes > MAX_WAITING_BYTES
+            self._waiting_bytes += size
+            if was_full and self._waiting_bytes <= MAX_WAITING_BYTES:
+                os.write(self._nudge, b".")
+
+    def _work(self) -> None:
+        while (visitor := self._queue.get()) is not None and not self._closing:
+            size = len(visitor.said)
+            try:
+                visitor.answer(self._answer(visitor))
+            except Exception:
+                # The edge of a visit: the hook sees the line end, and sees to its event itself.
+                _log.exception("a hook's event could not be seen to")
+                visitor.connection.close()
+            self._count(-size)
+            self._seen_to()
+        self._memories.close()
+
+    def _answer(self, visitor: Visitor) -> bytes:
+        """Return `A` and the answer, or `N`: the hook means another version, or another database."""
+        head = visitor.head()
+        if len(head) < 5 or head[0] != client.VERSION:
+            return b"N"
+        _, database, name, mark, cwd, *told = head
+        environ = dict(item.partition("=")[::2] for item in told)
+        if database != self._where.database or not self._means_this(environ):
+            return b"N"
+        work = Work(name, environ, cwd=cwd, mark=mark, lend=self._memories.lend)
+        answer = work.answer(visitor.payload())
+        if work.spooled or work.lost:
+            tally.note(self._where.spool, name, tally.DROPPED if work.lost else tally.SPOOLED, mark=mark)
+        self.served += 1
+        return b"A" + json.dumps(answer).encode("ascii")
+
+    def _means_this(self, environ: Mapping[str, str]) -> bool:
+        """Tell whether a hook's environment leads to this server's database here, too."""
+        try:
+            return Settings.from_env(environ).whereabouts.database == self._where.database
+        except ConfigurationError:
+            return False
+
+
+class Memories:
+    """The memories of the projects whose hooks came last. For one thread."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[tuple[str, str], tuple[Memory, Any]] = OrderedDict()
+
+    @contextlib.contextmanager
+    def lend(self, settings: Settings, place: Path, project_id: str) -> Iterator[Memory]:
+        """Lend the memory of a place; it stays open afterwards, unless something went wrong with it."""
+        key = (str(place), project_id)
+        memory = self._usable(key, settings) or self._opened(key, settings, place)
+        try:
+            yield memory
+        except BaseException:
+            self._drop(key)
+            raise
+
+    def _usable(self, key: tuple[str, str], settings: Settings) -> Memory | None:
+        if key not in self._open:
+            return None
+        memory, file = self._open[key]
+        if memory.settings != settings or memory.store.read_only or file != _identity(memory.store.path):
+            self._drop(key)
+            return None
+        self._open.move_to_end(key)
+        return memory
+
+    def _opened(self, key: tuple[str, str], settings: Settings, place: Path) -> Memory:
+        from hyperloci.memory import Memory
+        from hyperloci.store import vec
+
+        # Before the first connection: sqlite-vec can be registered only for those that are still to come.
+        vec.prepare()
+        memory = Memory.open(settings, place)
+        self._open[key] = memory, _identity(memory.store.path)
+        if len(self._open) > OPEN_MEMORIES:
+            self._drop(next(iter(self._open)))
+        return memory
+
+    def _drop(self, key: tuple[str, str]) -> None:
+        memory, _ = self._open.pop(key)
+        memory.close()
+
+    def close(self) -> None:
+        """Close all."""
+        for key in list(self._open):
+            self._drop(key)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,198 @@
+"""The process that sees to one event when the hook itself can't wait: it ends with the record safe, or by a timer.
+
+It waits for the server that has the event already, or for its turn among the hooks that work by themselves (fifty at
+once would only get in each other's way), and then does what a server would have done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.whereabouts import Whereabouts, whereabouts
+from hyperloci_hooks import client, tally
+from hyperloci_hooks.budget import SECONDS
+from hyperloci_hooks.deadline import Deadline
+from hyperloci_hooks.handover import SAFE, Event
+from hyperloci_hooks.work import Work
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from hyperloci.config import Settings
+    from hyperloci.memory import Memory
+
+SERVER_SECONDS: Final = 20.0
+"""How long a server that took an event is waited for, before it is done here too (twice is once). A server that has
+fifty hooks to see to on a busy machine needs seconds."""
+
+OWN_SECONDS: Final = 30
+"""How long the work may take in all: then the kernel ends the process, whatever it is at."""
+
+KNOWN_SHARE: Final = 0.8
+"""The part of that in which it must be known what to keep; the rest is for saying so."""
+
+TURN_SECONDS: Final = 600.0
+"""How long to wait for others at most."""
+
+LOOK_SECONDS: Final = 0.05
+"""How often to look for a turn, or for a server that has come up meanwhile."""
+
+
+class Words:
+    """The pipe to the hook. Threads may say things at once; each thing is said once."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._lock = threading.Lock()
+        self._unsaid = {SAFE, b"answer"}
+
+    def safe(self) -> None:
+        """Say that the record is durable."""
+        with self._lock:
+            self._say(SAFE, SAFE)
+
+    def answer(self, answer: bytes) -> None:
+        """Say the answer, and with it that the record is durable."""
+        with self._lock:
+            self._say(SAFE, SAFE)
+            self._say(b"answer", answer)
+
+    def _say(self, what: bytes, words: bytes) -> None:
+        if what not in self._unsaid:
+            return
+        self._unsaid.discard(what)
+        try:
+            while words:
+                words = words[os.write(self._descriptor, words) :]
+        except OSError:
+            # The hook has answered and gone.
+            return
+
+
+def finish(event: Event, line: client.Line | None, descriptor: int) -> None:
+    """See to an event.
+
+    Args:
+        event: what the hook was told.
+        line: to a server that may still answer.
+        descriptor: where to say that the record is safe, and the answer.
+    """
+    with contextlib.suppress(AttributeError):  # Windows has no such signal, and ends no pipe with it.
+        signal.signal(signal.SIGPIPE, signal.SIG_IGN)
+    words = Words(descriptor)
+    if line is not None:
+        outcome = line.wait(time.monotonic() + SERVER_SECONDS)
+        answer = line.answer
+        line.close()
+        if outcome == client.ANSWERED:
+            words.answer(answer)
+            return
+    where = None
+    with contextlib.suppress(ValueError, TypeError, OSError):  # The settings are wrong: the work says so.
+        where = whereabouts(event.environ)
+    with _turn(event, where, words) as ours:
+        if ours:
+            _work(event, words, where.spool if where else None)
+
+
+@contextlib.contextmanager
+def _turn(event: Event, where: Whereabouts | None, words: Words) -> Iterator[bool]:
+    """Wait until no other hook works by itself; give False where a server has answered meanwhile."""
+    if where is None or os.name != "posix":
+        yield True
+        return
+    import fcntl
+
+    os.makedirs(where.state_dir, mode=0o700, exist_ok=True)
+    descriptor = os.open(os.path.join(where.state_dir, f"hooks-{where.key}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+    until = time.monotonic() + TURN_SECONDS
+    try:
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if _served(event, where, words):
+                    yield False
+                    return
+                time.sleep(LOOK_SECONDS)
+        yield True
+    finally:
+        os.close(descriptor)
+
+
+def _served(event: Event, where: Whereabouts, words: Words) -> bool:
+    """Try a server that was not there when the hook looked; tell whether it answered."""
+    said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
+    folders = (where.runtime_dir, where.sockets)
+    outcome, line = client.call(folders, said, time.monotonic() + SERVER_SECONDS)
+    if line is None or outcome != client.ANSWERED:
+        return False
+    words.answer(line.answer)
+    return True
+
+
+def _work(event: Event, words: Words, folder: str | None) -> None:
+    # Nothing that one event makes is garbage before the process ends, and a vector or two need no pool of threads.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - a process's entry point
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGALRM, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_REAL, OWN_SECONDS)
+    sys.stderr = caught = io.StringIO()
+    started = time.monotonic()
+    work = Work(event.name, event.environ, mark=event.mark, lend=_opened, by_itself=True)
+
+    def note(outcome: str) -> None:
+        if folder is not None:
+            tally.note(folder, event.name, outcome, 1_000 * (time.monotonic() - started), event.mark)
+
+    def ended() -> None:
+        note(tally.DROPPED if work.lost else tally.SPOOLED if work.spooled else tally.ENDED)
+
+    def out_of_time() -> None:
+        from hyperloci_hooks.spool import forget_tries
+
+        in_vain = not work.known.wait(KNOWN_SHARE * OWN_SECONDS - SECONDS[event.name])
+        forget_tries()
+        work.tell(f"{event.name} ran out of time{' before it knew what to keep' if in_vain else ''}")
+        if in_vain:
+            note(tally.DROPPED)
+            return
+        if work.spool():
+            words.safe()
+        ended()
+
+    note(tally.BEGAN)
+    deadline = Deadline(SECONDS[event.name], out_of_time)
+    answer = work.answer(event.payload)
+    deadline.stop()
+    ended()
+    words.answer(json.dumps(answer).encode("ascii") + b"\n")
+    if caught.getvalue():
+        work.tell(caught.getvalue())
+
+
+def _opened(settings: Settings, place: Path, project_id: str) -> Memory:
+    from hyperloci.memory import Memory
+
+    return Memory.open(settings, place)
+
+
+def main(arguments: list[str]) -> None:
+    """See to the event that the arguments name and stdin tells of: for systems where processes can't be forked."""
+    environ: dict[str, Any] = dict(os.environ)  # noqa: TID251 - a process's entry point
+    finish(Event(arguments[0], sys.stdin.buffer.read(), environ, arguments[1]), None, 1)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

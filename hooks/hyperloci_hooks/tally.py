@@ -1,0 +1,69 @@
+"""What became of the events of a database: a line each in a file beside its spool, so that `doctor` can tell.
+
+A hook has no time for a database, and what is counted is the more telling the worse things are. A line is one append,
+which the system keeps whole, of: when (ms), event, outcome, how long it took (ms), and the event's own mark.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+NAME = "tally.txt"
+OLDER = "tally.1.txt"
+MOST_BYTES = 1 << 18
+"""Some five thousand events: a week of a busy person's. Then it becomes the older one, and that goes."""
+
+SERVED = "served"
+"""A server answered within its time."""
+OWN = "own"
+"""No server ran; the hook worked by itself, within its time."""
+LATE = "late"
+"""The hook's time was over: the session got no context, the record is left to a process of its own."""
+BEGAN, ENDED = "began", "ended"
+"""A process of its own began to make the event's record, and ended with it safe (or with nothing to keep)."""
+SPOOLED = "spooled"
+"""The database could not take the record; it waits in the spool."""
+DROPPED = "dropped"
+"""Nothing could be kept of it: it was too large, or nothing could be written."""
+ASIDE = "aside"
+"""A record of the spool could not be stored, and was put aside."""
+
+
+def note(folder: str, event: str, outcome: str, ms: float = 0, mark: str = "-") -> None:
+    """Count something. Where that can't be written there is nobody to tell, and no reason to fail."""
+    line = f"{time.time_ns() // 1_000_000} {event or '-'} {outcome} {ms:.1f} {mark or '-'}\n"
+    path = os.path.join(folder, NAME)
+    try:
+        try:
+            descriptor = _opened(path)
+        except FileNotFoundError:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+            descriptor = _opened(path)
+        try:
+            os.write(descriptor, line.encode("ascii", "replace"))
+            full = os.fstat(descriptor).st_size > MOST_BYTES
+        finally:
+            os.close(descriptor)
+        if full:
+            os.replace(path, os.path.join(folder, OLDER))
+    except OSError:
+        return
+
+
+def _opened(path: str) -> int:
+    return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
+
+
+def lines(folder: str) -> list[list[str]]:
+    """Return the fields of every whole line, oldest first."""
+    found: list[list[str]] = []
+    for name in (OLDER, NAME):
+        try:
+            with open(os.path.join(folder, name), "rb") as file:
+                data = file.read()
+        except OSError:
+            continue
+        fields = (line.decode("ascii", "replace").split() for line in data.splitlines())
+        found.extend(line for line in fields if len(line) == 5 and line[0].isdigit())
+    return found

@@ -1,0 +1,171 @@
+"""What is done about an event: its record is made, kept, and answered. The same in a server and in a hook's process."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci_hooks.events import EVENTS, Event
+from hyperloci_hooks.io import answer_of, parse, text_of
+from hyperloci_hooks.log import log
+
+if TYPE_CHECKING:
+    from hyperloci.config import Settings
+    from hyperloci.memory import Memory
+    from hyperloci.model.record import Record
+
+MAX_NOTICE_CHARS: Final = 300
+
+OpenMemory = Callable[["Settings", Path, str], "AbstractContextManager[Memory]"]
+"""Lends the memory of a place under settings; the text is the id of the project that lies there."""
+
+
+class Work:
+    """One event's. `spool` may be called from another thread than `answer`."""
+
+    def __init__(
+        self,
+        name: str,
+        environ: Mapping[str, str],
+        *,
+        cwd: str = "",
+        mark: str | None = None,
+        lend: OpenMemory,
+        by_itself: bool = False,
+    ) -> None:
+        """Take it on.
+
+        Args:
+            name: Claude Code's name of the event.
+            environ: the hook's environment.
+            cwd: the hook's folder.
+            mark: tells this event from all others.
+            lend: opens the memory.
+            by_itself: no server helps: records of events that have little time go to the spool, others drain it.
+        """
+        self.known = threading.Event()
+        self.spooled = False
+        self._name = name
+        self._environ = environ
+        self._cwd = cwd
+        self._mark = mark
+        self._lend = lend
+        self._by_itself = by_itself
+        self._settings: Settings | None = None
+        self._unkept: Record | None = None
+        self._news = ""
+        self._spooling = threading.Lock()
+
+    def answer(self, payload: bytes) -> dict[str, Any]:
+        """Keep what an event tells and return what to say to it; whatever fails, that is an answer."""
+        event, told = EVENTS.get(self._name), parse(payload)
+        if event is None or not text_of(told, "session_id"):
+            self.known.set()
+            return {}
+        try:
+            context = self._handle(event, told)
+            return answer_of(self._name, context if event.injects else "", self._news)
+        except Exception as error:  # The edge of an event: its record waits, and the session goes on.
+            self.tell(described(error), level="ERROR")
+            self.spool()
+            return answer_of(self._name, notice=self._notice(error))
+        finally:
+            self.known.set()
+
+    def _handle(self, event: Event, told: Mapping[str, Any]) -> str:
+        from hyperloci.clock import system_clock
+        from hyperloci.config import Settings
+        from hyperloci.ingest.project import identify
+        from hyperloci.lifecycle.records import Records
+
+        place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or text_of(told, "cwd") or self._cwd or os.getcwd())
+        settings = self._settings = Settings.from_env(self._environ, place)
+        if text_of(told, "agent_id") and not settings.capture_subagents:
+            return ""
+        project = identify(place, override=settings.project)
+        records = Records(project, text_of(told, "session_id"), now=system_clock(), mark=self._mark)
+        record = self._unkept = event.make(records, told)
+        self.known.set()
+        if record is None or (event.journals and self._by_itself and self.spool(journal=True)):
+            return ""
+        return self._keep(event, settings, place, record)
+
+    def _keep(self, event: Event, settings: Settings, place: Path, record: Record) -> str:
+        with self._lend(settings, place, record.project_id) as memory:
+            if event.drains and self._by_itself:
+                self._drain(memory)
+            memory.keep(record)
+            self._unkept = None
+            self._news = memory.notice() if self._name == "SessionStart" else ""
+            return memory.context_for(record) if event.injects else ""
+
+    def _drain(self, memory: Any) -> None:
+        from hyperloci_hooks.spool import drain_spool
+
+        try:
+            drain_spool(memory)
+        except OSError as error:
+            self.tell(f"the spool can't be read: {error}")
+
+    def spool(self, *, journal: bool = False) -> bool:
+        """Leave what is not stored for later; return whether nothing is left to be stored.
+
+        Args:
+            journal: that is where it belongs, rather than where it has to go because the database can't take it.
+        """
+        # Two threads may want it at once. The second tries by itself where the first is stuck in a slow disk.
+        alone = self._spooling.acquire(timeout=SPOOL_SECONDS)
+        try:
+            return self._leave(self._unkept, self._settings, journal)
+        finally:
+            if alone:
+                self._spooling.release()
+
+    def _leave(self, record: Record | None, settings: Settings | None, journal: bool) -> bool:
+        if record is None or settings is None:
+            return True
+        from hyperloci_hooks.spool import save
+
+        try:
+            save(settings, record)
+        except OSError as error:
+            self.tell(f"{self._name}: no record can be left in {settings.spool_dir}: {error}", level="ERROR")
+            return False
+        self._unkept = None
+        self.spooled = not journal
+        return True
+
+    @property
+    def lost(self) -> bool:
+        """Whether there is a record that is neither stored nor in the spool."""
+        return self._unkept is not None
+
+    def _notice(self, error: Exception) -> str:
+        """Return what the person should know, once a session: that the memory does not work, and why."""
+        from hyperloci.errors import ConfigurationError, HyperlociError, StoreBusyError
+
+        if self._name != "SessionStart" or not isinstance(error, HyperlociError) or isinstance(error, StoreBusyError):
+            return ""
+        kind = "a setting is wrong" if isinstance(error, ConfigurationError) else "the memory does not work"
+        return f"Hyperloci: {kind}: {error}"[:MAX_NOTICE_CHARS]
+
+    def tell(self, message: str, *, level: str = "WARNING") -> None:
+        """Write to the log, if it is known where that is."""
+        if self._settings is not None:
+            log(str(self._settings.log_file), message, level=level)
+
+
+SPOOL_SECONDS: Final = 0.5
+"""How long the other thread of a hook may take to leave a record: a disk that syncs takes milliseconds."""
+
+
+def described(error: BaseException) -> str:
+    """Return one of our messages as it is, and anything else with where it came from."""
+    import traceback
+
+    ours = any(kind.__name__ == "HyperlociError" for kind in type(error).__mro__)
+    return str(error) if ours else "".join(traceback.format_exception(error))
