@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hyperloci import config
 from hyperloci.config import Settings
-from hyperloci.whereabouts import key_of
 from hyperloci.errors import ConfigurationError
+from hyperloci.whereabouts import key_of
 from tests.support import examples
 
 
@@ -103,20 +103,42 @@ def test_a_file_that_starts_with_a_byte_order_mark_is_read(home: Path) -> None:
     assert load(home).rrf_k == 9
 
 
-@pytest.mark.parametrize("where", ["user", "project"])
-@pytest.mark.parametrize("damage", [b"rrf_k = ", b"\xff\xfe", b"watch = tru\n"])
-def test_a_file_that_does_not_parse_is_named(home: Path, project: Path, where: str, damage: bytes) -> None:
-    path = home / ".claude" / "hyperloci.toml" if where == "user" else project / ".hyperloci.toml"
-    path.write_bytes(damage)
+@pytest.mark.parametrize("damage", [b"rrf_k = ", b"\xff\xfe", b"watch = tru\n", b"x = " + b"[" * 5_000])
+def test_a_file_of_the_users_that_does_not_parse_is_named(home: Path, damage: bytes) -> None:
+    (home / ".claude" / "hyperloci.toml").write_bytes(damage)
     with pytest.raises(ConfigurationError, match=r"hyperloci\.toml cannot be read"):
-        load(home, project)
+        load(home)
+
+
+@pytest.mark.req("W5")
+@pytest.mark.parametrize(
+    "damage", [b"rrf_k = ", b"\xff\xfe", b"watch = tru\n", b"x = " + b"[" * 5_000, b"#" * (2 << 20)]
+)
+def test_a_project_whose_file_does_not_parse_has_a_memory_and_is_told(home: Path, project: Path, damage: bytes) -> None:
+    (project / ".hyperloci.toml").write_bytes(damage)
+    settings = load(home, project)
+    assert settings.exclude_fault is not None and "hyperloci.toml cannot be read" in settings.exclude_fault
+    assert settings.project_faults == (settings.exclude_fault,)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+def test_a_pipe_in_a_files_place_keeps_nobody_waiting(home: Path, project: Path) -> None:
+    os.mkfifo(project / ".hyperloci.toml")
+    assert "no file of settings" in str(load(home, project).exclude_fault)
 
 
 def test_a_folder_in_a_files_place_is_named_and_a_missing_folder_is_none(home: Path, project: Path) -> None:
     assert load(home, project / "file" / "missing") == load(home)
     (project / ".hyperloci.toml").mkdir()
-    with pytest.raises(ConfigurationError, match="cannot be read"):
-        load(home, project)
+    assert "cannot be read" in str(load(home, project).exclude_fault)
+
+
+def test_what_a_project_sets_wrongly_is_left_out_and_the_rest_holds(home: Path, project: Path) -> None:
+    write(project / ".hyperloci.toml", 'watch = "perhaps"\nmax_file_bytes = 7\nexclude = 5\n')
+    settings = load(home, project)
+    assert (settings.watch, settings.max_file_bytes, settings.exclude) == (True, 7, ())
+    assert len(settings.project_faults) == 2
+    assert settings.exclude_fault is not None and "exclude=5" in settings.exclude_fault
 
 
 def test_an_unknown_setting_is_named_with_its_file(home: Path) -> None:
@@ -128,8 +150,9 @@ def test_an_unknown_setting_is_named_with_its_file(home: Path) -> None:
 @pytest.mark.parametrize("name", sorted({field.name for field in fields(Settings)} - config._PROJECT_KEYS))
 def test_a_cloned_repository_may_not_choose_where_data_goes_or_what_runs(home: Path, project: Path, name: str) -> None:
     write(project / ".hyperloci.toml", f'{name} = "x"\n')
-    with pytest.raises(ConfigurationError, match=f"{name} may not be set by a project; it may set exclude"):
-        load(home, project)
+    settings = load(home, project)
+    assert f"{name} may not be set by a project; it may set exclude" in "".join(settings.project_faults)
+    assert replace(settings, project_faults=()) == load(home)
 
 
 @pytest.mark.parametrize(

@@ -27,10 +27,13 @@ _PROJECT_KEYS: Final = frozenset({"exclude", "max_file_bytes", "watch", "project
 """What a project's own file may set: a cloned repository must not choose a model, a device or where data goes. Its
 `project` is a claim, not a setting."""
 
+MAX_SETTINGS_BYTES: Final = 1 << 20
+"""A larger file holds no settings."""
+
 MAX_CLIENT_FILE_BYTES: Final = 1_000_000
 """Of a file of the client's settings; a longer one is cut, and then can't be read."""
 
-_CLAIMS: Final = frozenset({"claimed_project"})
+_CLAIMS: Final = frozenset({"claimed_project", "project_faults", "exclude_fault"})
 """What only a project's own file says."""
 
 
@@ -87,6 +90,10 @@ class Settings:
         tools: `core` or `all` (tools contract).
         project: the user's own name for the project; projects of one name share a memory.
         claimed_project: the name that the project's own file gives it; it only shows and suggests.
+        project_faults: what is wrong with the project's own file, in words; what is wrong there is left out, so that a
+            cloned repository can't switch the memory off.
+        exclude_fault: that of them which keeps it unknown what the project excludes: nothing is indexed until it is
+            corrected.
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
         history_commits: how many commits of a project's history are stored, the newest; 0 is all.
@@ -129,6 +136,8 @@ class Settings:
     tools: str = "core"
     project: str | None = None
     claimed_project: str | None = None
+    project_faults: tuple[str, ...] = ()
+    exclude_fault: str | None = None
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
     history_commits: int = 0
@@ -213,7 +222,7 @@ class Settings:
             project_root: the project's root, or a folder in it; None leaves its file out.
 
         Raises:
-            ConfigurationError: a file does not parse, a key is unknown, or a value is of the wrong kind.
+            ConfigurationError: the user's file does not parse, or one of its keys or variables is unknown or wrong.
         """
         known = dict(environ)
         folder = Path(claude_dir(known))
@@ -226,16 +235,10 @@ class Settings:
         settings = _apply(settings, _read_toml(users), str(users))
         from_environment = _environment_values(environ)
         if project_root is not None:
-            project_file = _project_file(project_root.absolute())
-            values = _read_toml(project_file)
+            own = _ProjectFile.read(_project_file(project_root.absolute()))
             if "project" in from_environment and _sets_project(project_root.absolute()):
-                values["project"] = from_environment.pop("project")
-            _refuse_foreign_keys(values, project_file)
-            claimed = values.pop("project", None)
-            settings = _apply(settings, values, str(project_file))
-            if claimed is not None:
-                name = _convert("project", claimed, None, str(project_file))
-                settings = replace(settings, claimed_project=name)
+                own.values["project"] = from_environment.pop("project")
+            settings = own.apply(settings)
         return _apply(settings, from_environment, "environment")
 
 
@@ -286,6 +289,10 @@ def _has_key(value: object, name: str) -> bool:
 
 def _read_toml(path: Path) -> dict[str, Any]:
     try:
+        size = path.stat().st_size
+        # A pipe would keep its reader waiting for ever.
+        if size > MAX_SETTINGS_BYTES or not (path.is_file() or str(path) == os.devnull):
+            raise ConfigurationError(f"{path} cannot be read: it is no file of settings.")
         text = path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return {}
@@ -295,16 +302,45 @@ def _read_toml(path: Path) -> dict[str, Any]:
 
     try:
         return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} cannot be read: {error}") from error
 
 
-def _refuse_foreign_keys(values: Mapping[str, Any], path: Path) -> None:
-    foreign = sorted(set(values) - _PROJECT_KEYS)
-    if foreign:
-        raise ConfigurationError(
-            f"{path}: {', '.join(foreign)} may not be set by a project; it may set {', '.join(sorted(_PROJECT_KEYS))}."
-        )
+@dataclass(slots=True)
+class _ProjectFile:
+    """The settings that a project brings along, and what is wrong with them."""
+
+    path: Path
+    values: dict[str, Any]
+    faults: list[str] = field(default_factory=list)
+    exclude_fault: str | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> _ProjectFile:
+        try:
+            return cls(path, _read_toml(path))
+        except ConfigurationError as error:
+            return cls(path, {}, [str(error)], str(error))
+
+    def apply(self, settings: Settings) -> Settings:
+        """Return the settings with those of the file that a project may set and that can be used."""
+        for name, value in self.values.items():
+            try:
+                settings = self._apply_one(settings, name, value)
+            except ConfigurationError as error:
+                self.faults.append(str(error))
+                if name == "exclude":
+                    self.exclude_fault = str(error)
+        return replace(settings, project_faults=tuple(self.faults), exclude_fault=self.exclude_fault)
+
+    def _apply_one(self, settings: Settings, name: str, value: Any) -> Settings:
+        if name not in _PROJECT_KEYS:
+            raise ConfigurationError(
+                f"{self.path}: {name} may not be set by a project; it may set {', '.join(sorted(_PROJECT_KEYS))}."
+            )
+        if name == "project":
+            return replace(settings, claimed_project=_convert(name, value, None, str(self.path)))
+        return _apply(settings, {name: value}, str(self.path))
 
 
 _ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}

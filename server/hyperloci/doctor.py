@@ -64,6 +64,7 @@ def examine(project: Path, *, repair: bool = False) -> list[Finding]:
         settings = Settings.from_env(os.environ, project)  # noqa: TID251 - a process's entry point
     except HyperlociError as error:
         return [*findings, Finding(Level.ERROR, "settings", str(error), "correct the file or variable it names")]
+    findings.extend(Finding(Level.WARNING, "settings", fault, "correct it") for fault in settings.project_faults)
     for check in (_sqlite, _database, _backups, _disk, _git_project, _claude_code, _embedder, _spool):
         findings.extend(check(settings, project, repair))
     return findings

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
 from hyperloci.ingest.indexer import MAX_SKIPPED, Indexer
 from hyperloci.ingest.project import identify
 from hyperloci.model.answers import IndexReport
@@ -723,3 +724,10 @@ def test_after_any_edits_the_index_is_that_of_the_files_as_they_are(
         before_changes = store.connection.total_changes
         index()
         assert store.connection.total_changes == before_changes
+
+
+@pytest.mark.req("W5")
+def test_nothing_is_indexed_while_it_cannot_be_told_what_the_project_excludes(index: Index, tree: WorkingTree) -> None:
+    settings = replace(index.settings, exclude_fault="x.toml cannot be read.")
+    with pytest.raises(ConfigurationError, match="Nothing is indexed before that is corrected"):
+        Indexer(index.store, settings, index.project, index.clock).index()

@@ -220,8 +220,6 @@ def test_a_clone_of_a_folder_is_followed_to_where_that_came_from(home: Path, wor
     assert identify(work / "copy", home=home).remote == "github.com/acme/rocket"
 
 
-
-
 def test_remotes_that_point_at_each_other_end(home: Path, work: Path) -> None:
     repository(work / "a", remote=str(work / "b"))
     repository(work / "b", remote="../a")

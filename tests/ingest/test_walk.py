@@ -492,3 +492,25 @@ def test_one_path_is_judged_as_the_walk_judges_it(
             assert check(root, item.path.rstrip("/")) in {item, Skipped(path=item.path, reason="a folder")}
         every = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
         assert {path for path in every if is_indexable(root, path)} == set(found(root))
+
+
+@pytest.mark.req("W1")
+@pytest.mark.parametrize(
+    "pattern", ["a*" * 30 + "b", "**/a" * 30 + "/b", "[ab]*" * 200 + "c", "?" * 4_000, "*" * 4_000 + "b"]
+)
+def test_a_pattern_made_to_take_for_ever_is_matched_like_any_other(tmp_path: Path, pattern: str) -> None:
+    # Python's own engine would need years for these: the time-out of every test is the assertion.
+    make(tmp_path, {".gitignore": pattern, "a" * 200: "x", "/".join(["a"] * 100) + "/c.md": "x"})
+    assert "a" * 200 in {*found(tmp_path), *reasons(tmp_path)}
+
+
+def test_of_many_patterns_the_last_that_matches_decides(tmp_path: Path) -> None:
+    lines = [f"some-long-name-{number}-*-and-more-?.txt" for number in range(2_000)]
+    text = "\n".join(["*.md", *lines, "!open.md", *lines, "late.md"])
+    make(tmp_path, {".gitignore": text, "secret.md": "x", "open.md": "x", "late.md": "x"})
+    assert [path for path in found(tmp_path) if path.endswith(".md")] == ["open.md"]
+
+
+def test_the_longest_patterns_are_compiled(tmp_path: Path) -> None:
+    make(tmp_path, {".gitignore": "\n".join(["**/" * 1_000 + "x", "[a-z]*" * 600, "é" * 1_300] * 100), "a.md": "x"})
+    assert "a.md" in found(tmp_path)

@@ -4,20 +4,25 @@ The patterns are translated by `pathspec`. Its own matcher lets a pattern that n
 Git does that by not looking into the folder, and goes on with the other patterns otherwise. So a pattern counts here
 only where it matches the very path that is asked about, and the walk asks about every folder before it enters it.
 
+Ignore files come with any cloned repository, so they are matched by RE2, in linear time: for Python's own engine
+`a*a*a*a*a*a*a*a*b` is a trap.
+
 Not read: the user's global excludes (`core.excludesFile`), which are about one person's tools. Patterns that end in
 `/**/` match the folder named before it as well.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
+import re2
 from pathspec.patterns.gitignore.base import GitIgnorePatternError
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
@@ -27,7 +32,51 @@ IGNORE_FILES: Final = (".gitignore", ".hyperlociignore")
 MAX_IGNORE_BYTES: Final = 1_000_000
 """A larger ignore file is no ignore file."""
 
+MAX_PATTERN_CHARS: Final = 4_096
+"""A longer line names no path that a file system has; it matches nothing."""
+
+GROUP_PATTERNS: Final = 200
+"""Patterns in one expression that tells whether any of them matters: nearly all ignore files have fewer."""
+
+MAX_MACHINE_BYTES: Final = 256 << 20
+"""What RE2 may take for one expression, before it refuses: more than that many of the longest patterns need."""
+
 _GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
+
+
+class LinearPattern(Protocol):
+    """An expression of RE2, as far as it is used here; its own class has no types."""
+
+    @property
+    def pattern(self) -> str:
+        """Its source."""
+        ...
+
+    def search(self, text: str) -> Any:
+        """Return the first match, or None."""
+        ...
+
+    def finditer(self, text: str) -> Iterator[Any]:
+        """Yield every match."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Neighbouring patterns with what each decides, last first; `any_pattern` matches wherever one of them may."""
+
+    any_pattern: LinearPattern
+    patterns: tuple[tuple[LinearPattern, bool], ...]
+
+    @classmethod
+    def of(cls, patterns: Sequence[tuple[LinearPattern, bool]]) -> _Group:
+        union = "|".join(f"(?:{_GROUP_NAME.sub('(?:', pattern.pattern)})" for pattern, _ in patterns)
+        return cls(_linear(union), tuple(reversed(patterns)))
+
+    def decide(self, path: str) -> bool | None:
+        if not self.any_pattern.search(path):  # As most paths don't.
+            return None
+        return next((ignores for pattern, ignores in self.patterns if _matches_itself(pattern, path)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,21 +86,18 @@ class IgnoreRules:
     Attributes:
         base: folder they hold for, as a prefix of paths: empty or with a slash at its end.
         source: where they come from, for people.
-        patterns: the compiled ones with what each decides, last first.
-        any_pattern: matches wherever one of them may match; most paths match none.
+        groups: the patterns, last first.
     """
 
     base: str
     source: str
-    patterns: tuple[tuple[re.Pattern[str], bool], ...]
-    any_pattern: re.Pattern[str]
+    groups: tuple[_Group, ...]
 
     def decide(self, path: str) -> bool | None:
         """Return whether the patterns ignore a path (a folder's ends in a slash); None if they say nothing of it."""
         local = _as_bytes_read(path.removeprefix(self.base))
-        if not self.any_pattern.search(local):
-            return None
-        return next((ignores for pattern, ignores in self.patterns if _matches_itself(pattern, local)), None)
+        decisions = (group.decide(local) for group in self.groups)
+        return next((decision for decision in decisions if decision is not None), None)
 
 
 Chain = tuple[IgnoreRules, ...]
@@ -75,18 +121,27 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
         base: folder they hold for, as a prefix.
         source: name for messages.
     """
-    patterns: list[tuple[re.Pattern[str], bool]] = []
+    patterns: list[tuple[LinearPattern, bool]] = []
     for line in lines:
-        try:
-            pattern = GitIgnoreSpecPattern(line)
-        except (GitIgnorePatternError, re.error):
+        if len(line) > MAX_PATTERN_CHARS:
             continue
-        if pattern.include is not None and pattern.regex is not None:
-            patterns.append((pattern.regex, pattern.include))
+        # Only translated there, not compiled: what Python's engine would make of it is not wanted.
+        with contextlib.suppress(GitIgnorePatternError, re2.error):
+            expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(line)
+            if expression is not None and ignores is not None:
+                patterns.append((_linear(str(expression)), ignores))
     if not patterns:
         return None
-    union = "|".join(f"(?:{_GROUP_NAME.sub('(?:', pattern.pattern)})" for pattern, _ in patterns)
-    return IgnoreRules(base, source, tuple(reversed(patterns)), re.compile(union))
+    groups = [_Group.of(patterns[start : start + GROUP_PATTERNS]) for start in range(0, len(patterns), GROUP_PATTERNS)]
+    return IgnoreRules(base, source, tuple(reversed(groups)))
+
+
+def _linear(expression: str) -> LinearPattern:
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = MAX_MACHINE_BYTES
+    compiled: LinearPattern = re2.compile(expression, options)
+    return compiled
 
 
 def parse_lines(data: bytes) -> list[str]:
@@ -127,7 +182,7 @@ def _as_bytes_read(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("latin-1") if not text.isascii() else text
 
 
-def _matches_itself(pattern: re.Pattern[str], path: str) -> bool:
+def _matches_itself(pattern: LinearPattern, path: str) -> bool:
     """Say whether a pattern matches the path itself, not only a folder above it.
 
     Where pathspec's expression ends in a group, that is the slash behind what the pattern names: it must be the path's

@@ -16,7 +16,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
 from hyperloci.graph.anchors import anchor_pending
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import never
@@ -135,6 +135,10 @@ class Indexer:
     def _check_root(self) -> None:
         if self._project.broad:
             raise BadRequestError(f"{self.root} is too broad to be indexed; open a folder inside it.")
+        if self._settings.exclude_fault is not None:
+            raise ConfigurationError(
+                f"{self._settings.exclude_fault} Nothing is indexed before that is corrected: it may say what to leave out."
+            )
         if not self.root.is_dir():
             raise NotFoundError(f"The project's folder {self.root} is not there; nothing was forgotten.")
 
