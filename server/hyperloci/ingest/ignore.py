@@ -29,6 +29,16 @@ MAX_IGNORE_BYTES: Final = 1_000_000
 
 _GROUP_NAME: Final = re.compile(r"\(\?P<\w+>")
 
+_ANYWHERE: Final = "^(?:.+/)?"
+_BETWEEN: Final = "(?:/.+)?/"
+"""What pathspec makes of a `**/` at the beginning of a pattern, and of a `/**/` inside of it."""
+
+_STARS: Final = re.compile(r"(?:\[\^/\]\*){2,}")
+_STAR_THEN: Final = re.compile(
+    r"\[\^/\]\*((?:(?:\\.|\[\^?\]?(?:\\.|[^\]\\])*+\]|[^\[\](){}|*+?/\\^$])(?![*+?]))++)(?=(?:/\[\^/\]\+)*+[^/()]*\[\^/\]\*)"
+)
+"""A `*`, what stands behind it, and another `*` in the same name."""
+
 
 @dataclass(frozen=True, slots=True)
 class IgnoreRules:
@@ -82,11 +92,28 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
         except (GitIgnorePatternError, re.error):
             continue
         if pattern.include is not None and pattern.regex is not None:
-            patterns.append((pattern.regex, pattern.include))
+            patterns.append((_settled(pattern.regex), pattern.include))
     if not patterns:
         return None
     union = "|".join(f"(?:{_GROUP_NAME.sub('(?:', pattern.pattern)})" for pattern, _ in patterns)
     return IgnoreRules(base, source, tuple(reversed(patterns)), re.compile(union))
+
+
+def _settled(regex: re.Pattern[str]) -> re.Pattern[str]:
+    """Return a pattern that matches what pathspec's does in linear time: a repository brings both patterns and names.
+
+    With another wildcard behind it, whatever follows a wildcard may as well stand as early as it can: it is never
+    moved later. Only the last wildcard of a name, and the last `**`, still have to try where they end.
+    """
+    source = _STARS.sub("[^/]*", regex.pattern)
+    source = _STAR_THEN.sub(r"(?>[^/]*?\1)", source)
+    first, *others = source.split(_BETWEEN)
+    if others:
+        if first.startswith(_ANYWHERE):
+            first = f"^(?>(?:.+?/)??{first.removeprefix(_ANYWHERE)}(?=/))"
+        middle = "".join(f"(?>(?:/.+?)??/{part}(?=/))" for part in others[:-1])
+        source = first + middle + _BETWEEN + others[-1]
+    return re.compile(source, regex.flags)
 
 
 def parse_lines(data: bytes) -> list[str]:
