@@ -28,6 +28,9 @@ _END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[`*]*[\w`
 _SHORT: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|mrs|ms|prof|fig|inc|ltd|st|т\.е|т\.к|т\.д|т\.п)\.|\b[A-Z]\.)$", re.I
 )
+_SHORT_CHARS: Final = 16
+"""No abbreviation is longer."""
+
 _ABBREVIATED: Final = re.compile(r"(?:^|[\s(])\w\.$")
 """A dot after a single letter ends no sentence where the next one begins in lower case, as chats do."""
 
@@ -91,27 +94,28 @@ def _without_elements(text: str) -> str:
 
 def _blocks(text: str) -> list[str]:
     """Return runs of lines that belong together: a paragraph, or an item of a list."""
-    blocks: list[str] = []
+    blocks: list[list[str]] = []
     open_block = False
     for line in text.splitlines():
         if not line.strip() or _NOISE.match(line) or _CODE_LINE.search(line):
             open_block = False
         elif _BULLET.match(line) or not open_block:
-            blocks.append(_BULLET.sub("", line).strip())
+            blocks.append([_BULLET.sub("", line).strip()])
             open_block = True
         else:
-            blocks[-1] += " " + line.strip()
-    return blocks
+            blocks[-1].append(line.strip())
+    return [" ".join(lines) for lines in blocks]
 
 
 def _split(block: str) -> list[str]:
-    parts: list[str] = []
+    parts: list[list[str]] = []
     for piece in _END.split(_MARKUP.sub("", block)):
-        if parts and (_SHORT.search(parts[-1]) or (piece[:1].islower() and _ABBREVIATED.search(parts[-1]))):
-            parts[-1] += " " + piece
+        before = parts[-1][-1][-_SHORT_CHARS:] if parts else ""
+        if _SHORT.search(before) or (piece[:1].islower() and _ABBREVIATED.search(before)):
+            parts[-1].append(piece)
         else:
-            parts.append(piece)
-    return [" ".join(part.split()) for part in parts if part.strip()]
+            parts.append([piece])
+    return [words for part in parts if (words := " ".join(" ".join(part).split()))]
 
 
 def word_count(text: str) -> int:
