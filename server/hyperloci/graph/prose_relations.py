@@ -131,6 +131,7 @@ class ProseRules:
         self._world = world
         self._path = path
         self._rows = rows
+        self._headings: dict[str, _Headings] = {}
         self._text = {row.key: _FENCE.sub(_blank, row.content) for row in rows}
         names = {name for text in self._text.values() for name, _ in _quoted(text)}
         self.failed: dict[NodeKey, str] = {}
@@ -176,7 +177,12 @@ class ProseRules:
         if file is None:
             return None
         rows = self._rows if file == self._path else self._world.rows(file)
-        return _at_anchor(rows, anchor) if anchor else (rows[0].key if rows else None)
+        return self._headings_of(file, rows).at(anchor) if anchor else (rows[0].key if rows else None)
+
+    def _headings_of(self, file: str, rows: Sequence[SnippetRow]) -> _Headings:
+        if file not in self._headings:
+            self._headings[file] = _Headings(rows)
+        return self._headings[file]
 
     def _relative(self, path: str) -> str | None:
         base = "" if path.startswith("/") else posixpath.dirname(self._path)
@@ -202,7 +208,7 @@ class ProseRules:
         return None if view is None else view.head
 
     def _documents(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
-        for match in _DOCUMENT.finditer(text):
+        for match in {match[0]: match for match in reversed(list(_DOCUMENT.finditer(text)))}.values():
             kind, number = match[1].lower(), match[2]
             pattern = _document_name(kind, number)
             found = [path for path in self._world.modules.paths if pattern.match(PurePosixPath(path).name.lower())]
@@ -226,9 +232,9 @@ class ProseRules:
     def _sections(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
         for match in _SEE.finditer(text):
             title = " ".join(match[1].split()).casefold()
-            found = [other.key for other in self._rows if _is_titled(other, title)]
-            if found and found[0] != row.key:
-                yield _Reference(match.start(1), found[0], "links", NAMED_SECTION, f"says: see {match[1]}")
+            found = self._headings_of(self._path, self._rows).titled.get(title)
+            if found is not None and found != row.key:
+                yield _Reference(match.start(1), found, "links", NAMED_SECTION, f"says: see {match[1]}")
 
     def _code(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
         for name, called in _quoted(text):
@@ -291,24 +297,33 @@ def slug(title: str) -> str:
     return "".join(char for char in plain if char.isalnum() or char in " -_").replace(" ", "-")
 
 
-def _at_anchor(rows: Sequence[SnippetRow], anchor: str) -> NodeKey | None:
-    """Return the snippet that begins at an anchor or has its heading; lines (`L10`) count too."""
-    if match := re.fullmatch(r"L(\d{1,9})(?:-L?\d+)?", anchor):
-        line = int(match[1])
-        return next((row.key for row in rows if row.line_start <= line <= row.line_end), None)
-    exact = next((row.key for row in rows if row.anchor == anchor), None)
-    if exact is not None:
-        return exact
-    wanted = anchor.lower()
-    return next(
-        (row.key for row in rows if any(slug(title) == wanted for title in _HEADING.findall(row.content))), None
-    )
+class _Headings:
+    """Where the headings of one file stand, looked up as often as it is referred to.
 
+    Attributes:
+        titled: the first snippet with a title, in its folded form.
+    """
 
-def _is_titled(row: SnippetRow, title: str) -> bool:
-    if row.section_path and row.section_path[-1].casefold() == title:
-        return True
-    return any(heading.casefold() == title for heading in _HEADING.findall(row.content))
+    def __init__(self, rows: Sequence[SnippetRow]) -> None:
+        self._rows = rows
+        self._anchors: dict[str, NodeKey] = {}
+        self._slugs: dict[str, NodeKey] = {}
+        self.titled: dict[str, NodeKey] = {}
+        for row in rows:
+            if row.anchor is not None:
+                self._anchors.setdefault(row.anchor, row.key)
+            if row.section_path:
+                self.titled.setdefault(row.section_path[-1].casefold(), row.key)
+            for title in _HEADING.findall(row.content):
+                self._slugs.setdefault(slug(title), row.key)
+                self.titled.setdefault(title.casefold(), row.key)
+
+    def at(self, anchor: str) -> NodeKey | None:
+        """Return the snippet that begins at an anchor or has its heading; lines (`L10`) count too."""
+        if match := re.fullmatch(r"L(\d{1,9})(?:-L?\d{1,9})?", anchor):
+            line = int(match[1])
+            return next((row.key for row in self._rows if row.line_start <= line <= row.line_end), None)
+        return self._anchors.get(anchor) or self._slugs.get(anchor.lower())
 
 
 def _document_name(kind: str, number: str) -> re.Pattern[str]:

@@ -57,6 +57,12 @@ class Outline:
     docs: Mapping[int | None, str]
 
 
+MAX_SIGNS: Final = 2_000
+"""Signs in one node, most of what it holds, from which a file is read as lines."""
+
+_SAMPLES: Final = 32
+"""Places of a tree that are looked at: a node that takes long has a good part of the tree."""
+
 _HIGH_PLANES: Final = re.compile(rb"[\xf1-\xf4][\x80-\xbf]{3}")
 _LETTER: Final = "\U00010000".encode()
 """A character from U+40000 on, where no language has a letter, and what a parser is shown in its place: one as long.
@@ -70,7 +76,7 @@ def parse_outline(language: Language, text: str) -> Outline | None:
         return None
     source = Source.of(text)
     root = _parse(grammar, source.data)
-    if root is None:
+    if root is None or _is_heap_of_tokens(root):
         return None
     found = QueryCursor(_query(language, "facts")).captures(root)
     leads = sorted(
@@ -116,6 +122,22 @@ def _parse(grammar: tree_sitter.Language, data: bytes) -> Node | None:
         return Parser(grammar).parse(read, progress_callback=stop).root_node
     except ValueError:
         return None
+
+
+def _is_heap_of_tokens(root: Node) -> bool:
+    """Say whether much of a tree is one node with thousands of bare signs in it, as nothing but broken code has.
+
+    A query asks of each sign whether a named node follows beside it: the time that takes grows with their square.
+    """
+    cursor = root.walk()
+    nodes = root.descendant_count
+    for sample in range(_SAMPLES):
+        cursor.goto_descendant(sample * nodes // _SAMPLES)
+        if cursor.goto_parent() and (node := cursor.node) is not None:
+            signs = node.child_count - node.named_child_count
+            if signs > MAX_SIGNS and signs > 0.75 * node.child_count:
+                return True
+    return False
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import Final
 
 MAX_SENTENCE_CHARS: Final = 600
@@ -11,8 +12,12 @@ MAX_SENTENCE_CHARS: Final = 600
 MIN_WORDS: Final = 4
 """Fewer words say nothing without what they answer."""
 
+MAX_ELEMENT_CHARS: Final = 4_000
+"""As far as the end of an element is looked for."""
+
 _FENCE: Final = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
-_ELEMENT: Final = re.compile(r"<([a-zA-Z][\w-]{0,40})\b[^<>]{0,400}>.{0,4000}?</\1>", re.DOTALL)
+_OPENED: Final = re.compile(r"<([a-zA-Z][\w-]{0,40}+)[^<>]{0,400}+>")
+_CLOSED: Final = re.compile(r"</([a-zA-Z][\w-]{0,40}+)>")
 _NOISE: Final = re.compile(
     r"^[ \t]*(?:[\w.]*(?:Error|Exception)\b|>|\||#|---|===|\$ |at .+:\d+|Traceback |File \"|"
     r"\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
@@ -23,6 +28,9 @@ _END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[`*]*[\w`
 _SHORT: Final = re.compile(
     r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|mrs|ms|prof|fig|inc|ltd|st|т\.е|т\.к|т\.д|т\.п)\.|\b[A-Z]\.)$", re.I
 )
+_SHORT_CHARS: Final = 16
+"""No abbreviation is longer."""
+
 _ABBREVIATED: Final = re.compile(r"(?:^|[\s(])\w\.$")
 """A dot after a single letter ends no sentence where the next one begins in lower case, as chats do."""
 
@@ -59,36 +67,55 @@ _GRANTED: Final = re.compile(
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
-    plain = _ELEMENT.sub("\n", _FENCE.sub("\n", text))
+    plain = _without_elements(_FENCE.sub("\n", text))
     found: list[str] = []
     for block in _blocks(plain):
         found += _split(block)
     return [sentence for sentence in found if len(sentence) <= MAX_SENTENCE_CHARS]
 
 
+def _without_elements(text: str) -> str:
+    """Return a text without what stands between a tag and its end, if that is not too far behind it."""
+    ends: dict[str, list[int]] = {}
+    for match in _CLOSED.finditer(text):
+        ends.setdefault(match[1], []).append(match.start())
+    if not ends:
+        return text
+    kept: list[str] = []
+    at = 0
+    for opened in _OPENED.finditer(text):
+        closings = ends.get(opened[1], ())
+        next_one = bisect_left(closings, opened.end())
+        if opened.start() >= at and next_one < len(closings) and closings[next_one] <= opened.end() + MAX_ELEMENT_CHARS:
+            kept.append(text[at : opened.start()])
+            at = closings[next_one] + len(f"</{opened[1]}>")
+    return "\n".join((*kept, text[at:]))
+
+
 def _blocks(text: str) -> list[str]:
     """Return runs of lines that belong together: a paragraph, or an item of a list."""
-    blocks: list[str] = []
+    blocks: list[list[str]] = []
     open_block = False
     for line in text.splitlines():
         if not line.strip() or _NOISE.match(line) or _CODE_LINE.search(line):
             open_block = False
         elif _BULLET.match(line) or not open_block:
-            blocks.append(_BULLET.sub("", line).strip())
+            blocks.append([_BULLET.sub("", line).strip()])
             open_block = True
         else:
-            blocks[-1] += " " + line.strip()
-    return blocks
+            blocks[-1].append(line.strip())
+    return [" ".join(lines) for lines in blocks]
 
 
 def _split(block: str) -> list[str]:
-    parts: list[str] = []
+    parts: list[list[str]] = []
     for piece in _END.split(_MARKUP.sub("", block)):
-        if parts and (_SHORT.search(parts[-1]) or (piece[:1].islower() and _ABBREVIATED.search(parts[-1]))):
-            parts[-1] += " " + piece
+        before = parts[-1][-1][-_SHORT_CHARS:] if parts else ""
+        if _SHORT.search(before) or (piece[:1].islower() and _ABBREVIATED.search(before)):
+            parts[-1].append(piece)
         else:
-            parts.append(piece)
-    return [" ".join(part.split()) for part in parts if part.strip()]
+            parts.append([piece])
+    return [words for part in parts if (words := " ".join(" ".join(part).split()))]
 
 
 def word_count(text: str) -> int:

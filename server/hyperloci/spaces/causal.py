@@ -37,8 +37,8 @@ class Asked(StrEnum):
     CAUSE = "cause"
 
 
-_I: Final = re.IGNORECASE
-"""What they are matched with has single blanks: that makes each of them linear."""
+_I: Final = re.IGNORECASE | re.DOTALL
+"""What they are matched with is one line with single blanks: that makes each of them linear."""
 
 _C: Final = r"(?P<cause>.+)"
 _E: Final = r"(?P<effect>.+)"
