@@ -35,6 +35,8 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "pipeline_scan": (1, 100_000),
     "pipeline_fused": (1, 10_000),
     "max_file_bytes": (1, math.inf),
+    "parse_seconds": (0.1, 3_600),
+    "parse_memory_mb": (256, 1_000_000),
     "inject_chars": (0, math.inf),
     "rrf_k": (1, math.inf),
     "rrf_weight_fts": (0, _LARGEST),
@@ -79,6 +81,8 @@ class Settings:
         project: a name for the project that overrides the one found through git.
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
+        parse_seconds: processor time that reading one file may take (of more than 1 MB in proportion); else set aside.
+        parse_memory_mb: memory that it may take, in megabytes; what needs more is set aside.
         watch: whether file and git watchers run.
         capture_subagents: whether hooks store what sub-agents do.
         inject_chars: how much SessionStart may inject, in characters.
@@ -119,6 +123,8 @@ class Settings:
     project: str | None = None
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
+    parse_seconds: float = 10.0
+    parse_memory_mb: int = 2_000
     watch: bool = True
     capture_subagents: bool = False
     inject_chars: int = 6_000
