@@ -17,10 +17,13 @@ REST_SHARE: Final = 1.0
 another process's write took 7 ms at p95; with turns of 5 ms and no rests 35 ms."""
 
 QUIET_REST_SHARE: Final = 0.1
-"""The same while nobody else writes: enough for the first of them to get in."""
+"""The same where nobody else writes: enough for the first of them to get in."""
 
-OTHERS_SECONDS: Final = 5.0
-"""So long after another connection's last write it is counted on to write again."""
+OTHERS_SECONDS: Final = 600.0
+"""So long after another connection's last write it is counted on to write again: a session has its pauses."""
+
+SHORTEST_REST: Final = 0.002
+"""Shorter rests are saved up: on a busy machine waking up takes longer than they do."""
 
 
 class Turns:
@@ -33,6 +36,7 @@ class Turns:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._rested_at = 0.0
+        self._owed = 0.0
         self._version: int | None = None
         self._others_until = 0.0
 
@@ -44,13 +48,16 @@ class Turns:
     @contextlib.contextmanager
     def turn(self) -> Iterator[float]:
         """Run the block as one transaction; yields when it should come to its end, by `time.perf_counter`."""
-        time.sleep(max(0.0, self._rested_at - time.perf_counter()))
+        if (rest := self._rested_at - time.perf_counter()) > 0:
+            time.sleep(rest)
         with self._store.transaction():
             started = time.perf_counter()
             self._look_for_others(started)
             yield started + TURN_SECONDS
         ended = time.perf_counter()
-        self._rested_at = ended + (ended - started) * (REST_SHARE if self.is_shared else QUIET_REST_SHARE)
+        self._owed += (ended - started) * (REST_SHARE if self.is_shared else QUIET_REST_SHARE)
+        if self._owed >= SHORTEST_REST:
+            self._rested_at, self._owed = ended + self._owed, 0.0
 
     def _look_for_others(self, now: float) -> None:
         """Note whether another connection, of any process, has written since the last turn."""
