@@ -47,6 +47,8 @@ _RANGES: Final[dict[str, tuple[float, float]]] = {
     "pipeline_fused": (1, 10_000),
     "max_file_bytes": (1, math.inf),
     "history_commits": (0, math.inf),
+    "parse_seconds": (0.1, 3_600),
+    "parse_memory_mb": (256, 1_000_000),
     "inject_chars": (0, math.inf),
     "rrf_k": (1, math.inf),
     "rrf_weight_fts": (0, _LARGEST),
@@ -97,6 +99,8 @@ class Settings:
         exclude: extra gitignore-style patterns that are never indexed.
         max_file_bytes: larger files are skipped, with a reason.
         history_commits: how many commits of a project's history are stored, the newest; 0 is all.
+        parse_seconds: processor time that reading one file may take (of more than 1 MB in proportion); else set aside.
+        parse_memory_mb: memory that it may take, in megabytes; what needs more is set aside.
         watch: whether file and git watchers run.
         capture_subagents: whether hooks store what sub-agents do.
         inject_chars: how much SessionStart may inject, in characters.
@@ -141,6 +145,8 @@ class Settings:
     exclude: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
     history_commits: int = 0
+    parse_seconds: float = 10.0
+    parse_memory_mb: int = 2_000
     watch: bool = True
     capture_subagents: bool = False
     inject_chars: int = 6_000

@@ -69,8 +69,9 @@ def test_every_usual_encoding_is_read(encoding: str) -> None:
     assert chunk.chunk.text.startswith("# Café")
 
 
-def test_what_is_no_text_has_no_chunks() -> None:
-    assert fresh(b"\0\1\2" * 100, "a.py").chunks == ()
+def test_what_is_no_text_is_refused() -> None:
+    with pytest.raises(UnicodeError):
+        fresh(b"\0\1\2" * 100, "a.py")
 
 
 def test_the_title_says_where_a_chunk_stands() -> None:

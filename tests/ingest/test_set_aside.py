@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +61,8 @@ class Index:
         self._command = command
 
     @contextlib.contextmanager
-    def borrowed(self) -> Iterator[Parser]:
-        with closing(Parser(self._command, Limits(seconds=0.5, memory=400_000_000))) as parser:
+    def borrowed(self, limits: Limits) -> Iterator[Parser]:
+        with closing(Parser(self._command, limits)) as parser:
             yield parser
             self.starts += parser.process_id is not None
 
@@ -87,7 +88,7 @@ class Index:
 def index(
     store: Store, settings: Settings, clock: FakeClock, tree: WorkingTree, monkeypatch: pytest.MonkeyPatch
 ) -> Index:
-    found = Index(store, settings, clock, tree.root, [sys.executable, "-c", CHILD])
+    found = Index(store, replace(settings, parse_seconds=0.5), clock, tree.root, [sys.executable, "-c", CHILD])
     monkeypatch.setattr(indexers, "borrowed", found.borrowed)
     return found
 

@@ -6,7 +6,7 @@ import time
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.ingest.turns import Turns
+from hyperloci.ingest.turns import QUIET_TURN_SECONDS, TURN_SECONDS, Turns
 from hyperloci.store import Store
 
 
@@ -72,3 +72,17 @@ def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings) -> No
                 store.scopes.ensure(name, now=1)
 
         assert {"first", "second"} <= {scope.id for scope in store.scopes.all()}
+
+
+def test_turns_are_short_while_others_write_too(settings: Settings) -> None:
+    def length(turns: Turns) -> float:
+        with turns.turn() as end:
+            return end - time.perf_counter()
+
+    with Store.open(settings.database) as store:
+        turns = Turns(store)
+        assert TURN_SECONDS < length(turns) <= QUIET_TURN_SECONDS
+        looks = iter([True, False, False])
+        store.others_wait = lambda: next(looks)  # type: ignore[method-assign]
+        assert length(turns) <= TURN_SECONDS
+        assert length(turns) <= TURN_SECONDS

@@ -23,7 +23,7 @@ from hyperloci.ingest.git import never
 from hyperloci.ingest.ignore import IGNORE_FILES
 from hyperloci.ingest.index_run import IndexRun, Progress, Seen
 from hyperloci.ingest.linking import link_waiting, queue_readers
-from hyperloci.ingest.parser import borrowed
+from hyperloci.ingest.parser import Limits, borrowed
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
 from hyperloci.ingest.writing import FileWriter
@@ -174,7 +174,7 @@ class Indexer:
         known_before = bool(self._store.files.all(scope_key))
         if "" in look.targets:
             note_tree(self._store, self._project.id, str(self._project.root))
-        with borrowed() as parser:
+        with borrowed(self._limits()) as parser:
             run = IndexRun(
                 self._store,
                 self.root,
@@ -210,6 +210,9 @@ class Indexer:
             seconds=round(time.perf_counter() - started, 3),
             set_aside=sum(self._store.set_aside.count(scope_key).values()),
         )
+
+    def _limits(self) -> Limits:
+        return Limits(seconds=self._settings.parse_seconds, memory=self._settings.parse_memory_mb * 1_000_000)
 
     def _history(self, scope_key: int) -> CommitReport:
         # A fresh one: older commits are joined to the symbols as they are now.

@@ -43,7 +43,7 @@ STARTS: Final = 2
 
 _PIPE_BYTES: Final = 1 << 20
 
-_OUTSIDE: Final = (signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+_OUTSIDE: Final = tuple(getattr(signal, name, None) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"))
 """Signals that a process does not give itself; the kernel's, for want of memory, is the first."""
 
 _log = logging.getLogger(__name__)

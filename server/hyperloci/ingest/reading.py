@@ -141,12 +141,17 @@ def uncut(path: str, raw: RawFile, clock: Clock) -> FreshFile:
 
 
 def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
-    """Clean, redact and cut a file (D.05, D.06, E.03). A file that is no text has no chunks.
+    """Clean, redact and cut a file (D.05, D.06, E.03).
 
     The whole file is redacted before it is cut: a private key or block may span chunks, and what the parse tree says
     (signatures, docstrings, calls) is then clean too. Positions are those of the file itself all the same.
+
+    Raises:
+        UnicodeError: it is no text, though it began as one.
     """
-    text = decode(data) or ""
+    text = decode(data)
+    if text is None:
+        raise UnicodeError(path)
     prepared = prepare(text)
     chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
     if prepared.text != text:

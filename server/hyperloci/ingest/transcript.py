@@ -22,6 +22,7 @@ from hyperloci.ingest.spoken import is_users_own
 from hyperloci.ingest.tool_use import describe
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.sessions import TranscriptMark
+from hyperloci.store.set_aside import reason_of
 
 BATCH_BYTES: Final = 1 << 20
 """Read and stored at once: a hook that is cut off loses no more than this much work."""
@@ -40,11 +41,19 @@ _WANTED: Final = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"'
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What one batch gave: its turns in order, where the next one begins, and whether there is a next one now."""
+    """What one batch gave.
+
+    Attributes:
+        turns: in order.
+        mark: where the next batch begins.
+        more: whether there is a next one now.
+        failed: lines that could not be read: the byte each begins at, and why.
+    """
 
     turns: tuple[Turn, ...]
     mark: TranscriptMark
     more: bool
+    failed: tuple[tuple[int, str], ...] = ()
 
 
 def read_batch(
@@ -74,11 +83,13 @@ def read_batch(
         if not data:
             return None
         more = bool(file.read(1))
-        turns, length = _turns_of(data, _Batch(root, sidechains, patience=int(HELD_SHARE * batch_bytes)))
+        batch = _Batch(root, sidechains, patience=int(HELD_SHARE * batch_bytes))
+        turns, length = _turns_of(data, batch)
         offset = start + length
         if offset == start:
             return None
-        return Reading(turns, TranscriptMark(offset, _head_hash(file, offset)), more)
+        failed = tuple((start + place, reason) for place, reason in batch.failed if place < length)
+        return Reading(turns, TranscriptMark(offset, _head_hash(file, offset)), more, failed)
 
 
 def _opened(path: Path) -> BinaryIO:
@@ -113,12 +124,16 @@ def _whole_lines(file: BinaryIO, size: int) -> bytes:
 
 @dataclass(slots=True)
 class _Batch:
-    """How to read the lines of a batch; `calls` are those without a result yet, with the place of their line."""
+    """How to read the lines of a batch; `calls` are those without a result yet, with the place of their line.
+
+    `failed` are the places of lines that could not be read, with the reason.
+    """
 
     root: str | None
     sidechains: bool
     patience: int
     calls: dict[str, tuple[int, Mapping[str, Any]]] = field(default_factory=dict)
+    failed: list[tuple[int, str]] = field(default_factory=list)
 
 
 def _turns_of(data: bytes, batch: _Batch) -> tuple[tuple[Turn, ...], int]:
@@ -126,22 +141,32 @@ def _turns_of(data: bytes, batch: _Batch) -> tuple[tuple[Turn, ...], int]:
     found: list[tuple[int, Turn]] = []
     position = 0
     for line in data.splitlines(keepends=True):
-        entry = _entry(line)
-        if entry is not None and (batch.sidechains or entry.get("isSidechain") is not True):
-            found.extend((position, turn) for turn in _turns(entry, position, batch))
+        try:
+            found.extend((position, turn) for turn in _turns_of_line(line, position, batch))
+        except Exception as error:  # A line that nobody foresaw costs itself alone.
+            batch.failed.append((position, reason_of(error)))
         position += len(line)
     waiting = [place for place, _ in batch.calls.values() if position - place <= batch.patience]
     length = min(waiting, default=position)
     return tuple(turn for place, turn in found if place < length), length
 
 
+def _turns_of_line(line: bytes, position: int, batch: _Batch) -> list[Turn]:
+    entry = _entry(line)
+    if entry is None or (entry.get("isSidechain") is True and not batch.sidechains):
+        return []
+    return list(_turns(entry, position, batch))
+
+
 def _entry(line: bytes) -> dict[str, Any] | None:
+    """Return what a line holds, None if it is of no kind that is kept.
+
+    Raises:
+        ValueError, RecursionError: it is no JSON, or none that can be read.
+    """
     if not _WANTED.search(line):
         return None
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+    entry = json.loads(line)
     return entry if isinstance(entry, dict) and isinstance(entry.get("uuid"), str) else None
 
 

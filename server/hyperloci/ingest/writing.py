@@ -207,12 +207,12 @@ class FileWriter:
 
     def _run_alone(self, file: FreshFile, step: _Step) -> None:
         """Store one chunk, or set it aside."""
-        tally, steps = replace(self.tally), [step]
+        tally = replace(self.tally)
         subject, now = f"{file.path}#{step.place}", self._clock()
-        with aside(self._store, self._scope_key, _CHUNK, subject, now=now, content=file.content_hash.hex()):
+        content = file.content_hash.hex()
+        with aside(self._store, self._scope_key, _CHUNK, subject, now=now, content=content) as attempt:
             step.run()
-            steps.clear()
-        if steps:
+        if attempt.failed:
             self._forget_undone(tally)
             self._with_chunks_aside.add(file.path)
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.annotate import annotate_again
+from hyperloci.lifecycle.costing import costing_only
 from hyperloci.store.stats import drop_meta, get_meta, set_meta
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ def annotate_step(context: UpkeepContext) -> int:
             nodes = store.nodes.by_keys(keys)
             places, facts = store.positions.of(keys), store.positions.code_facts(keys)
             for key, node in sorted(nodes.items()):
-                annotate_again(store, node, places.get(key), facts.get(key), now=context.clock(), linker=linker)
+                with costing_only(store, node, "annotate", now=context.clock()) as attempt:
+                    annotate_again(store, node, places.get(key), facts.get(key), now=context.clock(), linker=linker)
+                if attempt.failed:
+                    linker = EntityLinker(store, sparing=True)  # It may know of what was undone.
             first = keys[-1] + 1
             set_meta(store.connection, NEXT, str(first))
         done += len(keys)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
-from hyperloci.lifecycle.sessions import Saying, add_saying, add_turns, end_session, start_session
+from hyperloci.lifecycle.sessions import Saying, add_saying, add_turns, end_session, set_lines_aside, start_session
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.turn import Speaker, TurnKind
@@ -113,6 +113,7 @@ class Capture:
             with self._store.transaction():
                 self._register(record, now)
                 new += add_turns(self._store, record.session_id, record.project_id, reading.turns, now=now)
+                set_lines_aside(self._store, record.session_id, record.project_id, reading.failed, now=now)
                 self._store.sessions.mark_transcript(str(path), reading.mark, now=now)
             mark = reading.mark
             if not reading.more:

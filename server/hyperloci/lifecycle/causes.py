@@ -14,7 +14,9 @@ from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.lifecycle.write_path import WritePath
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store.consolidations import Consolidations, Progress
+from hyperloci.store.set_aside import aside
 
 SHARED_WORDS: Final = 2
 """Words that both turns must share: `because` alone ties a turn to anything."""
@@ -98,7 +100,10 @@ def _look_through(
     # The last turn of a part is the first of the next: the pair across the cut counts too.
     through = session.next_seq if is_rest else int(turns[-1].seq or 0)
     by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
+    added, now = 0, context.clock()
+    scope_key = context.store.scopes.ensure(session.scope, now=now)
     with context.store.transaction():
-        added = write.save_causal_edges(infer_causes(turns), by_seq, strategy="heuristic")
-        progress.advance_causes(session.session_key, through, now=context.clock())
+        with aside(context.store, scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now):
+            added = write.save_causal_edges(infer_causes(turns), by_seq, strategy="heuristic")
+        progress.advance_causes(session.session_key, through, now=now)
     return max(1, len(turns) - 1), added

@@ -24,9 +24,11 @@ from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.lifecycle.write_path import Plan, Saved, WritePath
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.ageing import Ageing
 from hyperloci.store.consolidations import Consolidations, Progress
+from hyperloci.store.set_aside import is_own_fault, reason_of
 
 _log = logging.getLogger(__name__)
 
@@ -135,18 +137,46 @@ class Consolidation:
         return LLM
 
     def _run(self, progress: Progress, chat: Chat | None, part_turns: int) -> Consolidated:
-        saved, name = Saved(), HEURISTIC if chat is None else LLM
+        saved, name, size = Saved(), HEURISTIC if chat is None else LLM, part_turns
         while progress.through_seq < progress.next_seq:
-            turns = self._progress.turns(progress.session_key, progress.through_seq, part_turns)
-            turns, payload = self._ask(chat, progress, turns) if chat else (turns, self._extract(progress, turns))
-            is_rest = len(turns) < part_turns and (not turns or self._is_last(progress, turns[-1]))
-            through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
-            part, is_mine = self._save(progress, payload, turns, through, name)
+            turns = self._progress.turns(progress.session_key, progress.through_seq, size)
+            try:
+                part, through = self._consolidated(progress, chat, turns, is_rest=len(turns) < size)
+            except Exception as error:
+                if not is_own_fault(error) or not turns:
+                    raise
+                progress = self._progress.progress(progress.session_id) or progress
+                if size == 1:
+                    progress = self._passed_over(progress, turns[0], reason_of(error), name)
+                # One turn after the other tells which one it is.
+                size = part_turns if size == 1 else 1
+                continue
             saved = _together(saved, part)
-            if not is_mine:
+            if through is None:
                 break  # Another process was as quick.
             progress = replace(progress, through_seq=through)
         return Consolidated(session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved)
+
+    def _consolidated(
+        self, progress: Progress, chat: Chat | None, turns: list[Node], *, is_rest: bool
+    ) -> tuple[Saved, int | None]:
+        """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
+        turns, payload = self._ask(chat, progress, turns) if chat else (turns, self._extract(progress, turns))
+        is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
+        through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
+        part, is_mine = self._save(progress, payload, turns, through, HEURISTIC if chat is None else LLM)
+        return part, through if is_mine else None
+
+    def _passed_over(self, progress: Progress, turn: Node, reason: str, strategy: str) -> Progress:
+        """Set a turn aside that nothing can be made of, and go on behind it."""
+        through = int(turn.seq or 0) + 1
+        with self._store.transaction():
+            now = self._clock()
+            scope_key = self._store.scopes.ensure(progress.scope, now=now)
+            subject = f"consolidate {turn.id}"
+            self._store.set_aside.put(scope_key, SetAsideKind.MEMORY, subject, reason, now=now, node=turn.key)
+            self.write.mark_session_consolidated(progress, through, strategy=strategy)
+        return replace(progress, through_seq=through)
 
     def _is_last(self, progress: Progress, turn: Node) -> bool:
         return not self._progress.turns(progress.session_key, int(turn.seq or 0) + 1, 1)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.lifecycle.costing import costing_only
 from hyperloci.model.answers import EntityInfo, EntityMerge, EntityProfile, RelatedEntity
 from hyperloci.model.kinds import EntityKind, NodeKey, NodeType
 from hyperloci.model.node import Node
@@ -186,9 +187,14 @@ def enrich(context: UpkeepContext) -> int:
     store, done = context.store, 0
     wanted = store.entities.unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARISED_AT_ONCE)
     for entity in wanted:
-        with store.transaction():
+        node, summary = store.nodes.by_key(entity.node_key), ""
+        assert node is not None
+        with costing_only(store, node, "enrich", now=context.clock()) as attempt:
             summary = summary_of(store, entity)
             store.entities.set_summary(entity.node_key, summary, now=context.clock())
+        if attempt.failed:
+            with store.transaction():  # It has none, and does not wait for one before all others.
+                store.entities.set_summary(entity.node_key, "", now=context.clock())
         done += bool(summary)
         context.breathe()
     return done

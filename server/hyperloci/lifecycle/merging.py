@@ -13,8 +13,10 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.lifecycle.entities import merge
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.entities import Entity
+from hyperloci.store.set_aside import aside
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import UpkeepContext
@@ -35,8 +37,11 @@ def merge_step(context: UpkeepContext) -> int:
     store, done = context.store, 0
     for scope in context.scopes():
         key = store.scopes.find(scope)
-        for one, other, score in alike(store, key) if key is not None else ():
-            with store.transaction():
+        if key is None:
+            continue
+        for one, other, score in alike(store, key):
+            subject = f"merge {one.id} {other.id}"
+            with aside(store, key, SetAsideKind.MEMORY, subject, now=context.clock(), node=one.node_key):
                 kept, merged = (store.entities.get(each.node_key) for each in (one, other))
                 if kept is not None and merged is not None and _both_live(store, kept, merged):
                     reason = f"the names mean the same (cosine {score:.2f})"

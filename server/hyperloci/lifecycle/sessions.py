@@ -18,10 +18,12 @@ from hyperloci.ingest.spoken_times import spoken_times
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.episodes import Episodes, Twin
 from hyperloci.store.sessions import Session
+from hyperloci.store.set_aside import aside
 
 CONTEXT_CHARS: Final = 300
 """How much of the turn before helps to find a turn: 8 points of recall on LoCoMo; all of a long one costs BEAM two
@@ -71,9 +73,10 @@ def start_session(
 
 
 def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], *, now: int) -> int:
-    """Store the turns of a transcript and return how many were new. Runs in a transaction."""
-    sayings = (
-        Saying(
+    """Store a transcript's turns and return how many were new; one that fails is set aside. Runs in a transaction."""
+    scope_key, new = store.scopes.ensure(scope, now=now), 0
+    for turn in turns:
+        saying = Saying(
             role=turn.role,
             text=turn.text,
             at=now if turn.timestamp_ms is None else turn.timestamp_ms,
@@ -81,9 +84,16 @@ def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], 
             uuid=turn.uuid,
             path=turn.path,
         )
-        for turn in turns
-    )
-    return sum(add_saying(store, session_id, scope, saying, now=now) is not None for saying in sayings)
+        with aside(store, scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now):
+            new += add_saying(store, session_id, scope, saying, now=now) is not None
+    return new
+
+
+def set_lines_aside(store: Store, session_id: str, scope: str, failed: Iterable[tuple[int, str]], *, now: int) -> None:
+    """Note lines of a transcript that could not be read: where each begins, and why. Runs in a transaction."""
+    scope_key = store.scopes.ensure(scope, now=now)
+    for place, reason in failed:
+        store.set_aside.put(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{place}", reason, now=now)
 
 
 def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now: int) -> Node | None:

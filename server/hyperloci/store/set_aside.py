@@ -8,6 +8,7 @@ import logging
 import sqlite3
 import traceback
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
@@ -166,6 +167,13 @@ class SetAsideRows:
         return {row[0]: row[1] for row in rows}
 
 
+@dataclass(slots=True)
+class Attempt:
+    """How a piece of work on one thing ended."""
+
+    failed: bool = False
+
+
 @contextlib.contextmanager
 def aside(
     store: Store,
@@ -176,21 +184,23 @@ def aside(
     now: int,
     content: str = "",
     node: NodeKey | None = None,
-) -> Iterator[None]:
+) -> Iterator[Attempt]:
     """Run the block for one thing: if it fails by the thing's own fault, undo the block alone and set the thing aside.
 
     Inside a transaction the block is a piece of it, else a transaction of its own. The arguments are those of `put`.
+    What is yielded tells afterwards whether it failed.
 
     Raises:
         StoreError, OSError: the database or the system failed, not the thing.
     """
+    attempt = Attempt()
     try:
         with store.transaction():
-            yield
+            yield attempt
     except Exception as error:
         if not is_own_fault(error):
             raise
-        reason = reason_of(error)
+        attempt.failed, reason = True, reason_of(error)
         _log.warning("%s %s is set aside: %s", kind, subject, reason)
         _log.debug("%s %s", kind, subject, exc_info=True)
         with store.transaction():
@@ -215,15 +225,17 @@ def noted_failure(failed: MutableMapping[NodeKey, str], key: NodeKey) -> Iterato
 
 def is_own_fault(error: BaseException) -> bool:
     """Tell whether an error comes of the thing at hand: not of the database, the disk, or a wish to stop."""
-    if isinstance(error, StoreError):
+    if type(error) is StoreError:
         error = error.__cause__ or error
+    if isinstance(error, (sqlite3.Error, sqlite3.Warning)):
+        return isinstance(error, _OF_VALUES)
     if isinstance(error, (BadRequestError, NotFoundError)):
         return True
-    return isinstance(error, Exception) and not isinstance(error, (HyperlociError, OSError, *_SYSTEM))
+    return isinstance(error, Exception) and not isinstance(error, (HyperlociError, OSError))
 
 
-_SYSTEM: Final = (sqlite3.OperationalError, sqlite3.NotSupportedError, sqlite3.InternalError)
-"""SQLite's errors that tell of the database. `DataError` and `IntegrityError` tell of a value."""
+_OF_VALUES: Final = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
+"""SQLite's errors that tell of a value, not of the database."""
 
 
 def reason_of(error: BaseException) -> str:
@@ -245,6 +257,7 @@ _IN_WORDS: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (RecursionError, "nested too deeply"),
     (MemoryError, "needs more memory than there is"),
     (UnicodeError, "holds what is no valid text"),
+    (json.JSONDecodeError, "is no JSON"),
     (OverflowError, "holds a number that is too large"),
 )
 

@@ -18,10 +18,13 @@ from hyperloci.lifecycle.pyramid.digesting import Digester
 from hyperloci.lifecycle.pyramid.freezing import Freezer
 from hyperloci.lifecycle.pyramid.parts import note, range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
+from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.levels import SIZES, Level
 from hyperloci.model.pyramid import Chunk, Stage
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.chunks import Progress
+from hyperloci.store.set_aside import is_own_fault, reason_of
 from hyperloci.tokens import count_tokens
 
 logger = logging.getLogger(__name__)
@@ -59,11 +62,25 @@ class Builder:
         return sum(self._advanced(progress) for progress in self.store.chunks.progress() if self._is_due(progress))
 
     def _advanced(self, progress: Progress) -> int:
-        """Advance a session; one whose texts are damaged keeps no other from its turn."""
+        """Advance a session; one that fails by itself keeps no other from its turn, and is left until it grows."""
+        subject, content = f"pyramid {progress.session_key}", str(progress.next_seq)
+        scope_key = self.store.scopes.ensure(GLOBAL_SCOPE, now=self.clock())
+        if self.store.set_aside.is_set_aside(scope_key, SetAsideKind.MEMORY, subject, content):
+            return 0
         try:
             return self.advance(progress)
         except StoreCorruptError as error:
             logger.error("a session's pyramid is not built further: %s", error)
+            return 0
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            reason = reason_of(error)
+            logger.warning("a session's pyramid is not built further: %s", reason)
+            with self.store.transaction():
+                self.store.set_aside.put(
+                    scope_key, SetAsideKind.MEMORY, subject, reason, now=self.clock(), content=content
+                )
             return 0
 
     def advance(self, progress: Progress) -> int:
