@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from hyperloci import config
 from hyperloci.config import Settings
-from hyperloci.whereabouts import key_of
 from hyperloci.errors import ConfigurationError
+from hyperloci.whereabouts import key_of
 
 
 @pytest.fixture

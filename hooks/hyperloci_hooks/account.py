@@ -13,8 +13,8 @@ from hyperloci_hooks import tally
 DAYS: Final = 7
 """How far back is looked."""
 
-GONE_AFTER_MS: Final = 60_000
-"""A process that began an event so long ago and has not said how it ended was ended itself."""
+GONE_AFTER_MS: Final = 900_000
+"""A process that was handed an event so long ago and has not said how it ended was ended itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +44,7 @@ class Account:
             outcomes[outcome] += 1
             if outcome == tally.BEGAN:
                 began[mark] = int(at)
-            elif outcome in (tally.ENDED, tally.SPOOLED, tally.DROPPED, tally.SERVED):
+            elif outcome in (tally.ENDED, tally.SPOOLED, tally.DROPPED):
                 began.pop(mark, None)
             if outcome in (tally.SERVED, tally.OWN, tally.LATE):
                 times[event].append(float(took))

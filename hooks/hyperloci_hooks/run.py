@@ -144,6 +144,7 @@ class Hook:
         from hyperloci_hooks import client, handover
         from hyperloci_hooks.budget import PATIENCE_SECONDS
 
+        self._note("began")
         if not hasattr(os, "fork"):
             _, answer = handover.spawn(event)
             self._note("own" if answer else "late")
