@@ -76,9 +76,7 @@ def settled(house: House) -> list[str]:
 
         def quiet() -> bool:
             drain_spool(memory)
-            found = Account.of(str(spool)).outcomes
-            done = sum(found.get(outcome, 0) for outcome in ("ended", "spooled", "dropped"))
-            return not waiting(spool) and done >= found.get("began", 0)
+            return not waiting(spool) and not Account.of(str(spool)).under_way
 
         wait_for(quiet, seconds=100)
     return texts(house)
@@ -137,8 +135,11 @@ def test_fifty_hooks_at_once_are_fifty_records_kept_without_a_server(house: Hous
 def burst(house: House) -> None:
     # Without an id: only the event's own mark keeps one that is seen to twice from being stored twice.
     with ThreadPoolExecutor(FIFTY) as pool:
-        for number in range(FIFTY):
+        running = [
             pool.submit(hook, house, "UserPromptSubmit", prompt=f"prompt {number}", session_id=f"s{number}")
+            for number in range(FIFTY)
+        ]
+    assert [one.exception() for one in running] == [None] * FIFTY
 
 
 @pytest.mark.req("B.02")
@@ -330,6 +331,22 @@ def test_the_launcher_of_the_plugin_asks_a_server_without_a_second_python(house:
         assert texts(house) == ["By the plugin"] and outcomes(house) == {"served": 1}
     assert launch() == {}
     assert texts(house) == ["By the plugin"]
+
+
+def test_where_processes_can_not_be_forked_the_event_is_seen_to_by_one_that_is_started(house: House) -> None:
+    program = "import os; del os.fork; from hyperloci_hooks import budget; budget.SECONDS['UserPromptSubmit'] = 50\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program + "from hyperloci_hooks.run import main; main('UserPromptSubmit')"],
+        input=b'{"session_id": "s1", "prompt": "By a process that is started"}',
+        env=house.environment,
+        cwd=house.project,
+        capture_output=True,
+        timeout=100,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == (b"{}\n", b"")
+    assert settled(house) == ["By a process that is started"]
+    assert outcomes(house) == {"began": 1, "ended": 1, "own": 1}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
