@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -14,10 +15,15 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.store import Store, health
+from hyperloci_hooks.account import Account
+from hyperloci_hooks.finish import OWN_SECONDS
 from hyperloci_hooks.spool import drain_spool
 
 SEARCHED = 100
 """So many acknowledged facts are looked for by search too, not only by id."""
+
+HOOK_SECONDS = OWN_SECONDS + 10
+"""The kernel ends by then what a hook left its event to."""
 
 LOCKED = ("locked", "busy", "StoreBusyError")
 
@@ -119,6 +125,7 @@ def judge(settings: Settings, project: Path, expected: Expected, markers: Iterab
         for kind, count in expected.errors.items()
         if any(word in f"{kind} {expected.messages[kind]}".lower() for word in LOCKED) or kind in LOCKED
     )
+    _await_hooks(settings)
     with Memory.open(settings, project) as memory:
         drain_spool(memory)
         memory.index_path()
@@ -130,6 +137,15 @@ def judge(settings: Settings, project: Path, expected: Expected, markers: Iterab
         verdict.problems += [f"{count} {name}" for name, count in health.violations(memory.store).items()]
     _look_at_backups(settings, verdict)
     return verdict
+
+
+def _await_hooks(settings: Settings) -> None:
+    """Wait for the processes that hooks have left their events to; of a killed one nothing more is to be expected."""
+    until = time.monotonic() + HOOK_SECONDS
+    while time.monotonic() < until:
+        if not Account.of(str(settings.spool_dir)).under_way:
+            return
+        time.sleep(0.1)
 
 
 def _compare(store: Store, expected: Expected, verdict: Verdict) -> None:

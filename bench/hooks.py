@@ -1,10 +1,14 @@
 """How long each hook takes: wall time of the whole process, as Claude Code would see it.
 
     python -m bench hooks [--json] [--runs 20] [--memories 5000]
+    python -m bench hooks --session [--json] [--prompts 100] [--busy 4]
 
 A warm database of generated memories; each event is run so often in turn, and the median stands against the budget of
 the contract. The processor time beside it is steadier on a machine that has other things to do. `python` is the bare
-interpreter, `import` what a hook loads before it has read a word.
+interpreter, `import` what a hook loads before it has read a word. No server runs: each works by itself.
+
+With `--session` a session of prompts, each followed by three tool uses, runs with a server and without, quiet and with
+busy processes beside it (see `bench._hook_session`).
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench._hook_session import sessions
 from bench._shared import Table, save_result
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
@@ -143,13 +148,37 @@ def _summary(times: Sequence[tuple[float, float]], budget: int | None) -> dict[s
     return summary if budget is None else summary | {"budget_ms": budget}
 
 
+def report(found: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
+    """Print what came of sessions."""
+    if as_json:
+        print(json.dumps(found, indent=2))
+        return
+    table = Table("session", "kept", "injected", "hook", "p50 ms", "p95 ms", "p50 to bare", "p95 to bare")
+    for label, row in found.items():
+        for event in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
+            times = row[event]
+            kept, injected = f"{row['kept']}/{row['events']}", f"{row['injected']}/{row['due']}"
+            table.add(label, kept, injected, event, *(times[name] for name in TIMES))
+    table.print()
+    save_result("hook_sessions", found)
+
+
+TIMES = ("p50_ms", "p95_ms", "p50_ratio", "p95_ratio")
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print JSON, and nothing else")
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--memories", type=int, default=5_000)
+    parser.add_argument("--session", action="store_true", help="a whole session, with a server and without")
+    parser.add_argument("--prompts", type=int, default=100)
+    parser.add_argument("--busy", type=int, default=4, help="processes that keep the machine busy")
     options = parser.parse_args()
+    if options.session:
+        report(sessions(options.prompts, options.busy), as_json=options.json)
+        return
     found = measure(options.runs, options.memories)
     if options.json:
         print(json.dumps(found, indent=2))

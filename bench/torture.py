@@ -35,8 +35,7 @@ from bench._shared import Table, save_result
 from bench._torture_check import Expected, Verdict, judge
 from bench._torture_roles import Journal, look_after, write_on
 from hyperloci.config import Settings
-from hyperloci_hooks.events import EVENTS
-from hyperloci_hooks.run import PATIENCE_SECONDS
+from hyperloci_hooks.budget import PATIENCE_SECONDS, SECONDS
 
 WRITERS = 3
 SERVERS = 2
@@ -213,7 +212,7 @@ class Torture:
         _, said = process.communicate(json.dumps({"hook_event_name": "UserPromptSubmit", **told}).encode())
         self.ranks.discharge(name)
         if process.returncode == 0:
-            in_time = time.monotonic() - started < EVENTS["UserPromptSubmit"].seconds + PATIENCE_SECONDS
+            in_time = time.monotonic() - started < SECONDS["UserPromptSubmit"] + PATIENCE_SECONDS
             journal.say(n=1, **({"done": "hook"} if in_time else {"late": "hook"}), texts=[text])
         elif process.returncode != -9:
             journal.say(n=1, error="hook", message=said.decode(errors="replace")[-300:], kind="hook")

@@ -6,6 +6,8 @@
 Claude Code installs no Python packages for a plugin, so this looks for an installed `hyperloci` (on the PATH and in
 the folders where pipx and uv put commands), then for uvx and pipx, which can run the copy that the plugin brings.
 
+A hook first tries a running server by itself, which saves the start of a second Python.
+
 It must run on whatever `python3` a machine has: standard library only, Python 3.7 and later. A hook never fails:
 where there is nothing to start, or what was started failed, the answer is an empty one, and only the start of a
 session says what to install. The server can't hide its absence: it says the same on stderr and exits with 1.
@@ -13,10 +15,10 @@ session says what to install. The server can't hide its absence: it says the sam
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
+import signal
 import sys
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -46,24 +48,68 @@ def serve() -> int:
     if os.name == "posix":
         # In place: the client's signals and the end of its stdin then reach the server itself.
         os.execv(command[0], command)
+    import subprocess
+
     return subprocess.call(command)
 
 
 def hook(event: str) -> int:
-    """Pass a hook's input to the installed command and its answer back; always 0."""
+    """Pass a hook's input to a running server or the installed command, and the answer back; always 0."""
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), leave)
+    began = time.monotonic()
     payload = sys.stdin.buffer.read()
-    command = hook_command(event)
-    answer = ask(command, payload) if command else None
+    mark = os.urandom(8).hex()
+    answer = served(event, payload, mark, began)
     if answer is None:
+        command = hook_command(event)
+        answer = ask(command, payload, mark) if command else None
+    if answer is None:
+        import json
+
         answer = json.dumps(absent(event, payload)).encode()
     sys.stdout.buffer.write(answer)
     return 0
 
 
-def ask(command: list[str], payload: bytes) -> bytes | None:
-    """Return what a hook command answers, None where it failed or answered something else than a JSON object."""
+def leave(number: int, frame: object) -> None:
+    """End with a valid answer: the client has lost patience."""
+    os.write(1, b"{}\n")
+    os._exit(0)
+
+
+def served(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
+    """Return what a running server answers, None where none does; `mark` tells this event from all others."""
+    sys.path[:0] = [os.path.join(ROOT, "hooks"), os.path.join(ROOT, "server")]
+    environ = dict(os.environ)  # noqa: TID251 - a process's entry point
     try:
-        done = subprocess.run(command, input=payload, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        from hyperloci.whereabouts import whereabouts
+        from hyperloci_hooks import budget, client, tally
+
+        if event not in budget.SECONDS:
+            return None
+        where = whereabouts(environ)
+        said = client.frame(event, payload, where.database, mark, environ)
+        folders = (where.runtime_dir, where.sockets)
+        outcome, line = client.call(folders, said, began + budget.SECONDS[event])
+        if outcome != client.ANSWERED or line is None:
+            return None
+        tally.note(where.spool, event, tally.SERVED, 1000 * (time.monotonic() - began), mark)
+    except Exception:
+        # Whatever this machine or its settings lack here, the installed command knows better.
+        return None
+    return line.answer
+
+
+def ask(command: list[str], payload: bytes, mark: str) -> bytes | None:
+    """Return what a hook command answers, None where it failed or answered something else than a JSON object."""
+    import json
+    import subprocess
+
+    environ = dict(os.environ, HYPERLOCI_HOOK_MARK=mark)  # noqa: TID251 - handed on as it is
+    try:
+        done = subprocess.run(command, input=payload, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environ)
         usable = done.returncode == 0 and (not done.stdout.strip() or isinstance(json.loads(done.stdout), dict))
     except (OSError, ValueError):
         return None
@@ -74,6 +120,8 @@ def absent(event: str, payload: bytes) -> dict[str, str]:
     """Return a valid answer that does nothing; at the start of a session it tells the person what is missing."""
     if event != "SessionStart" or installed("hyperloci-hook"):
         return {}
+    import json
+
     try:
         source = json.loads(payload).get("source")
     except (ValueError, AttributeError):

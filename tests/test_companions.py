@@ -13,6 +13,7 @@ import pytest
 from hyperloci.companions import EmbedderCompanion, WatchCompanion, make_companions
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
+from tests.embedder.helpers import wait_for
 
 SOON = 20
 
@@ -99,10 +100,15 @@ def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
     (companion,) = make_companions(settings, tmp_path)
     save(settings, first)
     companion.start()
-    save(settings, second)
-    companion.nudge()
+    try:
+        wait_for(lambda: companion.status()["stored"] == 1, seconds=60)
+        save(settings, second)
+        companion.nudge()
+        wait_for(lambda: companion.status()["stored"] == 2, seconds=60)
+    finally:
+        companion.stop()
 
-    assert companion.status() == {"stored": 2, "error": None}
+    assert companion.status()["error"] is None
     with Memory.open(settings, tmp_path) as memory:
         assert memory.search("queue mails", content_type="conversation").results
         assert memory.search("restarts", content_type="conversation").results

@@ -12,6 +12,7 @@ from hyperloci.config import Settings
 from hyperloci.doctor import Level, examine, file_system_of
 from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.store import Store
+from hyperloci_hooks import tally
 from tests.support import NOW, add
 
 
@@ -136,11 +137,32 @@ def test_the_last_backup_is_shown_and_a_late_one_is_a_warning(
 
 
 def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:
-    spool = tmp_path / ".claude" / "hyperloci" / "spool"
+    spool = Settings.from_env(os.environ, tmp_path).spool_dir
     spool.mkdir(parents=True)
     (spool / "1.jsonl").touch()
     (spool / "2.bad").touch()
+    (spool / "2.why").write_text("0.1\nit ended the process\n")
+    (spool.parent / "3.jsonl").touch()
 
     said = [item.message for item in examine(tmp_path) if item.subject == "spool"]
 
-    assert len(said) == 2 and "wait to be stored" in said[0] and "could not be stored" in said[1]
+    assert len(said) == 3 and "name no database" in said[2]
+    assert "wait to be stored" in said[0] and "it ended the process" in said[1]
+
+
+def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, tmp_path: Path) -> None:
+    folder = str(Settings.from_env(os.environ, tmp_path).spool_dir)
+
+    def said() -> list[tuple[Level, str]]:
+        return [(item.level, item.message) for item in examine(tmp_path) if item.subject == "hooks"]
+
+    assert said() == []
+    for took in range(1, 101):
+        tally.note(folder, "UserPromptSubmit", tally.SERVED, took, "m")
+    [(level, message)] = said()
+    assert level is Level.OK and "100 events" in message and "UserPromptSubmit 51/96" in message
+    for outcome in (tally.LATE, tally.SPOOLED, tally.DROPPED):
+        tally.note(folder, "Stop", outcome, 5, "m")
+    levels, messages = zip(*said(), strict=True)
+    assert levels == (Level.WARNING, Level.WARNING, Level.WARNING, Level.OK)
+    assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "not kept" in messages[2]

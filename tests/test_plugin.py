@@ -82,8 +82,26 @@ def test_the_skill_says_when_it_applies() -> None:
     assert 50 < len(matched[2]) < 1_024
 
 
-def test_the_launcher_is_written_for_an_old_python() -> None:
-    assert ast.parse(LAUNCHER.read_text(encoding="utf-8"), feature_version=(3, 7)).body
+SHARED = (
+    LAUNCHER,
+    ROOT / "server" / "hyperloci" / "__init__.py",
+    ROOT / "server" / "hyperloci" / "whereabouts.py",
+    *(ROOT / "hooks" / "hyperloci_hooks" / name for name in ("__init__.py", "budget.py", "client.py", "tally.py")),
+)
+"""What the launcher runs on whatever Python a machine has."""
+
+
+@pytest.mark.parametrize("path", SHARED, ids=lambda path: path.name)
+def test_the_launcher_and_what_it_uses_are_written_for_an_old_python(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 7))
+    modules = {name.partition(".")[0] for node in ast.walk(tree) for name in imported_by(node)}
+    assert modules <= {*sys.stdlib_module_names, "hyperloci", "hyperloci_hooks"}
+
+
+def imported_by(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.ImportFrom):
+        return [node.module or ""]
+    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
 
 
 class Machine:

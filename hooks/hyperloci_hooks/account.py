@@ -13,8 +13,8 @@ from hyperloci_hooks import tally
 DAYS: Final = 7
 """How far back is looked."""
 
-GONE_AFTER_MS: Final = 60_000
-"""A process that began an event so long ago and has not said how it ended was ended itself."""
+GONE_AFTER_MS: Final = 900_000
+"""A process that was handed an event so long ago and has not said how it ended was ended itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +23,13 @@ class Account:
 
     Attributes:
         outcomes: how many events had which outcome (`tally`).
-        lost: events whose own process was ended before their record was safe.
+        under_way: events that were handed to a process of their own which has not said how it ended.
+        lost: those of them whose process must have been ended before their record was safe.
         times: of each event, the median and the 95th percentile, in milliseconds.
     """
 
     outcomes: Mapping[str, int] = field(default_factory=dict)
+    under_way: int = 0
     lost: int = 0
     times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
@@ -44,19 +46,18 @@ class Account:
             outcomes[outcome] += 1
             if outcome == tally.BEGAN:
                 began[mark] = int(at)
-            elif outcome in (tally.ENDED, tally.SPOOLED, tally.DROPPED, tally.SERVED):
+            elif outcome in (tally.ENDED, tally.SPOOLED, tally.DROPPED):
                 began.pop(mark, None)
             if outcome in (tally.SERVED, tally.OWN, tally.LATE):
                 times[event].append(float(took))
         lost = sum(moment - at > GONE_AFTER_MS for at in began.values())
-        return cls(
-            outcomes=outcomes, lost=lost, times={event: _middle_and_end(found) for event, found in times.items()}
-        )
+        ends = {event: _middle_and_end(found) for event, found in times.items()}
+        return cls(outcomes=outcomes, under_way=len(began), lost=lost, times=ends)
 
     @property
     def events(self) -> int:
         """How many hooks ran."""
-        return sum(self.outcomes.get(outcome, 0) for outcome in (tally.SERVED, tally.OWN, tally.LATE, tally.DROPPED))
+        return sum(self.outcomes.get(outcome, 0) for outcome in (tally.SERVED, tally.OWN, tally.LATE))
 
     def worries(self) -> list[tuple[str, str]]:
         """Return what went wrong, and what to do about it."""

@@ -1,7 +1,8 @@
 """The server's end of the hooks' line: events are taken at once, queued, and seen to one after the other.
 
-A thread takes frames (see `client`) from any number of hooks; another works them off with memories that stay open, so
-that what a hook costs is what its event costs. A hook is answered when what it was told is durable.
+A thread takes frames (see `client`) from any number of hooks; two work them off, one of them those that may bring a
+whole transcript, with memories that stay open, so that what a hook costs is what its event costs. A hook is answered
+when what it was told is durable.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.rendezvous import make_private
 from hyperloci.errors import ConfigurationError
 from hyperloci_hooks import client, tally
+from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.run import MAX_INPUT_BYTES
 from hyperloci_hooks.work import Work
 
@@ -45,6 +47,9 @@ SILENT_SECONDS: Final = 30.0
 
 ANSWER_SECONDS: Final = 1.0
 """How long a hook may take to take its answer, which fits the pipe's buffer."""
+
+CLOSE_SECONDS: Final = 0.15
+"""How long the end of the server may wait for what is under way; whatever was answered is durable long before."""
 
 OPEN_MEMORIES: Final = 4
 """Projects whose memory stays open for their hooks: one server serves those of every session of its database."""
@@ -87,6 +92,11 @@ class Visitor:
         """Return the texts of the frame's head."""
         return bytes(self.said[_LENGTHS : _LENGTHS + self._lengths()[0]]).decode("utf-8", "surrogateescape").split("\0")
 
+    def takes_long(self) -> bool:
+        """Tell whether its event may bring a whole transcript: others don't wait for such a one."""
+        event = EVENTS.get("".join(self.head()[2:3]))
+        return event is not None and event.drains and not event.injects
+
     def payload(self) -> bytes:
         """Return what the hook was told."""
         head, payload = self._lengths()
@@ -100,6 +110,10 @@ class Visitor:
         self.connection.close()
 
 
+Lane = queue.SimpleQueue[Visitor | None]
+"""Visitors that are seen to one after the other, with memories of the lane's own; None ends it."""
+
+
 class HookDesk:
     """Takes the events of one database's hooks in one server."""
 
@@ -109,13 +123,13 @@ class HookDesk:
         self._address = os.path.join(self._where.sockets, f"{os.getpid()}{client.SUFFIX}")
         self._seen_to = seen_to
         self._listener: socket.socket | None = None
-        self._queue: queue.SimpleQueue[Visitor | None] = queue.SimpleQueue()
+        self._lanes = [Lane(), Lane()]
         self._selector = selectors.DefaultSelector()
         self._nudged, self._nudge = os.pipe()
         self._closing = False
         self._waiting_bytes = 0
         self._lock = threading.Lock()
-        self._memories = Memories()
+        self._workers: list[threading.Thread] = []
         self.served = 0
 
     def open(self) -> None:
@@ -146,8 +160,11 @@ class HookDesk:
         self._listener = listener
         self._selector.register(listener, selectors.EVENT_READ)
         self._selector.register(self._nudged, selectors.EVENT_READ)
-        for name, target in (("hook-desk", self._take), ("hook-worker", self._work)):
-            threading.Thread(target=target, name=name, daemon=True).start()
+        threading.Thread(target=self._take, name="hook-desk", daemon=True).start()
+        for lane in self._lanes:
+            worker = threading.Thread(target=self._work, args=(lane,), name="hook-worker", daemon=True)
+            worker.start()
+            self._workers.append(worker)
 
     @property
     def listening(self) -> bool:
@@ -162,7 +179,11 @@ class HookDesk:
         with contextlib.suppress(OSError):
             os.unlink(self._address)
         os.write(self._nudge, b".")
-        self._queue.put(None)
+        for lane in self._lanes:
+            lane.put(None)
+        until = time.monotonic() + CLOSE_SECONDS
+        for worker in self._workers:
+            worker.join(max(until - time.monotonic(), 0))
 
     def _take(self) -> None:
         visitors: set[Visitor] = set()
@@ -224,7 +245,7 @@ class HookDesk:
             with contextlib.suppress(OSError):  # It has gone, and what it said stays true.
                 visitor.connection.send(b"T")
             self._count(len(visitor.said))
-            self._queue.put(visitor)
+            self._lanes[visitor.takes_long()].put(visitor)
             return False
         if not piece:
             self._send_away(visitor)
@@ -241,20 +262,21 @@ class HookDesk:
             if was_full and self._waiting_bytes <= MAX_WAITING_BYTES:
                 os.write(self._nudge, b".")
 
-    def _work(self) -> None:
-        while (visitor := self._queue.get()) is not None and not self._closing:
+    def _work(self, lane: Lane) -> None:
+        memories = Memories()
+        while (visitor := lane.get()) is not None and not self._closing:
             size = len(visitor.said)
             try:
-                visitor.answer(self._answer(visitor))
+                visitor.answer(self._answer(visitor, memories))
             except Exception:
                 # The edge of a visit: the hook sees the line end, and sees to its event itself.
                 _log.exception("a hook's event could not be seen to")
                 visitor.connection.close()
             self._count(-size)
             self._seen_to()
-        self._memories.close()
+        memories.close()
 
-    def _answer(self, visitor: Visitor) -> bytes:
+    def _answer(self, visitor: Visitor, memories: Memories) -> bytes:
         """Return `A` and the answer, or `N`: the hook means another version, or another database."""
         head = visitor.head()
         if len(head) < 5 or head[0] != client.VERSION:
@@ -263,7 +285,7 @@ class HookDesk:
         environ = dict(item.partition("=")[::2] for item in told)
         if database != self._where.database or not self._means_this(environ):
             return b"N"
-        work = Work(name, environ, cwd=cwd, mark=mark, lend=self._memories.lend)
+        work = Work(name, environ, cwd=cwd, mark=mark, lend=memories.lend)
         answer = work.answer(visitor.payload())
         if work.spooled or work.lost:
             tally.note(self._where.spool, name, tally.DROPPED if work.lost else tally.SPOOLED, mark=mark)

@@ -7,6 +7,7 @@ once would only get in each other's way), and then does what a server would have
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import json
 import os
@@ -88,97 +89,118 @@ def finish(event: Event, line: client.Line | None, descriptor: int) -> None:
     """
     with contextlib.suppress(AttributeError):  # Windows has no such signal, and ends no pipe with it.
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-    words = Words(descriptor)
-    if line is not None:
-        outcome = line.wait(time.monotonic() + SERVER_SECONDS)
-        answer = line.answer
-        line.close()
-        if outcome == client.ANSWERED:
-            words.answer(answer)
-            return
     where = None
     with contextlib.suppress(ValueError, TypeError, OSError):  # The settings are wrong: the work says so.
         where = whereabouts(event.environ)
-    with _turn(event, where, words) as ours:
-        if ours:
-            _work(event, words, where.spool if where else None)
+    _Finish(event, where, Words(descriptor)).run(line)
 
 
-@contextlib.contextmanager
-def _turn(event: Event, where: Whereabouts | None, words: Words) -> Iterator[bool]:
-    """Wait until no other hook works by itself; give False where a server has answered meanwhile."""
-    if where is None or os.name != "posix":
-        yield True
-        return
-    import fcntl
+class _Finish:
+    """One event's way, from the hook that could not wait to its end."""
 
-    os.makedirs(where.state_dir, mode=0o700, exist_ok=True)
-    descriptor = os.open(os.path.join(where.state_dir, f"hooks-{where.key}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
-    until = time.monotonic() + TURN_SECONDS
-    try:
-        while time.monotonic() < until:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if _served(event, where, words):
-                    yield False
-                    return
-                time.sleep(LOOK_SECONDS)
-        yield True
-    finally:
-        os.close(descriptor)
+    def __init__(self, event: Event, where: Whereabouts | None, words: Words) -> None:
+        self._event = event
+        self._where = where
+        self._words = words
+        self._started = time.monotonic()
 
+    def run(self, line: client.Line | None) -> None:
+        """Wait for a server, or for the turn, and do the work."""
+        if line is not None and self._heard(line.wait(time.monotonic() + SERVER_SECONDS), line):
+            return
+        with self._turn() as ours:
+            if ours:
+                self._work()
 
-def _served(event: Event, where: Whereabouts, words: Words) -> bool:
-    """Try a server that was not there when the hook looked; tell whether it answered."""
-    said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
-    folders = (where.runtime_dir, where.sockets)
-    outcome, line = client.call(folders, said, time.monotonic() + SERVER_SECONDS)
-    if line is None or outcome != client.ANSWERED:
-        return False
-    words.answer(line.answer)
-    return True
+    def _heard(self, outcome: str, line: client.Line | None) -> bool:
+        """Pass on what a server said, if it did."""
+        if line is None:
+            return False
+        line.close()
+        if outcome != client.ANSWERED:
+            return False
+        self._words.answer(line.answer)
+        self._note(tally.ENDED)
+        return True
 
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[bool]:
+        """Wait until no other hook works by itself; give False where a server has answered meanwhile."""
+        if self._where is None or os.name != "posix":
+            yield True
+            return
+        import fcntl
 
-def _work(event: Event, words: Words, folder: str | None) -> None:
-    # Nothing that one event makes is garbage before the process ends, and a vector or two need no pool of threads.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - a process's entry point
-    if hasattr(signal, "setitimer"):
-        signal.signal(signal.SIGALRM, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_REAL, OWN_SECONDS)
-    sys.stderr = caught = io.StringIO()
-    started = time.monotonic()
-    work = Work(event.name, event.environ, mark=event.mark, lend=_opened, by_itself=True)
+        descriptor = self._lock(self._where)
+        until = self._started + TURN_SECONDS
+        try:
+            while descriptor is not None and time.monotonic() < until:
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                except BlockingIOError:
+                    if self._heard(*self._call(self._where)):
+                        yield False
+                        return
+                    time.sleep(LOOK_SECONDS)
+            yield True
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
 
-    def note(outcome: str) -> None:
-        if folder is not None:
-            tally.note(folder, event.name, outcome, 1_000 * (time.monotonic() - started), event.mark)
+    def _lock(self, where: Whereabouts) -> int | None:
+        """Open the file whose lock is the turn; None where there is none to be had, and so no turn to wait for."""
+        try:
+            os.makedirs(where.state_dir, mode=0o700, exist_ok=True)
+            return os.open(os.path.join(where.state_dir, f"hooks-{where.key}.lock"), os.O_RDWR | os.O_CREAT, 0o600)
+        except OSError:
+            return None
 
-    def ended() -> None:
-        note(tally.DROPPED if work.lost else tally.SPOOLED if work.spooled else tally.ENDED)
+    def _call(self, where: Whereabouts) -> tuple[str, client.Line | None]:
+        """Try a server that was not there when the hook looked."""
+        event = self._event
+        said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
+        return client.call((where.runtime_dir, where.sockets), said, time.monotonic() + SERVER_SECONDS)
 
-    def out_of_time() -> None:
+    def _note(self, outcome: str) -> None:
+        if self._where is not None:
+            took = 1_000 * (time.monotonic() - self._started)
+            tally.note(self._where.spool, self._event.name, outcome, took, self._event.mark)
+
+    def _work(self) -> None:
+        # Nothing that one event makes is garbage before the process ends, and a vector or two need no pool of threads.
+        gc.disable()
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - a process's entry point
+        if hasattr(signal, "setitimer"):
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, OWN_SECONDS)
+        sys.stderr = caught = io.StringIO()
+        event = self._event
+        work = Work(event.name, event.environ, mark=event.mark, lend=_opened, by_itself=True)
+        deadline = Deadline(SECONDS[event.name], lambda: self._out_of_time(work))
+        answer = work.answer(event.payload)
+        deadline.stop()
+        self._note_end(work)
+        self._words.answer(json.dumps(answer).encode("ascii") + b"\n")
+        if caught.getvalue():
+            work.tell(caught.getvalue())
+
+    def _out_of_time(self, work: Work) -> None:
         from hyperloci_hooks.spool import forget_tries
 
-        in_vain = not work.known.wait(KNOWN_SHARE * OWN_SECONDS - SECONDS[event.name])
+        seconds = SECONDS[self._event.name]
+        in_vain = not work.known.wait(KNOWN_SHARE * OWN_SECONDS - seconds)
         forget_tries()
-        work.tell(f"{event.name} ran out of time{' before it knew what to keep' if in_vain else ''}")
+        work.tell(f"{self._event.name} ran out of time{' before it knew what to keep' if in_vain else ''}")
         if in_vain:
-            note(tally.DROPPED)
+            self._note(tally.DROPPED)
             return
         if work.spool():
-            words.safe()
-        ended()
+            self._words.safe()
+        self._note_end(work)
 
-    note(tally.BEGAN)
-    deadline = Deadline(SECONDS[event.name], out_of_time)
-    answer = work.answer(event.payload)
-    deadline.stop()
-    ended()
-    words.answer(json.dumps(answer).encode("ascii") + b"\n")
-    if caught.getvalue():
-        work.tell(caught.getvalue())
+    def _note_end(self, work: Work) -> None:
+        self._note(tally.DROPPED if work.lost else tally.SPOOLED if work.spooled else tally.ENDED)
 
 
 def _opened(settings: Settings, place: Path, project_id: str) -> Memory:

@@ -97,16 +97,23 @@ class Hook:
         return self._leave(event, line)
 
     def _read(self) -> bytes | None:
-        """Return what stands on stdin; None if it doesn't end in time, or is too long."""
+        """Return what stands on stdin; None if it doesn't end in time, or is too long.
+
+        On a busy machine the host may be as late with its words as the hook.
+        """
         import select
 
+        from hyperloci_hooks.budget import PATIENCE_SECONDS
+
+        until = self._until + (PATIENCE_SECONDS if self._known else 0)
         pieces: list[bytes] = []
         size = 0
         while True:
             if self._bell >= 0:
-                left = max(self._until - time.monotonic(), 0)
+                left = max(until - time.monotonic(), 0)
                 readable, _, _ = select.select([_STDIN, self._bell], [], [], left)
                 if _STDIN not in readable:
+                    self._drop()
                     return None
             piece = os.read(_STDIN, _PIECE)
             if not piece:
@@ -115,10 +122,15 @@ class Hook:
             if size <= MAX_INPUT_BYTES:
                 pieces.append(piece)
         if size > MAX_INPUT_BYTES:
-            self._where()
-            self._note("dropped")
+            self._drop()
             return None
         return b"".join(pieces)
+
+    def _drop(self) -> None:
+        """Note that nothing is kept of the event."""
+        if self._known:
+            self._where()
+            self._note("dropped")
 
     def _where(self) -> Whereabouts | None:
         """Return where the database's files lie; None where only a look at all settings can tell."""
@@ -144,6 +156,7 @@ class Hook:
         from hyperloci_hooks import client, handover
         from hyperloci_hooks.budget import PATIENCE_SECONDS
 
+        self._note("began")
         if not hasattr(os, "fork"):
             _, answer = handover.spawn(event)
             self._note("own" if answer else "late")

@@ -25,7 +25,6 @@ from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import (
     BadRequestError,
-    HyperlociError,
     StoreBusyError,
     StoreCorruptError,
     StoreFullError,
@@ -297,7 +296,7 @@ def _store(memory: Keeper, contents: Mapping[Path, Contents]) -> int:
                 memory.keep(record)
     except PASSING:
         raise
-    except (HyperlociError, OSError, ValueError):
+    except Exception:  # Whatever it is, it is one record's: alone, each shows whose.
         return sum(_store_one(memory, path, content) for path, content in contents.items())
     for path, content in contents.items():
         _put_away(memory.settings, path, content.bad)
@@ -318,7 +317,7 @@ def _store_one(memory: Keeper, path: Path, content: Contents) -> int:
             stored += 1
         except PASSING:
             raise
-        except (HyperlociError, OSError, ValueError) as error:
+        except Exception as error:  # Whatever it is, it must not hold the others up.
             _warn("a record of %s can't be stored: %s", path.name, error)
             bad, reason = bad + 1, str(error) or type(error).__name__
     _put_away(memory.settings, path, bad, reason)
@@ -357,10 +356,10 @@ def _read(path: Path, settings: Settings) -> Contents:
     for line in _whole_lines(path):
         try:
             values = json.loads(line)
-            database = values.get("database")
+            record, database = Record.from_dict(values), values.get("database")
             if not _belongs(database, settings):
                 return Contents((), 0, foreign=str(database or ""))
-            good.append(Record.from_dict(values))
+            good.append(record)
         except (ValueError, AttributeError, RecursionError, BadRequestError):
             bad += 1
     return Contents(tuple(good), bad)

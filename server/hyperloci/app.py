@@ -18,6 +18,7 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
+from hyperloci import watchdog
 from hyperloci.companions import Companion, make_companions
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
@@ -204,15 +205,19 @@ async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Compani
     """
     import anyio
 
-    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM, signal.SIGHUP) as signals:
-        async for number in signals:
-            _log.info("ending at signal %s", signal.Signals(number).name)
-            with anyio.move_on_after(CLOSE_SECONDS):
-                await _stop(companions)
-                state = getattr(server, "state", None)
-                if state is not None:
-                    await state.workers.close()
-            _leave(0)
+    # Not the event loop's own way to hear signals: that takes the pipe from the watchdog.
+    heard, bell = os.pipe()
+    os.set_blocking(bell, False)
+    for number in watchdog.ENDINGS:
+        signal.signal(number, lambda number, _: os.write(bell, bytes([number])))
+    await anyio.wait_readable(heard)
+    _log.info("ending at signal %s", signal.Signals(os.read(heard, 1)[0]).name)
+    with anyio.move_on_after(CLOSE_SECONDS):
+        await _stop(companions)
+        state = getattr(server, "state", None)
+        if state is not None:
+            await state.workers.close()
+    _leave(0)
 
 
 def _leave(code: int) -> NoReturn:
@@ -271,6 +276,7 @@ def main() -> NoReturn:
     # Loading the SDK makes some 400,000 objects that live as long as the process: collecting meanwhile finds nothing
     # and costs a tenth of the time until the client is answered.
     gc.disable()
+    watchdog.guard()
     environ = os.environ  # noqa: TID251 - a process's entry point
     project_path = Path(environ.get("CLAUDE_PROJECT_DIR") or _here())
     fault = None

@@ -151,6 +151,7 @@ class HookCompanion:
         self._project_path = project_path
         self._desk: HookDesk | None = None
         self._stored = 0
+        self._deaf: str | None = None
         self._fault: str | None = None
         self._due = threading.Event()
         self._ending = threading.Event()
@@ -159,9 +160,12 @@ class HookCompanion:
         """Listen to hooks, and begin to store what waits."""
         from hyperloci_hooks.desk import HookDesk
 
-        with self._noted("hooks work by themselves"):
-            self._desk = HookDesk(self._settings, self.nudge)
-            self._desk.open()
+        desk = self._desk = HookDesk(self._settings, self.nudge)
+        try:
+            desk.open()
+        except (HyperlociError, OSError) as error:
+            _log.warning("hooks work by themselves: %s", error)
+            self._deaf = str(error)
         threading.Thread(target=self._look, name="hook-leftovers", daemon=True).start()
 
     def nudge(self) -> None:
@@ -171,14 +175,14 @@ class HookCompanion:
     def _look(self) -> None:
         from hyperloci.memory import Memory
 
-        with self._noted("what hooks left is not stored yet"):
+        with self._noted():
             self._drain()
             with Memory.open(self._settings, self._project_path) as memory:
                 self._stored += memory.catch_up()
         while not self._ending.is_set():
             self._due.wait()
             self._due.clear()
-            with self._noted("what hooks left is not stored yet"):
+            with self._noted():
                 self._drain()
             self._ending.wait(LEFTOVERS_SECONDS)
 
@@ -193,13 +197,13 @@ class HookCompanion:
                 raise StoreError(fault)
 
     @contextlib.contextmanager
-    def _noted(self, what: str) -> Iterator[None]:
+    def _noted(self) -> Iterator[None]:
         try:
             yield
             self._fault = None
         except (HyperlociError, OSError, subprocess.TimeoutExpired) as error:
             if str(error) != self._fault:
-                _log.warning("%s: %s", what, error)
+                _log.warning("what hooks left is not stored yet: %s", error)
             self._fault = str(error)
 
     def stop(self) -> None:
@@ -218,7 +222,7 @@ class HookCompanion:
             "listening": desk is not None and desk.listening,
             "served": 0 if desk is None else desk.served,
             "stored": self._stored,
-            "error": self._fault,
+            "error": self._deaf or self._fault,
             **Account.of(self._settings.whereabouts.spool).as_dict(),
         }
 

@@ -23,6 +23,8 @@ from hyperloci.lifecycle.places import PlaceAccount, account
 from hyperloci.store import Store, health, vec
 from hyperloci.store.archive import Archive
 from hyperloci.store.connection import translated
+from hyperloci_hooks import spool
+from hyperloci_hooks.account import DAYS, Account
 
 MIN_FREE_BYTES: Final = 200_000_000
 """With less room left, a busy day of indexing may fill the disk."""
@@ -65,7 +67,7 @@ def examine(project: Path, *, repair: bool = False) -> list[Finding]:
     except HyperlociError as error:
         return [*findings, Finding(Level.ERROR, "settings", str(error), "correct the file or variable it names")]
     findings.extend(Finding(Level.WARNING, "settings", fault, "correct it") for fault in settings.project_faults)
-    for check in (_sqlite, _database, _backups, _disk, _git_project, _claude_code, _embedder, _spool):
+    for check in (_sqlite, _database, _backups, _disk, _git_project, _claude_code, _embedder, _spool, _hooks):
         findings.extend(check(settings, project, repair))
     return findings
 
@@ -252,12 +254,29 @@ def _embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
 
 
 def _spool(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
-    waiting, refused = (len(list(settings.spool_dir.glob(pattern))) for pattern in ("*.jsonl", "*.bad"))
-    if waiting:
-        yield Finding(Level.NOTE, "spool", f"{waiting} file(s) of hooks wait to be stored; the next session does it")
-    if refused:
-        message = f"{refused} file(s) of hooks could not be stored (*.bad in {settings.spool_dir})"
-        yield Finding(Level.NOTE, "spool", message, f"see {settings.log_file}, then delete them")
+    folder = settings.spool_dir
+    if waiting := spool.waiting(folder):
+        yield Finding(
+            Level.NOTE, "spool", f"{len(waiting)} file(s) of hooks wait to be stored; the next session does it"
+        )
+    for path, reason in spool.put_aside(folder):
+        mend = f"see {settings.log_file}; it is tried again with the next version; delete it to give it up"
+        yield Finding(Level.NOTE, "spool", f"{path} could not be stored: {reason}", mend)
+    unnamed = [] if spool.takes_unnamed(settings) else spool.unnamed(settings)
+    if unnamed:
+        message = f"{len(unnamed)} file(s) of hooks in {folder.parent} name no database: an earlier version left them"
+        mend = f"they wait for the default database; move them to {folder} to store them in this one"
+        yield Finding(Level.NOTE, "spool", message, mend)
+
+
+def _hooks(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    account = Account.of(str(settings.spool_dir))
+    for message, mend in account.worries():
+        yield Finding(Level.WARNING, "hooks", message, mend)
+    if account.events:
+        times = ", ".join(f"{event} {middle:.0f}/{end:.0f}" for event, (middle, end) in sorted(account.times.items()))
+        message = f"{account.events} events in {DAYS} days; ms each took (median/95th percentile): {times}"
+        yield Finding(Level.OK, "hooks", message)
 
 
 def file_system_of(path: Path, mounts: Path = Path("/proc/mounts")) -> str | None:

@@ -40,10 +40,12 @@ class House:
     Attributes:
         root: the folder of it all.
         extra: environment variables beside those that isolate it.
+        program: what to run instead of the installed server.
     """
 
     root: Path
     extra: dict[str, str] = field(default_factory=dict)
+    program: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         for folder in (self.home, self.project, self.root / "run"):
@@ -78,6 +80,8 @@ class House:
 
     @property
     def command(self) -> list[str]:
+        if self.program:
+            return self.program
         installed = shutil.which("hyperloci", path=str(Path(sys.executable).parent))
         assert installed is not None, "the package is not installed beside this Python"
         return [installed, "serve"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,10 +16,13 @@ from hypothesis import strategies as st
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, StoreBusyError
+from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.store import Store
-from hyperloci_hooks.spool import BATCH_FILES, LOST_AFTER_MS, drain_spool, save, waiting
+from hyperloci_hooks import spool
+from hyperloci_hooks.account import Account
+from hyperloci_hooks.spool import BATCH_FILES, LOST_AFTER_MS, drain_spool, has_work, put_aside, save, waiting
 from tests.support import examples
 
 NOW = 1_795_000_000_000
@@ -46,6 +51,14 @@ def keeper(tmp_path: Path) -> Iterator[Keeper]:
     where = Settings(database=tmp_path / "m.db", state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
     with Store.open(where.database, clock=lambda: NOW) as store:
         yield Keeper(store, where)
+
+
+def aside(keeper: Keeper) -> list[str]:
+    """Return why files were put aside; nothing else may be left in the spool."""
+    found = put_aside(keeper.settings.spool_dir)
+    left = {path.suffix for path in keeper.settings.spool_dir.iterdir()} - {".bad", ".why", ".txt"}
+    assert not left
+    return [reason for _, reason in found]
 
 
 def record(text: str, number: int = 1, kind: RecordKind = RecordKind.PROMPT) -> Record:
@@ -78,8 +91,10 @@ def test_a_record_of_another_shape_is_refused(change: dict[str, object]) -> None
 
 
 def test_a_saved_record_is_a_private_file_with_nothing_unfinished_beside_it(tmp_path: Path) -> None:
-    path = save(tmp_path / "spool", record("keep me"))
-    assert os.listdir(tmp_path / "spool") == [path.name]
+    where = Settings(database=tmp_path / "m.db", state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
+    path = save(where, record("keep me"))
+    assert path.parent == where.spool_dir and os.listdir(where.spool_dir) == [path.name]
+    assert json.loads(path.read_bytes())["database"] == os.path.realpath(where.database)
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
         assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -139,17 +154,19 @@ def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper:
     path.write_bytes(junk + path.read_bytes())
     assert drain_spool(keeper) == 1
     assert keeper.texts() == ["good"]
-    assert [name.suffix for name in keeper.settings.spool_dir.iterdir()] == [".bad"]
+    assert aside(keeper) == ["1 of its lines could not be stored: it is no record"]
     assert drain_spool(keeper) == 0
 
 
-def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: Keeper) -> None:
+@pytest.mark.parametrize("fault", [ValueError, TypeError, KeyError, RecursionError, MemoryError, AssertionError])
+def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: Keeper, fault: type[Exception]) -> None:
     for number in range(3):
         save(keeper.settings, record(f"text {number}", number))
-    keeper.fails["text 1"] = ValueError("no")
+    keeper.fails["text 1"] = fault("no")
     assert drain_spool(keeper) == 2
     assert keeper.texts() == ["text 0", "text 2"]
-    assert [path.suffix for path in keeper.settings.spool_dir.iterdir()] == [".bad"]
+    [reason] = aside(keeper)
+    assert reason.startswith("1 of its lines could not be stored: ") and "no" in reason
 
 
 def test_draining_stops_between_batches_when_it_may_not_go_on(keeper: Keeper) -> None:
@@ -165,3 +182,110 @@ def test_turns_are_stored_after_what_happened_before_them(keeper: Keeper) -> Non
     save(keeper.settings, record("Bash: make", 1, RecordKind.ACTION))
     drain_spool(keeper)
     assert keeper.texts() == ["Bash: make", "All done."]
+
+
+KILLED_BY_ONE = """
+import os, sys
+from pathlib import Path
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci_hooks import spool
+folder = Path(sys.argv[1])
+settings = Settings(
+    database=folder / "m.db", state_dir=folder / "state", runtime_dir=folder / "run", embedder=False, watch=False
+)
+real = Memory.keep
+Memory.keep = lambda self, record: os._exit(9) if record.text == "poison" else real(self, record)
+with Memory.open(settings, folder) as memory:
+    spool.drain_spool(memory)
+"""
+
+
+@pytest.mark.req("SPEC-02.04")
+def test_a_record_that_ends_whoever_stores_it_is_put_aside_and_the_others_are_stored(
+    keeper: Keeper, tmp_path: Path
+) -> None:
+    for number in range(BATCH_FILES + 3):
+        save(keeper.settings, record("poison" if number == 4 else f"text {number}", number))
+    codes = []
+    while has_work(keeper.settings) and len(codes) < 10:
+        done = subprocess.run([sys.executable, "-c", KILLED_BY_ONE, str(tmp_path)], check=False, timeout=100)
+        codes.append(done.returncode)
+    assert codes == [9, 9, 0]
+    assert len(keeper.texts()) == BATCH_FILES + 2
+    assert aside(keeper) == ["storing it ended the process 2 times"]
+    assert Account.of(str(keeper.settings.spool_dir)).outcomes == {"aside": 1}
+
+
+def test_what_another_version_put_aside_is_tried_again(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(keeper.settings, record("hard to store"))
+    keeper.fails["hard to store"] = ValueError("no")
+    drain_spool(keeper)
+    assert aside(keeper) and not has_work(keeper.settings)
+    keeper.fails.clear()
+    assert drain_spool(keeper) == 0
+    monkeypatch.setattr(spool, "__version__", "99")
+    assert has_work(keeper.settings)
+    assert drain_spool(keeper) == 1
+    assert keeper.texts() == ["hard to store"] and aside(keeper) == []
+
+
+def test_a_try_that_the_database_refused_or_that_was_called_off_does_not_count(keeper: Keeper) -> None:
+    path = save(keeper.settings, record("later"))
+    keeper.fails["later"] = StoreBusyError()
+    for _ in range(5):
+        with pytest.raises(StoreBusyError):
+            drain_spool(keeper)
+        assert waiting(keeper.settings.spool_dir) == [path]
+    keeper.fails["later"] = KeyboardInterrupt()  # type: ignore[assignment]
+    for _ in range(5):
+        with pytest.raises(KeyboardInterrupt):
+            drain_spool(keeper)
+    keeper.fails.clear()
+    assert drain_spool(keeper) == 1
+
+
+def test_a_spool_that_another_process_drains_is_left_to_it(keeper: Keeper) -> None:
+    save(keeper.settings, record("theirs"))
+    where = keeper.settings
+    election = Election(lock_path(where.lock_dir, "spool", where.whereabouts.database))
+    assert election.try_to_win()
+    assert drain_spool(keeper) == 0 and len(waiting(where.spool_dir)) == 1
+    election.resign()
+    assert drain_spool(keeper) == 1
+
+
+def test_a_record_of_another_database_goes_home(keeper: Keeper, tmp_path: Path) -> None:
+    other = replace(keeper.settings, database=tmp_path / "other.db")
+    path = save(other, record("of the other"))
+    keeper.settings.spool_dir.mkdir(parents=True)
+    path.rename(keeper.settings.spool_dir / path.name)
+    assert drain_spool(keeper) == 0
+    assert keeper.texts() == [] and waiting(other.spool_dir) == [path]
+
+
+@pytest.mark.parametrize("default", [True, False])
+def test_a_record_of_an_earlier_version_that_names_no_database_belongs_to_the_default_one(
+    tmp_path: Path, default: bool
+) -> None:
+    database = tmp_path / ("rlm-memory.db" if default else "client-b.db")
+    where = Settings(database=database, state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
+    old = tmp_path / "state" / "spool" / "1.jsonl"
+    old.parent.mkdir(parents=True)
+    old.write_text(json.dumps(record("from before").to_dict()) + "\n")
+    with Store.open(where.database, clock=lambda: NOW) as store:
+        keeper = Keeper(store, where)
+        assert drain_spool(keeper) == default
+        assert keeper.texts() == (["from before"] if default else [])
+    assert old.exists() is not default
+
+
+def test_databases_have_spools_and_sockets_of_their_own_and_links_lead_to_the_same(tmp_path: Path) -> None:
+    def where(name: str) -> Settings:
+        return Settings(database=tmp_path / name, state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
+
+    (tmp_path / "a.db").touch()
+    (tmp_path / "link.db").symlink_to(tmp_path / "a.db")
+    a, b, link = (where(name).whereabouts for name in ("a.db", "b.db", "link.db"))
+    assert a.spool != b.spool and a.sockets != b.sockets
+    assert (a.spool, a.sockets, a.database) == (link.spool, link.sockets, link.database)

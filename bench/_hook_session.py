@@ -1,0 +1,212 @@
+"""A session of prompts and tool uses through real hooks: what was kept, what was injected, and how long hooks took.
+
+Each hook stands against a Python that only imports `socket` and `json`, run in turns with it: on a machine that has
+other things to do, only the ratio says something.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from hyperloci.config import Settings
+from hyperloci.memory import Memory
+from hyperloci_hooks.account import Account
+from hyperloci_hooks.desk import Memories
+from hyperloci_hooks.spool import drain_spool, waiting
+from hyperloci_hooks.work import Work
+
+BARE = (sys.executable, "-c", "import socket, json")
+SPINNER = (sys.executable, "-c", "while True: pass")
+TOOLS_A_PROMPT = 3
+SETTLE_SECONDS = 600
+LEGACY = "2025-11-25"
+
+
+class Place:
+    """A home, a project and a database, and what a session says in them."""
+
+    def __init__(self, folder: Path, prompts: int) -> None:
+        self.prompts = prompts
+        self.project = folder / "project"
+        (self.project / ".git").mkdir(parents=True)
+        keep = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
+        self.environ = keep | {
+            "HOME": str(folder),
+            "CLAUDE_PROJECT_DIR": str(self.project),
+            "HYPERLOCI_RUNTIME_DIR": str(folder / "run"),
+            "HYPERLOCI_EMBEDDER": "false",
+            "HYPERLOCI_WATCH": "false",
+        }
+        self.settings = Settings.from_env(self.environ, self.project)
+        with self.memory() as memory:
+            for number in range(prompts):
+                memory.remember_fact(f"The edge gateway of {_name(number)} listens on TLS port {9_000 + number}")
+
+    @contextlib.contextmanager
+    def memory(self) -> Iterator[Memory]:
+        with Memory.open(self.settings, self.project) as memory:
+            yield memory
+
+    def told(self, session: str, event: str, number: int, part: int = 0) -> bytes:
+        """Return what Claude Code would tell of an event."""
+        fields: dict[str, Any] = {"session_id": session, "cwd": str(self.project)}
+        if event == "UserPromptSubmit":
+            prompt = f"Which TLS port does the edge gateway of {_name(number)} listen on?"
+            fields |= {"prompt": prompt, "prompt_id": f"{session}-p{number}"}
+        else:
+            use = {"command": f"pytest -q tests/test_{number}_{part}.py"}
+            fields |= {"tool_name": "Bash", "tool_input": use, "tool_use_id": f"{session}-t{number}-{part}"}
+            fields |= {"tool_response": {"stdout": "ok\n" * 200}}
+        return json.dumps(fields).encode()
+
+    def kept(self, session: str) -> int:
+        """Return how many events of a session are stored once nothing is under way any more."""
+        until = time.monotonic() + SETTLE_SECONDS
+        with self.memory() as memory:
+            while time.monotonic() < until:
+                drain_spool(memory)
+                spool = self.settings.spool_dir
+                if not Account.of(str(spool)).under_way and not waiting(spool):
+                    break
+                time.sleep(0.1)
+            nodes = memory.store.nodes.query_nodes("experience", subtypes=("episode", "action"), limit=100_000)
+        return sum(node.session_id == session for node in nodes)
+
+
+def _name(number: int) -> str:
+    syllables = ("zor", "bek", "lum", "tar", "vix", "qua", "nep", "dril", "ost", "hum")
+    return "".join(syllables[int(digit)] for digit in f"{number:03d}")
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """Keep processors busy with so many processes."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(count):
+            process = subprocess.Popen(SPINNER)
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        yield
+
+
+@contextlib.contextmanager
+def server(place: Place) -> Iterator[None]:
+    """Run a server, from when it listens to hooks."""
+    command = shutil.which("hyperloci", path=str(Path(sys.executable).parent))
+    assert command is not None
+    with subprocess.Popen(
+        [command, "serve"],
+        env=place.environ,
+        cwd=place.project,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        assert process.stdin and process.stdout
+        hello = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        for message in (
+            {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+            {"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}},
+            {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}},
+        ):
+            process.stdin.write(json.dumps(message).encode() + b"\n")
+            process.stdin.flush()
+        sockets = Path(place.settings.whereabouts.sockets)
+        while not list(sockets.glob(f"{process.pid}.s")):
+            time.sleep(0.02)
+        yield
+        process.stdin.close()
+
+
+def timed(command: tuple[str, ...], told: bytes, environ: Mapping[str, str]) -> tuple[float, dict[str, Any]]:
+    """Return how long a process took, in milliseconds, and what it answered."""
+    began = time.perf_counter()
+    done = subprocess.run(command, input=told, env=dict(environ), capture_output=True, check=True)
+    took = 1_000 * (time.perf_counter() - began)
+    return took, json.loads(done.stdout or b"{}")
+
+
+def run(place: Place, session: str) -> dict[str, Any]:
+    """Run a session and return what came of it."""
+    hook = str(Path(sys.executable).parent / "hyperloci-hook")
+    times: defaultdict[str, list[float]] = defaultdict(list)
+    injected = 0
+    timed((hook, "SessionStart"), json.dumps({"session_id": session, "source": "clear"}).encode(), place.environ)
+    for number in range(place.prompts):
+        times["bare"].append(timed(BARE, b"", place.environ)[0])
+        took, answer = timed((hook, "UserPromptSubmit"), place.told(session, "UserPromptSubmit", number), place.environ)
+        times["UserPromptSubmit"].append(took)
+        injected += "hookSpecificOutput" in answer
+        for part in range(TOOLS_A_PROMPT):
+            told = place.told(session, "PostToolUse", number, part)
+            times["PostToolUse"].append(timed((hook, "PostToolUse"), told, place.environ)[0])
+        times["SessionStart"].append(_start(hook, place, number))
+    bare = _quantile(times["bare"], 0.5), _quantile(times["bare"], 0.95)
+    found: dict[str, Any] = {
+        "kept": place.kept(session),
+        "events": place.prompts * (1 + TOOLS_A_PROMPT),
+        "injected": injected,
+        "prompts": place.prompts,
+    }
+    for event in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
+        middle, end = _quantile(times[event], 0.5), _quantile(times[event], 0.95)
+        found[event] = {
+            "p50_ms": round(middle, 1),
+            "p95_ms": round(end, 1),
+            "p50_ratio": round(middle / bare[0], 2),
+            "p95_ratio": round(end / bare[0], 2),
+            "p95_to_p95": round(end / bare[1], 2),
+        }
+    found["bare_ms"] = [round(value, 1) for value in bare]
+    return found
+
+
+def _start(hook: str, place: Place, number: int) -> float:
+    told = json.dumps({"session_id": f"other-{number}", "source": "startup"}).encode()
+    return timed((hook, "SessionStart"), told, place.environ)[0]
+
+
+def _quantile(values: list[float], share: float) -> float:
+    ordered = sorted(values)
+    return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
+
+
+def due(prompts: int) -> int:
+    """Return how many prompts bring something up where nobody is in a hurry."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, memories = Place(Path(folder), prompts), Memories()
+        answers = []
+        for number in range(prompts):
+            work = Work("UserPromptSubmit", place.environ, lend=memories.lend)
+            answers.append(work.answer(place.told("session", "UserPromptSubmit", number)))
+        memories.close()
+    return sum("hookSpecificOutput" in answer for answer in answers)
+
+
+def sessions(prompts: int, spinners: int) -> dict[str, dict[str, Any]]:
+    """Return what came of a session with a server and without, quiet and on a busy machine."""
+    found, due_at_all = {}, due(prompts)
+    for label, served, load in (
+        ("server, quiet", True, 0),
+        ("server, busy", True, spinners),
+        ("no server, quiet", False, 0),
+        ("no server, busy", False, spinners),
+    ):
+        with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
+            place = Place(Path(folder), prompts)
+            if served:
+                stack.enter_context(server(place))
+            stack.enter_context(busy(load))
+            found[label] = {**run(place, "session"), "due": due_at_all}
+    return found
