@@ -14,6 +14,7 @@ The tree, by what a caller can do about it::
         ├── StoreFullError       no room left on the disk
         ├── StoreReadOnlyError   the file or its folder cannot be written
         ├── StoreCorruptError    the file is not a healthy SQLite database
+        ├── StoreMovedError      another program moved, replaced or cut its files while they were open
         └── StoreVersionError    the schema is newer than this program knows
 
 A class's docstring is its default message. Messages name the value that was wrong and what would be right.
@@ -75,6 +76,16 @@ class StoreReadOnlyError(StoreError):
 
 class StoreCorruptError(StoreError):
     """The file is not a healthy SQLite database. Run `hyperloci doctor`; a backup may lie beside it."""
+
+
+class StoreMovedError(StoreError):
+    """Another program has changed the database's files while they were in use. Nothing was written; try again.
+
+    Attributes:
+        event: the same for all connections of a process that notice the same change.
+    """
+
+    event = 0
 
 
 class StoreVersionError(StoreError):

@@ -152,6 +152,8 @@ class Keeper:
         election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
         with open_for_upkeep(self._settings, self._clock) as store:
             if not due_steps(store, self._clock(), steps) or not election.try_to_win():
+                # Whoever copies the file while the session is idle copies all of it.
+                store.empty_log()
                 return None
             try:
                 self._tell(working=True)

@@ -339,6 +339,9 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
 
 def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:
     """Keep a copy of the database and write the backup over it in one transaction; False if it is too damaged."""
+    if not database.stat().st_size:
+        # Cut by another program: sessions that have it open would keep it from being written as a new one.
+        return False
     try:
         with translated(database), contextlib.closing(_connect(database, "rw")) as present:
             back_up(present, kept)
