@@ -240,7 +240,16 @@ def _embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
     if not settings.embedder:
         yield Finding(Level.NOTE, "embedder", "switched off: searches use keywords only", "unset HYPERLOCI_EMBEDDER")
         return
-    status = EmbedderClient(settings).status()
+    client = EmbedderClient(settings)
+    status = client.status()
+    if status is None and client.silent_since is not None:
+        yield Finding(
+            Level.WARNING,
+            "embedder",
+            "it runs, but does not answer: searches use words until it does",
+            "nothing: the session that started it replaces it within a minute; else start Claude Code again",
+        )
+        return
     state = f"running: {status}" if status else "not running; a session starts it when it is needed"
     yield Finding(Level.OK, "embedder", state)
 

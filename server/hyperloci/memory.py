@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from hyperloci.clock import Clock, system_clock
+from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
 from hyperloci.ingest.project import Project
@@ -811,7 +811,9 @@ class Memory:
     def _embedder_state(self) -> dict[str, Any]:
         status = None if self._client is None else self._client.status()
         if status is None:
-            return {"warm": False, "enabled": self.settings.embedder}
+            silent = None if self._client is None else self._client.silent_since
+            told = {} if silent is None else {"silent_since": to_iso(silent)}
+            return {"warm": False, "enabled": self.settings.embedder, **told}
         return {"warm": True, "enabled": True, "model": status.model_id, "device": status.device}
 
     def close(self) -> None:
