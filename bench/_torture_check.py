@@ -19,7 +19,7 @@ from hyperloci_hooks.spool import drain_spool
 SEARCHED = 100
 """So many acknowledged facts are looked for by search too, not only by id."""
 
-LOCKED = ("locked", "busy", "StoreBusyError")
+LOCKED = ("locked", "busy", "is writing to the memory", "StoreBusyError")
 
 
 @dataclass(slots=True)

@@ -63,7 +63,7 @@ class StoreError(HyperlociError):
 
 
 class StoreBusyError(StoreError):
-    """The database is busy: another process held the write lock for too long. Nothing was written; try again."""
+    """Another program is writing to the memory, and has been for too long. Nothing was stored; try again shortly."""
 
 
 class StoreFullError(StoreError):
@@ -79,13 +79,10 @@ class StoreCorruptError(StoreError):
 
 
 class StoreMovedError(StoreError):
-    """Another program has changed the database's files while they were in use. Nothing was written; try again.
-
-    Attributes:
-        event: the same for all connections of a process that notice the same change.
-    """
+    """Another program has changed the database's files while they were in use. Nothing was written; try again."""
 
     event = 0
+    """The same for all connections of a process that notice the same change."""
 
 
 class StoreVersionError(StoreError):

@@ -70,6 +70,9 @@ Progress = Callable[[int, int, str], None]
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
 
+REPL_PATIENCE_MS: Final = 3_000
+"""How long one write of a program waits for another process's; a program has 10 s for all that it does."""
+
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
 
@@ -533,7 +536,9 @@ class Memory:
         from hyperloci.sandbox.functions import functions_of
         from hyperloci.sandbox.runner import run
 
-        return run(code, functions_of(self))
+        # Within a program's time, so that it learns why, instead of being stopped while it waits.
+        with self.store.patience(REPL_PATIENCE_MS):
+            return run(code, functions_of(self))
 
     # -- ingestion ---------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ from hyperloci.ingest.election import Election, lock_path
 from hyperloci.ingest.watch import SWITCH_SECONDS
 from hyperloci.lifecycle.step import Step, UpkeepContext
 from hyperloci.store import Store
+from hyperloci.store.connection import in_words
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -130,9 +131,10 @@ class Keeper:
             report = self._work()
         except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
             known = isinstance(error, HyperlociError | OSError)
-            if str(error) != self.status()["last_error"]:
-                _log.warning("upkeep failed: %s", error, exc_info=not known)
-            self._tell(last_error=str(error) or type(error).__name__, working=False)
+            words = in_words(error)
+            if words != self.status()["last_error"]:
+                _log.warning("upkeep failed: %s", words, exc_info=not known)
+            self._tell(last_error=words, working=False)
             return
         if report is None:
             return

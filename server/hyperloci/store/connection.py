@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from hyperloci.errors import (
+    HyperlociError,
     StoreBusyError,
     StoreCorruptError,
     StoreError,
@@ -69,14 +70,31 @@ _PRIMARY_CODE_MASK: Final = 0xFF
 
 
 def translate(error: Exception, path: object = None) -> StoreError:
-    """Return our error for one of SQLite's."""
-    code = getattr(error, "sqlite_errorcode", None)
+    """Return our error for one of SQLite's, in our words: SQLite's own tell a caller nothing to do."""
     where = f" Database: {path}." if path is not None else ""
+    kind = _kind(error)
+    if kind is StoreError:
+        return StoreError(f"The database could not do it: {error}.{where}")
+    logger.debug("SQLite said: %s", error)
+    return kind(f"{(kind.__doc__ or '').strip()}{where}")
+
+
+def _kind(error: Exception) -> type[StoreError]:
+    code = getattr(error, "sqlite_errorcode", None)
     if code is not None:
         for codes, kind in _FAULTS:
             if code in codes or code & _PRIMARY_CODE_MASK in codes:
-                return kind(f"{(kind.__doc__ or '').strip()}{where} ({error})")
-    return StoreError(f"The database could not do it: {error}.{where}")
+                return kind
+    return StoreError
+
+
+def in_words(error: BaseException) -> str:
+    """Return what to tell of any error: our words for SQLite's, its own for ours, with its type for others."""
+    if isinstance(error, sqlite3.Error):
+        return str(translate(error))
+    if isinstance(error, HyperlociError | OSError):
+        return str(error) or type(error).__name__
+    return f"{type(error).__name__}: {error}"
 
 
 @contextlib.contextmanager
