@@ -63,7 +63,7 @@ class StoreError(HyperlociError):
 
 
 class StoreBusyError(StoreError):
-    """Another program is writing to the memory, and has been for too long. Nothing was stored; try again shortly."""
+    """Another program is writing to the memory, and has been for too long. Nothing was written; try again shortly."""
 
 
 class StoreFullError(StoreError):
