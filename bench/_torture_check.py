@@ -25,7 +25,7 @@ SEARCHED = 100
 HOOK_SECONDS = OWN_SECONDS + 10
 """The kernel ends by then what a hook left its event to."""
 
-LOCKED = ("locked", "busy", "StoreBusyError")
+LOCKED = ("locked", "busy", "is writing to the memory", "StoreBusyError")
 
 
 @dataclass(slots=True)

@@ -48,4 +48,6 @@ def test_a_syntax_error_knows_its_column() -> None:
 def test_what_a_full_or_busy_store_says_tells_what_became_of_the_write(kind: type[HyperlociError]) -> None:
     says = str(kind())
     assert says.endswith(".")
-    assert ("Nothing was written" in says) is (kind in (errors.StoreBusyError, errors.StoreFullError))
+    assert ("Nothing was written" in says) is (
+        kind in (errors.StoreBusyError, errors.StoreFullError, errors.StoreMovedError)
+    )

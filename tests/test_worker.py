@@ -12,8 +12,10 @@ import anyio
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, StoreReadOnlyError
+from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, StoreMovedError, StoreReadOnlyError
 from hyperloci.memory import Memory
+from hyperloci.store import Store
+from hyperloci.store.custody import rescued
 from hyperloci.worker import Desk, MemoryWorker, Workers, memory_opener
 
 pytestmark = pytest.mark.anyio
@@ -156,18 +158,25 @@ async def test_a_call_cancelled_while_the_memory_opens_leaves_nothing_open(open_
         opened[0].store.connection.execute("SELECT 1")
 
 
-async def test_a_database_file_that_was_replaced_is_opened_anew(
+async def test_that_a_database_was_taken_away_is_told_once_and_then_a_new_one_is_opened(
     settings: Settings, open_memory: Callable[[], Memory]
 ) -> None:
-    desk = Desk(open_memory)
-    await desk.call(mark, "in the old file")
+    workers = Workers(open_memory)
+    await workers.writer.call(mark, "in the old file")
+    assert await workers.reader.call(count) == 1
     for file in settings.database.parent.glob("memory.db*"):
         file.unlink()
-    await desk.call(mark, "in the new file")
-    assert await desk.call(count) == 1
-    await desk.close()
+    with pytest.raises(StoreMovedError, match=r"moved or deleted.*was saved to .*-rescued-"):
+        await workers.reader.call(count)
+    await workers.writer.call(mark, "in the new file")
+    assert await workers.reader.call(count) == 1
+    await workers.close()
     with open_memory() as other:
         assert count(other) == 1
+    [copy] = rescued(settings.database)
+    with Store.open(copy) as kept:
+        [node] = kept.nodes.query_nodes()
+        assert "in the old file" in node.content
 
 
 @pytest.mark.req("SPEC-02.04")

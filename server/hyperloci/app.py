@@ -181,23 +181,23 @@ def serve(settings: Settings, project_path: Path, *, fault: ConfigurationError |
     gc.freeze()
     gc.enable()
     try:
-        anyio.run(_serve_stdio, server, companions)
+        anyio.run(_serve_stdio, server, companions, settings.database)
     except* (BrokenPipeError, ConnectionResetError):
         _log.info("the client closed its end")
     return 0
 
 
-async def _serve_stdio(server: HyperlociServer, companions: Sequence[Companion]) -> None:
+async def _serve_stdio(server: HyperlociServer, companions: Sequence[Companion], database: Path) -> None:
     import anyio
 
     async with anyio.create_task_group() as group:
         if sys.platform != "win32":
-            group.start_soon(_leave_on_signal, server, companions)
+            group.start_soon(_leave_on_signal, server, companions, database)
         await server.run_stdio_async()
         group.cancel_scope.cancel()
 
 
-async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Companion]) -> None:
+async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Companion], database: Path) -> None:
     """End the process at the first signal that asks for it.
 
     Cancelling is not enough: the SDK reads stdin in a thread that sits in a system call until the client closes its
@@ -217,11 +217,15 @@ async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Compani
         state = getattr(server, "state", None)
         if state is not None:
             await state.workers.close()
-    _leave(0)
+    _leave(0, database)
 
 
-def _leave(code: int) -> NoReturn:
-    """End the process now, threads or not; everything durable is durable already."""
+def _leave(code: int, database: Path) -> NoReturn:
+    """End the process now, threads or not; everything durable is durable already, if not all in one file."""
+    if os.path.exists(f"{database}-wal"):
+        from hyperloci.store.closing import leave_whole
+
+        leave_whole(database)
     logging.shutdown()
     os._exit(code)
 
@@ -292,7 +296,7 @@ def main() -> NoReturn:
     except Exception:
         _log.exception("the server ended by an error")
         code = 1
-    _leave(code)
+    _leave(code, settings.database)
 
 
 def _here() -> Path:

@@ -22,7 +22,9 @@ from hyperloci.lifecycle import backups
 from hyperloci.lifecycle.places import PlaceAccount, account
 from hyperloci.store import Store, health, vec
 from hyperloci.store.archive import Archive
+from hyperloci.store.closing import log_bytes
 from hyperloci.store.connection import translated
+from hyperloci.store.custody import rescued
 from hyperloci_hooks import spool
 from hyperloci_hooks.account import DAYS, Account
 
@@ -93,13 +95,36 @@ def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
             f"{path} lies on a network file system ({kind}); locks may not hold there",
             "set RLM_MEMORY_DB to a file on a local disk",
         )
+    yield from _saved_copies(path)
+    held = log_bytes(path)
     try:
         with translated(path), Store.open(path, backup_dir=settings.backup_dir) as store:
             yield from _health(store, repair)
+            yield from _log(store, held)
     except StoreCorruptError as error:
         yield Finding(Level.ERROR, "database", str(error), _restoring(settings))
     except HyperlociError as error:
         yield Finding(Level.ERROR, "database", str(error))
+
+
+def _saved_copies(path: Path) -> Iterator[Finding]:
+    for copy in rescued(path):
+        yield Finding(
+            Level.ERROR,
+            "database",
+            f"its file was taken away while it was in use; what it held then was saved to {copy}",
+            f"hyperloci restore-backup {copy}, or delete that file, if what is remembered now is what you want",
+        )
+
+
+def _log(store: Store, held: int) -> Iterator[Finding]:
+    """Tell what a copy of the file alone would lack, and whether the log that is in use is still there."""
+    if held:
+        store.empty_log()
+        left = log_bytes(store.path)
+        message = f"{held / 1e6:.1f} MB lay in the log beside it ({store.path.name}-wal)"
+        more = "; all of it is in the file now" if not left else f", {left / 1e6:.1f} MB still do: a session is at work"
+        yield Finding(Level.NOTE, "database", message + more, "copy it with `hyperloci backup FILE`" if left else "")
 
 
 def _place(path: Path) -> Finding:
@@ -248,7 +273,16 @@ def _embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
     if not settings.embedder:
         yield Finding(Level.NOTE, "embedder", "switched off: searches use keywords only", "unset HYPERLOCI_EMBEDDER")
         return
-    status = EmbedderClient(settings).status()
+    client = EmbedderClient(settings)
+    status = client.status()
+    if status is None and client.silent_since is not None:
+        yield Finding(
+            Level.WARNING,
+            "embedder",
+            "it runs, but does not answer: searches use words until it does",
+            "nothing: the session that started it replaces it within a minute; else start Claude Code again",
+        )
+        return
     state = f"running: {status}" if status else "not running; a session starts it when it is needed"
     yield Finding(Level.OK, "embedder", state)
 

@@ -14,6 +14,7 @@ The tree, by what a caller can do about it::
         ├── StoreFullError       no room left on the disk
         ├── StoreReadOnlyError   the file or its folder cannot be written
         ├── StoreCorruptError    the file is not a healthy SQLite database
+        ├── StoreMovedError      another program moved, replaced or cut its files while they were open
         └── StoreVersionError    the schema is newer than this program knows
 
 A class's docstring is its default message. Messages name the value that was wrong and what would be right.
@@ -62,7 +63,7 @@ class StoreError(HyperlociError):
 
 
 class StoreBusyError(StoreError):
-    """The database is busy: another process held the write lock for too long. Nothing was written; try again."""
+    """Another program is writing to the memory, and has been for too long. Nothing was written; try again shortly."""
 
 
 class StoreFullError(StoreError):
@@ -75,6 +76,13 @@ class StoreReadOnlyError(StoreError):
 
 class StoreCorruptError(StoreError):
     """The file is not a healthy SQLite database. Run `hyperloci doctor`; a backup may lie beside it."""
+
+
+class StoreMovedError(StoreError):
+    """Another program has changed the database's files while they were in use. Nothing was written; try again."""
+
+    event = 0
+    """The same for all connections of a process that notice the same change."""
 
 
 class StoreVersionError(StoreError):

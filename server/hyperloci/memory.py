@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from hyperloci.clock import Clock, system_clock
+from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
 from hyperloci.ingest.project import Project
@@ -72,6 +72,9 @@ Progress = Callable[[int, int, str], None]
 
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
+
+REPL_PATIENCE_MS: Final = 3_000
+"""How long one write of a program waits for another process's; a program has 10 s for all that it does."""
 
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
@@ -538,7 +541,9 @@ class Memory:
         from hyperloci.sandbox.functions import functions_of
         from hyperloci.sandbox.runner import run
 
-        return run(code, functions_of(self))
+        # Within a program's time, so that it learns why, instead of being stopped while it waits.
+        with self.store.patience(REPL_PATIENCE_MS):
+            return run(code, functions_of(self))
 
     # -- ingestion ---------------------------------------------------------------------------------------------------
 
@@ -907,7 +912,9 @@ class Memory:
     def _embedder_state(self) -> dict[str, Any]:
         status = None if self._client is None else self._client.status()
         if status is None:
-            return {"warm": False, "enabled": self.settings.embedder}
+            silent = None if self._client is None else self._client.silent_since
+            told = {} if silent is None else {"silent_since": to_iso(silent)}
+            return {"warm": False, "enabled": self.settings.embedder, **told}
         return {"warm": True, "enabled": True, "model": status.model_id, "device": status.device}
 
     def close(self) -> None:

@@ -6,7 +6,6 @@ runs programs (`memory_repl`), which may take seconds.
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar, cast
 import aiosqlite
 import anyio
 
-from hyperloci.errors import NotReadyError
+from hyperloci.errors import NotReadyError, StoreMovedError
 
 if TYPE_CHECKING:
     from hyperloci.config import Settings
@@ -45,11 +44,9 @@ class MemoryWorker(aiosqlite.Connection):
 
     def __init__(self, open_memory: OpenMemory) -> None:
         self._memory: Memory | None = None
-        self._file: tuple[int, int] | None = None
 
         def connect() -> sqlite3.Connection:
             memory = self._memory = open_memory()
-            self._file = _identity(memory.store.path)
             return memory.store.connection
 
         super().__init__(connect, ROWS_AT_ONCE)
@@ -83,22 +80,25 @@ class MemoryWorker(aiosqlite.Connection):
         may be written by now.
         """
         memory = self._memory
-        return memory is not None and (memory.store.read_only or self._file != _identity(memory.store.path))
+        return memory is not None and (memory.store.read_only or memory.store.custody.is_touched())
 
+    async def secure(self) -> StoreMovedError | None:
+        """Bring what a moved or replaced file holds to safety; return what to tell of it."""
 
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+        def secured(memory: Memory) -> StoreMovedError | None:
+            change = None if memory.store.read_only else memory.store.custody.change()
+            return None if change is None else memory.store.custody.secure(change)
+
+        return await self.call(secured)
 
 
 class Desk:
     """A worker that is opened when first needed, and again after it could not be opened or its file was replaced."""
 
-    def __init__(self, open_memory: OpenMemory) -> None:
+    def __init__(self, open_memory: OpenMemory, told: set[int] | None = None) -> None:
+        """Make it; `told` has the changes of the files that a caller was told of, by any desk of the server."""
         self._open_memory = open_memory
+        self._told = set[int]() if told is None else told
         self._opening = anyio.Lock()
         self._worker: MemoryWorker | None = None
         self._closed = False
@@ -108,6 +108,7 @@ class Desk:
 
         Raises:
             StoreError: the database can't be opened; the next call tries again.
+            StoreMovedError: its files were moved, replaced or cut; the next call opens what is there then.
         """
         worker = await self._ready()
         return await worker.call(use_case, *args, **kwargs)
@@ -136,7 +137,11 @@ class Desk:
     async def _renew(self) -> None:
         if self._worker is not None and self._worker.is_stale():
             stale, self._worker = self._worker, None
+            moved = await stale.secure()
             await stale.close()
+            if moved is not None and moved.event not in self._told:
+                self._told.add(moved.event)
+                raise moved
         if self._worker is None and not self._closed:
             worker = MemoryWorker(self._open_memory)
             await worker.start()
@@ -147,10 +152,11 @@ class Workers:
     """The workers of one server."""
 
     def __init__(self, open_memory: OpenMemory) -> None:
-        self.reader = Desk(open_memory)
-        self.writer = Desk(open_memory)
-        self.indexer = Desk(open_memory)
-        self.repl = Desk(open_memory)
+        told: set[int] = set()
+        self.reader = Desk(open_memory, told)
+        self.writer = Desk(open_memory, told)
+        self.indexer = Desk(open_memory, told)
+        self.repl = Desk(open_memory, told)
 
     async def close(self) -> None:
         """Close every worker."""

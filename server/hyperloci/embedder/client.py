@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
+from hyperloci.embedder.patience import COUNTED_SECONDS, PROBE_SECONDS, Patience, patience_with
 from hyperloci.embedder.rendezvous import Rendezvous, connect, rendezvous
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
 
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 
     from hyperloci.embedder.status import EmbedderStatus
     from hyperloci.spaces.query import QueryFingerprint
+
+
+class SilentError(NotReadyError):
+    """The embedder has not answered lately."""
+
 
 DEFAULT_SECONDS: Final = 5.0
 """A cold embedder answers within half a second, a warm one within a hundredth; past this, something is wrong."""
@@ -42,9 +48,11 @@ _SERVER_SHARE: Final = 0.9
 class EmbedderClient:
     """Talks to the embedder of these settings, whoever owns it. Holds no connection; safe in any thread."""
 
-    def __init__(self, settings: Settings, *, transport: str | None = None) -> None:
+    def __init__(self, settings: Settings, *, transport: str | None = None, insistent: bool = False) -> None:
+        """Make it; an `insistent` one asks an embedder that does not answer as often as it is told to."""
         self._settings = settings
         self._transport = transport
+        self._insistent = insistent
 
     def embed(
         self, texts: Sequence[str], timeout: float = DEFAULT_SECONDS, *, model_id: str | None = None
@@ -171,7 +179,50 @@ class EmbedderClient:
             results.append(_matrices(header, body, texts=len(part), tokens=tokens))
         return results
 
+    @property
+    def silent_since(self) -> int | None:
+        """Since when an embedder that runs has not answered (Unix ms); None where it does, or none runs."""
+        return patience_with(self._place().address).silent_since
+
     def _request(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
+        """Ask and wait for the answer: once in vain, then not at all until the embedder is well again.
+
+        Raises:
+            SilentError: it has not answered lately.
+        """
+        patience = patience_with(self._place().address)
+        if not self._insistent and not (patience.may_ask() and self._is_back(patience)):
+            raise SilentError(patience.words())
+        counts = deadline - time.monotonic() >= COUNTED_SECONDS
+        try:
+            answer = self._asked(request, deadline)
+        except wire.DeadlineError:
+            if counts:
+                patience.was_silent()
+            raise
+        except NotReadyError:
+            # It said so itself, or nobody listens there: the next one to ask loses no time.
+            patience.has_answered()
+            raise
+        patience.has_answered()
+        return answer
+
+    def _is_back(self, patience: Patience) -> bool:
+        """Tell whether an embedder that was silent is well again, at the cost of a moment."""
+        if patience.silent_since is None:
+            return True
+        try:
+            answer, _ = self._asked({"op": "status"}, wire.deadline_after(PROBE_SECONDS))
+            well = float(answer["status"]["busy_seconds"]) < PROBE_SECONDS
+        except NotReadyError:
+            return True
+        except (HyperlociError, KeyError, TypeError, ValueError):
+            well = False
+        if not well:
+            patience.was_silent()
+        return well
+
+    def _asked(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
         try:
             connection = connect(self._place(), deadline=deadline)
         except ConfigurationError as error:
@@ -210,7 +261,7 @@ def _scores(header: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
 
 
 def _error(header: Mapping[str, Any]) -> HyperlociError:
-    kinds = {"not_ready": NotReadyError, "bad_request": BadRequestError}
+    kinds = {"not_ready": NotReadyError, "bad_request": BadRequestError, "late": wire.DeadlineError}
     return kinds.get(str(header.get("error")), EmbedderError)(str(header.get("message") or "") or None)
 
 

@@ -69,7 +69,7 @@ class EmbedderOwner:
         self._handover = handover or Handover(settings=settings)
         self._policy = policy or Policy()
         self._place = rendezvous(settings, self._handover.transport)
-        self._client = EmbedderClient(settings, transport=self._handover.transport)
+        self._client = EmbedderClient(settings, transport=self._handover.transport, insistent=True)
         self._mutex = threading.Lock()
         self._lock = FileLock(self._place.lock, timeout=0, thread_local=False, mode=0o600)
         self._closing = threading.Event()

@@ -130,7 +130,9 @@ class Server:
         try:
             answer = self._engine.submit(texts, tokens=request.get("tokens") is True, deadline=deadline)
         except TimeoutError:
-            raise EmbedderError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
+            raise wire.DeadlineError(
+                f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
+            ) from None
         return (
             {"ok": True, "model_id": answer.model_id, "shapes": [list(matrix.shape) for matrix in answer.matrices]},
             b"".join(matrix.astype("<f4", copy=False).tobytes() for matrix in answer.matrices),
@@ -143,7 +145,9 @@ class Server:
         try:
             seen = self._engine.see(text, entities, deadline=time.monotonic() + seconds)
         except TimeoutError:
-            raise EmbedderError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
+            raise wire.DeadlineError(
+                f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
+            ) from None
         return to_message(seen)
 
     def _contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
@@ -191,4 +195,6 @@ def _database(request: Mapping[str, Any]) -> Path:
 def _kind(error: HyperlociError) -> str:
     if isinstance(error, NotReadyError):
         return "not_ready"
+    if isinstance(error, wire.DeadlineError):
+        return "late"
     return "bad_request" if isinstance(error, BadRequestError) else "failed"

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import logging
 import threading
-import time
 from collections.abc import Callable
 from typing import Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.rendezvous import connect, rendezvous
+from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import HyperlociError
 from hyperloci.store import Store
 from hyperloci.store.connection import translated
@@ -21,7 +20,7 @@ from hyperloci.store.stats import anything_waits
 logger = logging.getLogger(__name__)
 
 LOOK_SECONDS: Final = 2.0
-"""How often a session looks. A look at an embedder that is at home is one connection, 0.1 ms; where none is, one read
+"""How often a session looks. A look at an embedder that is at home is one short question, 1 ms; where none is, one read
 of the queue beside it, 2 ms. Within seconds of a death the next one takes over."""
 
 _ANSWER_SECONDS: Final = 0.5
@@ -36,6 +35,7 @@ class Takeover:
     def __init__(self, settings: Settings, start: Callable[[], object], every: float = LOOK_SECONDS) -> None:
         """Make it; `start` is called where an embedder is missing, as often as it is."""
         self._settings = settings
+        self._client = EmbedderClient(settings, insistent=True)
         self._start = start
         self._every = every
         self._ending = threading.Event()
@@ -60,11 +60,8 @@ class Takeover:
                 logger.info("it can't be told whether memories wait for vectors: %s", error)
 
     def _at_home(self) -> bool:
-        try:
-            connect(rendezvous(self._settings), deadline=time.monotonic() + _ANSWER_SECONDS).close()
-        except HyperlociError:
-            return False
-        return True
+        # Whoever holds the socket and says nothing is no embedder: one that is starting or loading tells its state.
+        return self._client.status(_ANSWER_SECONDS) is not None
 
     def _something_waits(self) -> bool:
         if not self._settings.database.is_file():

@@ -25,6 +25,7 @@ from hyperloci.ingest.watch_files import FileWatch
 from hyperloci.ingest.watch_worker import Pace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
+from hyperloci.store.connection import in_words
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0
@@ -183,8 +184,9 @@ class Watchers:
         with self._lock:
             failures = self._status.failures + 1
         known = isinstance(error, HyperlociError | OSError)
-        _log.warning("watching %s failed (%d in a row): %s", self._project.root, failures, error, exc_info=not known)
-        self._tell(last_error=str(error) or type(error).__name__, failures=failures)
+        words = in_words(error)
+        _log.warning("watching %s failed (%d in a row): %s", self._project.root, failures, words, exc_info=not known)
+        self._tell(last_error=words, failures=failures)
 
     def _wait_after_failures(self) -> float:
         with self._lock:

@@ -21,6 +21,7 @@ from hyperloci.ingest.election import Election, lock_path
 from hyperloci.ingest.watch import SWITCH_SECONDS
 from hyperloci.lifecycle.step import Step, UpkeepContext
 from hyperloci.store import Store
+from hyperloci.store.connection import in_words
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -130,9 +131,10 @@ class Keeper:
             report = self._work()
         except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
             known = isinstance(error, HyperlociError | OSError)
-            if str(error) != self.status()["last_error"]:
-                _log.warning("upkeep failed: %s", error, exc_info=not known)
-            self._tell(last_error=str(error) or type(error).__name__, working=False)
+            words = in_words(error)
+            if words != self.status()["last_error"]:
+                _log.warning("upkeep failed: %s", words, exc_info=not known)
+            self._tell(last_error=words, working=False)
             return
         if report is None:
             return
@@ -152,6 +154,8 @@ class Keeper:
         election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
         with open_for_upkeep(self._settings, self._clock) as store:
             if not due_steps(store, self._clock(), steps) or not election.try_to_win():
+                # Whoever copies the file while the session is idle copies all of it.
+                store.empty_log()
                 return None
             try:
                 self._tell(working=True)

@@ -27,6 +27,7 @@ from hyperloci.lifecycle import backups, decay
 from hyperloci.lifecycle.pyramid import steps as pyramid
 from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, Step, UpkeepContext, UpkeepStoppedError
 from hyperloci.store import Store
+from hyperloci.store.connection import in_words
 from hyperloci.store.stats import get_meta, set_meta
 
 _log = logging.getLogger(__name__)
@@ -201,7 +202,7 @@ def _run(context: UpkeepContext, step: Step) -> StepReport:
         error = str(fault) or type(fault).__name__
         _log.warning("upkeep: %s failed: %s", step.name, error)
     except Exception as fault:  # One part's defect must not keep the others from running.
-        error = f"{type(fault).__name__}: {fault}"
+        error = in_words(fault)
         _log.exception("upkeep: %s failed", step.name)
     report = StepReport(name=step.name, changed=changed, seconds=time.perf_counter() - started, error=error)
     if step.every_ms or changed or error:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from hyperloci.errors import (
+    HyperlociError,
     StoreBusyError,
     StoreCorruptError,
     StoreError,
@@ -41,8 +42,17 @@ BUSY_RETRIES: Final = 4
 MMAP_BYTES: Final = 4 << 30
 """Readers map the file instead of copying pages; SQLite maps no more than the file has, most builds at most 2 GiB."""
 
+LOG_BYTES: Final = 8 << 20
+"""What the write-ahead log is cut to when it begins anew; SQLite begins it anew after 4 MB, where nobody reads."""
+
 CACHE_KIB: Final = 32_000
 """Pages kept of what isn't mapped: of a file of 8 GB, the upper levels of its trees. Below 2 GiB nearly none."""
+
+LOCK_SUFFIX: Final = ".migrate.lock"
+"""Of the lock that lies beside a database since its schema was made."""
+
+_EMPTY_LOOKS: Final = 6
+"""How often it is made sure, within a tenth of a second, that an empty file stays empty."""
 
 _FAULTS: Final[tuple[tuple[frozenset[int], type[StoreError]], ...]] = (
     # PROTOCOL: too many processes raced to open the write-ahead log; the next try is likely to win.
@@ -61,14 +71,31 @@ _PRIMARY_CODE_MASK: Final = 0xFF
 
 
 def translate(error: Exception, path: object = None) -> StoreError:
-    """Return our error for one of SQLite's."""
-    code = getattr(error, "sqlite_errorcode", None)
+    """Return our error for one of SQLite's, in our words: SQLite's own tell a caller nothing to do."""
     where = f" Database: {path}." if path is not None else ""
+    kind = _kind(error)
+    if kind is StoreError:
+        return StoreError(f"The database could not do it: {error}.{where}")
+    logger.debug("SQLite said: %s", error)
+    return kind(f"{(kind.__doc__ or '').strip()}{where}")
+
+
+def _kind(error: Exception) -> type[StoreError]:
+    code = getattr(error, "sqlite_errorcode", None)
     if code is not None:
         for codes, kind in _FAULTS:
             if code in codes or code & _PRIMARY_CODE_MASK in codes:
-                return kind(f"{(kind.__doc__ or '').strip()}{where} ({error})")
-    return StoreError(f"The database could not do it: {error}.{where}")
+                return kind
+    return StoreError
+
+
+def in_words(error: BaseException) -> str:
+    """Return what to tell of any error: our words for SQLite's, its own for ours, with its type for others."""
+    if isinstance(error, sqlite3.Error):
+        return str(translate(error))
+    if isinstance(error, HyperlociError | OSError):
+        return str(error) or type(error).__name__
+    return f"{type(error).__name__}: {error}"
 
 
 @contextlib.contextmanager
@@ -125,8 +152,8 @@ def open_connection(
     with translated(path):
         if read_only and not path.exists():
             raise StoreError(f"There is no database at {path}.")
-        if not read_only:
-            _make(path)
+        if read_only or not _make(path):
+            refuse_emptied(path)
         connection = sqlite3.connect(
             f"{path.absolute().as_uri()}?{_mode(path) if read_only else 'mode=rwc'}",
             uri=True,
@@ -156,13 +183,16 @@ def _mode(path: Path) -> str:
     return "mode=ro&immutable=1" if fixed else "mode=ro"
 
 
-def _make(path: Path) -> None:
+def _make(path: Path) -> bool:
+    """Make the file, private to the user, and return True, or make sure that the one that is there can be used."""
+    made = False
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         # A file that is there is not opened here: closing it would drop every lock this process has on it (POSIX locks
         # belong to the process), another process would think itself the last and delete the WAL under our connections.
         with contextlib.suppress(FileExistsError):
             os.close(os.open(os.path.realpath(path), os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+            made = True
         if path.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not os.access(path, os.R_OK | os.W_OK):
@@ -171,6 +201,33 @@ def _make(path: Path) -> None:
         raise StoreReadOnlyError(
             f"{path} cannot be opened for writing: {error.strerror}. Set RLM_MEMORY_DB to a file you may write."
         ) from error
+    return made
+
+
+def refuse_emptied(path: Path) -> None:
+    """Leave a file alone that held a database and is empty now: opened, it would become a new one.
+
+    Raises:
+        StoreCorruptError: it was emptied.
+    """
+    real = os.path.realpath(path)
+    for _ in range(_EMPTY_LOOKS):
+        held = os.path.exists(f"{real}{LOCK_SUFFIX}") or _size(f"{real}-wal")
+        if _size(real) or not held:
+            return
+        # Another process may be making it at this moment.
+        threading.Event().wait(0.02)
+    raise StoreCorruptError(
+        f"{path} is empty, but held a memory: another program has cut it. Put a backup in its place (`hyperloci doctor`"
+        " names the newest), or delete the file, to begin anew."
+    )
+
+
+def _size(name: str) -> int:
+    try:
+        return os.stat(name).st_size
+    except FileNotFoundError:
+        return 0
 
 
 def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
@@ -209,6 +266,7 @@ def _configure(connection: sqlite3.Connection, synchronous: str) -> None:
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute(f"PRAGMA mmap_size = {MMAP_BYTES}")
     connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+    connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
 
 
 def retry_busy(

@@ -6,6 +6,8 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.errors import StoreCorruptError
+from hyperloci.store.connection import translate
 from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
 
@@ -106,7 +108,9 @@ def integrity(connection: sqlite3.Connection) -> list[str]:
         # Rank 1: compared with the table it indexes too, not only with itself.
         connection.execute("INSERT INTO keyword_index(keyword_index, rank) VALUES ('integrity-check', 1)")
     except sqlite3.DatabaseError as error:
-        problems.append(f"keyword index: {error}")
+        if not isinstance(translate(error), StoreCorruptError):
+            raise
+        problems.append("keyword index: damaged")
     return problems
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError, StoreVersionError
-from hyperloci.store.connection import APPLICATION_ID, refuse_foreign, transaction, translated
+from hyperloci.store.connection import APPLICATION_ID, LOCK_SUFFIX, refuse_foreign, transaction, translated
 
 LOCK_SECONDS = 30.0
 """How long a process waits for another that migrates, or for the end of a copy that can't go on."""
@@ -86,7 +86,7 @@ def _lock(path: Path) -> Iterator[None]:
     from filelock import FileLock, Timeout
 
     # The real path: whoever opens the file through a link waits for the same lock.
-    lock = FileLock(f"{os.path.realpath(path)}.migrate.lock", timeout=LOCK_SECONDS, mode=0o600)
+    lock = FileLock(f"{os.path.realpath(path)}{LOCK_SUFFIX}", timeout=LOCK_SECONDS, mode=0o600)
     try:
         lock.acquire()
     except Timeout as error:

@@ -18,6 +18,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.pyramid import Digest
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
+from hyperloci.store.custody import RESCUED
 from hyperloci.store.entities import Entity
 from hyperloci.store.migrate import latest_version, schema_version
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
@@ -237,7 +238,7 @@ class Backups:
 
 
 def managed_backups(database: Path, backup_dir: Path) -> list[Path]:
-    """Return the copies that Hyperloci makes by itself: before migrations, restores and repairs."""
+    """Return the copies that Hyperloci makes by itself: before migrations, restores and repairs, and of lost files."""
     return _in_managed_places(database, backup_dir, ".db")
 
 
@@ -247,8 +248,9 @@ def unfinished_backups(database: Path, backup_dir: Path) -> list[Path]:
 
 
 def _in_managed_places(database: Path, backup_dir: Path, ending: str) -> list[Path]:
-    folders = {backup_dir: "*", database.parent: f"{glob.escape(database.stem)}-before-re*"}
-    return sorted(path for folder, name in folders.items() for path in folder.glob(name + ending) if path.is_file())
+    stem = glob.escape(database.stem)
+    places = ((backup_dir, "*"), (database.parent, f"{stem}-before-re*"), (database.parent, f"{stem}{RESCUED}*"))
+    return sorted({path for folder, name in places for path in folder.glob(name + ending) if path.is_file()})
 
 
 def purge_backups(paths: Sequence[Path], node_ids: Sequence[NodeId], *, now: int) -> Backups:

@@ -14,6 +14,7 @@ from hyperloci.clock import MS_PER_DAY, Clock, system_clock
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import connection as connections
 from hyperloci.store import packed, stats
+from hyperloci.store.custody import Custody
 from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
 from hyperloci.store.keywords import Keywords
@@ -62,6 +63,7 @@ class Store:
         self.connection = connection
         self.path = path
         self.read_only = read_only
+        self.custody = Custody(connection, path)
         self.scopes = Scopes(connection)
         self.places = Places(connection)
         self.log = EvolutionLog(connection)
@@ -199,10 +201,22 @@ class Store:
 
         Raises:
             StoreVersionError: another program has changed the schema since this one opened the database.
+            StoreMovedError: another program has moved, replaced or cut its files.
         """
+        self.refuse_moved()
         with connections.transaction(self.connection, self.path):
             refuse_other(self.connection, self.path)
             yield
+        self.custody.wrote()
+
+    def refuse_moved(self) -> None:
+        """Make sure that what is written goes where it will be found.
+
+        Raises:
+            StoreMovedError: another program has moved, replaced or cut the files; what they held is safe, or it says.
+        """
+        if not (self.read_only or self.connection.in_transaction) and (change := self.custody.change()) is not None:
+            raise self.custody.secure(change)
 
     def others_wait(self) -> bool | None:
         """Return whether another connection waits for the write lock; None where that can't be told."""
@@ -224,6 +238,11 @@ class Store:
         """Run the block's reads on one state of the database."""
         with connections.snapshot(self.connection, self.path):
             yield
+
+    def empty_log(self) -> None:
+        """Bring what the write-ahead log holds into the file, as far as nobody is in the way."""
+        with self.patience(0), connections.translated(self.path):
+            self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held."""

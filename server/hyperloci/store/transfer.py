@@ -27,7 +27,7 @@ from hyperloci.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
+from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translate, translated
 from hyperloci.store.migrate import back_up, copy_database, latest_version, migrate, schema_version
 from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
@@ -332,7 +332,10 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
         health = backup.execute("PRAGMA integrity_check(1)").fetchone()[0]
         version = schema_version(backup)
     except sqlite3.DatabaseError as error:
-        raise StoreCorruptError(f"{source} is not a database: {error}. Nothing was changed.") from error
+        told = translate(error)
+        if not isinstance(told, StoreCorruptError):
+            raise told from error
+        raise StoreCorruptError(f"{source} is not a database, or damaged. Nothing was changed.") from error
     if owner != APPLICATION_ID or health != "ok":
         raise StoreCorruptError(f"{source} is not a healthy Hyperloci database ({health}). Nothing was changed.")
     if version > latest_version():
@@ -341,6 +344,9 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
 
 def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:
     """Keep a copy of the database and write the backup over it in one transaction; False if it is too damaged."""
+    if not database.stat().st_size:
+        # Cut by another program: sessions that have it open would keep it from being written as a new one.
+        return False
     try:
         with translated(database), contextlib.closing(_connect(database, "rw")) as present:
             back_up(present, kept)

@@ -1,0 +1,217 @@
+"""Noticing that another program has moved, deleted, replaced or cut the files of a database that is open.
+
+SQLite goes on with the files that it has open, wherever they are: what is written then is acknowledged, and gone with
+the last process. So every transaction looks at the files first (two calls of `stat`), and what they still hold is
+brought where a person finds it before anything is refused.
+"""
+
+from __future__ import annotations
+
+import glob
+import logging
+import os
+import sqlite3
+import threading
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import Final
+
+from hyperloci.clock import system_clock
+from hyperloci.errors import HyperlociError, StoreMovedError
+
+logger = logging.getLogger(__name__)
+
+RESCUED: Final = "-rescued-"
+"""In the name of a copy that was made of what would have been lost; it lies beside the database."""
+
+_HEADER_BYTES: Final = 512
+"""The smallest page of SQLite's. Below it nothing of the file may be touched: it may be mapped into memory."""
+
+AGAIN: Final = "Nothing was done; call again to go on with the file that is there now."
+
+
+class Change(StrEnum):
+    """What has happened to the files."""
+
+    GONE = "gone"
+    REPLACED = "replaced"
+    CUT = "cut"
+    LOG_GONE = "log gone"
+    NOTICED = "noticed"
+    """Another connection of this process has noticed it."""
+
+
+Identity = tuple[int, int] | None
+
+_events: dict[str, int] = {}
+"""How often it was noticed in this process that the files of a database had changed, by its path."""
+
+_rescues: dict[tuple[str, Identity], tuple[Path, float]] = {}
+"""Where what a file held was copied to, and when (monotonic), by path and file."""
+
+_lock: Final = threading.Lock()
+
+
+class Custody:
+    """Watches over the files of one connection."""
+
+    def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
+        """Take note of the files as they are; the connection has read from them already."""
+        self._connection = connection
+        self._path = path
+        real = os.path.realpath(path)
+        self._real, self._log_path, self._index_path = real, f"{real}-wal", f"{real}-shm"
+        self._event = _events.get(real, 0)
+        status = _status(real)
+        self._main = _identity(status)
+        self._size = 0 if status is None else status.st_size
+        self._log, self._index = (_identity(_status(name)) for name in (self._log_path, self._index_path))
+        self._wrote_at = 0.0
+
+    def wrote(self) -> None:
+        """Note that a transaction was committed."""
+        self._wrote_at = time.monotonic()
+
+    def change(self) -> Change | None:
+        """Return what has happened to the files since they were opened; None nearly always."""
+        status = _status(self._real)
+        if status is None:
+            return Change.GONE
+        if (status.st_dev, status.st_ino) != self._main:
+            return Change.REPLACED
+        if self._event != _events.get(self._real, 0):
+            return Change.NOTICED
+        if status.st_size < self._size and not self._shrank_by_itself(status.st_size):
+            return Change.CUT
+        self._size = status.st_size
+        if self._log is None:
+            # It is made by the first transaction; until then there was nothing to lose.
+            self._log, self._index = (_identity(_status(name)) for name in (self._log_path, self._index_path))
+        elif _identity(_status(self._log_path)) != self._log:
+            return Change.LOG_GONE
+        return None
+
+    def is_touched(self) -> bool:
+        """Tell whether the files may have changed; any thread may ask, and the connection is not used."""
+        status = _status(self._real)
+        if _identity(status) != self._main or status is None or status.st_size < self._size:
+            return True
+        lost = self._log is not None and _identity(_status(self._log_path)) != self._log
+        return lost or self._event != _events.get(self._real, 0)
+
+    def _shrank_by_itself(self, size: int) -> bool:
+        """Tell whether all pages that SQLite knows of are there: VACUUM and a restored backup make a file smaller."""
+        if size < _HEADER_BYTES or self._connection.in_transaction:
+            return size >= _HEADER_BYTES
+        try:
+            pages, page_bytes = (
+                int(self._connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in ("page_count", "page_size")
+            )
+        except sqlite3.DatabaseError:
+            return False
+        return pages * page_bytes <= size
+
+    def secure(self, change: Change) -> StoreMovedError:
+        """Bring what the files hold to safety and return what to tell; the connection is of no further use.
+
+        Call it outside a transaction, on the connection's thread.
+        """
+        with _lock:
+            if change is not Change.NOTICED and self._event == _events.get(self._real, 0):
+                _events[self._real] = self._event + 1
+            error = StoreMovedError(self._told(change))
+            error.event = _events.get(self._real, 0)
+        logger.warning("%s", error)
+        return error
+
+    def _told(self, change: Change) -> str:
+        if change is Change.CUT:
+            return (
+                f"Another program has cut {self._path} while it was in use; what it held can't be read any more. Run"
+                f" `hyperloci doctor`: it names the newest backup. {AGAIN}"
+            )
+        if change is Change.NOTICED:
+            return f"Another program has changed the files of {self._path} while they were in use. {AGAIN}"
+        try:
+            return f"{self._what(change)} {self._saved(change)} {AGAIN}"
+        except (HyperlociError, sqlite3.Error, OSError) as error:
+            logger.warning("what %s held can't be saved: %s", self._path, error)
+            return f"{self._what(change)} What it held can't be saved: run `hyperloci doctor`. {AGAIN}"
+
+    def _what(self, change: Change) -> str:
+        if change is Change.LOG_GONE:
+            return f"Another program has deleted {self._log_path} while it was in use."
+        return f"{self._path} was {'moved or deleted' if change is Change.GONE else 'replaced'} while it was in use."
+
+    def _saved(self, change: Change) -> str:
+        emptied = self._empty_the_log(change)
+        if change is Change.LOG_GONE and emptied:
+            return f"What it held is in {self._path} now."
+        place = None if change is Change.LOG_GONE else _present_name(self._main)
+        rescued = None if emptied and place is not None else self._rescue()
+        if change is not Change.LOG_GONE:
+            self._drop_log()
+        if rescued is None:
+            return f"What it held, to the last write, lies in {place}."
+        return (
+            f"What it held, to the last write, was saved to {rescued}: `hyperloci restore-backup {rescued}` puts it"
+            " back, and once it is not wanted any more, delete it."
+        )
+
+    def _empty_the_log(self, change: Change) -> bool:
+        """Bring the log's content into the database file that we have open; tell whether all of it is there.
+
+        Where the log has gone that is safe as long as nobody has begun a new one.
+        """
+        if change is Change.LOG_GONE and os.path.exists(self._log_path):
+            return False
+        blocked, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not blocked and pages in (moved, 0, -1)
+
+    def _rescue(self) -> Path:
+        """Copy what the connection sees to a file beside the database, unless that was done since the last write."""
+        from hyperloci.store.migrate import back_up
+
+        key = (self._real, self._main)
+        target, when = _rescues.get(key, (None, -1.0))
+        if target is None or when < self._wrote_at or not target.exists():
+            began = time.monotonic()
+            target = target or self._path.with_name(f"{self._path.stem}{RESCUED}{system_clock()}.db")
+            _rescues[key] = (back_up(self._connection, target), began)
+        return target
+
+    def _drop_log(self) -> None:
+        """Delete our log from beside a file that it does not belong to: SQLite would play it into that."""
+        for name, identity in ((self._log_path, self._log), (self._index_path, self._index)):
+            if identity is not None and _identity(_status(name)) == identity:
+                os.unlink(name)
+
+
+def rescued(database: Path) -> list[Path]:
+    """Return the copies that were made of what would have been lost, beside a database."""
+    return sorted(database.parent.glob(f"{glob.escape(database.stem)}{RESCUED}*.db"))
+
+
+def _status(name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name)
+    except OSError:
+        return None
+
+
+def _identity(status: os.stat_result | None) -> Identity:
+    return None if status is None else (status.st_dev, status.st_ino)
+
+
+def _present_name(identity: Identity) -> str | None:
+    """Return where a file lies that this process has open; None if it was deleted, or that can't be told."""
+    try:
+        numbers = os.listdir("/proc/self/fd")
+    except OSError:
+        return None
+    for number in numbers:
+        status = _status(f"/proc/self/fd/{number}")
+        if status is not None and (status.st_dev, status.st_ino) == identity:
+            return os.readlink(f"/proc/self/fd/{number}") if status.st_nlink else None
+    return None
