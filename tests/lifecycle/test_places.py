@@ -295,6 +295,23 @@ def test_what_is_meant_by_a_link_must_be_one_project(settings: Settings, clone: 
         assert [project.scope for project in memory.projects()][:1] != [memory.project.id]
 
 
+def test_a_memory_that_was_open_before_follows_a_link_and_its_undoing(
+    settings: Settings, clone: Path, tmp_path: Path
+) -> None:
+    second = repository(tmp_path / "second", "another", REMOTE)
+    remember(settings, clone, "We deploy on Tuesdays")
+    remember(settings, second, "The sandbox has no network")
+    with Memory.open(settings, second) as running, Memory.open(settings, second) as memory:
+        memory.link(memory.link_target())
+        running.follow_place()
+        assert "We deploy on Tuesdays" in {hit.content for hit in running.latest()}
+        running.remember_fact("Since then", category="decision")
+        memory.unlink()
+        running.follow_place()
+        assert {hit.content for hit in running.latest()} == {"The sandbox has no network"}
+    assert recalled(settings, clone) == {"We deploy on Tuesdays", "Since then"}
+
+
 def test_the_user_is_told_once_what_a_place_looks_like(settings: Settings, clone: Path, tmp_path: Path) -> None:
     remember(settings, clone, "We deploy on Tuesdays")
     second = repository(tmp_path / "second", "another", REMOTE)

@@ -173,13 +173,7 @@ def links(store: Store) -> tuple[Link, ...]:
 
 
 def _place_of(store: Store, project: Project) -> Place | None:
-    """Return the row of the place itself: an open memory's project has the id of the scope instead."""
-    if project.basis is Basis.NAME:
-        return None
-    for place in store.places.at(str(project.place)):
-        if place.path == str(project.place) and place.token_hash == project.token:
-            return place
-    return None
+    return store.places.get(project.place_id) if project.place_id else None
 
 
 def _linkable(store: Store, project: Project) -> Place:
