@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from hyperloci.store.health import integrity, violations
+from hyperloci.store.transfer import export_all, import_all
 from tests.test_crossing import REMOTE, git, repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -202,6 +204,24 @@ def test_a_git_folder_that_can_not_be_written_goes_by_its_path(settings: Setting
     (clone / ".git" / TOKEN_FILE).rmdir()
     assert recalled(settings, clone) == {"We deploy on Tuesdays"}
     assert (clone / ".git" / TOKEN_FILE).is_file()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Settings, tmp_path: Path) -> None:
+    folder = repository(tmp_path / os.fsdecode(b"caf\xe9"), "first")
+    remember(settings, folder, "We deploy on Tuesdays")
+    moved = folder.rename(tmp_path / os.fsdecode(b"th\xe9"))
+    assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    with Memory.open(settings, moved) as memory:
+        memory.index_path()
+        started = Records(memory.project, "session-1", now=1_700_000_000_000).started("startup")
+        memory.keep(started)
+        assert "We deploy on Tuesdays" in memory.context_for(started)
+        assert memory.stats()["project"]["root"].encode().endswith(b"th\\udce9")
+        export_all(memory.store, tmp_path / "export.jsonl")
+    with Store.open(tmp_path / "other.db") as other:
+        import_all(other, tmp_path / "export.jsonl")
+        assert [project.name for project in other.places.projects()] == ["th\\xe9"]
 
 
 # -- what hooks keep before a place is known ---------------------------------------------------------------------------

@@ -168,7 +168,7 @@ def identify(
     id = project_id(basis, key)
     return Project(
         id=id,
-        name=name or claimed_name or (remote or "").rpartition("/")[2] or root.name or str(root),
+        name=name or claimed_name or (remote or "").rpartition("/")[2] or _shown(root.name or str(root)),
         root=root,
         basis=basis,
         place_id="" if basis is Basis.NAME else id,
@@ -262,6 +262,10 @@ def _first_commit(
 def _one_line(text: str) -> str:
     """Return what a repository says of itself as a name that can't pass for more than one."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:MAX_CLAIM_CHARS]
+
+
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _real_folder(path: Path) -> Path:
