@@ -180,6 +180,19 @@ async def test_that_a_database_was_taken_away_is_told_once_and_then_a_new_one_is
 
 
 @pytest.mark.req("SPEC-02.04")
+async def test_a_call_after_a_link_uses_the_memory_that_was_linked(settings: Settings, tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+    with Memory.open(settings, tmp_path / "first") as first:
+        dead_end = mark(first, "Pinning the wheel by hand")
+    desk = Desk(memory_opener(settings, tmp_path / "second"))
+    assert not await desk.call(lambda memory: memory.latest())
+    with Memory.open(settings, tmp_path / "second") as second:
+        second.link(second.link_target("first"))
+    assert [hit.id for hit in await desk.call(lambda memory: memory.latest())] == [dead_end]
+    await desk.close()
+
+
 async def test_a_long_index_blocks_neither_searches_nor_writes(open_memory: Callable[[], Memory]) -> None:
     workers = Workers(open_memory)
     began, go_on = threading.Event(), threading.Event()

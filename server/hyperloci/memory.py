@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -111,6 +112,15 @@ class Memory:
             store.close()
             raise
         return cls(store, settings, project, clock)
+
+    def follow_place(self) -> None:
+        """Take the memory that this place has by now: the user may have linked it since this one was opened."""
+        if not self.project.place_id:
+            return
+        scope = self.store.places.scope_of(self.project.place_id)
+        if scope != self.project.id:
+            self.project = replace(self.project, id=scope)
+            self._facts = Facts(self.store, scope, self._clock)
 
     # -- reading -----------------------------------------------------------------------------------------------------
 
@@ -747,14 +757,16 @@ class Memory:
         return target_of(self.store, self.project, said)
 
     def link(self, target: KnownProject) -> Linked:
-        """Join this place to another project's memory; an open memory is to be opened again.
+        """Join this place to another project's memory, which this one is from now on.
 
         Raises:
             BadRequestError: it has that memory already, was linked to another, or is known by a name.
         """
         from hyperloci.lifecycle.places import link
 
-        return link(self.store, self.project, target, now=self._clock())
+        linked = link(self.store, self.project, target, now=self._clock())
+        self.follow_place()
+        return linked
 
     def unlink(self) -> Linked:
         """Give this place its own memory back; what was stored since the link stays where it is.
@@ -764,7 +776,9 @@ class Memory:
         """
         from hyperloci.lifecycle.places import unlink
 
-        return unlink(self.store, self.project, now=self._clock())
+        undone = unlink(self.store, self.project, now=self._clock())
+        self.follow_place()
+        return undone
 
     def links(self) -> tuple[Link, ...]:
         """Return all links that the user made, latest first, undone ones too."""

@@ -71,7 +71,12 @@ class MemoryWorker(aiosqlite.Connection):
         memory = self._memory
         if memory is None or not self._running or self._connection is None:
             raise NotReadyError(CLOSING)
-        return cast(T, await self._execute(use_case, memory, *args, **kwargs))  # type: ignore[no-untyped-call]
+
+        def run() -> T:
+            memory.follow_place()
+            return use_case(memory, *args, **kwargs)
+
+        return cast(T, await self._execute(run))  # type: ignore[no-untyped-call]
 
     def is_stale(self) -> bool:
         """Tell whether to open the database anew.

@@ -21,7 +21,7 @@ class Linked:
     def __init__(self, store: Store, settings: Settings, root: Path, clock: FakeClock) -> None:
         root.mkdir(exist_ok=True)
         self.store, self.root, self.clock = store, root, clock
-        project = Project(id="p", name="p", root=root, basis="path")
+        project = Project(id="p", name="p", root=root, basis="path", place_id="", place=root)
         self.indexer = Indexer(store, settings, project, clock)
 
     def index(self, files: Mapping[str, str | None]) -> None:

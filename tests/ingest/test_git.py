@@ -215,3 +215,33 @@ def test_a_log_cut_off_in_a_header_gives_what_was_whole() -> None:
     whole = [b"\0" + b"a" * 40 + b"\0n\0e\x000\0\n", b"subject\n", b"\0\0\n"]
 
     assert [c.subject for c in read_log([*whole, b"\0" + b"b" * 40 + b"\0n\0"])] == ["subject"]
+
+
+def test_a_history_that_lies_in_another_repository_is_not_read(tree: WorkingTree, tmp_path: Path) -> None:
+    theirs = WorkingTree(tmp_path / "theirs")
+    sha = theirs.commit("Secret plans", a_py="a = 1\n")
+    tree.commit("Own work", b_py="b = 2\n")
+    (tree.root / ".git" / "objects" / "info" / "alternates").write_text(f"{theirs.root}/.git/objects\n")
+    (tree.root / ".git" / "refs" / "heads" / "main").write_text(f"{sha}\n")
+    with pytest.raises(
+        GitError, match=r"borrows from .*theirs/\.git/objects, which may be another project's; `git rep"
+    ):
+        list(Git(tree.root).log())
+    (tree.root / ".git" / "objects" / "info" / "alternates").write_text("# none\n../other/objects\n")
+    with pytest.raises(GitError):
+        Git(tree.root).head()
+
+
+def test_another_working_tree_in_the_configuration_is_not_gone_to(tree: WorkingTree, tmp_path: Path) -> None:
+    theirs = WorkingTree(tmp_path / "theirs")
+    theirs.commit("Secret plans", a_py="a = 1\n")
+    own = tree.commit("Own work", b_py="b = 2\n")
+    tree.git("config", "core.worktree", str(theirs.root))
+    assert [commit.sha for commit in Git(tree.root).log()] == [own]
+
+
+def test_no_repository_above_a_folder_is_taken_for_its_own(tree: WorkingTree) -> None:
+    tree.commit("Around it", a_py="a = 1\n")
+    (tree.root / "inner").mkdir()
+    with pytest.raises(GitError, match="not a git repository"):
+        Git(tree.root / "inner").head()

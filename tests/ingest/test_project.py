@@ -560,3 +560,58 @@ def test_reading_an_identity_imports_no_subprocess() -> None:
         check=True,
     )
     assert done.stdout.strip() == "False"
+
+
+# -- Git folders elsewhere, which must know of the folder that names them ---------------------------------------------
+
+
+def test_a_separate_git_folder_counts_once_it_names_its_working_tree(home: Path, work: Path) -> None:
+    git(work, "init", "-q", f"--separate-git-dir={work / 'store'}", str(work / "tree"))
+    found = identify(work / "tree", home=home)
+    assert (found.basis, found.common_dir) == (Basis.PATH, None)
+    assert "knows nothing of this folder; if it is yours, run `git config core.worktree" in found.notes[0]
+    git(work / "tree", "config", "core.worktree", str(work / "tree"))
+    found = identify(work / "tree", home=home)
+    assert (found.basis, found.common_dir, found.notes) == (Basis.PLACE, work / "store", ())
+
+
+def test_a_working_tree_that_was_moved_by_hand_stands_for_itself_until_it_is_repaired(home: Path, work: Path) -> None:
+    main = repository(work / "main")
+    git(main, "worktree", "add", "-q", str(work / "side"))
+    moved = (work / "side").rename(work / "moved")
+    found = identify(moved, home=home)
+    assert (found.common_dir, "git worktree repair" in found.notes[0]) == (None, True)
+    git(moved, "worktree", "repair")
+    assert identify(moved, home=home).id == identify(main, home=home).id
+
+
+def test_a_back_link_may_be_relative(home: Path, work: Path) -> None:
+    main = repository(work / "main")
+    git(main, "worktree", "add", "-q", str(work / "side"))
+    (main / ".git" / "worktrees" / "side" / "gitdir").write_text("../../../../side/.git\n")
+    (work / "side" / ".git").write_text("gitdir: ../main/.git/worktrees/side\n")
+    assert identify(work / "side", home=home).id == identify(main, home=home).id
+
+
+def test_a_bare_repository_in_a_working_tree_is_content_of_that_tree(home: Path, work: Path) -> None:
+    outer = repository(work / "outer", remote=SSH)
+    git(outer, "init", "-q", "--bare", "fixtures/inner.git")
+    git(outer / "fixtures" / "inner.git", "remote", "add", "origin", "https://example.org/other")
+    for path in ("fixtures/inner.git", "fixtures/inner.git/refs", "fixtures"):
+        assert identify(outer / path, home=home) == identify(outer, home=home)
+    git(work, "init", "-q", "--bare", "alone.git")
+    alone = identify(work / "alone.git", home=home)
+    assert (alone.basis, alone.root, alone.place) == (Basis.PLACE, work / "alone.git", work / "alone.git")
+
+
+@pytest.mark.parametrize("name", ["objects", "refs", "packed-refs", "objects/pack"])
+def test_a_repository_that_borrows_by_a_link_is_not_asked_for_its_history(home: Path, work: Path, name: str) -> None:
+    folder, other = repository(work / "a"), repository(work / "b")
+    if name == "packed-refs":
+        git(other, "pack-refs", "--all")
+    target = folder / ".git" / name
+    if target.is_dir():
+        shutil.rmtree(target)
+    target.symlink_to(other / ".git" / name)
+    found = identify(folder, home=home, thorough=True)
+    assert (found.root_commit, "borrows from" in found.notes[0]) == (None, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sqlite3
+import sys
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -19,6 +20,7 @@ from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from hyperloci.store.health import integrity, violations
+from hyperloci.store.transfer import export_all, import_all
 from tests.test_crossing import REMOTE, git, repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -204,6 +206,24 @@ def test_a_git_folder_that_can_not_be_written_goes_by_its_path(settings: Setting
     assert (clone / ".git" / TOKEN_FILE).is_file()
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
+def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Settings, tmp_path: Path) -> None:
+    folder = repository(tmp_path / os.fsdecode(b"caf\xe9"), "first")
+    remember(settings, folder, "We deploy on Tuesdays")
+    moved = folder.rename(tmp_path / os.fsdecode(b"th\xe9"))
+    assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    with Memory.open(settings, moved) as memory:
+        memory.index_path()
+        started = Records(memory.project, "session-1", now=1_700_000_000_000).started("startup")
+        memory.keep(started)
+        assert "We deploy on Tuesdays" in memory.context_for(started)
+        assert memory.stats()["project"]["root"].encode().endswith(b"th\\udce9")
+        export_all(memory.store, tmp_path / "export.jsonl")
+    with Store.open(tmp_path / "other.db") as other:
+        import_all(other, tmp_path / "export.jsonl")
+        assert [project.name for project in other.places.projects()] == ["th\\xe9"]
+
+
 # -- what hooks keep before a place is known ---------------------------------------------------------------------------
 
 
@@ -293,6 +313,23 @@ def test_what_is_meant_by_a_link_must_be_one_project(settings: Settings, clone: 
         for said in (theirs, theirs.removeprefix("project:")[:8], str(other), str(other / ".git")):
             assert memory.link_target(said).scope == theirs
         assert [project.scope for project in memory.projects()][:1] != [memory.project.id]
+
+
+def test_a_memory_that_was_open_before_follows_a_link_and_its_undoing(
+    settings: Settings, clone: Path, tmp_path: Path
+) -> None:
+    second = repository(tmp_path / "second", "another", REMOTE)
+    remember(settings, clone, "We deploy on Tuesdays")
+    remember(settings, second, "The sandbox has no network")
+    with Memory.open(settings, second) as running, Memory.open(settings, second) as memory:
+        memory.link(memory.link_target())
+        running.follow_place()
+        assert "We deploy on Tuesdays" in {hit.content for hit in running.latest()}
+        running.remember_fact("Since then", category="decision")
+        memory.unlink()
+        running.follow_place()
+        assert {hit.content for hit in running.latest()} == {"The sandbox has no network"}
+    assert recalled(settings, clone) == {"We deploy on Tuesdays", "Since then"}
 
 
 def test_the_user_is_told_once_what_a_place_looks_like(settings: Settings, clone: Path, tmp_path: Path) -> None:

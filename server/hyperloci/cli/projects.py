@@ -59,7 +59,7 @@ def link(
     """Join this folder to another project's memory, with what was remembered here so far.
 
     For a second clone of a repository, a copy, or a folder that was moved without its Git folder. `hyperloci unlink`
-    undoes it. Sessions that run already notice when they are started again.
+    undoes it. Sessions that run take it up with their next call.
 
     Examples:
       hyperloci link

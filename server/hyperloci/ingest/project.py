@@ -66,6 +66,7 @@ class Project:
         name: for people; not unique, and anyone's word.
         root: real path of the working tree, or of the folder itself outside of any repository.
         basis: what `id` was made from.
+        place_id: the id of the place itself, '' where a name makes the id.
         place: the folder that stands for the project: the Git folder that all working trees share, else `root`.
         token: hash of the token in that Git folder; None where none can be kept.
         common_dir: the Git folder that all working trees share; None outside of any repository.
@@ -83,6 +84,7 @@ class Project:
     name: str
     root: Path
     basis: Basis
+    place_id: str
     place: Path
     token: str | None = None
     common_dir: Path | None = None
@@ -163,11 +165,13 @@ def identify(
         basis, key = Basis.PLACE, f"{os.path.normcase(place)}\n{token or ''}"
     else:
         basis, key = Basis.PATH, os.path.normcase(place)
+    id = project_id(basis, key)
     return Project(
-        id=project_id(basis, key),
-        name=name or claimed_name or (remote or "").rpartition("/")[2] or root.name or str(root),
+        id=id,
+        name=name or claimed_name or (remote or "").rpartition("/")[2] or _shown(root.name or str(root)),
         root=root,
         basis=basis,
+        place_id="" if basis is Basis.NAME else id,
         place=place,
         token=token,
         common_dir=repository.common_dir if repository else None,
@@ -258,6 +262,10 @@ def _first_commit(
 def _one_line(text: str) -> str:
     """Return what a repository says of itself as a name that can't pass for more than one."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:MAX_CLAIM_CHARS]
+
+
+def _shown(name: str) -> str:
+    return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
 def _real_folder(path: Path) -> Path:

@@ -164,7 +164,8 @@ def _is_this(folder: Path, project: Project) -> bool:
 
 def _is_replaced(project: Project, known: Place, inode: str | None) -> bool:
     """Whether another folder stands where a place without a token was: a new folder, with nothing in it of before."""
-    if project.token is not None or known.inode in (None, inode):
+    # A Git folder always has something that is as old as itself; numbers of inodes are given out anew.
+    if project.token is not None or (project.common_dir is None and known.inode in (None, inode)):
         return False
     return not _has_older(project.place, known.last_seen_at)
 

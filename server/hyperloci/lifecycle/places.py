@@ -11,6 +11,7 @@ from typing import Any, Final
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.ingest.project import Basis, Project
 from hyperloci.store import Store
+from hyperloci.store.paths import as_text
 from hyperloci.store.places import KnownProject, Link, Place
 
 logger = logging.getLogger(__name__)
@@ -173,13 +174,7 @@ def links(store: Store) -> tuple[Link, ...]:
 
 
 def _place_of(store: Store, project: Project) -> Place | None:
-    """Return the row of the place itself: an open memory's project has the id of the scope instead."""
-    if project.basis is Basis.NAME:
-        return None
-    for place in store.places.at(str(project.place)):
-        if place.path == str(project.place) and place.token_hash == project.token:
-            return place
-    return None
+    return store.places.get(project.place_id) if project.place_id else None
 
 
 def _linkable(store: Store, project: Project) -> Place:
@@ -216,7 +211,7 @@ def _alike(store: Store, project: Project, scope: str, place: Place | None) -> t
 def _because(project: Project, first: str | None, known: KnownProject, *, copied: bool, before: bool) -> str:
     if copied:
         return "its Git folder is a copy of that one's"
-    if before or known.root == str(project.root):
+    if before or known.root == as_text(str(project.root)):
         return "it lies where that one did"
     if project.remote is not None and project.remote == known.remote:
         return f"it claims the same remote, {project.remote}"
@@ -249,7 +244,7 @@ def as_told(found: PlaceAccount) -> dict[str, Any]:
     return {
         "id": found.scope,
         "name": found.name,
-        "root": found.root,
+        "root": as_text(found.root),
         "reason": found.reason,
         "why": found.why,
         "alike": [

@@ -6,9 +6,10 @@ import json
 import sqlite3
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields
-from typing import Final
+from typing import Any, Final
 
 from hyperloci.model.kinds import Origin
+from hyperloci.store.paths import as_text, loaded, stored
 
 FROM_FILES: Final = (Origin.CODE, Origin.MARKDOWN, Origin.COMMIT)
 """Origins of memories that a project's files and history give, and give again: a link leaves them where they are."""
@@ -52,7 +53,7 @@ class KnownProject:
     Attributes:
         scope: its id.
         name: for people.
-        root: where it lies, or lay last.
+        root: where it lies, or lay last, as text.
         remote, root_commit: what its repository claimed.
         memories: living ones that don't come from its files or history.
         last_used_at: milliseconds; None where nothing was ever stored.
@@ -89,6 +90,7 @@ class Link:
     unlinked_at: int | None
 
 
+_PATHS: Final = frozenset({"path", "root"})
 _PLACE_COLUMNS: Final = ", ".join(f"p.{field.name}" for field in fields(Place) if field.name != "scope")
 _PLACE: Final = f"SELECT s.id AS scope, {_PLACE_COLUMNS} FROM places p JOIN scopes s ON s.key = p.scope_key"
 _IS_FROM_FILES: Final = "(" + ", ".join(f"'{origin}'" for origin in FROM_FILES) + ")"
@@ -124,8 +126,8 @@ class Places:
         return self._places("WHERE s.id = ? ORDER BY p.last_seen_at DESC, p.id", scope)
 
     def _places(self, condition: str, value: str) -> list[Place]:
-        rows = self._connection.execute(f"{_PLACE} {condition}", (value,))
-        return [Place(**dict(zip(row.keys(), row, strict=True))) for row in rows]
+        rows = self._connection.execute(f"{_PLACE} {condition}", (stored(value),))
+        return [Place(**_fields(row)) for row in rows]
 
     def add(self, place: Place) -> None:
         """Note a place, or what is known of it now; its scope must exist. Runs inside a transaction."""
@@ -137,7 +139,7 @@ class Places:
             f"INSERT INTO places(scope_key, {', '.join(names)})"
             f" SELECT key, {marks} FROM scopes WHERE id = :scope"
             f" ON CONFLICT(id) DO UPDATE SET scope_key = excluded.scope_key, {changes}",
-            {field.name: getattr(place, field.name) for field in fields(Place)},
+            {field.name: _column(field.name, getattr(place, field.name)) for field in fields(Place)},
         )
         self._connection.execute(
             "DELETE FROM unplaced_scopes WHERE scope_key = (SELECT key FROM scopes WHERE id = ?)", (place.scope,)
@@ -172,7 +174,7 @@ class Places:
         """Return the ids of the scopes that share a claim, or a folder, with a place."""
         rows = self._connection.execute(
             "SELECT id FROM scopes WHERE remote = ? OR root_commit = ? OR name = ? OR root = ?",
-            (remote, root_commit, name, root),
+            (remote, root_commit, name, as_text(root)),
         )
         return [str(row[0]) for row in rows]
 
@@ -193,7 +195,7 @@ class Places:
             """,
             (chosen,),
         )
-        return [KnownProject(**dict(zip(row.keys(), row, strict=True))) for row in rows]
+        return [KnownProject(**_fields(row)) for row in rows]
 
     # -- links -------------------------------------------------------------------------------------------------------
 
@@ -249,7 +251,7 @@ class Places:
             """,
             (place_id,),
         )
-        return [Link(**dict(zip(row.keys(), row, strict=True))) for row in rows]
+        return [Link(**_fields(row)) for row in rows]
 
     def _carry(self, link_key: int, from_key: int, to_key: int) -> None:
         for kind, table in (("node", "nodes"), ("session", "sessions")):
@@ -275,3 +277,11 @@ class Places:
 
     def _key(self, statement: str, value: object) -> int:
         return int(self._connection.execute(statement, (value,)).fetchone()[0])
+
+
+def _fields(row: sqlite3.Row) -> dict[str, Any]:
+    return {name: loaded(row[name]) if name in _PATHS else row[name] for name in row.keys()}  # noqa: SIM118
+
+
+def _column(name: str, value: Any) -> Any:
+    return stored(value) if name in _PATHS else value

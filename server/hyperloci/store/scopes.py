@@ -6,6 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 
 from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.store.paths import as_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Scopes:
                 remote = coalesce(excluded.remote, remote),
                 root_commit = coalesce(excluded.root_commit, root_commit)
             """,
-            (scope_id, name or scope_id, root, remote, root_commit, now),
+            (scope_id, name or scope_id, None if root is None else as_text(root), remote, root_commit, now),
         )
         key = self.find(scope_id)
         assert key is not None

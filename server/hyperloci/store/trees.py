@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from hyperloci.store.paths import as_text
 from hyperloci.store.stats import get_meta, set_meta
 from hyperloci.store.store import Store
 
@@ -18,9 +19,9 @@ _NAME: Final = "indexed_from."
 
 def note_tree(store: Store, scope: str, root: str) -> None:
     """Note that a project's files are those of the folder `root`; nothing is written where that is known."""
-    if indexed_from(store, scope) != root:
+    if indexed_from(store, scope) != as_text(root):
         with store.transaction():
-            set_meta(store.connection, _NAME + scope, root)
+            set_meta(store.connection, _NAME + scope, as_text(root))
 
 
 def indexed_from(store: Store, scope: str) -> str | None:
@@ -31,4 +32,4 @@ def indexed_from(store: Store, scope: str) -> str | None:
 def other_tree(store: Store, scope: str, root: str) -> str | None:
     """Return the folder whose files a project's are, if that is another one than `root`."""
     known = indexed_from(store, scope)
-    return known if known not in (None, root) else None
+    return known if known not in (None, as_text(root)) else None
