@@ -82,6 +82,15 @@ class HitOut(TypedDict):
     explain: NotRequired[dict[str, Any]]
 
 
+class ByMeaningOut(TypedDict):
+    """How much of what was searched can be found by meaning now."""
+
+    embedded: int
+    total: int
+    waiting: int
+    seconds_left: NotRequired[int]
+
+
 class SearchOut(TypedDict):
     """What `search_memory` answers."""
 
@@ -91,6 +100,7 @@ class SearchOut(TypedDict):
     strategy: str
     mode: str
     degraded: NotRequired[str]
+    by_meaning: NotRequired[ByMeaningOut]
     results: list[HitOut]
     hints: NotRequired[list[str]]
     took_ms: float
@@ -276,6 +286,7 @@ class IndexOut(TypedDict):
     removed: NotRequired[int]
     unchanged_files: NotRequired[int]
     commits: NotRequired[int]
+    commits_waiting: NotRequired[int]
     skipped: NotRequired[list[SkippedOut]]
     skipped_more: NotRequired[int]
     seconds: NotRequired[float]

@@ -166,6 +166,7 @@ class Asking:
             strategy=found.strategy,
             mode=found.mode,
             degraded=found.degraded,
+            by_meaning=found.by_meaning,
             results=tuple(hits),
             hints=(*_hints(found, where), *self._tree_hint(found.nodes)),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),

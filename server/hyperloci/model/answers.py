@@ -147,6 +147,29 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryCounts:
+    """How much of a project's Git history is stored.
+
+    Attributes:
+        stored: commits that are.
+        waiting: older ones that are still to be.
+        older: older ones that are not, by the setting `history_commits`.
+    """
+
+    stored: int
+    waiting: int
+    older: int
+
+    def words(self) -> str:
+        """Say it in one line."""
+        known = self.stored + self.waiting
+        if self.waiting:
+            return f"{self.stored:,} of {known:,} commits, newest first"
+        bound = f"; {self.older:,} older ones are left out (history_commits)" if self.older else ""
+        return f"all of {known:,} commits{bound}" if not self.older else f"the newest {known:,} commits{bound}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexReport:
     """What indexing did. `changed` chunks were written anew, `moved` ones only changed their place.
 
