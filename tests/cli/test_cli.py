@@ -349,6 +349,17 @@ def test_an_interrupted_index_says_what_is_left_and_who_does_it(
     assert "1 memories are found by words only until they have vectors: the next session" in result.stdout
 
 
+def test_an_index_interrupted_among_the_files_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(memory: Memory, path: object = None, progress: object = None) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Memory, "index_path", interrupted)
+
+    result = invoke("index")
+
+    assert result.exit_code == 130 and "Not all files are indexed: the next session" in result.stdout
+
+
 def test_an_index_goes_on_to_the_end_of_the_history(tmp_path: Path) -> None:
     tree = WorkingTree(tmp_path / "project")
     tree.git("init", "-q")

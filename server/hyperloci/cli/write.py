@@ -136,10 +136,10 @@ def index(
       hyperloci index docs --no-wait
     """
     with opened(project) as memory:
-        fault = None
+        report, fault = None, None
         with Steps(quiet=json) as steps:
-            report = memory.index_path(path, progress=steps.show)
             try:
+                report = memory.index_path(path, progress=steps.show)
                 if path is None:
                     memory.index_history(steps.show)
                 if embed:
@@ -156,6 +156,8 @@ def index(
         )
     else:
         _print_report(report, told)
+        for line in _remaining(report, told):
+            console.print(line)
         if fault is not None:
             errors.print(f"no vectors were made: {fault}", style="yellow")
     if steps.interrupted:
@@ -171,24 +173,26 @@ class _State:
     embedder: bool
 
 
-def _print_report(report: IndexReport, state: _State) -> None:
+def _print_report(report: IndexReport | None, state: _State) -> None:
     table = Table(box=None, show_header=False, padding=(0, 2))
-    for name in ("files", "unchanged_files", "chunks", "added", "changed", "moved", "removed"):
-        table.add_row(name.replace("_", " "), str(getattr(report, name)))
-    table.add_row("seconds", f"{report.seconds:.1f}")
+    if report is not None:
+        for name in ("files", "unchanged_files", "chunks", "added", "changed", "moved", "removed"):
+            table.add_row(name.replace("_", " "), str(getattr(report, name)))
+        table.add_row("seconds", f"{report.seconds:.1f}")
     table.add_row("history", state.history.words())
     table.add_row("by meaning", f"{state.reach.embedded:,} of {state.reach.total:,} memories ({state.reach.share:.0%})")
     console.print(table)
-    for line in _remaining(state):
-        console.print(line)
-    for skipped in report.skipped[:SKIPPED_SHOWN]:
-        console.print(f"skipped {skipped.path}: {skipped.reason}", style="dim")
-    if len(report.skipped) > SKIPPED_SHOWN:
-        console.print(f"... and {len(report.skipped) - SKIPPED_SHOWN} more skipped (--json lists them)", style="dim")
+    skipped = () if report is None else report.skipped
+    for item in skipped[:SKIPPED_SHOWN]:
+        console.print(f"skipped {item.path}: {item.reason}", style="dim")
+    if len(skipped) > SKIPPED_SHOWN:
+        console.print(f"... and {len(skipped) - SKIPPED_SHOWN} more skipped (--json lists them)", style="dim")
 
 
-def _remaining(state: _State) -> Iterator[str]:
+def _remaining(report: IndexReport | None, state: _State) -> Iterator[str]:
     """Say what is left to do, and who will do it."""
+    if report is None:
+        yield "Not all files are indexed: the next session indexes the rest in the background, or run this again."
     if state.history.waiting:
         yield (
             f"{state.history.waiting:,} older commits follow: the next session stores them in the background,"

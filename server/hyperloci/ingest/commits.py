@@ -207,6 +207,9 @@ class CommitIndexer:
         if whole_to == head:
             return
         older = self._list_missing(head, whole_to)
+        if self._cancelled():
+            self._window.clear()
+            return
         found = replace(
             state,
             whole_to=whole_to,
@@ -227,7 +230,7 @@ class CommitIndexer:
         shas = self._git.walk(head, without=[whole_to] if whole_to else ())
         bounded = self._wanted > 0 and whole_to is None
         try:
-            while some := list(itertools.islice(shas, ASKED_AT_ONCE)):
+            while not self._cancelled() and (some := list(itertools.islice(shas, ASKED_AT_ONCE))):
                 wanted = some[: max(0, self._wanted - seen)] if bounded else some
                 seen += len(some)
                 known = self._store.history.known(self._scope_key, wanted)
