@@ -82,15 +82,6 @@ class HitOut(TypedDict):
     explain: NotRequired[dict[str, Any]]
 
 
-class ByMeaningOut(TypedDict):
-    """How much of what was searched can be found by meaning now."""
-
-    embedded: int
-    total: int
-    waiting: int
-    seconds_left: NotRequired[int]
-
-
 class SearchOut(TypedDict):
     """What `search_memory` answers."""
 
@@ -100,7 +91,7 @@ class SearchOut(TypedDict):
     strategy: str
     mode: str
     degraded: NotRequired[str]
-    by_meaning: NotRequired[ByMeaningOut]
+    by_meaning: NotRequired[dict[str, int]]
     results: list[HitOut]
     hints: NotRequired[list[str]]
     took_ms: float
