@@ -397,7 +397,8 @@ class Memory:
         scope = self.store.scopes.find(self.project.id) or 0
         state = self.store.history.state(scope)
         waiting, older = (state.waiting, state.older) if state else (0, 0)
-        return HistoryCounts(stored=self.store.history.count(scope), waiting=waiting, older=older)
+        is_known = state is not None or self.project.common_dir is None
+        return HistoryCounts(stored=self.store.history.count(scope), waiting=waiting, older=older, is_known=is_known)
 
     def by_meaning(self) -> ByMeaning:
         """Return how many of the project's memories can be found by meaning now."""

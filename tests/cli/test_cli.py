@@ -349,15 +349,18 @@ def test_an_interrupted_index_says_what_is_left_and_who_does_it(
     assert "1 memories are found by words only until they have vectors: the next session" in result.stdout
 
 
-def test_an_index_interrupted_among_the_files_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_index_interrupted_among_the_files_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(memory: Memory, path: object = None, progress: object = None) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Memory, "index_path", interrupted)
 
+    WorkingTree(tmp_path / "project").git("init", "-q")
+
     result = invoke("index")
 
     assert result.exit_code == 130 and "Not all files are indexed: the next session" in result.stdout
+    assert "not looked at yet" in result.stdout
 
 
 def test_an_index_goes_on_to_the_end_of_the_history(tmp_path: Path) -> None:
@@ -368,7 +371,7 @@ def test_an_index_goes_on_to_the_end_of_the_history(tmp_path: Path) -> None:
     told = json.loads(run("index", "--json"))
     bounded = json.loads(run("index", "--json", "--no-wait"))
 
-    assert told["history"] == bounded["history"] == {"stored": len(shas), "waiting": 0, "older": 0}
+    assert told["history"] == bounded["history"] == dict(stored=len(shas), waiting=0, older=0, is_known=True)
     assert "all of 3 commits" in run("index")
 
 

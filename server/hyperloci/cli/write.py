@@ -195,15 +195,15 @@ def _remaining(report: IndexReport | None, state: _State) -> Iterator[str]:
         yield "Not all files are indexed: the next session indexes the rest in the background, or run this again."
     if state.history.waiting:
         yield (
-            f"{state.history.waiting:,} older commits follow: the next session stores them in the background,"
-            " or run hyperloci index again."
+            f"{state.history.waiting:,} older commits follow: the next session, or one that is open, stores them in the"
+            " background, or run hyperloci index again."
         )
     if not state.reach.waiting:
         return
     if state.embedder:
         yield (
-            f"{state.reach.waiting:,} memories are found by words only until they have vectors: the next session"
-            " makes those in the background, or run hyperloci index again."
+            f"{state.reach.waiting:,} memories are found by words only until they have vectors: the next session,"
+            " or one that is open, makes those in the background, or run hyperloci index again."
         )
     else:
         yield "Everything is found by words only: embeddings are switched off (HYPERLOCI_EMBEDDER)."
