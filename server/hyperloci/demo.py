@@ -83,6 +83,8 @@ def run(project: Path) -> bool:
             question = _index(report, memory)
             anyio.run(_first_session, report, environment, project, question)
             anyio.run(_second_session, report, environment, project)
+            reach = memory.by_meaning()
+            report.detail(f"by now {reach.embedded} of {reach.total} memories can be found by meaning, too")
     report.end()
     return report.ok
 
@@ -107,10 +109,9 @@ def _index(report: _Report, memory: Memory) -> str | None:
     with report.working() as progress:
         index = memory.index_path(progress=progress)
     report.step(f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words")
-    total = memory.stats()["fingerprints_pending"]
-    with report.working() as progress:
-        left = memory.embed_pending(progress)
-    report.step(f"embedded {total - left} of {total} memories", ok=left == 0)
+    if index.commits_waiting:
+        report.detail(f"{index.commits_waiting} older commits are left out; a session reads them in the background")
+    report.detail(f"{memory.by_meaning().waiting} memories get their vectors in the background; words find them now")
     again = memory.index_path()
     report.step(
         f"indexed again: {again.added + again.changed + again.removed} chunks touched",

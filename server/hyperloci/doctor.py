@@ -69,7 +69,7 @@ def examine(project: Path, *, repair: bool = False) -> list[Finding]:
     except HyperlociError as error:
         return [*findings, Finding(Level.ERROR, "settings", str(error), "correct the file or variable it names")]
     findings.extend(Finding(Level.WARNING, "settings", fault, "correct it") for fault in settings.project_faults)
-    for check in (_sqlite, _database, _backups, _disk, _git_project, _claude_code, _embedder, _spool, _hooks):
+    for check in (_sqlite, _database, _backups, _disk, _git_project, _indexed, _claude_code, _embedder, _spool, _hooks):
         findings.extend(check(settings, project, repair))
     return findings
 
@@ -172,11 +172,13 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
     yield from _set_aside(store)
     if not problems and not drift:
         stats = store.stats()
+        share = 1 - stats["fingerprints_pending"] / max(1, stats["nodes"])
         yield Finding(
             Level.OK,
             "database",
             f"{store.path}: healthy, schema {stats['schema_version']}, {stats['nodes']} memories, "
-            f"{stats['fingerprints_pending']} waiting for vectors, {stats['database_bytes'] / 1e6:.1f} MB",
+            f"{share:.0%} of them found by meaning ({stats['fingerprints_pending']} waiting for vectors), "
+            f"{stats['database_bytes'] / 1e6:.1f} MB",
         )
 
 
@@ -187,6 +189,30 @@ def _set_aside(store: Store) -> Iterator[Finding]:
         told = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
         message = f"{told} left out, everything else is there; the last: {last.subject} ({last.reason})"
         yield Finding(Level.NOTE, "set aside", message, "hyperloci set-aside lists them; --again tries them again")
+
+
+def _indexed(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
+    """Tell how much of this project's history is stored, and how much of the project can be found by meaning."""
+    if not os.path.exists(settings.database):
+        return
+    from hyperloci.memory import Memory
+
+    try:
+        with Memory.open(settings, project) as memory:
+            history, reach = memory.history(), memory.by_meaning()
+    except HyperlociError:
+        return  # Told by the look at the database.
+    if reach.total:
+        known = f"{reach.embedded:,} of {reach.total:,} memories ({reach.share:.0%}) are found by meaning, all by words"
+        yield _progress("search", known, is_whole=not reach.waiting or not settings.embedder)
+    if history.stored or history.waiting:
+        yield _progress("history", history.words(), is_whole=not history.waiting)
+
+
+def _progress(subject: str, message: str, *, is_whole: bool) -> Finding:
+    if is_whole:
+        return Finding(Level.OK, subject, message)
+    return Finding(Level.NOTE, subject, message, "hyperloci index, or wait: a session goes on in the background")
 
 
 def _backups(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -24,7 +24,7 @@ from hyperloci.lifecycle.opening import known_project, open_store
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.record import Record, RecordKind
-from hyperloci.model.search import Hit, SearchAnswer
+from hyperloci.model.search import ByMeaning, Hit, SearchAnswer
 from hyperloci.model.written import Forgotten, Remembered
 from hyperloci.store import Store
 from hyperloci.store.connection import translated
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         GraphAnswer,
         GraphEdge,
         GraphNode,
+        HistoryCounts,
         ImportReport,
         IndexReport,
         PrunedEdges,
@@ -400,8 +401,33 @@ class Memory:
         answer["embedder"] = self._embedder_state()
         answer["chunks"] = self.store.chunks.statistics()
         answer["archive_bytes"] = Archive.beside(self.store.path).size()
-        answer["history"] = self._history()
+        answer["history"] = asdict(self.history())
+        reach = self.by_meaning()
+        answer["by_meaning"] = asdict(reach) | {"share": round(reach.share, 4)}
         return answer
+
+    def history(self) -> HistoryCounts:
+        """Return how much of the project's git history is stored."""
+        from hyperloci.model.answers import HistoryCounts
+
+        scope = self.store.scopes.find(self.project.id) or 0
+        state = self.store.history.state(scope)
+        waiting, older = (state.waiting, state.older) if state else (0, 0)
+        is_known = state is not None or self.project.common_dir is None
+        return HistoryCounts(stored=self.store.history.count(scope), waiting=waiting, older=older, is_known=is_known)
+
+    def by_meaning(self) -> ByMeaning:
+        """Return how many of the project's memories can be found by meaning now."""
+        from hyperloci.store.stats import count_waiting
+
+        total, waiting, given_up = count_waiting(self.store.connection, self.project.id)
+        pace = self.store.vectors.pace(now=self._clock()) if waiting else None
+        return ByMeaning(
+            embedded=total - waiting - given_up,
+            total=total,
+            waiting=waiting,
+            seconds_left=None if pace is None else round(waiting / pace),
+        )
 
     # -- writing -----------------------------------------------------------------------------------------------------
 
@@ -626,25 +652,22 @@ class Memory:
             yield
 
     def embed_pending(self, progress: Progress | None = None) -> int:
-        """Wait until every memory has its fingerprint; return how many have none.
+        """Wait until every memory has its fingerprint, however slow the machine; return how many have none.
 
         Raises:
-            EmbedderError: the embedder can't embed, or makes no headway.
+            EmbedderError: the embedder can't embed, or there is none.
         """
         if self._client is not None:
+            from hyperloci.embedder.owner import EmbedderOwner
             from hyperloci.embedder.waiting import wait_until_drained
 
-            with self.embedder_running():
+            with EmbedderOwner(self.settings) as owner:
+                if owner.ensure_running():
+                    self._client.wait_until_warm(WARM_SECONDS)
                 self._queue_for(self._client.status())
-                wait_until_drained(self._client, self.settings.database, self.store.vectors.pending_count, progress)
-        return int(self.stats()["fingerprints_pending"])
-
-    def _history(self) -> dict[str, int]:
-        """Return how many commits of this project are stored, still to be stored, and too old to be (a setting)."""
-        scope = self.store.scopes.find(self.project.id) or 0
-        state = self.store.history.state(scope)
-        waiting, older = (state.waiting, state.older) if state else (0, 0)
-        return {"stored": self.store.history.count(scope), "waiting": waiting, "older": older}
+                pending = self.store.vectors.pending_count
+                wait_until_drained(self._client, self.settings.database, pending, progress, alive=owner.ensure_running)
+        return int(self.store.stats()["fingerprints_pending"])
 
     def _queue_for(self, status: EmbedderStatus | None) -> None:
         """Queue what another model saw, as the embedder will with its next batch: till then the queue looks empty."""

@@ -15,6 +15,7 @@ from hyperloci.cli.main import app
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
 from tests.cli.helpers import invoke, remember, run
+from tests.ingest.working_tree import WorkingTree
 
 
 @pytest.mark.req("D.11")
@@ -327,8 +328,51 @@ def test_what_was_indexed_is_told_when_no_vectors_can_be_made(tmp_path: Path, mo
 
     result = invoke("index")
 
-    assert result.exit_code == 3
+    assert result.exit_code == 0
     assert "files" in result.stdout and "the model can't be loaded" in result.stderr
+    assert "0 of 1 memories (0%)" in result.stdout and "embeddings are switched off" in result.stdout
+
+
+def test_an_interrupted_index_says_what_is_left_and_who_does_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(memory: Memory, progress: object = None) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Memory, "embed_pending", interrupted)
+    monkeypatch.setenv("HYPERLOCI_EMBEDDER", "1")
+    (tmp_path / "project" / "a.py").write_text("def answer():\n    return 42\n")
+
+    result = invoke("index")
+
+    assert result.exit_code == 130
+    assert "1 memories are found by words only until they have vectors: the next session" in result.stdout
+
+
+def test_an_index_interrupted_among_the_files_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(memory: Memory, path: object = None, progress: object = None) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Memory, "index_path", interrupted)
+
+    WorkingTree(tmp_path / "project").git("init", "-q")
+
+    result = invoke("index")
+
+    assert result.exit_code == 130 and "Not all files are indexed: the next session" in result.stdout
+    assert "not looked at yet" in result.stdout
+
+
+def test_an_index_goes_on_to_the_end_of_the_history(tmp_path: Path) -> None:
+    tree = WorkingTree(tmp_path / "project")
+    tree.git("init", "-q")
+    shas = [tree.commit(f"number {number}") for number in range(3)]
+
+    told = json.loads(run("index", "--json"))
+    bounded = json.loads(run("index", "--json", "--no-wait"))
+
+    assert told["history"] == bounded["history"] == dict(stored=len(shas), waiting=0, older=0, is_known=True)
+    assert "all of 3 commits" in run("index")
 
 
 def test_without_embedding_an_index_says_how_much_has_no_vector(tmp_path: Path) -> None:

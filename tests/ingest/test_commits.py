@@ -236,6 +236,7 @@ def test_the_oldest_commit_of_a_shallow_clone_touches_nothing(
     history = History(store, settings, clock, WorkingTree(tmp_path / "clone"))
 
     assert history.index().commits == 2
+    assert history.node(cut).content == "two"
     assert history.changed(cut) == set() and history.changed(last) == {("a.py", "second")}
 
 

@@ -19,6 +19,8 @@ from hyperloci.ingest.git import Details, Git, GitError
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import identify
+from hyperloci.memory import Memory
+from hyperloci.model.answers import HistoryCounts
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from tests.ingest.working_tree import WorkingTree
@@ -544,3 +546,18 @@ def test_a_git_that_hangs_is_ended(past: Past, tmp_path: Path) -> None:
     commits, problem = git.show(past.in_git())
 
     assert commits == [] and problem is not None and "longer than" in problem
+
+
+def test_who_asks_for_commits_is_told_which_are_not_read_yet(past: Past) -> None:
+    fast_import(past.tree.root, 700)
+    past.indexer().run()
+    memory = Memory(past.store, past.settings, identify(past.tree.root), past.clock)
+
+    asked = memory.search("number", content_type="commit")
+    assert any(hint.startswith("200 older commits are not read yet") for hint in asked.hints)
+    assert memory.history() == HistoryCounts(stored=500, waiting=200, older=0)
+    assert memory.history().words() == "500 of 700 commits, newest first"
+    assert not any("older commits" in hint for hint in memory.search("number").hints)
+
+    assert memory.index_history() == 200
+    assert not any("older commits" in hint for hint in memory.search("number", content_type="commit").hints)

@@ -20,6 +20,7 @@ from hyperloci.ingest.watch_files import FileWatch
 from hyperloci.ingest.watch_worker import Pace
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
+from tests.ingest.test_history import fast_import
 from tests.ingest.working_tree import WorkingTree
 
 DEADLINE = 30.0
@@ -101,6 +102,25 @@ def test_what_is_there_is_indexed_at_the_start(
     start()
 
     until(lambda: indexed() == {"one"})
+
+
+@pytest.mark.req("E.02")
+def test_older_commits_follow_in_the_background_and_files_go_first(start: START, tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    fast_import(tree.root, 1_000)
+    tree.git("checkout", "-q", "main")
+    reports: list[IndexReport] = []
+    project = identify(tree.root)
+    watchers = start(reports.append)
+
+    with Store.open(watchers._settings.database) as store:
+        until(lambda: len(reports) > 1)
+        tree.write("a.py", function("one"))
+        until(lambda: store.history.count(store.scopes.find(project.id) or 0) == 1_000)
+        until(lambda: any(report.added for report in reports[1:]))
+
+    assert (reports[0].commits, reports[0].commits_waiting) == (500, 500)
+    assert sum(report.commits for report in reports) == 1_000
 
 
 def test_a_saved_file_is_indexed_and_told(start: START, tree: WorkingTree, indexed: Callable[[], set[str]]) -> None:

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
-from hyperloci.model.search import Where
+from hyperloci.model.search import ByMeaning, Where
 from hyperloci.retrieval.explain import explanation_of
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
 from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.fingerprint import fingerprints, sights_of
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
+from hyperloci.store.stats import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 EVERYTHING = Conditions(where=Where())
@@ -53,6 +54,81 @@ def test_meaning_finds_what_words_do_not(store: Store, encoder: FakeEncoder) -> 
     assert found.scores[wanted.key].cosine == pytest.approx(1.0, abs=1e-5)
     explanation = explanation_of(found.scores[wanted.key], ["alpha"])
     assert {"e1", "e6"} <= set(explanation["embedder_scores"]["semantic"])
+
+
+@pytest.mark.req("C.09")
+def test_an_answer_tells_how_much_can_be_found_by_meaning(store: Store, encoder: FakeEncoder) -> None:
+    nodes = [add(store, f"alpha {number}") for number in range(4)]
+    searcher = Searcher(store, encoder)
+
+    def reach() -> tuple[str, int, int, int]:
+        found = searcher.search("alpha", EVERYTHING, limit=5)
+        assert found.by_meaning is not None
+        assert (found.degraded is None) is (found.by_meaning.waiting == 0)
+        return found.mode, found.by_meaning.embedded, found.by_meaning.total, found.by_meaning.waiting
+
+    assert reach() == ("keyword", 0, 4, 4)
+    embed(store, encoder, nodes[0])
+    assert reach() == ("hybrid", 1, 4, 3)
+    with store.transaction():
+        for _ in range(MAX_ATTEMPTS):
+            store.vectors.fail([nodes[1].key], "too strange")
+    assert reach() == ("hybrid", 1, 4, 2)
+    embed(store, encoder, *nodes[2:])
+    assert reach() == ("hybrid", 3, 4, 0)
+    with store.transaction():
+        store.nodes.delete_node(nodes[1].id, now=NOW)
+    assert reach() == ("hybrid", 3, 3, 0)
+
+
+@pytest.mark.req("C.09")
+def test_what_can_be_found_by_meaning_is_counted_under_the_conditions(store: Store, encoder: FakeEncoder) -> None:
+    fact = add(store, "alpha")
+    add(store, "alpha code", type=NodeType.SNIPPET, subtype="code")
+    embed(store, encoder, fact)
+    searcher = Searcher(store, encoder)
+
+    facts = searcher.search("alpha", Conditions(where=Where(types=("fact",))), limit=5)
+    code = searcher.search("alpha", Conditions(where=Where(types=("snippet",))), limit=5)
+
+    assert (facts.mode, facts.degraded) == ("hybrid", None)
+    assert code.mode == "keyword" and code.degraded == "none of 1 memories by meaning, the rest by words; 1 wait"
+
+
+@pytest.mark.req("D.13")
+def test_what_another_model_saw_is_not_counted(store: Store, encoder: FakeEncoder) -> None:
+    nodes = [add(store, f"alpha {number}") for number in range(3)]
+    embed(store, encoder, *nodes)
+    newer = FakeEncoder(model_id="newer")
+    embed(store, newer, nodes[0])
+
+    found = Searcher(store, newer).search("alpha", EVERYTHING, limit=5)
+
+    assert found.by_meaning == ByMeaning(embedded=1, total=3, waiting=2)
+
+
+@pytest.mark.parametrize(
+    ("reach", "words"),
+    [
+        (ByMeaning(embedded=3, total=3, waiting=0), None),
+        (ByMeaning(embedded=2, total=3, waiting=0), None),
+        (ByMeaning(embedded=0, total=0, waiting=0), None),
+        (
+            ByMeaning(embedded=88, total=8_500, waiting=8_412, seconds_left=300),
+            "1 % of 8,500 memories by meaning, the rest by words; 8,412 wait, about 5 minutes",
+        ),
+        (
+            ByMeaning(embedded=8_499, total=8_500, waiting=1, seconds_left=0),
+            "99 % of 8,500 memories by meaning, the rest by words; 1 wait, about 1 s",
+        ),
+        (
+            ByMeaning(embedded=1, total=90_000, waiting=89_999, seconds_left=9_000),
+            "1 % of 90,000 memories by meaning, the rest by words; 89,999 wait, about 2 hours",
+        ),
+    ],
+)
+def test_the_share_is_said_in_words(reach: ByMeaning, words: str | None) -> None:
+    assert reach.words() == words
 
 
 @pytest.mark.req("E.06")

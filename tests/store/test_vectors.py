@@ -639,3 +639,47 @@ def test_codes_of_every_scanned_space_are_checked_and_made_anew(store: Store) ->
     with store.transaction():
         store.vectors.rebuild_codes()
     assert store.connection.execute("SELECT space, block, codes FROM code_blocks ORDER BY space").fetchall() == before
+
+
+@pytest.mark.req("B.03")
+def test_the_queue_gives_what_was_said_first_and_old_commits_last(store: Store) -> None:
+    day = 86_400_000
+    old = [add(store, f"old {n}", type=NodeType.DECISION, subtype="commit", event_time=NOW - n * day) for n in (90, 80)]
+    files = [add(store, f"code {n}", type=NodeType.SNIPPET, subtype="code") for n in range(2)]
+    recent = [
+        add(store, f"new {n}", type=NodeType.DECISION, subtype="commit", event_time=NOW - n * day) for n in (3, 2)
+    ]
+    said = [add(store, f"said {n}") for n in range(2)]
+
+    queue = store.vectors.take_pending(20)
+
+    wanted = [*said[::-1], *recent[::-1], *files, *old[::-1]]
+    assert queue == [node.key for node in wanted]
+
+
+def test_a_file_that_changed_goes_before_files_that_wait(store: Store) -> None:
+    files = [add(store, f"code {n}", type=NodeType.SNIPPET, subtype="code") for n in range(3)]
+    with store.transaction():
+        store.nodes.queue([files[2].key], now=NOW + 1_000)
+
+    assert store.vectors.take_pending(9) == [files[2].key, files[0].key, files[1].key]
+
+
+def test_taking_from_a_long_queue_looks_at_a_few(store: Store) -> None:
+    plan = store.connection.execute(
+        "EXPLAIN QUERY PLAN SELECT p.node_key FROM pending p INDEXED BY idx_pending_order"
+        " CROSS JOIN nodes n ON n.key = p.node_key WHERE n.deleted_at IS NULL AND p.attempts < 3"
+        " ORDER BY p.attempts, p.lane, p.turn, p.node_key LIMIT 32"
+    ).fetchall()
+
+    assert not any("TEMP B-TREE" in row[3] for row in plan)
+
+
+def test_a_pace_is_that_of_the_last_minute(store: Store) -> None:
+    with store.transaction():
+        store.vectors.note_pace(32, 2.0, now=NOW)
+    assert store.vectors.pace(now=NOW + 1_000) == pytest.approx(16.0)
+    with store.transaction():
+        store.vectors.note_pace(32, 1.0, now=NOW + 2_000)
+    assert store.vectors.pace(now=NOW + 2_000) == pytest.approx(0.8 * 16 + 0.2 * 32)
+    assert store.vectors.pace(now=NOW + 70_000) is None

@@ -84,7 +84,8 @@ def search(answer: SearchOut) -> str:
     head = (
         f"{_count(len(found), 'memory', 'memories')} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
     )
-    degraded = [f"Without vectors: {answer['degraded']}"] if "degraded" in answer else []
+    how_far = "Searched" if answer["mode"] == "hybrid" else "Without vectors"
+    degraded = [f"{how_far}: {answer['degraded']}"] if "degraded" in answer else []
     hints = [f"Hint: {hint}" for hint in answer.get("hints", ())]
     return "\n\n".join([part for part in (head, *degraded, memories(found), *hints) if part])
 
@@ -162,11 +163,13 @@ def index(answer: IndexOut) -> str:
         f"{answer.get(key, 0)} {key}" for key in ("chunks", "added", "changed", "moved", "removed", "commits")
     )
     head = f"Indexed {_count(answer.get('files', 0), 'file')} in {answer.get('seconds', 0)} s: {counts}."
+    waiting = answer.get("commits_waiting", 0)
+    older = [f"{_count(waiting, 'older commit')} {_is(waiting)} still to be read, newest first."] if waiting else []
     skipped = [f"skipped {item['path']}: {item['reason']}" for item in answer.get("skipped", ())]
     more = [f"and {answer['skipped_more']} more skipped"] if "skipped_more" in answer else []
     count = answer.get("set_aside", 0)
     aside = [f"{_count(count, 'thing')} set aside; `hyperloci set-aside` lists them"] if count else []
-    return "\n".join([head, *aside, *skipped, *more])
+    return "\n".join([head, *older, *aside, *skipped, *more])
 
 
 def repl(answer: ReplOut) -> str:
@@ -186,6 +189,10 @@ def repl(answer: ReplOut) -> str:
 def stats(answer: Mapping[str, Any]) -> str:
     """Return counts, one subject a line."""
     return "\n".join(f"{name}: {_counts(value)}" for name, value in answer.items())
+
+
+def _is(number: int) -> str:
+    return "is" if number == 1 else "are"
 
 
 def _counts(value: object) -> str:

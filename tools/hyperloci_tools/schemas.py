@@ -91,6 +91,7 @@ class SearchOut(TypedDict):
     strategy: str
     mode: str
     degraded: NotRequired[str]
+    by_meaning: NotRequired[dict[str, int]]
     results: list[HitOut]
     hints: NotRequired[list[str]]
     took_ms: float
@@ -276,6 +277,7 @@ class IndexOut(TypedDict):
     removed: NotRequired[int]
     unchanged_files: NotRequired[int]
     commits: NotRequired[int]
+    commits_waiting: NotRequired[int]
     skipped: NotRequired[list[SkippedOut]]
     skipped_more: NotRequired[int]
     set_aside: NotRequired[int]

@@ -105,6 +105,7 @@ def search(answer: SearchAnswer) -> SearchOut:
         "strategy": answer.strategy,
         "mode": answer.mode,
         "degraded": answer.degraded,
+        "by_meaning": None if answer.by_meaning is None else lean(asdict(answer.by_meaning)),
         "hints": answer.hints,
         "took_ms": answer.took_ms,
     }

@@ -34,6 +34,7 @@ class Exit(IntEnum):
     FAILED = 1
     USAGE = 2
     DEGRADED = 3
+    INTERRUPTED = 130
 
 
 ProjectOption = Annotated[

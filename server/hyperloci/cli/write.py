@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, opened, print_json
+from hyperloci.cli.steps import Steps
 from hyperloci.errors import EmbedderError
-from hyperloci.memory import Memory
-from hyperloci.model.answers import IndexReport
+from hyperloci.model.answers import HistoryCounts, IndexReport
+from hyperloci.model.search import ByMeaning
 from hyperloci.model.written import Remembered
 
 SKIPPED_SHOWN = 10
@@ -117,63 +119,93 @@ def restore(
 def index(
     path: Annotated[Path | None, typer.Argument(help="A file or folder of the project; all of it by default.")] = None,
     project: ProjectOption = Path("."),
-    embed: Annotated[bool, typer.Option("--embed/--no-embed", help="Wait until everything has its vectors.")] = True,
+    embed: Annotated[
+        bool,
+        typer.Option("--embed/--no-embed", " /--no-wait", help="Wait until everything can be searched by meaning."),
+    ] = True,
     json: JsonOption = False,
 ) -> None:
     """Index code, documents and git history; only what changed is touched.
 
+    Files and the latest commits come first and can be searched by words at once; then older commits, then the vectors
+    that a search by meaning needs. Ctrl-C may end it anywhere: what is done is kept, the rest is done in the background
+    by the next session, or by this command.
+
     Examples:
       hyperloci index
-      hyperloci index docs --no-embed
+      hyperloci index docs --no-wait
     """
-    with opened(project) as memory, _bar(json) as bar:
-        files = bar.add_task("reading", total=None)
-        report = memory.index_path(
-            path, progress=lambda done, total, what: bar.update(files, completed=done, total=total, description=what)
-        )
-        fault = _embed(memory, bar) if embed else None
-        pending = memory.stats()["fingerprints_pending"]
+    with opened(project) as memory:
+        report, fault = None, None
+        with Steps(quiet=json) as steps:
+            try:
+                report = memory.index_path(path, progress=steps.show)
+                if path is None:
+                    memory.index_history(steps.show)
+                if embed:
+                    memory.embed_pending(steps.show)
+            except EmbedderError as error:
+                fault = str(error)
+            except KeyboardInterrupt:
+                steps.interrupted = True
+        told = _State(history=memory.history(), reach=memory.by_meaning(), embedder=memory.settings.embedder)
+        pending = memory.store.stats()["fingerprints_pending"]
     if json:
-        print_json({"report": report, "pending": pending})
+        print_json(
+            {"report": report, "pending": pending, "history": told.history, "by_meaning": told.reach, "fault": fault}
+        )
     else:
-        _print_report(report, pending)
-    if fault is not None:
-        errors.print(f"indexed, but searches use words only for now: {fault}", style="yellow")
-        raise typer.Exit(Exit.DEGRADED)
+        _print_report(report, told)
+        for line in _remaining(report, told):
+            console.print(line)
+        if fault is not None:
+            errors.print(f"no vectors were made: {fault}", style="yellow")
+    if steps.interrupted:
+        raise typer.Exit(Exit.INTERRUPTED)
 
 
-def _embed(memory: Memory, bar: Progress) -> str | None:
-    """Wait for the vectors, and return what keeps them from being made."""
-    vectors = bar.add_task("embedding", total=None)
-    try:
-        memory.embed_pending(lambda done, total, what: bar.update(vectors, completed=done, total=total))
-    except EmbedderError as error:
-        return str(error)
-    return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _State:
+    """What is indexed now, and whether there may be an embedder."""
+
+    history: HistoryCounts
+    reach: ByMeaning
+    embedder: bool
 
 
-def _bar(quiet: bool) -> Progress:
-    return Progress(
-        TextColumn("{task.description:<24.24}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=errors,
-        disable=quiet or not errors.is_terminal,
-        transient=True,
-    )
-
-
-def _print_report(report: IndexReport, pending: int) -> None:
+def _print_report(report: IndexReport | None, state: _State) -> None:
     table = Table(box=None, show_header=False, padding=(0, 2))
-    for name in ("files", "unchanged_files", "chunks", "added", "changed", "moved", "removed", "commits"):
-        table.add_row(name.replace("_", " "), str(getattr(report, name)))
-    table.add_row("seconds", f"{report.seconds:.1f}")
-    table.add_row("without vectors", str(pending))
+    if report is not None:
+        for name in ("files", "unchanged_files", "chunks", "added", "changed", "moved", "removed"):
+            table.add_row(name.replace("_", " "), str(getattr(report, name)))
+        table.add_row("seconds", f"{report.seconds:.1f}")
+    table.add_row("history", state.history.words())
+    table.add_row("by meaning", f"{state.reach.embedded:,} of {state.reach.total:,} memories ({state.reach.share:.0%})")
     console.print(table)
-    if report.set_aside:
+    if report is not None and report.set_aside:
         console.print(f"{report.set_aside} set aside; hyperloci set-aside lists what, and why", style="yellow")
-    for skipped in report.skipped[:SKIPPED_SHOWN]:
-        console.print(f"skipped {skipped.path}: {skipped.reason}", style="dim")
-    if len(report.skipped) > SKIPPED_SHOWN:
-        console.print(f"... and {len(report.skipped) - SKIPPED_SHOWN} more skipped (--json lists them)", style="dim")
+    skipped = () if report is None else report.skipped
+    for item in skipped[:SKIPPED_SHOWN]:
+        console.print(f"skipped {item.path}: {item.reason}", style="dim")
+    if len(skipped) > SKIPPED_SHOWN:
+        console.print(f"... and {len(skipped) - SKIPPED_SHOWN} more skipped (--json lists them)", style="dim")
+
+
+def _remaining(report: IndexReport | None, state: _State) -> Iterator[str]:
+    """Say what is left to do, and who will do it."""
+    if report is None:
+        yield "Not all files are indexed: the next session indexes the rest in the background, or run this again."
+    if state.history.waiting:
+        yield (
+            f"{state.history.waiting:,} older commits follow: the next session, or one that is open, stores them in the"
+            " background, or run hyperloci index again."
+        )
+    if not state.reach.waiting:
+        return
+    if state.embedder:
+        yield (
+            f"{state.reach.waiting:,} memories are found by words only until they have vectors: the next session,"
+            " or one that is open, makes those in the background, or run hyperloci index again."
+        )
+    else:
+        yield "Everything is found by words only: embeddings are switched off (HYPERLOCI_EMBEDDER)."

@@ -8,6 +8,7 @@ beside it.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Final
@@ -47,13 +48,14 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
         if not nodes:
             _look_for_topics(store, model)
             return 0
+        started = time.monotonic()
         try:
             made = fingerprints(sights(store, nodes), encoder)
         except (ValueError, RuntimeError) as error:
             logger.warning("a batch of %d could not be embedded (%s); trying one at a time", len(nodes), error)
             _one_by_one(store, encoder, model, nodes)
         else:
-            _write(store, model, nodes, made)
+            _write(store, model, nodes, made, seconds=time.monotonic() - started)
         return len(nodes)
 
 
@@ -94,9 +96,13 @@ def sights(store: Store, nodes: Sequence[Node]) -> list[Sight]:
     ]
 
 
-def _write(store: Store, model: int, nodes: Sequence[Node], made: Sequence[Fingerprint]) -> None:
+def _write(
+    store: Store, model: int, nodes: Sequence[Node], made: Sequence[Fingerprint], *, seconds: float | None = None
+) -> None:
     now = system_clock()
     with store.transaction():
+        if seconds is not None:
+            store.vectors.note_pace(len(nodes), seconds, now=now)
         present = store.nodes.by_keys([node.key for node in nodes])
         for node, fingerprint in zip(nodes, made, strict=True):
             current = present.get(node.key)

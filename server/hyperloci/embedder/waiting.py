@@ -15,39 +15,69 @@ from hyperloci.errors import EmbedderError
 POLL_SECONDS: Final = 0.2
 """How often the queue is counted: often enough for a progress bar."""
 
-STALL_SECONDS: Final = 60.0
-"""An embedder that has done nothing for so long won't: a batch that the model sees is a tenth of a second's work."""
+POLL_SHARE: Final = 20.0
+"""Counting is followed by this many times its own duration: a queue of a hundred thousand takes a while to count."""
 
-LOADING_SECONDS: Final = 180.0
-"""How long it may take to its first batch: importing torch is seconds of work, minutes beside twenty busy programs."""
+GONE_SECONDS: Final = 30.0
+"""Without any sign of an embedder for so long, there is none. One that lives is waited for, however slow it is."""
+
+QUIET_SECONDS: Final = 60.0
+"""After so long without headway, whoever waits is told."""
 
 
 class Headway:
-    """Tells whether a queue is being worked off: it gets shorter, or the model has seen another batch."""
+    """Tells whether a queue is being worked off: how fast, since when not, and whether anybody is left who could."""
 
     def __init__(self, left: int, now: float) -> None:
         """Begin to watch; `now` is the time in seconds, on a clock of the caller's choice."""
-        self._seen = (left, 0)
-        self._moved = now
+        self._first = self._left = left
+        self._batches = 0
+        self._begun: float | None = None
+        self._moved = self._seen_alive = now
 
-    def check(self, left: int, status: EmbedderStatus | None, now: float) -> None:
-        """Take note of how many nodes wait and of what the embedder tells, None where it tells nothing.
+    def check(self, left: int, status: EmbedderStatus | None, now: float, *, alive: bool = False) -> str:
+        """Take note of how many nodes wait and of what the embedder tells; say how it goes.
+
+        Args:
+            left: nodes that wait.
+            status: what the embedder tells, None where it tells nothing.
+            now: the time.
+            alive: an embedder is being started, or kept running, by somebody.
 
         Raises:
-            EmbedderError: it has failed, or done nothing for too long.
+            EmbedderError: it can't embed, or there is none.
         """
         if status is not None and status.state is State.FAILED:
             raise EmbedderError(f"The embedder can't embed: {status.error}")
-        seen = (left, self._seen[1] if status is None else status.bulk_batches)
-        if seen != self._seen:
-            self._seen, self._moved = seen, now
-        patience = STALL_SECONDS if seen[1] else LOADING_SECONDS
-        if now - self._moved > patience:
-            raise EmbedderError(f"The embedder has made no headway for {patience:.0f} seconds; the log says more.")
+        batches = self._batches if status is None else status.bulk_batches
+        if (left, batches) != (self._left, self._batches):
+            if self._begun is None:
+                self._begun, self._first = self._moved, self._left
+            self._left, self._batches, self._moved = left, batches, now
+        if status is not None or alive or self._moved == now:
+            self._seen_alive = now
+        if now - self._seen_alive > GONE_SECONDS:
+            raise EmbedderError("There is no embedder, and none can be started; the log says why.")
+        return self._words(now)
+
+    def _words(self, now: float) -> str:
+        quiet = now - self._moved
+        if quiet > QUIET_SECONDS:
+            return f"embedding: nothing done for {quiet / 60:.0f} min, the machine is busy or the embedder is starting"
+        if self._begun is None or now <= self._begun or self._left >= self._first:
+            return "embedding: starting" if self._begun is None else "embedding"
+        pace = (self._first - self._left) / (now - self._begun)
+        minutes = self._left / pace / 60
+        return f"embedding, {pace:.1f} a second, " + (f"{minutes:.0f} min left" if minutes >= 1.5 else "soon done")
 
 
 def wait_until_drained(
-    client: EmbedderClient, database: Path, pending: Callable[[], int], progress: Callable[[int, int, str], None] | None
+    client: EmbedderClient,
+    database: Path,
+    pending: Callable[[], int],
+    progress: Callable[[int, int, str], None] | None,
+    *,
+    alive: Callable[[], bool],
 ) -> int:
     """Have a running embedder work off a database's queue, and return how many nodes it could not embed.
 
@@ -56,17 +86,22 @@ def wait_until_drained(
         database: whose queue.
         pending: counts the nodes that wait.
         progress: called with (done, total, what).
+        alive: tells whether an embedder runs or is being started, and starts one that has ended.
 
     Raises:
-        EmbedderError: the embedder can't embed, or makes no headway.
+        EmbedderError: the embedder can't embed, or there is none.
     """
     total = left = pending()
     headway = Headway(left, time.monotonic())
+    wait = POLL_SECONDS
     while left:
         client.kick(database)
-        threading.Event().wait(POLL_SECONDS)
+        threading.Event().wait(wait)
+        started = time.monotonic()
         left = pending()
+        wait = max(POLL_SECONDS, POLL_SHARE * (time.monotonic() - started))
+        total = max(total, left)
+        words = headway.check(left, client.status(), time.monotonic(), alive=alive())
         if progress is not None:
-            progress(total - left, total, "embedding")
-        headway.check(left, client.status(), time.monotonic())
+            progress(total - left, total, words)
     return left

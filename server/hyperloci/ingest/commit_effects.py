@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 from hyperloci.ingest.git_log import Commit
@@ -34,7 +33,6 @@ class Effects:
         self._root = project.root
         self._scope_key = scope_key
         self._files = store.files.all(scope_key)
-        self._cut_off = shallow_commits(project.common_dir)
         self._blobs: dict[tuple[str, int], str | None] = {}
         self._symbols: dict[str, dict[str, list[NodeKey]]] = {}
         self._present: dict[str, str] = {}
@@ -66,8 +64,7 @@ class Effects:
         return new
 
     def _of_commit(self, commit: Commit, present: Mapping[str, str]) -> Touched:
-        # A shallow clone shows its oldest commit as if it had added every file.
-        if commit.truncated or commit.sha in self._cut_off:
+        if commit.truncated:
             return Touched()
         nodes: dict[NodeKey, None] = {}
         exact = True
@@ -117,11 +114,3 @@ def blob_id(data: bytes, digits: int = 40) -> str:
     """Return the id that Git gives a content: SHA-1, or SHA-256 in repositories whose ids have 64 digits."""
     digest = hashlib.sha256 if digits == 64 else hashlib.sha1
     return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
-
-
-def shallow_commits(common_dir: Path | None) -> frozenset[str]:
-    """Return the commits that a shallow clone is cut off at: it has them, and nothing before them."""
-    try:
-        return frozenset((common_dir / "shallow").read_text().split()) if common_dir else frozenset()
-    except OSError:
-        return frozenset()

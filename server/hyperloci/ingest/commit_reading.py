@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from hyperloci.ingest.git import Details, Git
@@ -82,3 +83,11 @@ def commit_text(commit: Commit) -> str:
 
 def _cut(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
+
+
+def shallow_commits(common_dir: Path | None) -> frozenset[str]:
+    """Return the commits that a shallow clone is cut off at: it has them, and nothing before them."""
+    try:
+        return frozenset((common_dir / "shallow").read_text().split()) if common_dir else frozenset()
+    except OSError:
+        return frozenset()

@@ -27,8 +27,8 @@ from hyperloci.errors import HyperlociError
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
-from hyperloci.ingest.commit_effects import Effects, Touched, shallow_commits
-from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text
+from hyperloci.ingest.commit_effects import Effects, Touched
+from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text, shallow_commits
 from hyperloci.ingest.git import Git, GitError, never
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.linking import due_name
@@ -207,6 +207,9 @@ class CommitIndexer:
         if whole_to == head:
             return
         older = self._list_missing(head, whole_to)
+        if self._cancelled():
+            self._window.clear()
+            return
         found = replace(
             state,
             whole_to=whole_to,
@@ -227,7 +230,7 @@ class CommitIndexer:
         shas = self._git.walk(head, without=[whole_to] if whole_to else ())
         bounded = self._wanted > 0 and whole_to is None
         try:
-            while some := list(itertools.islice(shas, ASKED_AT_ONCE)):
+            while not self._cancelled() and (some := list(itertools.islice(shas, ASKED_AT_ONCE))):
                 wanted = some[: max(0, self._wanted - seen)] if bounded else some
                 seen += len(some)
                 known = self._store.history.known(self._scope_key, wanted)
@@ -281,6 +284,10 @@ class CommitIndexer:
 
     def _store_batch(self, missing: Sequence[_Missing], branch: str | None) -> int:
         commits = dict(self._reader.read([one.sha for one in missing]))
+        for sha in commits.keys() & shallow_commits(self._project.common_dir):
+            if isinstance(commit := commits[sha], Commit):
+                # It is shown as if it had added every file.
+                commits[sha] = replace(commit, files=(), changed=0, read=0)
         touched = self._touched([commit for commit in commits.values() if isinstance(commit, Commit)], missing)
         ready = deque(self._prepared(sha, commit, touched) for sha, commit in commits.items())
         added = 0

@@ -167,10 +167,21 @@ class Asking:
             strategy=found.strategy,
             mode=found.mode,
             degraded=found.degraded,
+            by_meaning=found.by_meaning,
             results=tuple(hits),
-            hints=(*_hints(found, where), *self._tree_hint(found.nodes)),
+            hints=(*_hints(found, where), *self._tree_hint(found.nodes), *self._history_hint(where)),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
+
+    def _history_hint(self, where: Where) -> tuple[str, ...]:
+        """Say that older commits are still to be read, to whoever asks for commits."""
+        if where.subtypes != ("commit",):
+            return ()
+        scope = self.store.scopes.find(self.project.id) or 0
+        state = self.store.history.state(scope)
+        if state is None or not state.waiting:
+            return ()
+        return (f"{state.waiting:,} older commits are not read yet: watchers do it in the background, newest first.",)
 
     def _tree_hint(self, nodes: Sequence[Node]) -> tuple[str, ...]:
         """Say whose files are shown, where they are another worktree's."""

@@ -147,6 +147,33 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HistoryCounts:
+    """How much of a project's Git history is stored.
+
+    Attributes:
+        stored: commits that are.
+        waiting: older ones that are still to be.
+        older: older ones that are not, by the setting `history_commits`.
+        is_known: whether the repository was looked at, if there is one.
+    """
+
+    stored: int
+    waiting: int
+    older: int
+    is_known: bool = True
+
+    def words(self) -> str:
+        """Say it in one line."""
+        known = self.stored + self.waiting
+        if not known:
+            return "no commits" if self.is_known else "not looked at yet"
+        if self.waiting:
+            return f"{self.stored:,} of {known:,} commits, newest first"
+        bound = f"; {self.older:,} older ones are left out (history_commits)" if self.older else ""
+        return f"all of {known:,} commits{bound}" if not self.older else f"the newest {known:,} commits{bound}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexReport:
     """What indexing did. `changed` chunks were written anew, `moved` ones only changed their place.
 

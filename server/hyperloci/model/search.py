@@ -93,8 +93,48 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ByMeaning:
+    """How much of what a question may be answered from can be found by meaning now.
+
+    Attributes:
+        embedded: memories that have their vectors.
+        total: memories that meet the question's conditions.
+        waiting: those that still get theirs; the rest can't be embedded.
+        seconds_left: about how long that takes, None where nobody can tell.
+    """
+
+    embedded: int
+    total: int
+    waiting: int
+    seconds_left: int | None = None
+
+    @property
+    def share(self) -> float:
+        """Return the share that can be found by meaning, 0..1; 1 of nothing."""
+        return self.embedded / self.total if self.total else 1.0
+
+    def words(self) -> str | None:
+        """Say what can't be found by meaning yet; None if all can that ever will be."""
+        if not self.waiting:
+            return None
+        left = "" if self.seconds_left is None else f", about {_duration(self.seconds_left)}"
+        percent = "none" if not self.embedded else f"{max(1, min(99, round(100 * self.share)))} %"
+        return f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} wait{left}"
+
+
+def _duration(seconds: int) -> str:
+    if seconds < 90:
+        return f"{max(1, seconds)} s"
+    return f"{round(seconds / 60)} minutes" if seconds < 5_400 else f"{round(seconds / 3_600)} hours"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchAnswer:
-    """The answer of a search. `mode` is hybrid or keyword; `degraded` says why it did without vectors."""
+    """The answer of a search.
+
+    `mode` is hybrid, or keyword where no memory could be found by meaning; `degraded` says why, or what part could not;
+    `by_meaning` counts it, None where the question itself was not seen by meaning.
+    """
 
     query: str
     intent: str
@@ -104,4 +144,5 @@ class SearchAnswer:
     results: tuple[Hit, ...]
     hints: tuple[str, ...] = ()
     took_ms: float = 0.0
+    by_meaning: ByMeaning | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -18,12 +18,14 @@ from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Candidate, Node
+from hyperloci.model.search import ByMeaning
 from hyperloci.retrieval import exemplars, strategies
 from hyperloci.retrieval.following import followed
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.ids import by_id
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
 from hyperloci.retrieval.profiles import PROFILES
+from hyperloci.retrieval.reach import by_meaning
 from hyperloci.retrieval.routing import Route, route
 from hyperloci.retrieval.scoring import MEANING, Scores, combine, counts
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
@@ -76,6 +78,7 @@ class Found:
     degraded: str | None
     nodes: tuple[Node, ...]
     scores: Mapping[NodeKey, Scores]
+    by_meaning: ByMeaning | None = None
 
 
 class Searcher:
@@ -150,11 +153,13 @@ class Searcher:
             if explain and not quick:
                 scores = _explained(look, {key: nodes[key] for key in order}, scores)
             found = self._store.nodes.by_keys(order)
+            reach = None if seen is None else by_meaning(self._store, seen, allowed, now=self._clock())
         return Found(
             intent=intent,
             strategy=strategy,
-            mode="keyword" if seen is None else "hybrid",
-            degraded=degraded,
+            mode="keyword" if reach is None or (reach.total and not reach.embedded) else "hybrid",
+            degraded=degraded if reach is None else reach.words(),
+            by_meaning=reach,
             nodes=tuple(found[key] for key in order),
             scores={key: scores[key] for key in order},
         )

@@ -109,6 +109,11 @@ class Codes:
         # Inside a write, what is seen may be rolled back, and the state would not tell.
         self._state = state if is_reading(connection) else None
 
+    def count(self, allowed: BoolArray) -> int:
+        """Return how many of the allowed node keys have a code."""
+        size = min(self.rows, len(allowed))
+        return int(np.count_nonzero(self._present[:size] & allowed[:size]))
+
     def _grow(self, rows: int) -> None:
         if rows > self.rows:
             extra = rows - self.rows

@@ -58,6 +58,23 @@ def collect(connection: sqlite3.Connection) -> dict[str, Any]:
     return answer
 
 
+def count_waiting(connection: sqlite3.Connection, scope_id: str) -> tuple[int, int, int]:
+    """Return how many living memories a scope has, how many of them wait for a fingerprint, and how many get none."""
+    row = connection.execute(
+        """
+        SELECT (SELECT count(*) FROM nodes WHERE scope_key = s.key AND deleted_at IS NULL), p.waiting, p.given_up
+        FROM scopes s, (
+            SELECT count(*) FILTER (WHERE p.attempts < ?1) AS waiting,
+                count(*) FILTER (WHERE p.attempts >= ?1) AS given_up
+            FROM pending p JOIN nodes n ON n.key = p.node_key JOIN scopes t ON t.key = n.scope_key
+            WHERE n.deleted_at IS NULL AND t.id = ?2) p
+        WHERE s.id = ?2
+        """,
+        (MAX_ATTEMPTS, scope_id),
+    ).fetchone()
+    return (int(row[0]), int(row[1]), int(row[2])) if row else (0, 0, 0)
+
+
 def get_meta(connection: sqlite3.Connection, name: str) -> str | None:
     """Return a named value of the database, or None."""
     row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()

@@ -37,6 +37,11 @@ PLANES: Final = {"e1": 2}
 
 _MODEL_IN_USE: Final = "model_in_use"
 
+_PACE: Final = "embedding_pace"
+
+PACE_MS: Final = 60_000
+"""How long a pace holds, in milliseconds: after that, nobody is at work."""
+
 FLOAT_SPACE: Final = "e1"
 """Stored as `half`, the other dense spaces as `int8`."""
 
@@ -118,6 +123,46 @@ class Vectors:
             (MAX_ATTEMPTS,),
         ).fetchone()
         return int(row[0])
+
+    def given_up(self) -> int:
+        """Return how many nodes have failed so often that they get no fingerprint."""
+        row = self._connection.execute("SELECT count(*) FROM pending WHERE attempts >= ?", (MAX_ATTEMPTS,)).fetchone()
+        return int(row[0])
+
+    def count_embedded(self, allowed: BoolArray, dimensions: int) -> int:
+        """Return how many of the allowed nodes can be found by meaning: by codes in memory, no row is looked at.
+
+        Args:
+            allowed: bitmap over node keys.
+            dimensions: of the query's vector in E1.
+        """
+        codes = self._codes_of(FLOAT_SPACE, dimensions)
+        if codes is None:
+            return 0
+        if self._connection.execute("SELECT count(*) FROM models").fetchone()[0] > 1:
+            # Codes don't say whose they are; what an older model saw is in the queue.
+            allowed = allowed.copy()
+            keys = [row[0] for row in self._connection.execute("SELECT node_key FROM pending")]
+            allowed[[key for key in keys if key < len(allowed)]] = False
+        return codes.count(allowed)
+
+    def note_pace(self, nodes: int, seconds: float, *, now: int) -> None:
+        """Note how fast fingerprints are being made, as seen over the last batch and those before it."""
+        before, last = self._pace(), nodes / max(seconds, 0.001)
+        smooth = last if before is None or now - before[0] > PACE_MS else 0.8 * before[1] + 0.2 * last
+        set_meta(self._connection, _PACE, f"{now} {smooth:.3f}")
+
+    def pace(self, *, now: int) -> float | None:
+        """Return how many nodes a second are given fingerprints now, None if none has been for a while."""
+        known = self._pace()
+        return known[1] if known is not None and 0 <= now - known[0] <= PACE_MS and known[1] > 0 else None
+
+    def _pace(self) -> tuple[int, float] | None:
+        noted = get_meta(self._connection, _PACE)
+        if noted is None:
+            return None
+        at, _, pace = noted.partition(" ")
+        return int(at), float(pace)
 
     def count(self, model_key: int | None = None) -> int:
         """Return how many fingerprints there are, of one model or of all."""

@@ -1,0 +1,52 @@
+"""Showing how far a long command has come: a bar on a terminal, a line now and then where there is none."""
+
+from __future__ import annotations
+
+import time
+from typing import Final, Self
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from hyperloci.cli.common import errors
+
+LINE_SECONDS: Final = 10.0
+"""Between two lines: a log of an hour is read at a glance."""
+
+
+class Steps:
+    """Tells on stderr what goes on. `interrupted` is for the command to note that it was."""
+
+    def __init__(self, *, quiet: bool) -> None:
+        """Make it; `quiet` says nothing."""
+        self.interrupted = False
+        self._quiet = quiet
+        self._bar = Progress(
+            TextColumn("{task.description:<40.40}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=errors,
+            disable=quiet or not errors.is_terminal,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+        self._said_at = time.monotonic()
+
+    def __enter__(self) -> Self:
+        """Begin to show."""
+        self._bar.start()
+        self._task = self._bar.add_task("reading", total=None)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        """Stop showing."""
+        self._bar.stop()
+
+    def show(self, done: int, total: int, what: str) -> None:
+        """Tell that `done` of `total` are done, and what is being done."""
+        if self._task is not None:
+            self._bar.update(self._task, completed=done, total=total, description=what)
+        now = time.monotonic()
+        if not self._quiet and not errors.is_terminal and now - self._said_at >= LINE_SECONDS:
+            self._said_at = now
+            errors.print(f"{done:,} of {total:,}  {what}")
