@@ -44,7 +44,7 @@ def test_a_tree_is_measured_from_its_walk_to_its_plain_parse(tree: Path) -> None
     assert (row["files"], row["commits"], row["again"], row["set_aside"]) == (2, 1, 0, [])
     assert row["chunks"] >= 3 and row["peak_mb"] > 0 and row["asks"] == 10
     assert sum(row["skipped"].values()) == 2
-    assert {"index_s", "files_s", "grep_s", "parse_s", "slow", "slowest"} <= set(row)
+    assert {"index_s", "files_s", "index_cpu_s", "grep_cpu_s", "parse_cpu_s", "slow", "slowest", "history"} <= set(row)
 
 
 @pytest.mark.req("W1")
