@@ -135,6 +135,19 @@ def test_the_rest_of_the_database_is_whole(memory: Memory) -> None:
     assert memory.search(UNIQUE).results == ()
 
 
+@pytest.mark.req("W17")
+def test_a_name_that_is_related_to_something_else_outlives_the_only_memory_that_mentions_it(memory: Memory) -> None:
+    id = memory.remember_fact(TEXT, entities=["Ostrava"]).id
+    other = memory.remember_fact("The lease ends in March.").id
+    [entity] = memory.store.entities.find("Ostrava")
+    node = memory.store.nodes.by_key(entity.node_key)
+    assert node is not None
+    edge = memory.relate("relates_to", [{"id": node.id}, {"id": other}])
+    assert memory.purge([id]).entities == ()
+    assert memory.store.nodes.by_key(entity.node_key) is not None
+    assert memory.store.edges.get_edge(edge) is not None
+
+
 def test_a_relation_of_three_loses_one_member_and_its_evidence(memory: Memory) -> None:
     one, two, three = (memory.remember_fact(f"Part {n} of it.").id for n in ("one", "two", "three"))
     pair = memory.relate("depends_on", [{"id": one}, {"id": two}])
