@@ -58,8 +58,8 @@ class Journal:
 
     def at(self, phase: str, what: str = "", *, stalls: bool = False) -> None:
         """Say what is done from now on; it may take until the end of all, or as long as a stall if it `stalls`."""
-        self._replace("at_hand", json.dumps([phase, what]))
         left = max(1.0, self._end - time.monotonic())
+        self._replace("at_hand", json.dumps([phase, what, stalls and self._stall < left]))
         faulthandler.dump_traceback_later(min(left, self._stall) if stalls else left, exit=True)
 
     def _replace(self, name: str, text: str) -> None:

@@ -3,10 +3,11 @@
     python -m bench wild FOLDERS... [--jobs 2] [--seconds 900] [--stall 60] [--copy FILES] [--results FOLDER] [--json]
 
 Each tree is indexed without vectors into a database of its own, by a process of its own, so that a crash is seen as one
-and a hang is ended; then it is indexed again, searched and walked; at last its files are searched with `git grep` and
-parsed once, which is the least that could be done with them. Told of each tree: files, chunks, commits, what was
-skipped and what was set aside with the reasons, the slowest file (each above 2 s by name), peak memory, and processor
-seconds against that least. The exit status is 1 if a tree crashed, hung, or an error came out that is not ours.
+and a hang is ended: a file that shows no headway, or a tree that takes too long in all. Then it is indexed again,
+searched and walked; at last its files are searched with `git grep` and parsed once, which is the least that could be
+done with them. Told of each tree: files, chunks, commits, what was skipped and what was set aside with the reasons, the
+slowest file (each above 2 s by name), peak memory, and processor seconds against that least. The exit status is 1 if a
+tree crashed, hung, took too long, or an error came out that is not ours.
 
 With `--copy FILES`, not the folders but copies are indexed, outside of any repository and in trees of at most 2,000
 files: so many files of all folders together, chosen by the hash of their path, which is the same choice at each run.
@@ -84,10 +85,16 @@ def examine(name: str, root: Path, limits: Limits, program: Sequence[str] = TREE
             status = _waited(process, limits.seconds + SPARE_SECONDS)
         said = (place / "stderr").read_text(encoding="utf-8", errors="replace")
         measured = _json(place / "tree.json", {})
-        hand = " ".join(_json(place / "at_hand", ["start", ""])).strip()
+        phase, what, stalls = _json(place / "at_hand", ["start", "", False])
     row = {"tree": name, **measured, "wall_s": round(time.perf_counter() - started, 1)}
     if not measured.get("done"):
-        row |= {"end": ending(status, said), "at_hand": hand, "stack": innermost(said), "said": said[-2_000:]}
+        end = "HANG" if stalls else "TIME-OUT"
+        row |= {
+            "end": crash(status, said) or end,
+            "at_hand": f"{phase} {what}".strip(),
+            "stack": innermost(said),
+            "said": said[-2_000:],
+        }
     return row
 
 
@@ -103,10 +110,10 @@ def _waited(process: subprocess.Popen[bytes], seconds: float) -> int | None:
         process.wait()
 
 
-def ending(status: int | None, said: str) -> str:
-    """Say in one word how a process ended that did not come to its end."""
+def crash(status: int | None, said: str) -> str:
+    """Say how a process crashed; '' if it was ended because it took too long."""
     if status is None or "Timeout (" in said:
-        return "HANG"
+        return ""
     return f"CRASH by signal {-status}" if status < 0 else "CRASH"
 
 

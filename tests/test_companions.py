@@ -14,7 +14,7 @@ from hyperloci.companions import EmbedderCompanion, WatchCompanion, make_compani
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 
-SOON = 20
+SOON = 60
 
 
 @pytest.fixture

@@ -56,6 +56,12 @@ def test_a_hang_is_ended_and_told_with_the_file_at_hand(tmp_path: Path) -> None:
     assert summary([row])["unhandled"] == problems(row) and "HANG at 'files odd/file.md'" in problems(row)[0]
 
 
+@pytest.mark.req("W1")
+def test_a_tree_that_takes_too_long_in_all_is_told_apart_from_a_hang(tmp_path: Path) -> None:
+    row = examine("tree", tmp_path, Limits(seconds=1, stall=60), ("-c", f"{BEGINS}\nwhile True: pass"))
+    assert (row["end"], row["at_hand"]) == ("TIME-OUT", "files odd/file.md")
+
+
 @pytest.mark.req("W2")
 @pytest.mark.parametrize(
     ("death", "end"), [("os.kill(os.getpid(), 11)", "CRASH by signal 11"), ("raise KeyError('it')", "CRASH")]
