@@ -69,10 +69,12 @@ def _in_lines(data: bytes, text: str, chance: Random) -> bytes:
 
 def _in_json(value: Any, text: str, chance: Random) -> Any:
     """Put a text into one of the texts of a JSON value, or in the place of what is none."""
-    if isinstance(value, dict) and value:
-        name = chance.choice(list(value))
-        return {**value, name: _in_json(value[name], text, chance)}
-    if isinstance(value, list) and value:
-        place = chance.randrange(len(value))
+    if isinstance(value, dict):
+        name = chance.choice(list(value)) if value else text
+        return {**value, name: _in_json(value.get(name), text, chance)}
+    if isinstance(value, list):
+        place = chance.randrange(len(value) + 1)
+        if place == len(value):
+            return [*value, text]
         return [*value[:place], _in_json(value[place], text, chance), *value[place + 1 :]]
     return _put(value, text, chance) if isinstance(value, str) else text
