@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 READY := $(VENV)/.ready
 BIN := $(VENV)/bin
-WILD_FILES ?= 15000
+WILD_FILES ?= 12000
 
 .PHONY: demo test fuzz wild check format clean
 

@@ -19,25 +19,42 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from bench._pump import TooLongError, limited
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.errors import HyperlociError
+from hyperloci.graph.claims import statements
+from hyperloci.graph.naming import extract_entities
+from hyperloci.graph.rules import judge
 from hyperloci.ingest.boundary import prepare
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.languages import LANGUAGES
 from hyperloci.ingest.peer_graph import read_graph
 from hyperloci.ingest.peer_notes import read_notes
+from hyperloci.ingest.spoken_times import spoken_times
+from hyperloci.ingest.suspicion import suspicions
+from hyperloci.ingest.tool_use import describe
 from hyperloci.ingest.transcript import read_batch
+from hyperloci.ingest.walk import Found, check
 from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.relevance import excerpt, query_of
+from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
 from hyperloci.model.ctf import decode, encode
+from hyperloci.retrieval.intent import classify, effort
 from hyperloci.retrieval.query_language import parse_query
+from hyperloci.retrieval.routing import route
 from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.views import Sight, views_of
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.io import parse, text_of
 
 HANG_SECONDS = 2.0
+
+GIVEN_UP = 5
+"""Times so long, a target is ended: what never ends must be told too."""
+
+NOW = 1_800_000_000_000
 
 EXTENSIONS = tuple(sorted({extension for language in LANGUAGES for extension in language.extensions}))
 
@@ -65,7 +82,10 @@ def attempt(target: Target, value: Any) -> None:
     """
     started = time.process_time()
     try:
-        target(value)
+        with limited(GIVEN_UP * HANG_SECONDS):
+            target(value)
+    except TooLongError:
+        pass  # Told below, as what ends by itself too late is.
     except HyperlociError as error:
         if not str(error).strip():
             raise DefectError("an error without a word") from error
@@ -462,7 +482,40 @@ def _see(source: str) -> None:
 
 
 def _parse_query(line: str) -> None:
-    parse_query(line, project="p", now=1_800_000_000_000)
+    parse_query(line, project="p", now=NOW)
+
+
+def _read(source: str) -> None:
+    extract_entities(source)
+    route(source, classify(source), NOW)
+    effort(source)
+    spoken_times(source, NOW)
+    suspicions(source)
+    statements(source)
+    judge(source, "The server listens on port 80, and nobody disabled it.")
+    for sentence in sentences(source):
+        word_count(sentence)
+    query_of(source)
+    excerpt(source, "the token of the server", 200)
+    describe("Bash", {"command": source, "file_path": source}, response=source)
+
+
+@contextmanager
+def _indexes(folder: Path) -> Iterator[Target]:
+    root = folder / "project"
+    root.mkdir()
+    with Memory.open(fuzz_settings(folder), root) as memory:
+
+        def index(value: tuple[str, str]) -> None:
+            path, source = value[0] or "a", value[1]
+            (root / path).write_bytes(source.encode("utf-8", "surrogatepass"))
+            report = memory.index_path()
+            lost = [item.reason for item in report.skipped if item.path == path]
+            if lost and isinstance(check(root, path), Found):
+                raise DefectError(lost[0])
+            (root / path).unlink()
+
+        yield index
 
 
 @contextmanager
@@ -500,9 +553,7 @@ def _hooks(folder: Path) -> Iterator[Target]:
         def hear(value: tuple[str, bytes]) -> None:
             event, payload = EVENTS[value[0]], parse(value[1])
             if text_of(payload, "session_id"):
-                record = event.make(
-                    Records(memory.project, text_of(payload, "session_id"), now=1_800_000_000_000), payload
-                )
+                record = event.make(Records(memory.project, text_of(payload, "session_id"), now=NOW), payload)
                 if record is not None:
                     # A transcript that can't be read is the caller's to log; what was told besides is stored.
                     with contextlib.suppress(OSError):
@@ -531,6 +582,8 @@ FUZZED: dict[str, Fuzz] = {
     "code": Fuzz(st.tuples(paths, code), lambda folder: plain(folder, _chunk)),
     "text": Fuzz(st.tuples(paths, markdown | code | st.text()), lambda folder: plain(folder, _chunk)),
     "boundary": Fuzz(markdown | code, lambda folder: plain(folder, _prepare)),
+    "read": Fuzz(markdown | code | st.text(), lambda folder: plain(folder, _read)),
+    "index": Fuzz(st.tuples(paths, markdown | code), _indexes),
     "views": Fuzz(markdown | code | st.text(), lambda folder: plain(folder, _see)),
     "transcript": Fuzz(transcript, _transcripts),
     "hook": Fuzz(hook, _hooks),

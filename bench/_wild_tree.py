@@ -41,9 +41,6 @@ ASKED = 12
 
 NEEDLE = "a_word_that_no_file_has"
 
-FAILED = "cannot be indexed"
-"""How the reason of a file begins that was set aside because it failed."""
-
 
 class Journal:
     """What is known of a tree so far, and what is at hand."""
@@ -61,8 +58,8 @@ class Journal:
 
     def at(self, phase: str, what: str = "", *, stalls: bool = False) -> None:
         """Say what is done from now on; it may take until the end of all, or as long as a stall if it `stalls`."""
-        self._replace("at_hand", json.dumps([phase, what]))
         left = max(1.0, self._end - time.monotonic())
+        self._replace("at_hand", json.dumps([phase, what, stalls and self._stall < left]))
         faulthandler.dump_traceback_later(min(left, self._stall) if stalls else left, exit=True)
 
     def _replace(self, name: str, text: str) -> None:
@@ -144,8 +141,8 @@ def index(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
         slow=steps.slow,
         slowest=steps.slowest,
         failures=failures.seen,
-        set_aside=[[item.path, item.reason] for item in report.skipped if item.reason.startswith(FAILED)]
-        + set_aside(memory.settings.database),
+        history=[item.reason for item in report.skipped if item.path == ".git"],
+        set_aside=set_aside(memory.settings.database),
         peak_mb=round(peak_kb() / 1024),
         database_mb=round(memory.settings.database.stat().st_size / 1e6, 1),
     )
@@ -198,11 +195,11 @@ def use(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
 
 def parse(root: Path, found: Sequence[Found], journal: Journal) -> None:
     """Do the least that could be done with the same files: `git grep` once, and parse each once."""
-    started = time.perf_counter()
+    cpu = cpu_seconds()
     plain = [] if (root / ".git").exists() else ["--no-index"]
     subprocess.run(["git", "grep", *plain, "-c", "-I", "-e", NEEDLE], cwd=root, capture_output=True, check=False)
-    grep = time.perf_counter() - started
-    started = time.perf_counter()
+    grep = cpu_seconds() - cpu
+    cpu = cpu_seconds()
     markdown = MarkdownIt("commonmark").enable("table")
     parsers: dict[str, tree_sitter.Parser] = {}
     for file in found:
@@ -214,7 +211,7 @@ def parse(root: Path, found: Sequence[Found], journal: Journal) -> None:
             parsers.setdefault(language.name, tree_sitter.Parser(grammar)).parse(data)
         elif file.kind is FileKind.MARKDOWN:
             markdown.parse(text)
-    journal.note(grep_s=round(grep, 2), parse_s=round(time.perf_counter() - started, 2))
+    journal.note(grep_cpu_s=round(grep, 2), parse_cpu_s=round(cpu_seconds() - cpu, 2))
 
 
 def main() -> None:

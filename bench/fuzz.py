@@ -2,9 +2,10 @@
 
     python -m bench fuzz [--examples 100000] [--only markdown,code,tools] [--seed 0] [--json]
 
-Every parser, every hook and every tool gets so many inputs: one in ten is made by hypothesis, the others are that one
-changed again and again. A target may refuse an input with an error of ours; any other exception, and more than two
-seconds of processor time, is a defect, which is shown with the smallest input that has it.
+Every parser, every hook and every tool gets so many inputs: one in ten is made by hypothesis, three hold a string that
+is pumped as one of our patterns would take it longest, the others are the first one changed again and again. A target
+may refuse an input with an error of ours; any other exception, and more than two seconds of processor time, is a
+defect, which is shown with the smallest input that has it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import sys
 import tempfile
 import time
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +26,13 @@ from hypothesis import strategies as st
 
 from bench._fuzz import FUZZED, Target, attempt, opened
 from bench._fuzz_mutants import mutants
+from bench._fuzz_pumps import all_attacks, pumped
 from bench._fuzz_tools import TOOLS, arguments_of, server, target_of
+from bench._pump import Attack
 from bench._shared import Table, save_result
 
-MUTANTS = 9
+MUTANTS = 6
+PUMPED = 3
 """Of each drawn input."""
 
 LINES = 40
@@ -35,7 +40,9 @@ LINE_CHARS = 300
 """Of a defect, what is printed; its input stands whole in the file of results."""
 
 
-def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, number: int) -> dict[str, Any]:
+def examine(
+    inputs: st.SearchStrategy[Any], target: Target, examples: int, number: int, tried: Sequence[Attack]
+) -> dict[str, Any]:
     """Give a target so many inputs or a few more; return how many, in what time, and the defect that was found."""
     given_inputs = 0
     slowest = 0.0
@@ -43,7 +50,7 @@ def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, numbe
     @seed(number)
     @given(inputs, st.integers(0, 2**32))
     @settings(
-        max_examples=-(-examples // (1 + MUTANTS)),
+        max_examples=-(-examples // (1 + MUTANTS + PUMPED)),
         deadline=None,
         database=None,
         suppress_health_check=list(HealthCheck),
@@ -51,7 +58,8 @@ def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, numbe
     )
     def some(drawn: Any, number: int) -> None:
         nonlocal given_inputs, slowest
-        for value in (drawn, *mutants(drawn, number, MUTANTS)):
+        hard = (pumped(drawn, number + place, tried) for place in range(PUMPED))
+        for value in (drawn, *mutants(drawn, number, MUTANTS), *hard):
             given_inputs += 1
             started = time.process_time()
             try:
@@ -78,6 +86,7 @@ def examine(inputs: st.SearchStrategy[Any], target: Target, examples: int, numbe
 def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any]]:
     """Examine the named targets and tools, `tools` for all of these; tell on stderr what came of each."""
     answer: dict[str, dict[str, Any]] = {}
+    tried = all_attacks()
 
     def note(name: str, row: dict[str, Any]) -> None:
         answer[name] = row
@@ -86,12 +95,12 @@ def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any
     for name in names:
         if name in FUZZED:
             with opened(FUZZED[name]) as target:
-                note(name, examine(FUZZED[name].inputs, target, examples, number))
+                note(name, examine(FUZZED[name].inputs, target, examples, number, tried))
     tools = [tool for tool in TOOLS if tool in names or "tools" in names]
     if tools:
         with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, server(Path(folder)) as call:
             for tool in tools:
-                note(f"tool {tool}", examine(arguments_of(tool), target_of(call, tool), examples, number))
+                note(f"tool {tool}", examine(arguments_of(tool), target_of(call, tool), examples, number, tried))
     return answer
 
 

@@ -3,10 +3,11 @@
     python -m bench wild FOLDERS... [--jobs 2] [--seconds 900] [--stall 60] [--copy FILES] [--results FOLDER] [--json]
 
 Each tree is indexed without vectors into a database of its own, by a process of its own, so that a crash is seen as one
-and a hang is ended; then it is indexed again, searched and walked; at last its files are searched with `git grep` and
-parsed once, which is the least that could be done with them. Told of each tree: files, chunks, commits, what was
-skipped and what was set aside with the reasons, the slowest file (each above 2 s by name), peak memory, and seconds
-against that least. The exit status is 1 if a tree crashed, hung, or an error came out that is not ours.
+and a hang is ended: a file that shows no headway, or a tree that takes too long in all. Then it is indexed again,
+searched and walked; at last its files are searched with `git grep` and parsed once, which is the least that could be
+done with them. Told of each tree: files, chunks, commits, what was skipped and what was set aside with the reasons, the
+slowest file (each above 2 s by name), peak memory, and processor seconds against that least. The exit status is 1 if a
+tree crashed, hung, took too long, or an error came out that is not ours.
 
 With `--copy FILES`, not the folders but copies are indexed, outside of any repository and in trees of at most 2,000
 files: so many files of all folders together, chosen by the hash of their path, which is the same choice at each run.
@@ -84,10 +85,16 @@ def examine(name: str, root: Path, limits: Limits, program: Sequence[str] = TREE
             status = _waited(process, limits.seconds + SPARE_SECONDS)
         said = (place / "stderr").read_text(encoding="utf-8", errors="replace")
         measured = _json(place / "tree.json", {})
-        hand = " ".join(_json(place / "at_hand", ["start", ""])).strip()
+        phase, what, stalls = _json(place / "at_hand", ["start", "", False])
     row = {"tree": name, **measured, "wall_s": round(time.perf_counter() - started, 1)}
     if not measured.get("done"):
-        row |= {"end": ending(status, said), "at_hand": hand, "stack": innermost(said), "said": said[-2_000:]}
+        end = "HANG" if stalls else "TIME-OUT"
+        row |= {
+            "end": crash(status, said) or end,
+            "at_hand": f"{phase} {what}".strip(),
+            "stack": innermost(said),
+            "said": said[-2_000:],
+        }
     return row
 
 
@@ -103,10 +110,10 @@ def _waited(process: subprocess.Popen[bytes], seconds: float) -> int | None:
         process.wait()
 
 
-def ending(status: int | None, said: str) -> str:
-    """Say in one word how a process ended that did not come to its end."""
+def crash(status: int | None, said: str) -> str:
+    """Say how a process crashed; '' if it was ended because it took too long."""
     if status is None or "Timeout (" in said:
-        return "HANG"
+        return ""
     return f"CRASH by signal {-status}" if status < 0 else "CRASH"
 
 
@@ -189,7 +196,7 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     skipped: Counter[str] = Counter()
     for row in rows:
         skipped.update({_kind(reason): count for reason, count in row.get("skipped", {}).items()})
-    least = sum(row["grep_s"] + row["parse_s"] for row in rows if row.get("done"))
+    least = sum(_least(row) for row in rows)
     slow = [{"tree": row["tree"], **step} for row in rows for step in row.get("slow", ())]
     return {
         "trees": len(rows),
@@ -197,16 +204,21 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
         "set_aside": dict(Counter(_kind(reason) for row in rows for _, reason in row.get("set_aside", ()))),
         "skipped": dict(skipped.most_common()),
         "peak_mb": max((row.get("peak_mb", 0) for row in rows), default=0),
-        "times_the_parse": round(sum(row["index_s"] for row in rows if row.get("done")) / max(least, 0.01), 1),
+        "times_the_parse": round(sum(row["index_cpu_s"] for row in rows if row.get("done")) / max(least, 0.01), 1),
         "slow": sorted(slow, key=lambda step: -float(step["seconds"])),
         "changed_when_indexed_again": [row["tree"] for row in rows if row.get("again")],
         "unhandled": [problem for row in rows for problem in problems(row)],
     }
 
 
+def _least(row: dict[str, Any]) -> float:
+    """Return the processor seconds of `git grep` and the plain parse; 0 where it did not come to them."""
+    return float(row["grep_cpu_s"] + row["parse_cpu_s"]) if row.get("done") else 0.0
+
+
 def problems(row: dict[str, Any]) -> list[str]:
     """Return what may not happen and did, of one tree."""
-    told = [f"{row['tree']}: {error}" for error in (*row.get("failures", ()), *row.get("ask_errors", ()))]
+    told = [f"{row['tree']}: {error}" for key in ("failures", "history", "ask_errors") for error in row.get(key, ())]
     if not row.get("done"):
         told.append(f"{row['tree']}: {row['end']} at {row['at_hand']!r} in {row['stack']}")
     return told
@@ -221,19 +233,19 @@ def print_table(rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> None:
     """Print a table of all trees, and what is to be looked at."""
     table = Table(
         *("tree", "files", "chunks", "commits", "skipped", "set aside", "slowest file, s", "peak MB", "seconds"),
-        *("grep + parse", "times", "end"),
+        *("processor, s", "grep + parse, processor, s", "times", "end"),
     )
     for row in sorted(rows, key=lambda row: str(row["tree"])):
-        least = row.get("grep_s", 0) + row.get("parse_s", 0)
+        least = _least(row)
         table.add(
             row["tree"],
             *(row.get(key, "") for key in ("files", "chunks", "commits")),
             sum(row.get("skipped", {}).values()),
             len(row.get("set_aside", ())),
             row.get("slowest", {}).get("seconds", ""),
-            *(row.get(key, "") for key in ("peak_mb", "index_s")),
+            *(row.get(key, "") for key in ("peak_mb", "index_s", "index_cpu_s")),
             round(least, 2) if row.get("done") else "",
-            round(row["index_s"] / max(least, 0.01), 1) if row.get("done") else "",
+            round(row["index_cpu_s"] / max(least, 0.01), 1) if row.get("done") else "",
             row.get("end", "done"),
         )
     table.print()

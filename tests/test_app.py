@@ -19,7 +19,7 @@ from hyperloci.errors import NotReadyError
 from hyperloci.memory import Memory
 from hyperloci.worker import CLOSING, memory_opener
 
-SOON = 10
+SOON = 60
 
 HEAVY = ("torch", "transformers", "sentence_transformers", "sklearn", "numpy", "tree_sitter", "watchdog", "typer")
 """What is never loaded before the client is answered; the first four never at all."""

@@ -15,7 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from tests.embedder.helpers import wait_for
 
-SOON = 20
+SOON = 60
 
 
 @pytest.fixture

@@ -8,13 +8,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from bench import _fuzz
 from bench._fuzz import EXTENSIONS, FUZZED, RUN_CHARS, RUNS, DefectError, attempt, opened
 from bench._fuzz_mutants import MAX_SIZE, mutants
-from bench.fuzz import MUTANTS, examine
+from bench._fuzz_pumps import pumped
+from bench._pump import Attack, generic
+from bench.fuzz import MUTANTS, PUMPED, examine
 from hyperloci.errors import BadRequestError
 from tests.support import examples
 
 EXAMPLES = 100
+
+TRIED = tuple(generic())
 
 
 @pytest.mark.parametrize("name", FUZZED)
@@ -50,7 +55,7 @@ def test_a_defect_is_found_and_shown_with_its_input() -> None:
         if value:
             raise BadRequestError("refused, which is fine")
 
-    found = examine(FUZZED["query"].inputs, target, 2_000, 0)
+    found = examine(FUZZED["query"].inputs, target, 2_000, 0, TRIED)
     assert "ZeroDivisionError" in found["defect"]
     assert "given: " in found["defect"]
 
@@ -60,15 +65,15 @@ def test_a_defect_that_only_a_changed_input_has_is_found() -> None:
         if value != [1, 2, 3]:
             raise ZeroDivisionError(value)
 
-    found = examine(st.just([1, 2, 3]), target, 10, 0)
+    found = examine(st.just([1, 2, 3]), target, 10, 0, TRIED)
     assert "ZeroDivisionError" in found["defect"]
 
 
 def test_a_target_gets_as_many_inputs_as_it_was_promised() -> None:
     taken: list[str] = []
-    found = examine(st.text(), taken.append, 95, 0)
+    found = examine(st.text(), taken.append, 95, 0, TRIED)
     assert found == {**found, "inputs": len(taken), "defect": None}
-    assert 95 <= len(taken) <= 95 + MUTANTS
+    assert 95 <= len(taken) <= 95 + MUTANTS + PUMPED
 
 
 @pytest.mark.parametrize(
@@ -93,6 +98,49 @@ def test_mutants_are_other_inputs_of_the_same_kind_and_the_same_each_time(value:
             assert not isinstance(value, tuple) or (one[0] == value[0] and type(one[1]) is type(value[1]))
             assert not isinstance(one, str | bytes) or len(one) <= MAX_SIZE
     assert sum(any(one != value for one in mutants(value, number, 20)) for number in range(50)) == 50
+
+
+@pytest.mark.req("W1")
+@pytest.mark.parametrize(
+    "value",
+    [
+        "# A heading",
+        b'{"type": "user", "n": [1, null]}\nnot json\n',
+        b"",
+        ("a.py", "x = 1\n"),
+        {"fact": "So."},
+        {},
+        [1],
+    ],
+)
+def test_a_pumped_string_gets_into_an_input_of_any_kind(value: Any) -> None:
+    attack = Attack("<", "ab", ">")
+    for number in range(30):
+        made = pumped(value, number, [attack])
+        assert made == pumped(value, number, [attack])
+        assert type(made) is type(value)
+        assert not isinstance(value, tuple) or made[0] == value[0]
+        assert "<abab" in (made.decode() if isinstance(made, bytes) else repr(made))
+
+
+@pytest.mark.req("W1")
+@pytest.mark.parametrize("name", ["markdown", "boundary", "read", "views", "query", "ctf"])
+def test_no_pumped_string_makes_a_reader_of_text_hang(name: str) -> None:
+    with opened(FUZZED[name]) as target:
+        for attack in generic():
+            for length in (40, 2_000):
+                attempt(target, attack.text(length))
+
+
+def test_what_never_ends_is_a_defect_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_fuzz, "HANG_SECONDS", 0.1)
+
+    def target(value: str) -> None:
+        while True:
+            pass
+
+    with pytest.raises(DefectError, match="processor time"):
+        attempt(target, "")
 
 
 def test_an_error_that_says_nothing_is_a_defect() -> None:

@@ -26,7 +26,7 @@ from hyperloci.store import Store, health
 from tests.embedder.test_server import ask, serving
 from tests.support import FakeEncoder, add
 
-SOON = 10.0
+SOON = 30.0
 
 
 class Recorder:

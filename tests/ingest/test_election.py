@@ -29,7 +29,7 @@ def candidates() -> Iterator[list[subprocess.Popen[str]]]:
     yield started
     for process in started:
         process.kill()
-        process.communicate(timeout=10)
+        process.communicate(timeout=60)
 
 
 def candidate(lock: Path) -> subprocess.Popen[str]:

@@ -678,7 +678,7 @@ def test_a_killed_run_is_finished_by_the_next(
     while process.stdout.readline().strip() != "5":
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
 
     with Store.open(settings.database) as store:
         index = Index(store, settings, clock, tree.root)

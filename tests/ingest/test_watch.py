@@ -23,7 +23,7 @@ from hyperloci.store import Store
 from tests.ingest.test_history import fast_import
 from tests.ingest.working_tree import WorkingTree
 
-DEADLINE = 30.0
+DEADLINE = 60.0
 
 QUICK = Pace(quiet=0.05, longest=0.5)
 
@@ -328,7 +328,7 @@ def test_a_killed_owner_is_followed_within_seconds(
         assert not heir.status()["owner"]
     finally:
         owner.send_signal(signal.SIGKILL)
-        owner.communicate(timeout=30)
+        owner.communicate(timeout=60)
 
     until(lambda: heir.status()["owner"])
     tree.write("a.py", function("two"))
@@ -345,6 +345,6 @@ def test_a_process_whose_input_ends_leaves_nothing_running(tree: WorkingTree, tm
     )
     assert process.stdout is not None and process.stdout.readline() == "owner\n"
 
-    process.communicate(timeout=30)
+    process.communicate(timeout=60)
 
     assert process.returncode == 0

@@ -13,7 +13,7 @@ from hyperloci.ingest.watch_files import HEAVY_FOLDERS, FileWatch, is_on_network
 from hyperloci.ingest.watch_git import git_watches, tells_of_git
 from tests.ingest.working_tree import WorkingTree
 
-DEADLINE = 10.0
+DEADLINE = 60.0
 
 
 class Seen:

@@ -116,6 +116,13 @@ def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
     assert prune(context).ids == () and prune(context).left == 0
 
 
+@pytest.mark.req("B.15", "W17")
+def test_what_happened_is_never_among_the_weak_facts(store: Store, clock: FakeClock) -> None:
+    add(store, "it happened", type=NodeType.EXPERIENCE, confidence=0.1)
+    fact = add(store, "it may be so", confidence=0.1)
+    assert ageing(store).weak(clock(), 0.5, (GLOBAL_SCOPE,), 9) == [fact.key]
+
+
 @pytest.mark.req("W17")
 def test_a_rehearsal_makes_no_backup(context: UpkeepContext, settings: Settings, clock: FakeClock) -> None:
     rehearsed = replace(context, settings=settings, dry_run=True)

@@ -236,7 +236,7 @@ def test_an_extracted_outcome_stands_for_the_last_session(house: House) -> None:
 def test_the_last_session_is_never_the_one_that_starts(house: House) -> None:
     house.start(session="one", at=NOW - 9)
     house.tell(RecordKind.PROMPT, "Make the importer resume", "one", NOW - 8)
-    assert "importer resume" not in house.start("compact", session="one")
+    assert "importer resume" not in house.start("clear", session="one")
     assert "importer resume" in house.start(session="two")
 
 

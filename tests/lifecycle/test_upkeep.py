@@ -19,7 +19,7 @@ from hyperloci.store import Store
 from hyperloci.store.stats import get_meta
 from tests.support import FakeClock, add
 
-SOON = 20.0
+SOON = 60.0
 
 
 @pytest.fixture

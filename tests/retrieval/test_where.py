@@ -65,6 +65,12 @@ def test_any_object_is_understood_or_refused_with_words(where: dict[str, object]
         assert "where" in str(error)
 
 
+def test_conditions_that_are_no_object_are_refused() -> None:
+    with pytest.raises(BadRequestError, match="must be an object"):
+        build_conditions(project=PROJECT, now=NOW, where=["types"])  # type: ignore[arg-type]
+    assert build_conditions(project=PROJECT, now=NOW, where={"lines": [3, 3]}).where.lines == (3, 3)
+
+
 @pytest.mark.parametrize(
     "where",
     [

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are no
 
 TIGHT = Limits(wall_seconds=4, cpu_seconds=1, memory_bytes=200 << 20, calls=5)
 
-SOON = 30
+SOON = 60
 """Seconds a process may take to end on a busy machine."""
 
 

@@ -14,15 +14,15 @@ from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError, StoreBusyError
 from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.memory import Memory
-from hyperloci.model.kinds import NodeKey
+from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store, half
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.connection import BUSY_TIMEOUT_MS
 from hyperloci.store.health import integrity, violations
-from hyperloci.store.purge import OPERATION
+from hyperloci.store.purge import OPERATION, erase, expire
 from hyperloci.store.vectors import code_of
-from tests.support import FakeClock, vector_of
+from tests.support import NOW, FakeClock, vector_of
 
 UNIQUE = "zqxunmistakable"
 """Neither cleaning, stemming nor splitting changes it."""
@@ -133,6 +133,29 @@ def test_the_rest_of_the_database_is_whole(memory: Memory) -> None:
     assert entity.mention_count == 1
     assert [hit.id for hit in memory.search("two data centres in Ostrava", limit=1).results] == [kept]
     assert memory.search(UNIQUE).results == ()
+
+
+@pytest.mark.req("W17")
+def test_a_name_that_is_related_to_something_else_outlives_the_only_memory_that_mentions_it(memory: Memory) -> None:
+    id = memory.remember_fact(TEXT, entities=["Ostrava"]).id
+    other = memory.remember_fact("The lease ends in March.").id
+    [entity] = memory.store.entities.find("Ostrava")
+    node = memory.store.nodes.by_key(entity.node_key)
+    assert node is not None
+    edge = memory.relate("relates_to", [{"id": node.id}, {"id": other}])
+    assert memory.purge([id]).entities == ()
+    assert memory.store.nodes.by_key(entity.node_key) is not None
+    assert memory.store.edges.get_edge(edge) is not None
+
+
+@pytest.mark.req("E.16", "W17")
+def test_what_was_not_forgotten_never_expires_and_what_is_unknown_is_not_erased(memory: Memory) -> None:
+    store, id = memory.store, NodeId(memory.remember_fact(TEXT).id)
+    with store.transaction():
+        assert expire(store, id, now=NOW) is False
+        assert expire(store, NodeId("0" * 36), now=NOW) is False
+    assert memory.get(id).content == TEXT
+    assert erase(store, NodeId("0" * 36), now=NOW) is None
 
 
 def test_a_relation_of_three_loses_one_member_and_its_evidence(memory: Memory) -> None:

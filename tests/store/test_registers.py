@@ -473,6 +473,13 @@ def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) 
     assert episodes.last(session.key) == said[2] and episodes.first(session.key) == said[0]
     assert episodes.last(session.key, "assistant") == said[1] == episodes.first(session.key, "assistant")
     assert episodes.last(99) is None
+    with store.transaction():
+        for node in (said[0], said[2]):
+            store.nodes.delete_node(node.id, now=NOW)
+        assert episodes.first(session.key) == said[1] == episodes.last(session.key)
+        assert episodes.first(session.key, "user") is None
+        for node in (said[0], said[2]):
+            store.nodes.restore_node(node.id, now=NOW, reason="a test")
     gone = add(store, "forgotten", origin=Origin.EXTRACTION, session_key=session.key)
     with store.transaction():
         store.nodes.delete_node(gone.id, now=NOW)

@@ -23,7 +23,7 @@ from tests.support import call
 
 pytestmark = pytest.mark.anyio
 
-SOON = 10
+SOON = 60
 ERAS = ["legacy", "auto"]
 
 REPORT = IndexReport(
