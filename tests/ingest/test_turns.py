@@ -38,3 +38,18 @@ def test_two_who_take_turns_both_get_theirs(settings: Settings) -> None:
 
     with Store.open(settings.database) as store:
         assert len(store.scopes.all()) == 81
+
+
+def test_long_rests_are_for_those_who_write_too(store: Store) -> None:
+    turns = Turns(store)
+    for number in range(3):
+        with turns.turn():
+            store.scopes.ensure(f"mine{number}", now=1)
+    with store.transaction():
+        store.scopes.ensure("mine too, outside of a turn", now=1)
+    with turns.turn():
+        assert not turns.is_shared
+    with Store.open(store.path) as other, other.transaction():
+        other.scopes.ensure("theirs", now=1)
+    with turns.turn():
+        assert turns.is_shared

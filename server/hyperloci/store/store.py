@@ -210,6 +210,10 @@ class Store:
         with connections.snapshot(self.connection, self.path):
             yield
 
+    def version_of_others(self) -> int:
+        """Return a number that another one takes the place of when another connection, of any process, has written."""
+        return int(self.connection.execute("PRAGMA data_version").fetchone()[0])
+
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held."""
         return stats.collect(self.connection)
