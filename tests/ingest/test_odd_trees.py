@@ -11,6 +11,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import identify
+from hyperloci.ingest.transcript import read_batch
 from hyperloci.store import Store
 from tests.ingest.working_tree import WorkingTree
 from tests.support import FakeClock
@@ -105,3 +106,9 @@ def test_a_name_that_is_no_text_keeps_no_other_out(
     report = Indexer(store, settings, identify(tree.root), clock).index()
     assert [item.reason for item in report.skipped] == ["its name is not valid text"]
     assert report.files == 1
+
+
+def test_a_pipe_in_the_place_of_a_transcript_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "s.jsonl")
+    with pytest.raises(OSError, match="not a regular file"):
+        read_batch(tmp_path / "s.jsonl")

@@ -306,7 +306,7 @@ class IndexRun:
     # -- a window of files -------------------------------------------------------------------------------------------
 
     def _write_window(self, files: Sequence[FreshFile]) -> None:
-        arrivals = self._arrivals(files, self._known)
+        arrivals = self._arrivals_or_none(files)
         arrived: set[int] = set()
         for i, file in enumerate(files):
             written = None
@@ -324,6 +324,16 @@ class IndexRun:
                 self._unsettled.append(written)
                 self._loose.extend(_Loose(chunk, written.file_key) for chunk in written.gone)
         self._loose = [loose for loose in self._loose if loose.chunk.node_key not in arrived]
+
+    def _arrivals_or_none(self, files: Sequence[FreshFile]) -> dict[int, dict[int, StoredChunk]]:
+        """Find chunks that come from other files; where that fails, they are new here and forgotten there."""
+        try:
+            return self._arrivals(files, self._known)
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            _log.warning("what moved between files is not followed: %s", reason_of(error))
+            return {}
 
     def _arrivals(
         self, files: Sequence[FreshFile], known: Mapping[str, IndexedFile]

@@ -6,7 +6,6 @@ import difflib
 import errno
 import hashlib
 import os
-import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode
 from hyperloci.ingest.facets import facets_of_chunk
+from hyperloci.ingest.regular import open_regular
 from hyperloci.model.chunk import Chunk, ChunkKind
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
@@ -103,18 +103,12 @@ def read_raw(path: Path, max_bytes: int | None = None) -> RawFile:
     Raises:
         OSError: it is gone, may not be read, is no regular file, or grew above `max_bytes`.
     """
-    with open(path, "rb", opener=_open_at_once) as file:
+    with open_regular(path) as file:
         status = os.fstat(file.fileno())
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError(errno.EINVAL, "not a regular file", str(path))
         data = file.read() if max_bytes is None else file.read(max_bytes + 1)
     if max_bytes is not None and len(data) > max_bytes:
         raise OSError(errno.EFBIG, f"it grew above {max_bytes:,} bytes", str(path))
     return RawFile(data=data, size=len(data), mtime_ns=status.st_mtime_ns)
-
-
-def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def hash_of(data: bytes) -> bytes:

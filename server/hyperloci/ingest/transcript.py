@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from hyperloci.clock import from_iso
+from hyperloci.ingest.regular import open_regular
 from hyperloci.ingest.spoken import is_users_own
 from hyperloci.ingest.tool_use import describe
 from hyperloci.model.turn import Speaker, Turn, TurnKind
@@ -94,7 +95,7 @@ def read_batch(
 
 def _opened(path: Path) -> BinaryIO:
     try:
-        return path.open("rb")
+        return open_regular(path)
     except ValueError as error:  # A NUL in it: no file has such a name.
         raise FileNotFoundError(errno.ENOENT, str(error), str(path)) from error
 

@@ -22,6 +22,7 @@ from hyperloci.ingest.decode import HEAD_BYTES, decode_head
 from hyperloci.ingest.file_kinds import FileKind, kind_of
 from hyperloci.ingest.ignore import Chain, compile_rules, folder_rules, ignored_by, pattern_lines, read_rules
 from hyperloci.ingest.project_git import BrokenRepositoryError, find_repository
+from hyperloci.ingest.regular import open_regular
 from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, content_reason, folder_reason, name_reason
 from hyperloci.model.answers import Skipped
 
@@ -215,7 +216,7 @@ class _Tree:
         kind = kind_of(path)
         if kind is None and PurePosixPath(path).suffix:
             return _skip(path, EMPTY_KIND)
-        with open(self.root / target, "rb") as file:
+        with open_regular(self.root / target) as file:
             head = file.read(HEAD_BYTES)
         kind = kind or kind_of(path, decode_head(head))
         if kind is None:
