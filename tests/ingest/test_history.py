@@ -19,6 +19,7 @@ from hyperloci.ingest.git import Details, Git, GitError
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import identify
+from hyperloci.ingest.trying_again import try_again
 from hyperloci.memory import Memory
 from hyperloci.model.answers import HistoryCounts
 from hyperloci.model.node import Node
@@ -487,6 +488,35 @@ def test_a_message_that_cannot_be_prepared_costs_itself_alone(past: Past, monkey
     past.run_all()
 
     assert len(past.stored()) == 19
+    assert past.store.set_aside.count() == {"commit": 1}
+
+
+def test_a_commit_that_was_set_aside_is_tried_again_when_asked_and_by_another_program(
+    past: Past, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_import(past.tree.root, 20)
+    with monkeypatch.context() as patch:
+        patch.setattr(commits_module, "prepare", lambda text: exec("raise ValueError"))
+        past.run_all()
+    past.run_all()
+    assert (len(past.stored()), past.store.set_aside.count()) == (0, {"commit": 20})
+
+    past.store.set_aside._program = "0.0.1"
+    past.run_all()
+    assert (len(past.stored()), past.store.set_aside.count()) == (20, {})
+
+
+def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
+    past: Past, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast_import(past.tree.root, 20)
+    with monkeypatch.context() as patch:
+        patch.setattr(commits_module, "prepare", lambda text: exec("raise ValueError"))
+        past.run_all()
+
+    assert try_again(past.store, past.scope) == 20
+    past.run_all()
+    assert (len(past.stored()), past.store.set_aside.count()) == (20, {})
 
 
 def test_a_commit_that_cannot_be_written_costs_itself_alone(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:

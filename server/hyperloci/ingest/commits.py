@@ -14,7 +14,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import logging
-import sqlite3
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,6 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock, system_clock
-from hyperloci.errors import HyperlociError
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
@@ -37,8 +35,10 @@ from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository,
 from hyperloci.ingest.turns import Turns
 from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.history import HistoryState
+from hyperloci.store.set_aside import is_own_fault, reason_of
 from hyperloci.store.stats import set_meta
 
 FIRST_COMMITS: Final = 500
@@ -144,6 +144,7 @@ class CommitIndexer:
             if head is None:
                 return CommitReport()
             ended, revived = self._reconcile(head)
+            self._miss_outdated()
             self._walk(head)
             new = itertools.takewhile(lambda missing: not missing.resumed, self._window)
             added = self._store_next(sum(1 for _ in itertools.islice(new, self._first)))
@@ -196,6 +197,13 @@ class CommitIndexer:
             with self._store.transaction():
                 history.put_state(self._scope_key, replace(self._state(), tips=covering))
         return len(gone), len(back)
+
+    def _miss_outdated(self) -> None:
+        """Have those commits tried again that an earlier version of the program failed on."""
+        if outdated := self._store.set_aside.outdated_subjects(self._scope_key, SetAsideKind.COMMIT):
+            with self._store.transaction():
+                self._store.history.miss(self._scope_key, outdated)
+                self._store.set_aside.clear(self._scope_key, SetAsideKind.COMMIT, outdated)
 
     def _walk(self, head: str) -> None:
         """Find which commits are missing, newest first."""
@@ -329,7 +337,7 @@ class CommitIndexer:
                 touched=touched[sha],
             )
         except Exception as error:  # One message that no rule foresaw must not keep all others out.
-            return _Ready(sha=sha, problem=type(error).__name__)
+            return _Ready(sha=sha, problem=reason_of(error))
 
     def _put(self, one: _Ready, branch: str | None) -> int:
         """Write one commit, or note that it can't be; return how many were written."""
@@ -338,10 +346,10 @@ class CommitIndexer:
             try:
                 with self._store.transaction():
                     self._add(one, branch)
-            except (HyperlociError, sqlite3.Error, OSError, MemoryError):
-                raise
             except Exception as error:
-                problem = type(error).__name__
+                if not is_own_fault(error):
+                    raise
+                problem = reason_of(error)
         if problem is not None:
             self._set_aside(one.sha, problem)
         return int(problem is None)
@@ -350,6 +358,7 @@ class CommitIndexer:
         """Leave a commit out that can't be read or stored, so that it costs no further run anything."""
         _log.warning("commit %s of %s cannot be stored: %s", sha[:SHORT_SHA], self._project.name, problem)
         self._store.files.put_commit(self._scope_key, sha, None)
+        self._store.set_aside.put(self._scope_key, SetAsideKind.COMMIT, sha, problem, now=self._clock())
 
     def _add(self, one: _Ready, branch: str | None) -> None:
         now = self._clock()

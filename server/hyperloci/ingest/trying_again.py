@@ -12,5 +12,6 @@ def try_again(store: Store, scope_key: int) -> int:
     with store.transaction():
         for subject in store.set_aside.subjects(scope_key, SetAsideKind.CHUNK):
             store.files.unsettle(scope_key, path_of(subject))
+        store.history.miss(scope_key, store.set_aside.subjects(scope_key, SetAsideKind.COMMIT))
         store.links.queue(store.set_aside.nodes(scope_key, SetAsideKind.RELATIONS))
         return store.set_aside.clear_all(scope_key)

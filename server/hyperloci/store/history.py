@@ -115,3 +115,12 @@ class History:
     def forget_renames(self, scope_key: int) -> None:
         """Forget what files were called: no older commits wait."""
         self._connection.execute("DELETE FROM renames WHERE scope_key = ?", (scope_key,))
+
+    def miss(self, scope_key: int, shas: Iterable[str]) -> None:
+        """Take back that commits which could not be stored are known, so that the next walk finds them missing."""
+        known = self._connection.execute(
+            "DELETE FROM commits WHERE scope_key = ? AND node_key IS NULL AND sha IN (SELECT value FROM json_each(?))",
+            (scope_key, json.dumps(list(shas))),
+        )
+        if known.rowcount:
+            self._connection.execute("UPDATE histories SET whole_to = NULL WHERE scope_key = ?", (scope_key,))
