@@ -78,11 +78,12 @@ def run(project: Path) -> bool:
         environment = _environment(Path(folder))
         settings = Settings.from_env(environment, project)
         report.console.print(Text(f"Hyperloci demo on {project.name}, in a throw-away database\n", style="bold"))
-        with Memory.open(settings, project) as memory, memory.embedder_running():
-            report.step("started the embedder")
+        with Memory.open(settings, project) as memory:
             question = _index(report, memory)
-            anyio.run(_first_session, report, environment, project, question)
-            anyio.run(_second_session, report, environment, project)
+            with memory.embedder_running():
+                report.step("started the embedder: it makes vectors in the background, words find everything now")
+                anyio.run(_first_session, report, environment, project, question)
+                anyio.run(_second_session, report, environment, project)
             reach = memory.by_meaning()
             report.detail(f"by now {reach.embedded} of {reach.total} memories can be found by meaning, too")
     report.end()
@@ -111,7 +112,6 @@ def _index(report: _Report, memory: Memory) -> str | None:
     report.step(f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words")
     if index.commits_waiting:
         report.detail(f"{index.commits_waiting} older commits are left out; a session reads them in the background")
-    report.detail(f"{memory.by_meaning().waiting} memories get their vectors in the background; words find them now")
     again = memory.index_path()
     report.step(
         f"indexed again: {again.added + again.changed + again.removed} chunks touched",
@@ -158,7 +158,9 @@ async def _second_session(report: _Report, environment: dict[str, str], project:
 async def _find(report: _Report, client: _Client, query: str, wanted: Callable[[dict[str, Any]], bool]) -> None:
     answer = await client.call("search_memory", query=query, limit=5)
     hits = answer["results"]
-    report.step(f"asked: {query} ({answer['mode']}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
+    reach = answer.get("by_meaning", {"embedded": 0, "total": 0})
+    seen = f"{reach['embedded']} of {reach['total']} by meaning" if reach["embedded"] else "by words"
+    report.step(f"asked: {query} ({seen}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
     for hit in hits[:2]:
         text = " ".join(hit["content"].split())
         place = hit.get("source", {}).get("path") or hit.get("source", {}).get("kind", "")

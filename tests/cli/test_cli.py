@@ -371,7 +371,7 @@ def test_an_index_goes_on_to_the_end_of_the_history(tmp_path: Path) -> None:
     told = json.loads(run("index", "--json"))
     bounded = json.loads(run("index", "--json", "--no-wait"))
 
-    assert told["history"] == bounded["history"] == dict(stored=len(shas), waiting=0, older=0, is_known=True)
+    assert told["history"] == bounded["history"] == {"stored": len(shas), "waiting": 0, "older": 0, "is_known": True}
     assert "all of 3 commits" in run("index")
 
 
