@@ -235,7 +235,6 @@ def test_what_a_hook_spooled_at_a_place_follows_it(settings: Settings, clone: Pa
     with Memory.open(settings, tmp_path) as elsewhere:  # A server of another project stores what waits.
         elsewhere.keep(early)
     with Memory.open(settings, moved) as memory:
-        memory.keep(early)
         assert memory.place().reason == "moved"
         kept = memory.store.nodes.query_nodes("experience", scopes=[memory.project.id])
         assert [node.content for node in kept] == ["Make the build green"]
@@ -295,6 +294,16 @@ def test_what_was_stored_since_a_link_stays_with_the_project_it_was_stored_in(
     with Memory.open(settings, second) as memory:
         memory.link(memory.link_target("rocket"))
     assert "Since then" in recalled(settings, second)
+
+
+def test_a_clone_that_moved_brings_its_memory_into_a_link(settings: Settings, clone: Path, tmp_path: Path) -> None:
+    second = repository(tmp_path / "second", "another", REMOTE)
+    remember(settings, clone, "We deploy on Tuesdays")
+    remember(settings, second, "The sandbox has no network")
+    moved = second.rename(tmp_path / "moved")
+    with Memory.open(settings, moved) as memory:
+        memory.link(memory.link_target())
+    assert recalled(settings, clone) == {"We deploy on Tuesdays", "The sandbox has no network"}
 
 
 def test_what_is_meant_by_a_link_must_be_one_project(settings: Settings, clone: Path, tmp_path: Path) -> None:
@@ -375,6 +384,14 @@ def test_the_clone_that_an_older_version_knew_keeps_its_memory_and_no_other_gets
     assert told(settings, clone) == ("adopted", [])
     moved = clone.rename(tmp_path / "moved")
     assert recalled(settings, moved) == {"We deploy on Tuesdays"}
+    repository(clone, "hostile", REMOTE)
+    assert recalled(settings, clone) == set()
+
+
+def test_what_an_older_version_knew_is_taken_over_once(settings: Settings, clone: Path) -> None:
+    as_older_versions_did(settings, BY_REMOTE, clone, "We deploy on Tuesdays", remote="github.com/acme/rocket")
+    assert recalled(settings, clone) == {"We deploy on Tuesdays"}
+    shutil.rmtree(clone)
     repository(clone, "hostile", REMOTE)
     assert recalled(settings, clone) == set()
 

@@ -113,7 +113,10 @@ def _moved(store: Store, project: Project) -> Decision | None:
             return place.scope, place.reason
         if _is_gone(place):
             gone.append(place)
-    same = [place for place in gone if place.inode == inode_of(project.place)] or gone
+    inode = inode_of(project.place)
+    # The number alone may have been given out anew; a folder that was renamed keeps what is in it as it was.
+    kept = [place for place in gone if place.inode == inode and _has_older(project.place, place.last_seen_at)]
+    same = kept or gone
     return (same[0].scope, "moved") if len({place.scope for place in same}) == 1 else None
 
 
