@@ -147,11 +147,13 @@ class Hook:
 
     def _call(self, event: Event, where: Whereabouts | None) -> tuple[str, Line | None]:
         from hyperloci_hooks import client
+        from hyperloci_hooks.budget import GRACE_SECONDS
 
         if where is None:
             return client.REFUSED, None
         said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
-        return client.call((where.runtime_dir, where.sockets), said, self._until, self._bell)
+        grace = GRACE_SECONDS.get(event.name, 0)
+        return client.call((where.runtime_dir, where.sockets), said, self._until, self._bell, grace)
 
     def _leave(self, event: Event, line: Line | None) -> bytes:
         """Have a process of its own see to the event; return its answer if that comes in time."""
