@@ -92,7 +92,8 @@ def served(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
         where = whereabouts(environ)
         said = client.frame(event, payload, where.database, mark, environ)
         folders = (where.runtime_dir, where.sockets)
-        outcome, line = client.call(folders, said, began + budget.SECONDS[event])
+        until, grace = began + budget.SECONDS[event], budget.GRACE_SECONDS.get(event, 0)
+        outcome, line = client.call(folders, said, until, grace=grace)
         if outcome != client.ANSWERED or line is None:
             return None
         tally.note(where.spool, event, tally.SERVED, 1000 * (time.monotonic() - began), mark)

@@ -9,7 +9,10 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import psutil
 import pytest
+
+from tests.embedder.helpers import wait_for
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="processes can't be forked there")
 
@@ -25,8 +28,10 @@ for number in watchdog.ENDINGS:
 print("ready", flush=True)
 """
 
-HOLDS_THE_INTERPRETER = f"""
-import threading
+SPINS = "import threading"
+SPUN_SECONDS = 0.2
+
+HOLDS_THE_INTERPRETER = f"""{SPINS}
 {BEGIN}
 threading.Thread(target=re.match, args=(r"(a+)+$", "a" * 100 + "b")).start()
 threading.Event().wait()
@@ -44,6 +49,10 @@ def running(program: str) -> Iterator[subprocess.Popen[bytes]]:
     ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == b"ready\n"
+        if program.startswith(SPINS):
+            began = psutil.Process(process.pid).cpu_times().user
+            # Nothing but the expression takes time from here on.
+            wait_for(lambda: psutil.Process(process.pid).cpu_times().user > began + SPUN_SECONDS, seconds=SOON)
         yield process
         process.kill()
 

@@ -15,6 +15,10 @@ SECONDS = {
 """By event; one that isn't here is answered at once, with nothing. About five times what the contract allows in the
 median: a busy machine should be slow rather than forgetful."""
 
+GRACE_SECONDS = {"SessionStart": 1.5, "UserPromptSubmit": 1.5}
+"""How much longer a hook that may bring context waits for a server that has taken its event: where that takes so long,
+the machine is busy, and what the session would go without is worth more than the wait."""
+
 UNKNOWN_SECONDS = 0.5
 """For an event that isn't heard: its input is read, so that Claude Code doesn't write into a closed pipe."""
 

@@ -117,7 +117,9 @@ class Line:
         self._connection.close()
 
 
-def call(folders: tuple[str, ...], said: bytes, until: float, bell: int = -1) -> tuple[str, Line | None]:
+def call(
+    folders: tuple[str, ...], said: bytes, until: float, bell: int = -1, grace: float = 0
+) -> tuple[str, Line | None]:
     """Say something to a server that listens in the last of `folders`; return how that went, and the line.
 
     Args:
@@ -125,6 +127,7 @@ def call(folders: tuple[str, ...], said: bytes, until: float, bell: int = -1) ->
         said: the frame.
         until: when to stop to wait, in the time of `time.monotonic`.
         bell: a descriptor that ends the waiting when it can be read.
+        grace: how many seconds longer to wait for a server that has taken it.
     """
     paths = _sockets(folders)
     for number, path in enumerate(paths):
@@ -135,7 +138,7 @@ def call(folders: tuple[str, ...], said: bytes, until: float, bell: int = -1) ->
         last = number == len(paths) - 1
         outcome = line.wait(until if last else min(until, time.monotonic() + TAKEN_SECONDS), bell)
         if outcome == LATE and line.taken:
-            outcome = line.wait(until, bell)
+            outcome = line.wait(until + grace, bell)
         if outcome == REFUSED or (outcome == LATE and not last):
             line.close()
             continue

@@ -108,6 +108,11 @@ def hand_over(event: Event, line: Line | None) -> Finisher:
         from hyperloci_hooks.finish import finish
 
         finish(event, line, words)
+    except BaseException as error:
+        # The edge of the process: nobody else will tell.
+        from hyperloci_hooks.log import log_error
+
+        log_error(error, event.environ)
     finally:
         os._exit(0)
 

@@ -25,3 +25,16 @@ def log(path: str, message: str, *, level: str = "WARNING", who: str = "hyperloc
             os.close(descriptor)
     except OSError:
         return
+
+
+def log_error(error: BaseException, environ: dict[str, str]) -> None:
+    """Write an error of this program to the log that an environment leads to, if it can be told where that is."""
+    import traceback
+
+    from hyperloci.whereabouts import whereabouts
+
+    try:
+        path = whereabouts(environ).log
+    except (ValueError, TypeError, OSError, ImportError):
+        return
+    log(path, "".join(traceback.format_exception(type(error), error, error.__traceback__)), level="ERROR")

@@ -39,7 +39,9 @@ def main(event: str | None = None) -> None:
         answer = Hook(event or "".join(sys.argv[1:2]), dict(os.environ), bell).run()  # noqa: TID251 - an entry point
     except BaseException as error:
         # The edge of the process: whatever is wrong here, the session goes on.
-        _tell(error)
+        from hyperloci_hooks.log import log_error
+
+        log_error(error, dict(os.environ))  # noqa: TID251 - an entry point
     finally:
         _write(answer)
         # Not the interpreter's own way out: it takes some milliseconds more, and nothing is left to be done.
@@ -83,7 +85,7 @@ class Hook:
     def run(self) -> bytes:
         """Read the event, have it handled, and return the answer."""
         payload = self._read()
-        if not self._known or payload is None:
+        if not self._known or payload is None or not payload.strip():
             return EMPTY
         from hyperloci_hooks.client import ANSWERED
         from hyperloci_hooks.handover import Event
@@ -145,11 +147,13 @@ class Hook:
 
     def _call(self, event: Event, where: Whereabouts | None) -> tuple[str, Line | None]:
         from hyperloci_hooks import client
+        from hyperloci_hooks.budget import GRACE_SECONDS
 
         if where is None:
             return client.REFUSED, None
         said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
-        return client.call((where.runtime_dir, where.sockets), said, self._until, self._bell)
+        grace = GRACE_SECONDS.get(event.name, 0)
+        return client.call((where.runtime_dir, where.sockets), said, self._until, self._bell, grace)
 
     def _leave(self, event: Event, line: Line | None) -> bytes:
         """Have a process of its own see to the event; return its answer if that comes in time."""
@@ -187,20 +191,6 @@ def _write(answer: bytes) -> None:
         while answer:
             answer = answer[os.write(_STDOUT, answer) :]
     except OSError:
-        return
-
-
-def _tell(error: BaseException) -> None:
-    """Write an error of this program to the log; where that can't be done there is nobody to tell."""
-    try:
-        import traceback
-
-        from hyperloci.whereabouts import whereabouts
-        from hyperloci_hooks.log import log
-
-        where = whereabouts(dict(os.environ))  # noqa: TID251 - an entry point
-        log(where.log, "".join(traceback.format_exception(type(error), error, error.__traceback__)), level="ERROR")
-    except Exception:
         return
 
 

@@ -310,6 +310,7 @@ def test_waiting_records_that_hold_it_go_and_the_others_stay(memory: Memory, set
     lines = [json.dumps(record).encode() + b"\n" for record in (ours, other)]
     (folder / "1.jsonl").write_bytes(b"".join(lines))
     (folder / "2.bad").write_bytes(lines[0])
+    (folder / "2.why").write_text(TEXT)
     (folder / "3.tmp").write_bytes(lines[0][: len(lines[0]) - 8])
     (folder / "4.jsonl").write_bytes(lines[1])
     purged = memory.purge([memory.remember_fact(TEXT).id])

@@ -116,6 +116,7 @@ def _tells_of(line: bytes, text: str) -> bool:
 def _replace(path: Path, data: bytes) -> None:
     if not data:
         path.unlink(missing_ok=True)
+        path.with_suffix(".why").unlink(missing_ok=True)  # The reason for putting it aside may quote it.
         return
     # Not `.tmp`: another session takes those for records.
     partial = path.with_suffix(".purging")

@@ -1,0 +1,73 @@
+"""Storing what waits in a process apart: what holds the interpreter there costs nobody else anything."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.ingest.project import identify
+from hyperloci.lifecycle.records import Records
+from hyperloci.memory import Memory
+from hyperloci_hooks.drain import drain_apart
+from hyperloci_hooks.spool import has_work, put_aside, save
+
+SOON = 100
+
+HANGS_AT_ONE = """
+import re, sys
+from pathlib import Path
+from hyperloci.memory import Memory
+from hyperloci_hooks import drain
+drain.BATCH_SECONDS = 1
+real = Memory.keep
+hang = lambda: re.match(r"(a+)+$", "a" * 100 + "b")
+Memory.keep = lambda self, record: hang() if record.text == "poison" else real(self, record)
+sys.exit(drain.main(Path(sys.argv[1])))
+"""
+
+
+def leave(settings: Settings, project: Path, *prompts: str) -> None:
+    """Leave prompts in the spool."""
+    for number, prompt in enumerate(prompts):
+        record = Records(identify(project), "s1", now=1_800_000_000_000 + number).prompt(prompt)
+        assert record is not None
+        save(settings, record)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the kernel's timer is POSIX's")
+@pytest.mark.req("SPEC-02.04")
+def test_a_record_that_holds_the_interpreter_is_ended_by_the_kernel_and_put_aside_in_the_end(
+    settings: Settings, project: Path
+) -> None:
+    leave(settings, project, "before", "poison", "after")
+    environ = {
+        "HOME": str(project.parent),
+        "RLM_MEMORY_DB": str(settings.database),
+        "HYPERLOCI_STATE_DIR": str(settings.state_dir),
+        "HYPERLOCI_RUNTIME_DIR": str(settings.runtime_dir),
+        "HYPERLOCI_EMBEDDER": "0",
+    }
+    codes = []
+    while has_work(settings) and len(codes) < 10:
+        command = [sys.executable, "-c", HANGS_AT_ONE, str(project)]
+        codes.append(subprocess.run(command, env=environ, timeout=SOON, check=False, capture_output=True).returncode)
+    assert codes == [-signal.SIGALRM, -signal.SIGALRM, 0]
+    with Memory.open(settings, project) as memory:
+        kept = [node.content for node in memory.store.nodes.query_nodes("experience")]
+    assert sorted(kept) == ["after", "before"]
+    assert [reason for _, reason in put_aside(settings.spool_dir)] == ["storing it ended the process 2 times"]
+
+
+def test_how_many_were_stored_is_told_and_what_went_wrong(settings: Settings, project: Path) -> None:
+    leave(settings, project, "one", "two")
+    assert drain_apart(settings, project) == (2, "")
+    leave(settings, project, "three")
+    settings.database.write_bytes(b"this is no database at all" * 1_000)
+    stored, fault = drain_apart(settings, project)
+    assert stored == 0 and str(settings.database) in fault
+    assert has_work(settings)
