@@ -7,7 +7,6 @@ brought where a person finds it before anything is refused.
 
 from __future__ import annotations
 
-import glob
 import logging
 import os
 import sqlite3
@@ -27,6 +26,9 @@ RESCUED: Final = "-rescued-"
 
 _HEADER_BYTES: Final = 512
 """The smallest page of SQLite's. Below it nothing of the file may be touched: it may be mapped into memory."""
+
+_LOOKS: Final = 5
+"""How often it is made sure, within a tenth of a second, that a log is gone for good."""
 
 AGAIN: Final = "Nothing was done; call again to go on with the file that is there now."
 
@@ -188,9 +190,48 @@ class Custody:
                 os.unlink(name)
 
 
+def refuse_logless(path: Path) -> None:
+    """Keep off a database whose log was deleted while another process has it open.
+
+    Opened now, it would get a second log, and what the first one holds could not be brought into the file any more.
+
+    Raises:
+        StoreMovedError: that is so; the other process saves what it holds at its next use.
+    """
+    real = os.path.realpath(path)
+    if real in _events:
+        return
+    for _ in range(_LOOKS):
+        holder = _holder_without_log(real)
+        if holder is None:
+            return
+        # Whoever closes the database last deletes the log and its index one after the other.
+        threading.Event().wait(0.02)
+    raise StoreMovedError(
+        f"{real}-wal was deleted while process {holder} has {path} open. Nothing was done: use a tool of that session,"
+        " which brings what the log held into the file; then call again."
+    )
+
+
+def _holder_without_log(real: str) -> int | None:
+    """Return a process that has a database open whose log is gone; None where there is none, or that can't be told."""
+    index = _status(f"{real}-shm")
+    if index is None or _status(f"{real}-wal") is not None:
+        return None
+    try:
+        locks = Path("/proc/locks").read_text("ascii", "replace").splitlines()
+    except OSError:
+        return None
+    held = (line.split() for line in locks if "POSIX" in line and f":{index.st_ino} " in line)
+    return next((int(words[words.index("POSIX") + 3]) for words in held), None)
+
+
 def rescued(database: Path) -> list[Path]:
     """Return the copies that were made of what would have been lost, beside a database."""
-    return sorted(database.parent.glob(f"{glob.escape(database.stem)}{RESCUED}*.db"))
+    if not database.parent.is_dir():
+        return []
+    name = f"{database.stem}{RESCUED}"
+    return sorted(file for file in database.parent.iterdir() if file.name.startswith(name) and file.suffix == ".db")
 
 
 def _status(name: str) -> os.stat_result | None:
