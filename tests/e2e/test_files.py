@@ -101,6 +101,7 @@ def test_two_servers_whose_log_is_deleted_lose_nothing(house: Any, begun: Any) -
         assert other.end() == 0
     assert begun.end() == 0
     assert {*BEFORE, *facts} <= contents(house)
+    assert rescued(house.database) == [], "one has brought all of it into the file"
 
 
 def test_a_database_that_is_deleted_under_a_server_is_saved_beside_it(house: Any, begun: Any) -> None:

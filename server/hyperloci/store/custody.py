@@ -7,6 +7,7 @@ brought where a person finds it before anything is refused.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import sqlite3
@@ -26,6 +27,9 @@ RESCUED: Final = "-rescued-"
 
 _HEADER_BYTES: Final = 512
 """The smallest page of SQLite's. Below it nothing of the file may be touched: it may be mapped into memory."""
+
+SAVED: Final = "log_saved"
+"""The name under which the file says which lost log it has all of."""
 
 _LOOKS: Final = 5
 """How often it is made sure, within a tenth of a second, that a log is gone for good."""
@@ -167,9 +171,22 @@ class Custody:
         Where the log has gone that is safe as long as nobody has begun a new one.
         """
         if change is Change.LOG_GONE and os.path.exists(self._log_path):
+            return self._saved_by_another()
+        if self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             return False
-        blocked, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return not blocked and pages in (moved, 0, -1)
+        if change is Change.LOG_GONE:
+            with contextlib.closing(self._afresh()) as connection:
+                connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)", (SAVED, str(self._log)))
+        return True
+
+    def _saved_by_another(self) -> bool:
+        """Tell whether another process has brought the log that is gone into the file, before a new one was begun."""
+        with contextlib.closing(self._afresh()) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE name = ?", (SAVED,)).fetchone()
+        return row is not None and row[0] == str(self._log)
+
+    def _afresh(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._real, timeout=1.0, isolation_level=None)
 
     def _rescue(self) -> Path:
         """Copy what the connection sees to a file beside the database, unless that was done since the last write."""
