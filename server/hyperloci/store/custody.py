@@ -53,8 +53,9 @@ Identity = tuple[int, int] | None
 _events: dict[str, int] = {}
 """How often it was noticed in this process that the files of a database had changed, by its path."""
 
-_rescues: dict[tuple[str, Identity], tuple[Path, float]] = {}
-"""Where what a file held was copied to, and when (monotonic), by path and file."""
+_rescues: dict[tuple[str, Identity, int], tuple[Path, float]] = {}
+"""Where what a file held was copied to, and when (monotonic), by path, file and the changes there had been before: a
+deleted file's number may be the next one's."""
 
 _lock: Final = threading.Lock()
 
@@ -192,7 +193,7 @@ class Custody:
         """Copy what the connection sees to a file beside the database, unless that was done since the last write."""
         from hyperloci.store.migrate import back_up
 
-        key = (self._real, self._main)
+        key = (self._real, self._main, self._event)
         target, when = _rescues.get(key, (None, -1.0))
         if target is None or when < self._wrote_at or not target.exists():
             began = time.monotonic()
