@@ -74,6 +74,19 @@ def test_a_log_that_is_deleted_under_a_server_loses_nothing(house: Any, begun: A
     assert {*BEFORE, AFTER} <= contents(house)
 
 
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who has a file open")
+def test_whoever_comes_while_the_log_is_gone_leaves_the_rescue_to_the_session(house: Any, begun: Any) -> None:
+    os.unlink(f"{house.database}-wal")
+    for arguments in (["remember", AFTER], ["query", "cranes"], ["doctor"]):
+        done = command(house, *arguments)
+        assert done.returncode == 1
+        assert f"process {begun.process.pid}" in " ".join((done.stdout + done.stderr).split())
+    assert "deleted" in told_once(begun)
+    assert command(house, "remember", "The tug is red.").returncode == 0
+    assert begun.end() == 0
+    assert {*BEFORE, AFTER, "The tug is red."} <= contents(house)
+
+
 def test_two_servers_whose_log_is_deleted_lose_nothing(house: Any, begun: Any) -> None:
     facts = [f"The second harbour has a crane {number}." for number in range(6)]
     with house.server() as other:
@@ -88,6 +101,7 @@ def test_two_servers_whose_log_is_deleted_lose_nothing(house: Any, begun: Any) -
         assert other.end() == 0
     assert begun.end() == 0
     assert {*BEFORE, *facts} <= contents(house)
+    assert rescued(house.database) == [], "one has brought all of it into the file"
 
 
 def test_a_database_that_is_deleted_under_a_server_is_saved_beside_it(house: Any, begun: Any) -> None:

@@ -152,6 +152,14 @@ def test_a_line_that_is_too_long_is_refused_by_its_id_and_the_next_is_read(
     assert lines.next() is None
 
 
+@pytest.mark.parametrize(("ending", "known"), [(b'1}}, "id": 5}', 5), (b"1", None)])
+def test_of_a_line_with_tokens_without_end_the_id_is_looked_for_at_the_end(
+    ending: bytes, known: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(wire, "MAX_TOKENS", 50)
+    assert id_in(b'{"a":' * 100 + ending) == known
+
+
 @given(ANY_JSON)
 def test_any_answer_can_be_written(value: Any) -> None:
     written = writable(JSONRPCResponse(jsonrpc="2.0", id=1, result={"value": value}))

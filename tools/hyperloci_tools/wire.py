@@ -33,6 +33,9 @@ MAX_LINE_BYTES: Final = 8 << 20
 SEEN_BYTES: Final = 64 << 10
 """Of a longer line's beginning and end, where its id is looked for."""
 
+MAX_TOKENS: Final = 300_000
+"""Strings and brackets that are looked through for the id of a line that is no JSON: under a second."""
+
 MAX_BATCH: Final = 100
 """Messages of one array that are refused one by one, each with its id."""
 
@@ -112,8 +115,7 @@ def too_long(head: bytes, tail: bytes) -> Refused:
     """Return the refusal of a line longer than `MAX_LINE_BYTES`, of which only the beginning and the end are known."""
     found = id_in(head)
     if found is None:
-        at_end = _ID_AT_END.search(tail)
-        found = None if at_end is None else _id_value(at_end[1])
+        found = _id_at_end(tail)
     size = f"{MAX_LINE_BYTES >> 20} MiB"
     return Refused(found, INVALID_REQUEST, f"The message is longer than {size}: send less at once.")
 
@@ -121,7 +123,9 @@ def too_long(head: bytes, tail: bytes) -> Refused:
 def id_in(line: bytes) -> RequestId | None:
     """Return the `id` of the outermost object of a line that need not be JSON; None where there is none."""
     depth = 0
-    for token in _STRUCTURE.finditer(line):
+    for number, token in enumerate(_STRUCTURE.finditer(line)):
+        if number == MAX_TOKENS:
+            return _id_at_end(line[-SEEN_BYTES:])
         first = token[0][:1]
         if first in b"[{":
             depth += len(token[0])
@@ -132,6 +136,12 @@ def id_in(line: bytes) -> RequestId | None:
             if value is not None:
                 return _id_value(value[1])
     return None
+
+
+def _id_at_end(tail: bytes) -> RequestId | None:
+    """Return the id that stands last in a line: what closes behind it is the outermost object."""
+    found = _ID_AT_END.search(tail)
+    return None if found is None else _id_value(found[1])
 
 
 def _id_value(text: bytes) -> RequestId | None:

@@ -7,7 +7,7 @@ brought where a person finds it before anything is refused.
 
 from __future__ import annotations
 
-import glob
+import contextlib
 import logging
 import os
 import sqlite3
@@ -28,6 +28,12 @@ RESCUED: Final = "-rescued-"
 _HEADER_BYTES: Final = 512
 """The smallest page of SQLite's. Below it nothing of the file may be touched: it may be mapped into memory."""
 
+SAVED: Final = "log_saved"
+"""The name under which the file says which lost log it has all of."""
+
+_LOOKS: Final = 5
+"""How often it is made sure, within a tenth of a second, that a log is gone for good."""
+
 AGAIN: Final = "Nothing was done; call again to go on with the file that is there now."
 
 
@@ -47,8 +53,9 @@ Identity = tuple[int, int] | None
 _events: dict[str, int] = {}
 """How often it was noticed in this process that the files of a database had changed, by its path."""
 
-_rescues: dict[tuple[str, Identity], tuple[Path, float]] = {}
-"""Where what a file held was copied to, and when (monotonic), by path and file."""
+_rescues: dict[tuple[str, Identity, int], tuple[Path, float]] = {}
+"""Where what a file held was copied to, and when (monotonic), by path, file and the changes there had been before: a
+deleted file's number may be the next one's."""
 
 _lock: Final = threading.Lock()
 
@@ -165,15 +172,28 @@ class Custody:
         Where the log has gone that is safe as long as nobody has begun a new one.
         """
         if change is Change.LOG_GONE and os.path.exists(self._log_path):
+            return self._saved_by_another()
+        if self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             return False
-        blocked, pages, moved = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        return not blocked and pages in (moved, 0, -1)
+        if change is Change.LOG_GONE:
+            with contextlib.closing(self._afresh()) as connection:
+                connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)", (SAVED, str(self._log)))
+        return True
+
+    def _saved_by_another(self) -> bool:
+        """Tell whether another process has brought the log that is gone into the file, before a new one was begun."""
+        with contextlib.closing(self._afresh()) as connection:
+            row = connection.execute("SELECT value FROM meta WHERE name = ?", (SAVED,)).fetchone()
+        return row is not None and row[0] == str(self._log)
+
+    def _afresh(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._real, timeout=1.0, isolation_level=None)
 
     def _rescue(self) -> Path:
         """Copy what the connection sees to a file beside the database, unless that was done since the last write."""
         from hyperloci.store.migrate import back_up
 
-        key = (self._real, self._main)
+        key = (self._real, self._main, self._event)
         target, when = _rescues.get(key, (None, -1.0))
         if target is None or when < self._wrote_at or not target.exists():
             began = time.monotonic()
@@ -188,9 +208,48 @@ class Custody:
                 os.unlink(name)
 
 
+def refuse_logless(path: Path) -> None:
+    """Keep off a database whose log was deleted while another process has it open.
+
+    Opened now, it would get a second log, and what the first one holds could not be brought into the file any more.
+
+    Raises:
+        StoreMovedError: that is so; the other process saves what it holds at its next use.
+    """
+    real = os.path.realpath(path)
+    if real in _events:
+        return
+    for _ in range(_LOOKS):
+        holder = _holder_without_log(real)
+        if holder is None:
+            return
+        # Whoever closes the database last deletes the log and its index one after the other.
+        threading.Event().wait(0.02)
+    raise StoreMovedError(
+        f"{real}-wal was deleted while process {holder} has {path} open. Nothing was done: use a tool of that session,"
+        " which brings what the log held into the file; then call again."
+    )
+
+
+def _holder_without_log(real: str) -> int | None:
+    """Return a process that has a database open whose log is gone; None where there is none, or that can't be told."""
+    index = _status(f"{real}-shm")
+    if index is None or _status(f"{real}-wal") is not None:
+        return None
+    try:
+        locks = Path("/proc/locks").read_text("ascii", "replace").splitlines()
+    except OSError:
+        return None
+    held = (line.split() for line in locks if "POSIX" in line and f":{index.st_ino} " in line)
+    return next((int(words[words.index("POSIX") + 3]) for words in held), None)
+
+
 def rescued(database: Path) -> list[Path]:
     """Return the copies that were made of what would have been lost, beside a database."""
-    return sorted(database.parent.glob(f"{glob.escape(database.stem)}{RESCUED}*.db"))
+    if not database.parent.is_dir():
+        return []
+    name = f"{database.stem}{RESCUED}"
+    return sorted(file for file in database.parent.iterdir() if file.name.startswith(name) and file.suffix == ".db")
 
 
 def _status(name: str) -> os.stat_result | None:

@@ -14,7 +14,7 @@ from hyperloci.clock import MS_PER_DAY, Clock, system_clock
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import connection as connections
 from hyperloci.store import packed, stats
-from hyperloci.store.custody import Custody
+from hyperloci.store.custody import Custody, refuse_logless
 from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
 from hyperloci.store.keywords import Keywords
@@ -105,6 +105,7 @@ class Store:
         Raises:
             StoreError: it cannot be opened; the kind says why.
         """
+        refuse_logless(path)
         connection = connections.open_connection(
             path, synchronous=synchronous, read_only=read_only, busy_timeout_ms=busy_timeout_ms
         )
