@@ -58,7 +58,7 @@ ALPHABET = string.printable + "éßЯя中\u200b\U0001f9e0\x00\x85\u2028’«"
 LONG_PUMP = 5
 """Characters of a pump from which longer texts are needed."""
 
-MAX_CLASSES = 14
+MAX_CLASSES = 10
 MAX_SAMPLE = 200
 
 ENDS = ("", "\x01", "\n\x01", "x" * 99 + "\x01", " \x01")

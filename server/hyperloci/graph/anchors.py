@@ -27,6 +27,9 @@ MAX_NAMES: Final = 50
 MAX_ANCHORS: Final = 8
 """Symbols a fact is tied to: one that names more is about the code as a whole."""
 
+MAX_PARTS: Final = 12
+"""Parts of a dotted name, its last ones, by which a symbol is looked for: none is nested deeper."""
+
 PENDING_FACTS: Final = 5_000
 """Facts without an anchor that are looked at after indexing, newest first."""
 
@@ -122,7 +125,7 @@ def _places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]
 
 def tails(name: str) -> list[str]:
     """Return a dotted name and its shorter forms: `package.Client.fetch` is stored as `Client.fetch`."""
-    parts = name.split(".")
+    parts = name.split(".")[-MAX_PARTS:]
     return [".".join(parts[start:]) for start in range(len(parts))]
 
 
