@@ -1,7 +1,7 @@
 """Every regular expression takes time in proportion to its text, whatever the text.
 
-All of them are listed (`bench._patterns`) and attacked with strings made from themselves (`bench._pump`). What is asserted is
-how the work grows, in processor time of this process, so that a busy machine changes nothing.
+All of them are listed (`bench._patterns`) and attacked with strings made from themselves (`bench._pump`). What is
+asserted is how the work grows, in processor time of this thread, so that a busy machine changes nothing.
 """
 
 from __future__ import annotations

@@ -56,7 +56,9 @@ _TYPED: Final = re.compile(r"\b(\w+)\??:\s*[\"']?([A-Za-z_][\w.]*)")
 _NO_TARGET: Final = re.compile(r"[.\[\]{}'\"#=]")
 _BINDINGS: Final = (
     re.compile(r"\b(\w+)\s*:="),
-    re.compile(r"\bfor\s++\(?\s{0,9}+(?:(?:const|let|var)\s++)?([\w$,()][\w$, \t()]{0,200}?)(?<=\S)\s{1,40}+(?:in|of)\b"),
+    re.compile(
+        r"\bfor\s++\(?\s{0,9}+(?:(?:const|let|var)\s++)?([\w$,()][\w$, \t()]{0,200}?)(?<=\S)\s{1,40}+(?:in|of)\b"
+    ),
     re.compile(r"\bas\s+(\w+)\s*[,:)]"),
     re.compile(r"\blambda\s++([\w,*][\w, *]{0,200}+):"),
 )
