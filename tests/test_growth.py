@@ -1,7 +1,6 @@
 """What reads content takes time in proportion to it, whatever stands in it: whole readers, under attack.
 
-`tests/test_patterns.py` does the same for each regular expression; here are the loops around them. The attacks are those
-of `bench._pump`.
+`tests/test_patterns.py` does the same for each regular expression; here are the loops around them.
 """
 
 from __future__ import annotations
