@@ -30,7 +30,15 @@ SCANNING = frozenset({"search", "finditer", "findall", "sub", "subn", "split"})
 GLOBS = ("*", "**/*.py", "src/", "*a*a*a*a*b", "**/a/**/b/**/c/**/d", "{a,b}*[xyz]?c", "*" * 40 + "b")
 """Globs that a caller may give: the patterns made of them are attacked like our own."""
 
-IGNORED = ("*.log", "*a*a*a*a*a*b", "**/a/**/b/**/c/**", "/a*/b*/c*/", "**/*x*y*/**/z", "[a-z]*[0-9]*.txt", "*" * 40 + "b")
+IGNORED = (
+    "*.log",
+    "*a*a*a*a*a*b",
+    "**/a/**/b/**/c/**",
+    "/a*/b*/c*/",
+    "**/*x*y*/**/z",
+    "[a-z]*[0-9]*.txt",
+    "*" * 40 + "b",
+)
 """Lines of an ignore file that a repository may bring along."""
 
 
@@ -76,7 +84,7 @@ def listing() -> Listing:
     )
 
 
-# -- in the fresh process -----------------------------------------------------------------------------------------------
+# -- in the fresh process ---------------------------------------------------------------------------------------------
 
 
 class Recorder:
@@ -153,7 +161,7 @@ def _plain_string(node: ast.Call) -> Any:
 def _read_plain_strings(recorder: Recorder, found: Iterable[ModuleType]) -> None:
     """Compile what is written out in a call that nothing has made yet."""
     for module in found:
-        for node, function in calls(module):
+        for node, _ in calls(module):
             source = _plain_string(node)
             if source is not None and not _has(recorder, module, node):
                 flags = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr.isupper()]
@@ -235,8 +243,16 @@ def _collect(recorder: Recorder, found: list[ModuleType]) -> Iterator[Found]:
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
     from hyperloci.graph import prose_relations
-    from hyperloci.ingest import ignore, languages, redact, section_types, secret_rules, secret_values, spoken_times
-    from hyperloci.ingest import suspicion
+    from hyperloci.ingest import (
+        ignore,
+        languages,
+        redact,
+        secret_rules,
+        secret_values,
+        section_types,
+        spoken_times,
+        suspicion,
+    )
     from hyperloci.lifecycle import backups
     from hyperloci.retrieval import intent, times
     from hyperloci.spaces import temporal

@@ -1,8 +1,8 @@
 """Strings made to make a reader slow: from a regular expression itself, and those that are hard for most.
 
-An `Attack` is a text of any length: the same shape, pumped. Whether a reader's work grows faster than the text is told by
-`growth`, in processor time of this process, so that a busy machine changes nothing; `growing_attack` tries a whole series on
-one reader and stops at the first that grows.
+An `Attack` is a text of any length: the same shape, pumped. Whether a reader's work grows faster than the text is
+told by `growth_of`, in processor time of this thread, so that a busy machine changes nothing; `growing_attack` tries a
+whole series on one reader and stops at the first that grows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from re import _constants as sre  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from types import FrameType
 from typing import Any
+
 
 @dataclass(frozen=True, slots=True)
 class Scale:
@@ -43,8 +44,8 @@ READER = Scale((2_048, 16_384, 65_536), 2e-6)
 """Of a whole reader, which does more with each character."""
 
 GROWS = 1.6
-"""The exponent from which work is said to grow faster than the text: 1 is linear, 2 quadratic. In between lies what noise
-and caches do."""
+"""The exponent from which work is said to grow faster than the text: 1 is linear, 2 quadratic. In between lies what
+noise and caches do."""
 
 LIMIT = 1.0
 """Seconds of processor time after which one attempt is given up: nothing linear takes a tenth of it."""
@@ -58,7 +59,7 @@ ALPHABET = string.printable + "éßЯя中\u200b\U0001f9e0\x00\x85\u2028’«"
 LONG_PUMP = 5
 """Characters of a pump from which longer texts are needed."""
 
-MAX_CLASSES = 14
+MAX_CLASSES = 10
 MAX_SAMPLE = 200
 
 ENDS = ("", "\x01", "\n\x01", "x" * 99 + "\x01", " \x01")
@@ -82,7 +83,7 @@ class Attack:
         return f"{self.before[:60]!r} + {self.pump[:60]!r} * n + {self.after[:20]!r}"
 
 
-# -- shapes that are hard for most -----------------------------------------------------------------------------------------
+# -- shapes that are hard for most ------------------------------------------------------------------------------------
 
 _random = random.Random(15)
 _BASE64 = base64.b64encode(_random.randbytes(900)).decode()
@@ -90,15 +91,16 @@ _HEX = _random.randbytes(400).hex()
 
 RUNS = tuple("aA0 -_.,:;!?'\"`()[]{}<>#*|\\/=+@$%&~^\n\té中\u200b\u0301\U0001f9e0")
 MIXED = (
-    "a_", "_a", "a.", "x.", "a-", "A", "Aa", "aA", "AAa", "a1", "1a", "A/", "a/", "/a", "a=", "a:", "a::", "a b ", "a, ",
-    "A b ", "a\n", " \n", "\n ", "\r\n", "- a\n", "- [ ] ", "# a\n", "> ", "| a ", "|-", "```\n", "~~~\n", "`a` ", "[a](",
-    "](", "[a", "![", "<a ", "<a>", "</a>", "<!--", "-->", "<!-- -->", "(a", "a(", "a(b, ", "f()", "{a", "/*", "*/", "//",
-    '"a" ', "'a' ", '\\"', "\\n", "\\", "%20", "&amp;", "$a", "@a", "a@b.", "http://a", "https://a.b/", "1.", "1,", "12:",
-    "1-", "1 day ", "2024-01-01 ", "10:00 ", "because ", "so that ", "if a then ", "no ", "not ", "the ", "I ", "we ", "you ",
-    "to ", "in order to ", "is ", "use ", "project ", "import a ", "from a import b\n", "a = b\n", "a: b\n", "key: ", "key=",
-    "password=", "token ", "def a", "class A", "function ", "const a = ", "require(", "pip install ", "и ", "потому что ",
-    "Why? ", "A. ", "a; ", "e.g. ", "... ", "* * ", "** ", "__", "== ", "{{", "}}", "${", "$(", "0x", "A-", "-----BEGIN ",
-    "a\tb", "a  ", "\u2028", "é ", "Я ",
+    "a_", "_a", "a.", "x.", "a-", "A", "Aa", "aA", "AAa", "a1", "1a", "A/", "a/", "/a", "a=", "a:", "a::", "a b ",
+    "a, ", "A b ", "a\n", " \n", "\n ", "\r\n", "- a\n", "- [ ] ", "# a\n", "> ", "| a ", "|-", "```\n", "~~~\n",
+    "`a` ", "[a](", "](", "[a", "![", "<a ", "<a>", "</a>", "<!--", "-->", "<!-- -->", "(a", "a(", "a(b, ", "f()",
+    "{a", "/*", "*/", "//", '"a" ', "'a' ", '\\"', "\\n", "\\", "%20", "&amp;", "$a", "@a", "a@b.", "http://a",
+    "https://a.b/", "1.", "1,", "12:", "1-", "1 day ", "2024-01-01 ", "10:00 ", "because ", "so that ",
+    "if a then ", "no ", "not ", "the ", "I ", "we ", "you ", "to ", "in order to ", "is ", "use ", "project ",
+    "import a ", "from a import b\n", "a = b\n", "a: b\n", "key: ", "key=", "password=", "token ", "def a",
+    "class A", "function ", "const a = ", "require(", "pip install ", "и ", "потому что ", "Why? ", "A. ", "a; ",
+    "e.g. ", "... ", "* * ", "** ", "__", "== ", "{{", "}}", "${", "$(", "0x", "A-", "-----BEGIN ", "a\tb", "a  ",
+    "\u2028", "é ", "Я ",
 )  # fmt: skip
 TEXTS = (_BASE64, _HEX, "function(a,b){return a+b};", "The quick brown fox, 12 of them; said so. ", "\\u00e9", "a\\\nb")
 
@@ -110,7 +112,7 @@ def generic() -> Iterator[Attack]:
         yield Attack("The x. ", pump, " y\x01")
 
 
-# -- strings from the pattern itself ---------------------------------------------------------------------------------------
+# -- strings from the pattern itself ----------------------------------------------------------------------------------
 
 
 def attacks(pattern: re.Pattern[Any]) -> Iterator[Attack]:
@@ -271,7 +273,7 @@ def _in_set(kind: Any, of: Any, letter: str) -> bool:
     return kind is sre.CATEGORY and _CATEGORIES[of](letter)
 
 
-# -- how work grows ------------------------------------------------------------------------------------------------------
+# -- how work grows ---------------------------------------------------------------------------------------------------
 
 
 class TooLongError(Exception):
@@ -303,7 +305,7 @@ Reader = Callable[[str], object]
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How the work of a reader grows with an attack: the exponent between two lengths, the seconds at the longer one."""
+    """How the work of a reader grows with an attack: the exponent between two lengths, seconds at the longer one."""
 
     attack: Attack
     exponent: float

@@ -29,6 +29,12 @@ MAX_NAMES: Final = 50
 MAX_ANCHORS: Final = 8
 """Symbols a fact is tied to: one that names more is about the code as a whole."""
 
+MAX_CHARS: Final = 20_000
+"""Of a fact, what names are sought in: as long as a fact may be."""
+
+MAX_PARTS: Final = 12
+"""Parts of a dotted name, its last ones, by which a symbol is looked for: none is nested deeper."""
+
 PENDING_FACTS: Final = 5_000
 """Facts without an anchor that are looked at after indexing, newest first."""
 
@@ -49,7 +55,7 @@ def names_in(text: str) -> list[str]:
     """Return the code-like names in a text, in order, each once; `::` and `#` as a dot."""
     found = (
         re.sub("::|#", ".", match["quoted"] or match["plain"]).removeprefix("self.").removeprefix("this.")
-        for match in _NAME.finditer(text)
+        for match in _NAME.finditer(text[:MAX_CHARS])
         if match["quoted"] or match["call"] or _CODE_LIKE.search(match["plain"])
     )
     return list(dict.fromkeys(found))[:MAX_NAMES]
@@ -141,7 +147,7 @@ def _places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]
 
 def tails(name: str) -> list[str]:
     """Return a dotted name and its shorter forms: `package.Client.fetch` is stored as `Client.fetch`."""
-    parts = name.split(".")
+    parts = name.split(".")[-MAX_PARTS:]
     return [".".join(parts[start:]) for start in range(len(parts))]
 
 

@@ -36,7 +36,7 @@ _IDENTIFIER: Final = re.compile(
     r"(?:_*+[A-Za-z][A-Za-z0-9]*+(?:_[A-Za-z0-9]++)++|[A-Z][a-z0-9]++[A-Z][A-Za-z0-9]*+"
     r"|[a-z][a-z0-9]*+(?:[A-Z][a-z0-9]++)++|[A-Z]{2,}+[a-z]++(?:[A-Z][a-z0-9]++)*+)(?:\.[A-Za-z_]\w*+)*+"
 )
-"""No part of it can be read in two ways: a word of base64 that ends in `/` fails at once, not after every way was tried."""
+"""No part of it can be read in two ways: a word of base64 that ends in `/` fails at once."""
 
 _CODE_NAME: Final = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?:\(\))?")
 _ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{2,5}(?:-\d{1,5})?")

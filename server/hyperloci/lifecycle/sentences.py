@@ -12,6 +12,9 @@ MAX_SENTENCE_CHARS: Final = 600
 MIN_WORDS: Final = 4
 """Fewer words say nothing without what they answer."""
 
+MAX_CHARS: Final = 100_000
+"""Of a text, what sentences are taken from: a turn that goes on holds a pasted file or log. It is stored whole."""
+
 MAX_ELEMENT_CHARS: Final = 4_000
 """As far as the end of an element is looked for."""
 
@@ -67,7 +70,7 @@ _GRANTED: Final = re.compile(
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
-    plain = _without_elements(_FENCE.sub("\n", text))
+    plain = _without_elements(_FENCE.sub("\n", text[:MAX_CHARS]))
     found: list[str] = []
     for block in _blocks(plain):
         found += _split(block)

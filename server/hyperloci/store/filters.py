@@ -71,7 +71,9 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(_settled(source)) for source in sources)
 
 
-_FOLDERS: Final = re.compile(r"(\(\?:\(\?!\(\?:\[/\]\|\^\)\(\?:\\\.\{1,2\}\)\(\?:\$\|\[/\]\)\)\.\)\*\?\(\?:\^\|(?:\$\|)?\[/\]\+\))")
+_FOLDERS: Final = re.compile(
+    r"(\(\?:\(\?!\(\?:\[/\]\|\^\)\(\?:\\\.\{1,2\}\)\(\?:\$\|\[/\]\)\)\.\)\*\?\(\?:\^\|(?:\$\|)?\[/\]\+\))"
+)
 """What wcmatch makes of a `**`: characters, each looked at, up to the end of a folder."""
 
 

@@ -1,0 +1,109 @@
+"""What reads content takes time in proportion to it, whatever stands in it: whole readers, under attack.
+
+`tests/test_patterns.py` does the same for each regular expression; here are the loops around them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench._fuzz import fuzz_settings
+from bench._pump import READER, Attack, generic, growing_attack
+from hyperloci.errors import HyperlociError
+from hyperloci.graph import anchors, naming, values, words
+from hyperloci.ingest import facets, spoken_times
+from hyperloci.ingest.boundary import prepare
+from hyperloci.ingest.chunk import chunk_file
+from hyperloci.ingest.code_facts import clean_name
+from hyperloci.ingest.peer_notes import read_notes
+from hyperloci.lifecycle import cues, relevance, sameness, sentences
+from hyperloci.lifecycle.pyramid import ranking
+from hyperloci.memory import Memory
+from hyperloci.model.kinds import Origin
+from hyperloci.retrieval import intent, routing, speakers, times
+from hyperloci.retrieval.query_language import parse_query
+from hyperloci.spaces.asked import asked_of
+from hyperloci.spaces.views import Sight, views_of
+from hyperloci.store import analysis
+from hyperloci.topics.naming import words_of
+
+NOW = 1_800_000_000_000
+
+READERS: dict[str, Callable[[str], object]] = {
+    "a Markdown file": lambda text: chunk_file("a.md", text),
+    "a reStructuredText file": lambda text: chunk_file("a.rst", text),
+    "a YAML file": lambda text: chunk_file("a.yaml", text),
+    "a Python file": lambda text: chunk_file("a.py", text),
+    "a C file": lambda text: chunk_file("a.c", text),
+    "notes of another program": lambda text: read_notes("a.md", text),
+    "the write boundary": prepare,
+    "facets": lambda text: facets.facets_of(text, Origin.MARKDOWN),
+    "spoken times": lambda text: spoken_times.spoken_times(text, NOW),
+    "entities": naming.extract_entities,
+    "values": lambda text: [values.values_of(words.words_of(part)) for part in words.split(text)],
+    "names of code": lambda text: [anchors.tails(name) for name in anchors.names_in(text)],
+    "a symbol's name": clean_name,
+    "views of all spaces": lambda text: views_of(Sight(content=text, title=text[:80])),
+    "views of a question": asked_of,
+    "statements of a turn": lambda text: [sentences.statements(each) for each in sentences.sentences(text)],
+    "cues of a turn": lambda text: [cue.pattern.search(text) for cue in (*cues.USER_CUES, *cues.ASSISTANT_CUES)],
+    "cues of a summary": ranking.cues,
+    "sameness": lambda text: sameness.says_same(text, f"{text} x"),
+    "a prompt": relevance.query_of,
+    "an excerpt": lambda text: relevance.excerpt(text, "x word", 300),
+    "times of a question": lambda text: times.find_time(text, NOW),
+    "routes": lambda text: routing.route(text, intent.classify(text), NOW),
+    "speakers": speakers.wanted,
+    "the query language": lambda text: parse_query(text, project="p", now=NOW),
+    "terms": analysis.terms,
+    "words of a topic": words_of,
+}
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("name", READERS)
+def test_no_text_makes_a_reader_slower_than_the_text_is_long(name: str) -> None:
+    def read(text: str) -> None:
+        with contextlib.suppress(HyperlociError):
+            READERS[name](text)
+
+    growth = growing_attack(read, [attack for attack in generic() if not attack.before], READER)
+    assert growth is None, f"{name}: {growth}"
+
+
+REFERRING = (
+    "see The Thing. ",
+    "see A Thing.\n\n# A Thing\n\n",
+    "[x](#y) ",
+    "[x](b.md#y) ",
+    "RFC 12 ",
+    "`a.b()` ",
+    "#12 ",
+    "abcdef12 ",
+    "a/b.py ",
+    "a.",
+)
+"""What a document refers to other places with."""
+
+
+@pytest.mark.parametrize("pump", REFERRING)
+def test_a_document_that_refers_to_much_is_related_in_time(pump: str, tmp_path: Path) -> None:
+    def seconds(length: int) -> float:
+        folder = tmp_path / str(length)
+        project = folder / "project"
+        project.mkdir(parents=True)
+        (project / "a.md").write_text(Attack("# a\n\n", pump, "\n").text(length))
+        (project / "b.md").write_text("# y\n\nRFC 12 is here.\n")
+        with Memory.open(fuzz_settings(folder), project) as memory:
+            started = time.process_time()
+            memory.index_path()
+            return time.process_time() - started
+
+    shorter = min(seconds(20_000), seconds(20_001))
+    # Eight times the text: quadratic work is 64 times as much. What every run costs anyway makes it less than eight.
+    assert seconds(160_000) < 24 * max(shorter, 0.05)
