@@ -18,7 +18,7 @@ from typing import Final
 
 from hyperloci.ingest.private_keys import private_key_spans
 from hyperloci.ingest.secret_commands import command_spans
-from hyperloci.ingest.secret_judges import Candidate, Judge, is_token, is_unknown_token, judge
+from hyperloci.ingest.secret_judges import Candidate, Judge, is_made, is_strong, is_token, is_unknown_token, judge
 from hyperloci.ingest.secret_rules import TOKENS, TokenRule
 from hyperloci.ingest.secret_tables import insert_spans, table_spans
 from hyperloci.ingest.secret_values import VALUES, ValueRule
@@ -52,6 +52,10 @@ _ROOTS: Final = (
     "seed",
     "x-",
     "pw",
+    "otp",
+    " code",
+    "jwt",
+    "clave",
 )
 """What most anchors contain: six searches instead of forty."""
 
@@ -158,8 +162,14 @@ def _spans(text: str) -> Iterator[_Span]:
     last = len(TOKENS) + len(VALUES)
     for start, end in wrapped_spans(text, words, _holds_secret, _is_password):
         yield start, end, last + 1, "encoded-secret"
-    more = (command_spans(text), table_spans(text, lowered), insert_spans(text, lowered), _named_after(text, lowered))
-    for start, end in _cookies(text, lowered):
+    more = (
+        command_spans(text),
+        table_spans(text, lowered),
+        insert_spans(text, lowered),
+        _named_after(text, lowered),
+        _nearby(text, lowered),
+    )
+    for start, end in _header_values(text, lowered):
         yield start, end, last + 2, "session-cookie"
     for start, end in chain(*more):
         yield start, end, last + 2, "password"
@@ -186,17 +196,48 @@ def _named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             yield word.start() + word.group().index(":") + 1, word.end()
 
 
-def _cookies(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """Yield the random values in lines of cookies, whatever their names."""
-    for at in _occurrences(lowered, "cookie:"):
-        for match in _COOKIE_VALUE.finditer(text, at, min(len(text), at + 4096)):
-            if match["end"]:
-                break
-            if judge(Judge.LOOSE_RANDOM, Candidate(value=match["value"], quoted=True)):
-                yield match.span("value")
+def _header_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the random values in lines of cookies and authorizations, whatever their names and schemes."""
+    for name in _HEADERS:
+        for at in _occurrences(lowered, name):
+            if not _HEADER_END.match(text, at + len(name)):
+                continue
+            for match in _HEADER_VALUE.finditer(text, at + len(name), min(len(text), at + MAX_HEADER)):
+                if match["end"]:
+                    break
+                if judge(Judge.LOOSE_RANDOM, Candidate(value=match["value"], quoted=True)):
+                    yield match.span("value")
 
 
-_COOKIE_VALUE: Final = re.compile(r"=(?P<value>[\w%.~+/=-]{20,2048})|(?P<end>\n)")
+MAX_HEADER: Final = 4096
+"""Characters of a header that are looked at: as many as servers take."""
+_HEADERS: Final = ("cookie", "authorization")
+_HEADER_END: Final = re.compile(r"s?[\\\"'\])]{0,4}[ \t]{0,2}[:=,]")
+_HEADER_VALUE: Final = re.compile(r"(?<![\w%.~+/-])(?P<value>[\w%.~+/-]{16,2048}={0,2})|(?P<end>\n)")
+
+
+def _nearby(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the words that look made in a line of prose that speaks of a password."""
+    done = 0
+    for name in _PROSE_NAMES:
+        for at in _occurrences(lowered, name):
+            start = _line_start(text, at, MAX_PROSE)
+            end = text.find("\n", at, at + MAX_PROSE)
+            end = min(len(text), at + MAX_PROSE) if end < 0 else end
+            line = text[start:end]
+            if at >= done and not _CODE.search(line):
+                for match in _PROSE_WORD.finditer(line):
+                    if is_made(match.group()) and is_strong(match.group()):
+                        yield start + match.start(), start + match.end()
+                done = end
+        done = 0
+
+
+MAX_PROSE: Final = 300
+"""Characters of a line on either side of a name that may be one sentence with it."""
+_PROSE_NAMES: Final = ("passw", "passphrase", "парол", "contraseña", "mot de passe", "kennwort")
+_CODE: Final = re.compile(r"[={}<>]|\w\(|\(\)|;$|::|://|[\"']\]")
+_PROSE_WORD: Final = re.compile(r"(?<![^\s\"'`“„«*(])[^\s\"'`“”„«»<>()]{8,64}(?<![.,;:!?*])(?=[\s\"'`”»*).,;:!?]|\Z)")
 
 
 def _holds_secret(decoded: str) -> bool:

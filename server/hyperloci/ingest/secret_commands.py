@@ -77,7 +77,7 @@ COMMANDS: Final = (
                           "ejabberdctl register", "poetry config http-basic"), argument=2),
     CommandRule(commands=("poetry config pypi-token", "vault login", "vault operator unseal", "cargo login",
                           "bw unlock", "ngrok authtoken", "ngrok config add-authtoken", "cloudflared service install",
-                          "op signin", "ansible-vault encrypt_string", "keyring set", "identify", "aws configure set"),
+                          "op signin", "ansible-vault encrypt_string", "keyring set", "aws configure set"),
                 argument=1),
     CommandRule(commands=("poetry config http-basic.",), argument=3),
     CommandRule(commands=("poetry config pypi-token.",), argument=2),
@@ -98,8 +98,8 @@ _STDIN: Final = re.compile(
 _HERE_STRING: Final = re.compile(
     r"<<<[ \t]*(?:\"(?P<a>[^\"\n]{4,256})\"|'(?P<b>[^'\n]{4,256})'|(?P<c>[^\s\"']{4,256}))"
 )
-_WORD: Final = re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\|;<>]|[\"'](?=\S))+")
-_END: Final = re.compile(r"(?<!\\)\n|[|;]|&&")
+_WORD: Final = re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\]|[\"'](?=\S))+")
+_END: Final = re.compile(r"(?<!\\)\n|[ \t][|;]|[;|](?=[ \t\n])|&&")
 _PAIR: Final = re.compile(r"[^\s:%,\"']{1,64}[:%,](?P<value>.{4,256})\Z", re.DOTALL)
 
 _Span = tuple[int, int]
@@ -167,7 +167,7 @@ def _named_spans(text: str, start: int, end: int, name: str, rules: list[Command
         at = text.find(name, at + len(name), end)
 
 
-_OPTION_MARKS: Final = (" -", '"-', "'-", "\t-", " /")
+_OPTION_MARKS: Final = (" -", '"-', " /")
 
 
 @cache
@@ -189,7 +189,7 @@ def _with_arguments() -> dict[str, dict[str, list[CommandRule]]]:
     return names
 
 
-_ROOTS: Final = ("login", "config", "vault", "htpasswd", "mc ", "user ", "AUTH")
+_ROOTS: Final = ("login", "config", "vault", "auth", "mc ", "AUTH", "wor", "key")
 
 
 def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:

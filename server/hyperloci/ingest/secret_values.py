@@ -53,6 +53,7 @@ _SHORT_NAMES: Final = (
     "clave",
     "pincode",
     "xauth",
+    "securestring",
 )
 """Names that are also parts of other words: they count between boundaries only."""
 _TOKEN_NAMES: Final = (
@@ -67,13 +68,13 @@ _KEY_OF: Final = (
     r"|project|push|sas|unseal"
     r"|adafruit|airtable|algolia|anthropic|azure|cohere|datadog|deepgram|elastic|fal|fastly|gemini|google|groq|heroku|hubspot"
     r"|linear|mailgun|mistral|newrelic|notion|openai|pagerduty|pinecone|postmark|sendgrid|shodan|snyk|stripe|together|twilio"
-    r"|twitter|vercel|virustotal|wandb)[_. -]?\Z"
+    r"|twitter|vercel|virustotal|wandb)(?:[_. -]?|[\"']?\s{0,2}(?::|=>)\s{0,2}[{\[]\s{0,4}[\"']?)\Z"
 )
 
 _NAME_REST: Final = r"(?:s|[а-я]{1,2})?"  # `пароля`, `passwords`
 _SECRET_REST: Final = r"(?:s|[_-]?(?:access[_-]?key|key[_-]?base|key|token|value|secret)|[а-я]{1,2})?"
 _NAME_END: Final = (
-    r"(?:[_-]?(?:[0-9]{1,3}|prod(?:uction)?|dev|live|staging|test|old|new|current|default|primary|b64|base64|hex|raw"
+    r"(?:[_-]?(?:[0-9]{1,3}|prod(?:uction)?|dev|live|staging|test|old|new|current|default|primary|confirm(?:ation)?|repeat|again|b64|base64|hex|raw"
     r"|str))?"
 )
 _CLOSE: Final = r"(?:\\{0,3}[\"'`])?\*{0,2}[\])]?"
@@ -87,10 +88,12 @@ _LINK: Final = (
 )
 """Words that may stand between a name and its value."""
 _GAP: Final = (
-    rf"(?:[\s:：=＝>→?|,(\[{{&!@]|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
-    r"|<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}"  # a here-document; a scheme as in `{SSHA}`
+    r"(?:<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}|[0-9](?=[ \t])"  # a here-document, a scheme as in `{SSHA}`, a level
     r"|[ \t]\w{1,16}=\"[\w#/:.-]{0,60}\"(?=[\s>/])"  # an attribute of the same element
-    r"|[)\]]{0,2}\.\w{1,20}\(|[\w:.]{1,32}\((?=[\"'`@brfu0-9])|\w{1,12}\([0-9]{1,4}\)"  # calls round the value
+    r"|!!\w{1,12}|&\w{1,24}(?=[ \t])|\+(?==)"  # YAML: a type, an anchor; what is appended
+    r"|:[ \t]?&?(?:'static )?[a-z][\w.]{0,16}[ \t]?(?==)|\w{1,12}\([0-9]{1,4}\)"  # a type
+    r"|[)\]]{0,2}\.\w{1,20}\(|[\w:.]{1,32}\((?=[\"'`@brfu0-9])"  # calls round the value
+    rf"|[\s:：=＝>→?|,(\[{{&!\]]|@(?=[\"'])|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
     r"){1,32}+"
 )
 _OPENED: Final = r"(?<=[\s:=>|,(\[{@brfuN\\][\"'`])"
@@ -201,11 +204,11 @@ VALUES: Final = (
         pattern=rf"(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
         judge=Judge.RANDOM,
     ),
-    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=16),
+    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=24),
     ValueRule(
         kind="secret",
-        anchors=("_auth", "_pat", "-pat"),
-        pattern=f"[_-](?:auth|pat){_ASSIGNED}",
+        anchors=("_auth",),
+        pattern=f"_auth{_ASSIGNED}",
         judge=Judge.RANDOM,
     ),
     ValueRule(
@@ -218,8 +221,8 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="secret",
-        anchors=("_key", "_token", "_secret", "_cred", "_auth", "_pat", "_salt", "_dsn", "_session"),
-        pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|PAT|SALT|DSN|SESSION){_LINE_VALUE}",
+        anchors=("_key", "_token", "_secret", "_cred", "_auth", "_salt", "_dsn", "_session"),
+        pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|SALT|DSN|SESSION){_LINE_VALUE}",
         judge=Judge.RANDOM,
         before=_LINE_BEFORE,
         reach=100,
@@ -254,7 +257,7 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="password",
-        anchors=(":*:", ":54", ":64", ":6543"),
+        anchors=(":*:", ":5432:"),
         pattern=r":(?:[0-9]{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<bare>\S{4,256})$",
         judge=Judge.ARGUMENT,
         before=r"^[\w.*-]{1,200}\Z",
@@ -302,7 +305,7 @@ VALUES: Final = (
         pattern=rf"key(?:[_-]data)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
         judge=Judge.LOOSE_RANDOM,
         before=rf"{_KEY_OF}|\b(?i:the|this|my|your|our|with)[ \t]\Z",
-        reach=16,
+        reach=24,
     ),
     ValueRule(
         kind="secret",
@@ -327,7 +330,7 @@ VALUES: Final = (
     ValueRule(
         kind="password",
         anchors=("password", 'replace "', "crypt("),
-        pattern=r"(?:password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|replace[ \t]|crypt\((?:[^\n'\"]{1,80},[ \t]{0,4})?)"
+        pattern=r"(?:password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|crypt\((?:[^\n'\"]{1,80},[ \t]{0,4})?)"
         r"(?:'(?P<quoted>[^'\n]{4,256})'|\"(?P<quoted1>[^\"\n]{4,256})\")",
         judge=Judge.ARGUMENT,
     ),
@@ -388,8 +391,8 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="passcode",
-        anchors=("pin", "passcode", "otp", "2fa code"),
-        pattern=r"(?:pin(?:code)?|passcode|otp|2fa code)(?:[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?|[ \t](?:is|ist|es|est|это)[ \t])"
+        anchors=("pin", "passcode", "otp"),
+        pattern=r"(?:pin(?:code)?|passcode|otp)(?:[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?|[ \t](?:is|ist|es|est|это)[ \t])"
         r"(?P<bare>[0-9]{4,8})(?![\w.:])",
         judge=Judge.ANY,
         before=_WORD_START,
@@ -398,7 +401,7 @@ VALUES: Final = (
     ValueRule(
         kind="secret",
         anchors=("jwt.", "hmac", "fernet("),
-        pattern=r"(?:jwt\.(?:encode|sign|verify|decode)|(?:create_?)?hmac(?:\.new)?|fernet)\((?:[^\n\"'`]{0,60}|[\"']\w{3,12}[\"'],[ ])[bru]?"
+        pattern=r"(?:jwt\.(?:encode|sign|verify|decode)|(?:create_?)?hmac(?:\.new)?|fernet)\((?:[\"']\w{3,12}[\"'],[ ]|[^\n\"'`]{0,60})[bru]?"
         rf"(?:{_QUOTED})",
         judge=Judge.LOOSE_PASSWORD,
     ),
@@ -415,7 +418,7 @@ VALUES: Final = (
         judge=Judge.LOOSE_PASSWORD,
         before=r"^(?:  |\t){1,4}[\w.-]{1,100}\Z",
         reach=120,
-        only_with="stringdata:",
+        only_with="kind: secret",
     ),
     ValueRule(
         kind="url-token",
@@ -448,12 +451,7 @@ VALUES: Final = (
         pattern=r"(?:infura\.io|alchemy\.com|hooks\.\w+\.\w+|/(?:password[/-])?(?:reset|verif\w{0,8}|confirm\w{0,8}|invit\w{0,6}|magic"
         r"|activat\w{0,4})[\w-]{0,24}|webhooks)(?:/[\w-]{1,24}){0,3}?/(?P<bare>[A-Za-z0-9_-]{12,512})",
         judge=Judge.PATH_TOKEN,
-    ),
-    ValueRule(
-        kind="url-token",
-        anchors=("/bot",),
-        pattern=r"/bot(?P<bare>[0-9]{8,10}:[A-Za-z0-9_-]{30,40})",
-        judge=Judge.ANY,
+        only_with="://",
     ),
     ValueRule(
         kind="url-token",
@@ -463,17 +461,9 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="url-password",
-        anchors=("thin:", "sqlplus ", "expdp "),
-        pattern=r"(?:thin:|sqlplus (?:-\w )?|expdp )[\w.$-]{1,40}/(?P<bare>[^\s/@\"']{4,128})@",
+        anchors=("thin:", "sqlplus "),
+        pattern=r"(?:thin:|sqlplus (?:-\w )?)[\w.$-]{1,40}/(?P<bare>[^\s/@\"']{4,128})@",
         judge=Judge.ARGUMENT,
-    ),
-    ValueRule(
-        kind="private-key",
-        anchors=("0x",),
-        pattern=r"0x(?P<bare>[0-9a-f]{64})(?![0-9a-f])",
-        judge=Judge.ANY,
-        before=r"(?i:private|secret|accounts|wallet|signer|pk\b)[\w \t:=\[({\"'-]{0,24}\Z",
-        reach=48,
     ),
 )
 """Secrets by context. Order is rank, after every row of `TOKENS`."""
