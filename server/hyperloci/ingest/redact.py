@@ -30,8 +30,10 @@ MAX_PASSES: Final = 4
 _CONTEXT: Final = 48
 """Characters behind a value that its judge may look at: enough for a closing tag or a host name."""
 
+MIN_TOKEN: Final = 16
+"""Characters of the shortest token."""
 _RUN: Final = re.compile(r"[A-Za-z0-9_.~:$%@+/=-]{16,}")
-"""No token is shorter. In code these runs are a tenth of the text, so keywords are sought among them."""
+"""In code such runs are a tenth of the text, so keywords are sought among them."""
 _LONG_WORD: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
 """The same for tokens without marks: a twenty-fifth of the text."""
 
@@ -151,7 +153,8 @@ def _spans(text: str) -> Iterator[_Span]:
         yield start, end, -1, "private-key"
     lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
     yield from _values(text, lowered)
-    runs = "\n".join(run for run in _RUN.findall(text) if _CAPITAL_OR_DIGIT.search(run))
+    long = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN)
+    runs = "\n".join(run for run in _RUN.findall(long) if _CAPITAL_OR_DIGIT.search(run))
     words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
     yield from _tokens(text, words, runs)
     yield from _unknown_tokens(text, words)
@@ -162,24 +165,31 @@ def _spans(text: str) -> Iterator[_Span]:
     last = len(TOKENS) + len(VALUES)
     for start, end in wrapped_spans(text, words, _holds_secret, _is_password):
         yield start, end, last + 1, "encoded-secret"
-    more = (
-        command_spans(text),
-        table_spans(text, lowered),
-        insert_spans(text, lowered),
-        _named_after(text, lowered),
-        _nearby(text, lowered),
-    )
+    yield from _elsewhere(text, lowered, last + 2)
+
+
+def _elsewhere(text: str, lowered: str, rank: int) -> Iterator[_Span]:
+    """Yield what is known by a place further away than right behind a name."""
+    passwords = not lowered.isascii() or any(root in lowered for root in ("pass", "pw", "contrasen", "kennwort"))
+    tokens = "token" in lowered or "secret" in lowered or "api" in lowered
+    found = [command_spans(text, lowered)]
+    if passwords or tokens:
+        found += [table_spans(text, lowered), insert_spans(text, lowered)]
+    if passwords:
+        found += [_named_after(text, lowered), _nearby(text, lowered)]
+    if "@tcp(" in lowered:
+        found.append(_before_host(text))
+    for start, end in chain(*found):
+        yield start, end, rank, "password"
     for start, end in _header_values(text, lowered):
-        yield start, end, last + 2, "session-cookie"
-    for start, end in chain(*more):
-        yield start, end, last + 2, "password"
+        yield start, end, rank, "session-cookie"
 
 
 _NAMED_AFTER: Final = re.compile(
     r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
     r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase|passwort|contraseña)"
 )
-_AT_TCP: Final = re.compile(r"@(?:tcp|unix)\(")
+_AT_TCP: Final = re.compile(r"@tcp\(")
 _LAST_WORD: Final = re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
 
 
@@ -190,7 +200,11 @@ def _named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
             if word and _is_password(word.group()):
                 yield word.span()
-    for match in _AT_TCP.finditer(text) if "@tcp(" in text or "@unix(" in text else ():
+
+
+def _before_host(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the password of `user:password@tcp(host)`, which has no `//` before it."""
+    for match in _AT_TCP.finditer(text):
         word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
         if word and ":" in word.group():
             yield word.start() + word.group().index(":") + 1, word.end()
@@ -287,7 +301,9 @@ def _values(text: str, lowered: str) -> Iterator[_Span]:
             for anchor, rank in rows:
                 if anchor in lowered:
                     anchors.setdefault(rank, []).append(anchor)
-    ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
+    ours = set()
+    if "[redacted:" in lowered:
+        ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
     for rank, found in anchors.items():
         places = sorted({at for anchor in found for at in _occurrences(lowered, anchor)} - ours)
         for start, end in _value_spans(text, VALUES[rank], places):

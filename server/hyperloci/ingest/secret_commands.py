@@ -105,14 +105,14 @@ _PAIR: Final = re.compile(r"[^\s:%,\"']{1,64}[:%,](?P<value>.{4,256})\Z", re.DOT
 _Span = tuple[int, int]
 
 
-def command_spans(text: str) -> Iterator[_Span]:
+def command_spans(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of what commands in `text` are given as a password."""
     for start, line in _lines_with_options(text):
         for name, rules in _with_options().items():
             if name in line:
                 yield from _named_spans(text, start, start + len(line), name, rules)
     for root, names in _with_arguments().items():
-        if root in text:
+        if root in lowered:
             for name, rules in names.items():
                 yield from _named_spans(text, 0, len(text), name, rules)
     if "echo " in text or "printf " in text:
@@ -185,11 +185,11 @@ def _with_arguments() -> dict[str, dict[str, list[CommandRule]]]:
     """Return the rules of arguments by command, and the commands by a literal that each has."""
     names: dict[str, dict[str, list[CommandRule]]] = {}
     for name, rules in _by_command(rule for rule in COMMANDS if rule.argument).items():
-        names.setdefault(next((root for root in _ROOTS if root in name), name), {})[name] = rules
+        names.setdefault(next((root for root in _ROOTS if root in name.lower()), name.lower()), {})[name] = rules
     return names
 
 
-_ROOTS: Final = ("login", "config", "vault", "auth", "mc ", "AUTH", "wor", "key")
+_ROOTS: Final = ("login", "auth", "pass", "user", "config", "vault", "mc ")
 
 
 def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
