@@ -19,7 +19,7 @@ from typing import Final
 from hyperloci.clock import Clock, system_clock
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.annotate import annotate
-from hyperloci.ingest.boundary import prepare
+from hyperloci.ingest.boundary import prepare, safe_name
 from hyperloci.ingest.git import COMMIT_LIMIT, Git, GitError, never
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.project import Project
@@ -137,7 +137,12 @@ class CommitIndexer:
         now = self._clock()
         date = min(max(commit.date_ms, 0), now)  # Anyone may write any date into a commit.
         text = prepare(commit_text(commit))
-        metadata = {"sha": commit.sha, "author": prepare(commit.author).text, "branch": branch, "flags": text.flags}
+        metadata = {
+            "sha": commit.sha,
+            "author": prepare(commit.author).text,
+            "branch": safe_name(branch) if branch else None,
+            "flags": text.flags,
+        }
         node = self._store.nodes.create_node(
             NewNode(
                 type=NodeType.DECISION,

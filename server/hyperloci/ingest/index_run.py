@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
+from hyperloci.ingest.boundary import safe_name
 from hyperloci.ingest.matching import match_file, match_moves
 from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, make_fresh, read_raw
 from hyperloci.ingest.writing import FileWriter, Written
@@ -151,7 +152,7 @@ class IndexRun:
         except FileNotFoundError:
             return None  # Gone since it was seen: an event or the next run will tell.
         except OSError as error:
-            self.skipped.append(Skipped(path=path, reason=f"cannot be read: {error.strerror or error}"))
+            self.skipped.append(Skipped(path=safe_name(path), reason=f"cannot be read: {error.strerror or error}"))
             return None
 
     # -- a window of files -------------------------------------------------------------------------------------------
@@ -195,7 +196,7 @@ class IndexRun:
             return make_fresh(path, raw, self._clock)
         except Exception as error:  # One file that no chunker foresaw must not keep all others out.
             _log.exception("%s cannot be indexed", path)
-            self.skipped.append(Skipped(path=path, reason=f"cannot be indexed: {type(error).__name__}"))
+            self.skipped.append(Skipped(path=safe_name(path), reason=f"cannot be indexed: {type(error).__name__}"))
             return None
 
     def _arrivals(

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.ingest.boundary import safe_name
 from hyperloci.ingest.project_git import (
     BrokenRepositoryError,
     Head,
@@ -143,13 +144,13 @@ def identify(
     ids = tuple(project_id(basis, key) for basis, key in keys)
     return Project(
         id=ids[0],
-        name=(override or "").strip() or (remote or "").rpartition("/")[2] or root.name or str(root),
+        name=safe_name((override or "").strip() or (remote or "").rpartition("/")[2] or root.name or str(root)),
         root=root,
         basis=keys[0][0],
         common_dir=repository.common_dir if repository else None,
         remote=remote,
         root_commit=first,
-        branch=head.branch,
+        branch=safe_name(head.branch) if head.branch else None,
         head=head.commit,
         aliases=() if keys[0][0] is Basis.NAME else ids[1:],
         broad=root in wide,
