@@ -17,6 +17,7 @@ from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode
 from hyperloci.ingest.facets import facets_of_chunk
+from hyperloci.ingest.suspicion import name_suspicions
 from hyperloci.model.chunk import Chunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
@@ -129,16 +130,16 @@ def make_fresh(path: str, raw: RawFile, clock: Clock) -> FreshFile:
         mtime_ns=settled_time(raw.mtime_ns, clock),
         changed_ms=min(max(raw.mtime_ns // _NS_PER_MS, 0), clock()),
         content_hash=hash_of(raw.data),
-        chunks=tuple(_fresh_chunk(chunk, prepared) for chunk in chunks),
+        chunks=tuple(_fresh_chunk(chunk, prepared, name_suspicions(path)) for chunk in chunks),
     )
 
 
-def _fresh_chunk(chunk: Chunk, prepared: Prepared) -> FreshChunk:
+def _fresh_chunk(chunk: Chunk, prepared: Prepared, of_name: tuple[str, ...]) -> FreshChunk:
     return FreshChunk(
         chunk=chunk,
         content_hash=content_hash(chunk.text),
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
-        flags=tuple(prepare(chunk.text).flags) if prepared.flags else (),
+        flags=tuple(dict.fromkeys((*of_name, *(prepare(chunk.text).flags if prepared.flags else ())))),
         names=names_of(chunk.text, chunk.code, chunk.position),
         facets=facets_of_chunk(chunk),
     )
