@@ -18,10 +18,19 @@ from typing import Final
 
 from hyperloci.ingest.private_keys import private_key_spans
 from hyperloci.ingest.secret_commands import command_spans
-from hyperloci.ingest.secret_judges import Candidate, Judge, is_made, is_strong, is_token, is_unknown_token, judge
+from hyperloci.ingest.secret_judges import (
+    Candidate,
+    Judge,
+    is_made,
+    is_strong,
+    is_token,
+    is_unknown_token,
+    judge,
+    looks_random,
+)
 from hyperloci.ingest.secret_rules import TOKENS, TokenRule
 from hyperloci.ingest.secret_tables import insert_spans, table_spans
-from hyperloci.ingest.secret_values import VALUES, ValueRule
+from hyperloci.ingest.secret_values import BEFORE_SERVICE_TOKEN, VALUES, ValueRule
 from hyperloci.ingest.secret_views import views, wrapped_spans
 
 MAX_PASSES: Final = 4
@@ -163,6 +172,8 @@ def _spans(text: str) -> Iterator[_Span]:
             if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
                 yield *match.span(), len(TOKENS) + len(VALUES), "token"
     last = len(TOKENS) + len(VALUES)
+    for start, end in _of_services(text, words):
+        yield start, end, last, "token"
     for start, end in wrapped_spans(text, words, _holds_secret, _is_password):
         yield start, end, last + 1, "encoded-secret"
     yield from _elsewhere(text, lowered, last + 2)
@@ -213,11 +224,14 @@ def _before_host(text: str) -> Iterator[tuple[int, int]]:
 def _header_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield the random values in lines of cookies and authorizations, whatever their names and schemes."""
     for name in _HEADERS:
+        done = 0
         for at in _occurrences(lowered, name):
-            if not _HEADER_END.match(text, at + len(name)):
+            if at < done or not _HEADER_END.match(text, at + len(name)):
                 continue
-            for match in _HEADER_VALUE.finditer(text, at + len(name), min(len(text), at + MAX_HEADER)):
+            done = min(len(text), at + MAX_HEADER)
+            for match in _HEADER_VALUE.finditer(text, at + len(name), done):
                 if match["end"]:
+                    done = match.start()
                     break
                 if judge(Judge.LOOSE_RANDOM, Candidate(value=match["value"], quoted=True)):
                     yield match.span("value")
@@ -346,6 +360,28 @@ def _candidate(text: str, match: re.Match[str], value: str) -> Candidate:
         operator=(match.groupdict().get("op") or "").strip(),
         after=text[end : end + _CONTEXT],
     )
+
+
+def _of_services(text: str, words: str) -> Iterator[tuple[int, int]]:
+    """Yield the random words that are given to a name which has that of a service in it."""
+    for word in dict.fromkeys(words.split("\n")):
+        if sum(map(str.isdigit, word)) < MIN_DIGITS or not looks_random(word):
+            continue
+        for at in _occurrences(text, word):
+            if text[at - 1 : at] in _BEFORE_VALUE and _of_service().search(text, max(0, at - _REACH), at):
+                yield at, at + len(word)
+
+
+_BEFORE_VALUE: Final = ("'", '"', "`", " ", "=", ":", ">", ",", "|", "\t", "\n")
+MIN_DIGITS: Final = 3
+"""Digits of a random word of twenty characters: a class of a library has one."""
+_REACH: Final = 64
+"""Characters before a value in which the name of its service must stand."""
+
+
+@cache
+def _of_service() -> re.Pattern[str]:
+    return re.compile(BEFORE_SERVICE_TOKEN, re.IGNORECASE)
 
 
 _UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)

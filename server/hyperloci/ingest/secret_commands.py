@@ -163,7 +163,10 @@ def _named_spans(text: str, start: int, end: int, name: str, rules: list[Command
     at = text.find(name, start, end)
     while at >= 0:
         if not text[at - 1 : at].isalnum() and text[at - 1 : at] not in ("-", "_", ".", "@"):
-            yield from _line_spans(text, at + len(name), rules)
+            line_end = _END.search(text, at + len(name), at + len(name) + MAX_LINE)
+            stop = line_end.start() if line_end else at + len(name) + MAX_LINE
+            yield from _line_spans(text, at + len(name), stop, rules)
+            at = max(at, stop - len(name))  # the same command once more on its own line is an argument of it
         at = text.find(name, at + len(name), end)
 
 
@@ -200,11 +203,10 @@ def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
     return rules
 
 
-def _line_spans(text: str, start: int, rules: list[CommandRule]) -> Iterator[_Span]:
+def _line_spans(text: str, start: int, stop: int, rules: list[CommandRule]) -> Iterator[_Span]:
     if text[start : start + 1] in ('"', "'"):  # a list of words: `["redis-cli", "-a", "secret"]`
         start += 2
-    line_end = _END.search(text, start, start + MAX_LINE)
-    words = [match.span() for match in _WORD.finditer(text, start, line_end.start() if line_end else start + MAX_LINE)]
+    words = [match.span() for match in _WORD.finditer(text, start, stop)]
     if (
         words and words[0][0] == start and text[start - 1] not in " ,"
     ):  # the rest of the command's name: `mongosh`, `mysqldump`

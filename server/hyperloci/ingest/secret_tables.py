@@ -31,16 +31,28 @@ _Span = tuple[int, int]
 
 def table_spans(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of the cells of `text` that a head names a secret and that look like one."""
+    done = 0
+    for start, end in _heads(text, lowered):
+        # The rows of one table are read once, though each of them may look like a head.
+        if start >= done and end - start <= MAX_ROW:
+            for cell_start, cell_end in _columns(text, start, end):
+                done = max(done, cell_end)
+                if cell_start < cell_end:
+                    yield cell_start, cell_end
+
+
+def _heads(text: str, lowered: str) -> list[_Span]:
+    """Return start and end of the lines that name a secret, in their order."""
+    lines: set[_Span] = set()
     for name in _NAMES:
         at = lowered.find(name)
         while at >= 0:
-            start = text.rfind("\n", 0, at) + 1
             end = text.find("\n", at)
             if end < 0:
                 break
-            if end - start <= MAX_ROW:
-                yield from _columns(text, start, end)
+            lines.add((text.rfind("\n", 0, at) + 1, end))
             at = lowered.find(name, end)
+    return sorted(lines)
 
 
 def insert_spans(text: str, lowered: str) -> Iterator[_Span]:
@@ -66,6 +78,7 @@ def _columns(text: str, start: int, end: int) -> Iterator[_Span]:
 
 def _rows(text: str, at: int, delimiter: str, width: int, secret: list[int]) -> Iterator[_Span]:
     for _ in range(MAX_ROWS):
+        yield at, at  # so far this table goes
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         row = text[at:end]
