@@ -313,10 +313,7 @@ def test_a_literal_in_pieces_is_read_as_one() -> None:
 
 
 def test_one_pass_is_not_enough_where_a_secret_hid_behind_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = f"key {GITHUB}password: hunter2!x9\n"
-    whole = redact(text).text
+    text = "curl -u ada:Zx9!kelp8w 'Zx9!kelp8w"
+    assert "kelp8w" not in redact(text).text
     monkeypatch.setattr("hyperloci.ingest.redact.MAX_PASSES", 1)
-    once = redact(text).text
-    assert once != whole
-    monkeypatch.undo()
-    assert redact(once).text == whole
+    assert "kelp8w" in redact(text).text

@@ -491,3 +491,21 @@ def test_one_path_is_judged_as_the_walk_judges_it(
             assert check(root, item.path.rstrip("/")) in {item, Skipped(path=item.path, reason="a folder")}
         every = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
         assert {path for path in every if is_indexable(root, path)} == set(found(root))
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".docker/config.json", ".kube/config", ".aws/credentials", ".aws/config", ".m2/settings.xml", ".cargo/credentials.toml",
+        "vault.kdbx", "release.jks", "terraform.tfstate", "prod.tfvars.json", "id_ed25519_sk", ".git-credentials",
+        ".netrc", ".pgpass", ".htpasswd", ".bash_history", "client.ovpn", ".vault-token", "shadow", "config/master.key",
+    ],
+)  # fmt: skip
+def test_files_that_hold_secrets_by_name_or_by_place_are_skipped(tmp_path: Path, name: str) -> None:
+    make(tmp_path, {name: "#!/bin/sh\n"})
+    assert reasons(tmp_path)[name] == "may hold secrets"
+
+
+def test_a_file_of_the_same_name_elsewhere_is_indexed(tmp_path: Path) -> None:
+    make(tmp_path, {"app/config.json": "{}\n", "docs/settings.xml": "<a/>\n"})
+    assert "may hold secrets" not in reasons(tmp_path).values()
