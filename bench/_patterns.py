@@ -27,7 +27,7 @@ _CLASSES: Final = {
 
 
 def read_rules(path: Path) -> Iterator[tuple[str, str]]:
-    """Yield name and pattern of the rules of a TOML file as gitleaks writes it: tables `rules` with `id` and `regex`."""
+    """Yield name and pattern of the rules in a TOML file as gitleaks has one: tables `rules` with `id` and `regex`."""
     for rule in tomllib.loads(path.read_text(encoding="utf-8")).get("rules", ()):
         if "regex" in rule:
             yield rule["id"], rule["regex"]

@@ -80,8 +80,8 @@ def clean(text: str) -> str:
 def strip_private(text: str) -> tuple[str, int]:
     """Replace every `<private>...</private>` by `[private]`; return the text and the number of blocks.
 
-    Case, attributes, blanks and escapes (`&lt;private&gt;`, `\\u003cprivate\\u003e`) do not matter, blocks may nest, and
-    one that is never closed reaches to the end.
+    Case, attributes, blanks and escapes (`&lt;private&gt;`, `\\u003cprivate\\u003e`) do not matter, blocks may nest,
+    and one that is never closed reaches to the end.
     """
     if "private" not in text.lower():
         return text, 0

@@ -198,7 +198,8 @@ def _elsewhere(text: str, lowered: str, rank: int) -> Iterator[_Span]:
 
 _NAMED_AFTER: Final = re.compile(
     r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
-    r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase|passwort|contraseña)"
+    r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase"
+    r"|passwort|contraseña)"
 )
 _AT_TCP: Final = re.compile(r"@tcp\(")
 _LAST_WORD: Final = re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
@@ -386,7 +387,8 @@ def _of_service() -> re.Pattern[str]:
 
 _UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)
 _UNKNOWN_BASE64: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}"
+    r"(?![A-Za-z0-9])"
 )
 
 

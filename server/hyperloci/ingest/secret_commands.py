@@ -1,7 +1,7 @@
 """Find passwords on command lines: which option or argument of which command is one. The tables are data.
 
-Options that say what they are (`--password`) are in `secret_values.py`, as they mean the same everywhere. Here are those
-that mean a password to one command and a port to the next.
+Options that say what they are (`--password`) are in `secret_values.py`, as they mean the same everywhere. Here are
+those that mean a password to one command and a port to the next.
 """
 
 from __future__ import annotations
@@ -90,8 +90,10 @@ COMMANDS: Final = (
 """What is known of commands; where two rows name a command, both look."""
 
 _STDIN: Final = re.compile(
-    r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'|[^\s|\"']{4,256})[ \t]*"
-    r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|--stdin|sudo[ \t]+-S|chpasswd|secret|passwd"
+    r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'"
+    r"|[^\s|\"']{4,256})[ \t]*"
+    r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|--stdin|sudo[ \t]+-S"
+    r"|chpasswd|secret|passwd"
     r"|cryptsetup|luksOpen|gpg[^\n]{0,40}passphrase-fd|login))",
     re.IGNORECASE,
 )

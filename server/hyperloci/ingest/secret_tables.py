@@ -13,7 +13,8 @@ MAX_ROW: Final = 2_000
 """Rows below one head, and characters of a row, that are looked at."""
 
 _HEAD_CELL: Final = re.compile(
-    r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort|kennwort|пароль"
+    r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort|kennwort"
+    r"|пароль"
     r"|mot de passe|contraseña)[\s\"'`*]*\Z",
     re.IGNORECASE,
 )
@@ -21,7 +22,8 @@ _PLAIN_CELL: Final = re.compile(r"[\s\"'`*]*[\w./ -]{0,40}[\s\"'`*]*\Z")
 _NAMES: Final = ("pass", "pwd", "secret", "token", "api", "kennwort", "пароль", "contraseña")
 _DELIMITERS: Final = ("|", "\t", ",", ";")
 _INSERT: Final = re.compile(
-    r"insert\s{1,4}(?:ignore\s{1,4})?into\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}\((?P<columns>[^()]{1,1000})\)\s{0,4}values\s{0,4}",
+    r"insert\s{1,4}(?:ignore\s{1,4})?into\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}\("
+    r"(?P<columns>[^()]{1,1000})\)\s{0,4}values\s{0,4}",
     re.IGNORECASE,
 )
 _ROW_VALUE: Final = re.compile(r"'(?:[^'\n]|'')*+'|[^,()'\n]++|(?P<next>,)|(?P<close>\))|(?P<open>\()|'|\n")
