@@ -1,7 +1,10 @@
-"""Measure the redactor: `python -m bench.redaction [--json] [--against detect-secrets|kingfisher]`.
+"""Measure the redactor: `python -m bench redaction [--json] [--against detect-secrets|kingfisher] [--rules FILE]`.
 
 Prints recall by type of secret, the share of harmless texts that it changed, its speed on ordinary code, and what
-importing it costs a hook. `--against` puts another detector on the same corpus, if it is installed.
+importing it costs a hook. Then the forms of `redaction_forms.py`, written down before the rules for them: those that
+whoever mends the rules may read, with what is missed, and those held out, in figures only. `--against` puts another
+detector on the same corpus, if it is installed; `--rules` makes samples of the rules in a TOML file as gitleaks has
+one, and prints what is missed by rule.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ import argparse
 import contextlib
 import importlib
 import json
+import random
 import statistics
 import subprocess
 import sys
@@ -19,7 +23,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bench.redaction_corpus import Sample, harmless, secrets
+from bench._pattern_samples import read_rules, samples
+from bench.redaction_corpus import SEED, Sample, harmless, secrets
+from bench.redaction_forms import is_held_out, look_alikes, secret_forms
 
 Redactor = Callable[[str], str]
 
@@ -148,6 +154,50 @@ def kingfisher() -> tuple[Redactor, str]:
     return redactor, "kingfisher_sdk"
 
 
+def show_forms(redactor: Redactor) -> None:
+    """Print how many secrets of the forms are found: by name for the open ones, in figures for those held out."""
+    for held_out in (False, True):
+        report = measure(
+            redactor,
+            (sample for sample in secret_forms() if is_held_out(sample.kind) is held_out),
+            (sample for sample in look_alikes() if is_held_out(sample.kind) is held_out),
+        )
+        whole = sum(found == total for found, total in report.by_kind.values())
+        print(f"\nforms {'held out' if held_out else 'open'}: {len(report.by_kind)}, {report.secrets} secrets")
+        print(f"  recall               {report.recall:8.4f}, {whole} forms whole")
+        print(f"  false positives      {report.false_positive_rate:8.4f} of {report.harmless}")
+        if not held_out:
+            poor = {kind: counts for kind, counts in report.by_kind.items() if counts[0] < counts[1]}
+            print("  missed", ", ".join(f"{kind} {found}/{total}" for kind, (found, total) in poor.items()))
+            for text in dict.fromkeys(report.wrong):
+                print(f"    changed {text!r}")
+
+
+def show_rules(redactor: Redactor, path: Path) -> None:
+    """Print how many samples of somebody else's rules are found, and the rules of which some are missed."""
+    found: dict[str, tuple[int, int]] = {}
+    for name, pattern in read_rules(path):
+        rng = random.Random(f"{SEED} {name}")
+        made = [
+            Sample(kind=name, context="rule", text=text, secret=secret)
+            for text, secret in samples(pattern, rng, RULE_SAMPLES)
+            if len(secret) >= RULE_SECRET
+        ]
+        if made:
+            missed = sum(survives(each, redactor(each.text)) for each in made)
+            found[name] = (len(made) - missed, len(made))
+    total = sum(count for _, count in found.values())
+    whole = sum(each == count for each, count in found.values())
+    print(f"\nrules of {path.name}: {len(found)}, {total} samples")
+    print(f"  recall               {sum(each for each, _ in found.values()) / total:8.4f}, {whole} rules whole")
+    print("  missed", ", ".join(f"{name} {each}/{count}" for name, (each, count) in found.items() if each < count))
+
+
+RULE_SAMPLES = 20
+"""Samples drawn of each rule."""
+RULE_SECRET = 8
+"""Characters of the shortest sample that counts: optional parts of a pattern make empty ones."""
+
 CANDIDATES = {"hyperloci": ours, "detect-secrets": detect_secrets, "kingfisher": kingfisher}
 
 
@@ -172,6 +222,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.redaction", description=__doc__)
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     parser.add_argument("--against", choices=sorted(CANDIDATES), action="append", default=[], help="another detector")
+    parser.add_argument("--rules", type=Path, help="a TOML file of rules to make samples of")
     arguments = parser.parse_args(argv)
     reports: dict[str, Report] = {}
     rounds, limit = (COMPARED_ROUNDS, COMPARED_SPEED_BYTES) if arguments.against else (ROUNDS, SPEED_BYTES)
@@ -189,6 +240,9 @@ def main(argv: list[str] | None = None) -> int:
     else:
         for name, report in reports.items():
             show(name, report, details=name == "hyperloci")
+        show_forms(ours()[0])
+        if arguments.rules:
+            show_rules(ours()[0], arguments.rules)
     return 0
 
 

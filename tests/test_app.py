@@ -209,3 +209,17 @@ def test_a_log_level_that_does_not_exist_means_the_default(settings: Settings, r
 
     configure_logging(replace(settings, log_level="LOUD"))
     assert root_logger.level == logging.INFO
+
+
+def test_a_secret_in_an_error_is_not_in_the_log(root_logger: logging.Logger, settings: Settings) -> None:
+    token = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
+    configure_logging(settings)
+    try:
+        raise ValueError(f"cannot read https://{token}@github.com/o/r.git")
+    except ValueError:
+        root_logger.exception("reading %s failed", f"/srv/{token}.txt")
+    for handler in root_logger.handlers:
+        handler.flush()
+    text = settings.log_file.read_text(encoding="utf-8")
+    assert token not in text
+    assert text.count("[redacted:github-token]") >= 2

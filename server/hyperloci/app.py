@@ -237,7 +237,17 @@ def _failing(fault: ConfigurationError) -> OpenMemory:
     return open_memory
 
 
-class _OneLine(logging.Formatter):
+class _Redacted(logging.Formatter):
+    """Records without secrets: an error may quote what it failed on, and a path may hold a token."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the record, its traceback too, with every secret replaced."""
+        from hyperloci.ingest.redact import redact  # at the first record: the client waits for what loads before it
+
+        return redact(super().format(record)).text
+
+
+class _OneLine(_Redacted):
     """Records without tracebacks.
 
     The file has those. A client that never empties our stderr would stop us once the pipe is full: the less, the later.
@@ -258,16 +268,15 @@ def configure_logging(settings: Settings) -> None:
     handlers: list[logging.Handler] = [short]
     try:
         settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handlers.append(
-            RotatingFileHandler(
-                settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
-            )
+        whole = RotatingFileHandler(
+            settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
         )
+        whole.setFormatter(_Redacted("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+        handlers.append(whole)
     except OSError as error:
         _log.debug("no log file: %s", error)
     logging.basicConfig(
         level=logging.getLevelNamesMapping().get(settings.log_level.upper(), logging.INFO),
-        format="%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s",
         handlers=handlers,
         force=True,
     )

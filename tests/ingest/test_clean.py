@@ -186,3 +186,32 @@ def test_hostile_texts_of_a_million_characters_are_cleaned() -> None:
     assert strip_private("<private>" * (size // 9)) == ("[private]", 1)
     assert strip_private("</private" * (size // 9))[1] == 0
     assert strip_injected(f"\n<{INJECTED_TAG} " * (size // 20)).startswith("\n")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a <private id='1'>secret</private> b",
+        'a < PRIVATE note="q>r" >secret</ Private > b',
+        "a <private\n  until='2030'>secret</private\n> b",
+        "a &lt;private&gt;secret&lt;/private&gt; b",
+        "a &#60;private&#62;secret&#60;/private&#62; b",
+        r"a \u003cprivate\u003esecret\u003c/private\u003e b",
+        r"a \\u003cprivate id=\"1\"\\u003esecret\\u003c/private\\u003e b",
+        r'{"text": "a <private id=\"1\">secret<\/private> b"}',
+        "a %3Cprivate%3Esecret%3C/private%3E b",
+        "```\na <private>secret\n```\n</private> b",
+        "a <private>x<private id=2>y</private>secret</private> b",
+        "a <private>secret",
+    ],
+)
+def test_a_private_block_is_dropped_however_its_tag_is_written(text: str) -> None:
+    public, blocks = strip_private(text)
+    assert "secret" not in public
+    assert blocks == 1
+    assert strip_private(public) == (public, 0)
+
+
+def test_what_only_begins_like_a_private_tag_stays() -> None:
+    text = "List<privateKey> and a <private/> mark, private: x < y"
+    assert strip_private(text)[0] == text.replace("<private/>", "[private]")

@@ -217,6 +217,33 @@ def test_a_secret_is_nowhere_in_the_database_and_lines_stay_those_of_the_file(
     assert text[place.char_start :].startswith("def call")
 
 
+def test_no_byte_of_a_secret_in_a_file_or_branch_name_is_stored(
+    index: Index, tree: WorkingTree, settings: Settings, tmp_path: Path
+) -> None:
+    token = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    tree.git("init", "-q")
+    tree.git("checkout", "-q", "-b", f"use-{token}")
+    for name in (f"{token}.py", f"dump_password={token[8:24]}.md", f"{token}/inner.py", f"docs/glpat-{token[4:24]}.md"):
+        tree.write(name, "def call():\n    return 1\n")
+    tree.write("plain.py", "def plain():\n    return 2\n")
+    tree.git("add", "-A")
+    tree.git("commit", "-q", "-m", "Add call")
+
+    report = index()
+
+    named = [each for each in report.skipped if "name holds a secret" in each.reason]
+    assert len(named) == 4
+    assert all("[redacted:" in each.path for each in named)
+    assert set(index.ids()) >= {"plain"}
+    index.store.connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    found = [
+        file.name
+        for file in tmp_path.rglob("*")
+        if file.is_file() and tree.root not in file.parents and token[8:24].encode() in file.read_bytes()
+    ]
+    assert not found
+
+
 # -- the second run --------------------------------------------------------------------------------------------------
 
 

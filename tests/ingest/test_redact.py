@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from bench.redaction import measure
 from bench.redaction_corpus import BASE62, HEX, harmless, secrets
 from bench.redaction_corpus import TOKENS as TOKEN_MAKERS
+from bench.redaction_forms import is_held_out, look_alikes, secret_forms
 from hyperloci.ingest.redact import Finding, Redacted, redact
 from hyperloci.ingest.secret_judges import choppiness, entropy, looks_random
 from hyperloci.ingest.secret_rules import TOKENS
@@ -219,6 +221,8 @@ HOSTILE = [
     "a.webhook.office.com/", "secret for a is ", "token value ", "cookie session=", "a_b_c_", "x-amz-signature=",
     "gcntfy-", "sig=", "1//0", "0000000000000000000000000000000-", "Bearer ", "basic ", ":5432:a:", "--token ",
     "-storepass ",
+    "curl -u a:b ", "cookie: a=", "| password |\n", "password,a1B2c3D4!\n", "echo x | ", "'a' +\n", "password for a b ",
+    "insert into t (a) values (", "aGVsbG8gd29ybGQg", "jwt.encode(", "\\u0022", "&quot;", "<<< ", "identified by ", "\\\n",
 ]  # fmt: skip
 
 
@@ -241,3 +245,76 @@ def test_long_runs_of_every_alphabet_are_redacted_too() -> None:
     for alphabet in (BASE62, HEX, "A", " ", "\n", "=", "-"):
         run = (alphabet * MEGABYTE)[:MEGABYTE]
         assert redact(f"token={run}").text.startswith("token=")
+
+
+def test_most_forms_are_found_and_their_look_alikes_left_alone() -> None:
+    report = measure(lambda text: redact(text).text, secret_forms(values=1), look_alikes(values=1))
+    assert report.recall >= 0.95, report.missed
+    assert report.false_positive_rate <= 0.005, report.wrong
+
+
+def test_forms_held_out_are_found_nearly_as_well() -> None:
+    held_out = [sample for sample in secret_forms(values=2) if is_held_out(sample.kind)]
+    assert measure(lambda text: redact(text).text, held_out, list(look_alikes(values=1))).recall >= 0.9
+
+
+def test_redacting_what_was_redacted_changes_nothing_in_any_form() -> None:
+    changed = {
+        sample.kind
+        for sample in (*secret_forms(values=1), *look_alikes(values=1))
+        if redact(once := redact(sample.text).text).text != once
+    }
+    assert not changed
+
+
+def test_a_token_in_an_address_is_redacted_once() -> None:
+    once = redact(f"git clone https://{GITHUB}@github.com/o/r.git").text
+    assert once == "git clone https://[redacted:github-token]@github.com/o/r.git"
+    assert redact(once).text == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unzip -P Zx9!kelp8w a.zip",
+        "7z x -pZx9!kelp8w a.7z",
+        "openssl enc -aes-256-cbc -k Zx9!kelp8w -in f",
+        "docker login -u ada \\\n  -p Zx9!kelp8w \\\n  quay.io",
+        '["redis-cli", "-a", "Zx9!kelp8w", "ping"]',
+        "PGPASSWORD=Zx9!kelp8w psql -h db",
+        "CREATE ROLE app WITH LOGIN PASSWORD 'Zx9!kelp8w';",
+        "ALTER USER 'app'@'%' IDENTIFIED BY 'Zx9!kelp8w';",
+        "INSERT INTO users (name, password) VALUES ('ada', 'Zx9!kelp8w');",
+        "| user | password |\n|---|---|\n| ada | Zx9!kelp8w |",
+        "login with Zx9!kelp8w as the password",
+        "Das Passwort lautet Zx9!kelp8w",
+        "creds: ada / Zx9!kelp8w",
+        r"{\u0022password\u0022:\u0022Zx9!kelp8w\u0022}",
+        "{&quot;password&quot;:&quot;Zx9!kelp8w&quot;}",
+        "password:\n  Zx9!kelp8w\n",
+        "app:Zx9!kelp8w@tcp(db:3306)/main",
+    ],
+)
+def test_a_password_is_known_by_its_place_in_commands_statements_tables_prose_and_escapes(text: str) -> None:
+    assert "kelp8w" not in redact(text).text
+
+
+def test_a_secret_in_base64_is_decoded_and_found() -> None:
+    wrapped = base64.b64encode(b"DB_PASSWORD=Zx9!kelp8w\n").decode()
+    assert redact(f"content: {wrapped}\n").text == "content: [redacted:encoded-secret]\n"
+    harmless_text = base64.b64encode(b"hello world, this is fine\n").decode()
+    assert redact(f"content: {harmless_text}\n").text == f"content: {harmless_text}\n"
+
+
+def test_a_literal_in_pieces_is_read_as_one() -> None:
+    head, tail = GITHUB[:28], GITHUB[28:]
+    redacted = redact(f'url = ("{head}"\n       "{tail}")').text
+    assert head not in redacted
+    assert tail not in redacted
+
+
+def test_one_pass_is_not_enough_where_a_secret_hid_behind_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "curl -u ada:Zx9!kelp8w 'Zx9!kelp8w"
+    assert "kelp8w" not in redact(text).text
+    monkeypatch.setattr("hyperloci.ingest.redact.MAX_PASSES", 1)
+    assert "kelp8w" in redact(text).text

@@ -514,3 +514,21 @@ def test_of_many_patterns_the_last_that_matches_decides(tmp_path: Path) -> None:
 def test_the_longest_patterns_are_compiled(tmp_path: Path) -> None:
     make(tmp_path, {".gitignore": "\n".join(["**/" * 1_000 + "x", "[a-z]*" * 600, "é" * 1_300] * 100), "a.md": "x"})
     assert "a.md" in found(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".docker/config.json", ".kube/config", ".aws/credentials", ".aws/config", ".m2/settings.xml", ".cargo/credentials.toml",
+        "vault.kdbx", "release.jks", "terraform.tfstate", "prod.tfvars.json", "id_ed25519_sk", ".git-credentials",
+        ".netrc", ".pgpass", ".htpasswd", ".bash_history", "client.ovpn", ".vault-token", "shadow", "config/master.key",
+    ],
+)  # fmt: skip
+def test_files_that_hold_secrets_by_name_or_by_place_are_skipped(tmp_path: Path, name: str) -> None:
+    make(tmp_path, {name: "#!/bin/sh\n"})
+    assert reasons(tmp_path)[name] == "may hold secrets"
+
+
+def test_a_file_of_the_same_name_elsewhere_is_indexed(tmp_path: Path) -> None:
+    make(tmp_path, {"app/config.json": "{}\n", "docs/settings.xml": "<a/>\n"})
+    assert "may hold secrets" not in reasons(tmp_path).values()

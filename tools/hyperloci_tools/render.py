@@ -7,6 +7,7 @@ memory says can pass for the server's voice.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -38,15 +39,29 @@ def place(source: SourceOut) -> str:
     """Return a source in a few words, each part only where it is known."""
     lines = "-".join(str(source[key]) for key in ("line_start", "line_end") if key in source)
     path = source.get("path")
+    shown = named(path) if path else None
     parts = (
         source["kind"],
-        f"{path}:{lines}" if path and lines else path,
-        " > ".join(source.get("section_path", ())),
-        source.get("symbol"),
+        f"{shown}:{lines}" if shown and lines else shown,
+        " > ".join(named(heading) for heading in source.get("section_path", ())),
+        named(source["symbol"]) if "symbol" in source else None,
         f"commit {source['commit'][:12]}" if "commit" in source else None,
         f"session {source['session_id']}" if "session_id" in source else None,
     )
     return ", ".join(_one_line(part) for part in parts if part)
+
+
+def named(name: str) -> str:
+    """Return a name that somebody else gave: quoted where it could be read as more than a name."""
+    if _PLAIN_NAME.fullmatch(name):
+        return name
+    line = " ".join(character for character in name.split() if character)
+    shown = "".join(character for character in line if character.isprintable() and character not in "`<>")
+    return json.dumps(shown if len(shown) <= MAX_PLACE_CHARS else f"{shown[:MAX_PLACE_CHARS]}…", ensure_ascii=False)
+
+
+_PLAIN_NAME: Final = re.compile(r"[\w./@+~#:$()\[\]-]{1,120}")
+"""Letters and the marks of paths and symbols, without a blank: nothing can be told in it but a name."""
 
 
 def _one_line(text: str) -> str:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from hyperloci.ingest.clean import clean, strip_injected, strip_private
 from hyperloci.ingest.redact import Finding, redact
 from hyperloci.ingest.suspicion import suspicions
+
+MIN_SECRET_NAME: Final = 12
+"""Characters of the shortest name that can hold a secret and what makes it one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,3 +46,13 @@ def prepare(text: str) -> Prepared:
         flags=suspicions(text, redacted.text),
         private_blocks=private_blocks,
     )
+
+
+def safe_name(name: str) -> str:
+    """Return the name of a file, a branch, a project or a path as it may be stored and shown: without secrets.
+
+    Names without a digit, and short ones, are no secrets and cost nothing: a tree has tens of thousands.
+    """
+    if len(name) < MIN_SECRET_NAME or not any(character.isdigit() for character in name):
+        return name
+    return redact(name).text

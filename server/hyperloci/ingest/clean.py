@@ -80,9 +80,10 @@ def clean(text: str) -> str:
 def strip_private(text: str) -> tuple[str, int]:
     """Replace every `<private>...</private>` by `[private]`; return the text and the number of blocks.
 
-    Case does not matter, blocks may nest, and one that is never closed reaches to the end.
+    Case, attributes, blanks and escapes (`&lt;private&gt;`, `\\u003cprivate\\u003e`) do not matter, blocks may nest,
+    and one that is never closed reaches to the end.
     """
-    if "<" not in text:
+    if "private" not in text.lower():
         return text, 0
     return _cut_blocks(text, _PRIVATE_TAG, PRIVATE_MARK)
 
@@ -94,7 +95,15 @@ def strip_injected(text: str) -> str:
     return _cut_blocks(text, _INJECTED_TAG, "")[0]
 
 
-_PRIVATE_TAG: Final = re.compile(r"<(?:(?P<close>/)[ \t]{0,8}private|[ \t]{0,8}private)[ \t]{0,8}>", re.IGNORECASE)
+_LESS: Final = r"(?:<|＜|&lt;|&#0{0,4}60;|&#x0{0,4}3c;|\\{1,8}(?:u00|x)3c|%3c)"
+_GREATER: Final = r"(?:>|＞|&gt;|&#0{0,4}62;|&#x0{0,4}3e;|\\{1,8}(?:u00|x)3e|%3e)"
+_ATTRIBUTE: Final = rf"(?:\"[^\"]{{0,200}}+\"|'[^']{{0,200}}+'|(?!{_GREATER}|/{_GREATER}|{_LESS})[\s\S])"
+_PRIVATE_TAG: Final = re.compile(
+    rf"{_LESS}\s{{0,8}}+(?:(?P<close>\\{{0,8}}/\s{{0,8}}+private\s{{0,8}}+)|private(?:\s{_ATTRIBUTE}{{0,500}}+)?(?P<empty>/?))"
+    rf"{_GREATER}",
+    re.IGNORECASE,
+)
+"""The tag as it is written, and as HTML, JSON and addresses escape it."""
 _INJECTED_TAG: Final = re.compile(
     # An opening tag in the middle of a line is somebody writing about it, as this comment does.
     rf"(?P<close></{INJECTED_TAG}>\n?)"
@@ -112,6 +121,9 @@ def _cut_blocks(text: str, tag: re.Pattern[str], mark: str) -> tuple[str, int]:
                 kept += (text[last : match.start()], mark)
                 blocks += 1
             depth += 1
+            if match.groupdict().get("empty"):
+                depth -= 1
+                last = match.end() if depth == 0 else last
         elif depth:
             depth -= 1
             last = match.end()

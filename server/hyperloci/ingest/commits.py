@@ -24,7 +24,7 @@ from typing import Final
 from hyperloci.clock import Clock, system_clock
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.annotate import annotate
-from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.boundary import Prepared, prepare, safe_name
 from hyperloci.ingest.commit_effects import Effects, Touched
 from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text, shallow_commits
 from hyperloci.ingest.git import Git, GitError, never
@@ -363,7 +363,12 @@ class CommitIndexer:
     def _add(self, one: _Ready, branch: str | None) -> None:
         now = self._clock()
         date = min(max(one.date_ms, 0), now)  # Anyone may write any date into a commit.
-        metadata = {"sha": one.sha, "author": one.author, "branch": branch, "flags": one.text.flags}
+        metadata = {
+            "sha": one.sha,
+            "author": one.author,
+            "branch": safe_name(branch) if branch else None,
+            "flags": one.text.flags,
+        }
         node = self._store.nodes.create_node(
             NewNode(
                 type=NodeType.DECISION,

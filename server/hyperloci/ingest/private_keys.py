@@ -9,11 +9,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-_BEGIN: Final = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_END: Final = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
-_MARGIN: Final = (
-    r"[\s>|#*\"',+]|\\{1,3}[nrt]|-(?!-)"  # what quotes, comments, string literals and JSON put round the lines
-)
+_BEGIN: Final = re.compile(r"-{4,5} ?BEGIN [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
+_END: Final = re.compile(r"-{4,5} ?END [A-Za-z0-9 ]{0,40}(?:PRIVATE|Static) (?:KEY|key)(?: BLOCK| V[0-9])? ?-{4,5}")
+_MARGIN: Final = r"[\s>|#*\"',+]|\\{1,3}[nrt]|-(?!-)|(?<=\n)[ \t]{0,6}[0-9]{1,6}[\t:|]"
+"""What quotes, comments, string literals, JSON, differences and line numbers put round the lines."""
 _BODY: Final = re.compile(rf"(?:{_MARGIN}|[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]++)*+")
 _UNFINISHED_BODY: Final = re.compile(
     rf"(?:(?:{_MARGIN})*+(?:[A-Z][A-Za-z-]{{2,30}}: [^\n\\]{{1,100}}|[A-Za-z0-9+/=]{{20,}}+))+"
@@ -24,7 +23,7 @@ _PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?:[A-Za-z0-9+/=]{1,80}\n?
 
 def private_key_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of every private key in `text`, in no particular order; spans may touch but not overlap."""
-    if "PRIVATE KEY" in text:
+    if "PRIVATE KEY" in text or "Static key" in text:
         yield from _blocks(text)
     if "Private-Lines: " in text:
         yield from (match.span() for match in _PUTTY.finditer(text))

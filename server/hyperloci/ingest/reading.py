@@ -20,6 +20,7 @@ from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode
 from hyperloci.ingest.facets import facets_of_chunk
 from hyperloci.ingest.regular import open_regular
+from hyperloci.ingest.suspicion import name_suspicions
 from hyperloci.model.chunk import Chunk, ChunkKind
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
@@ -151,15 +152,16 @@ def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     if prepared.text != text:
         place = _placement(text, prepared.text)
         chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
-    return tuple(_fresh_chunk(chunk, prepared) for chunk in chunks)
+    of_name = name_suspicions(path)
+    return tuple(_fresh_chunk(chunk, prepared, of_name) for chunk in chunks)
 
 
-def _fresh_chunk(chunk: Chunk, prepared: Prepared) -> FreshChunk:
+def _fresh_chunk(chunk: Chunk, prepared: Prepared, of_name: tuple[str, ...]) -> FreshChunk:
     return FreshChunk(
         chunk=chunk,
         content_hash=content_hash(chunk.text),
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
-        flags=tuple(prepare(chunk.text).flags) if prepared.flags else (),
+        flags=tuple(dict.fromkeys((*of_name, *(prepare(chunk.text).flags if prepared.flags else ())))),
         names=names_of(chunk.text, chunk.code, chunk.position),
         facets=facets_of_chunk(chunk),
         hints=spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else "",

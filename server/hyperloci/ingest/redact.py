@@ -18,10 +18,19 @@ from typing import Final
 
 from hyperloci.ingest.private_keys import private_key_spans
 from hyperloci.ingest.secret_commands import command_spans
-from hyperloci.ingest.secret_judges import Candidate, Judge, is_token, is_unknown_token, judge
+from hyperloci.ingest.secret_judges import (
+    Candidate,
+    Judge,
+    is_made,
+    is_strong,
+    is_token,
+    is_unknown_token,
+    judge,
+    looks_random,
+)
 from hyperloci.ingest.secret_rules import TOKENS, TokenRule
 from hyperloci.ingest.secret_tables import insert_spans, table_spans
-from hyperloci.ingest.secret_values import VALUES, ValueRule
+from hyperloci.ingest.secret_values import BEFORE_SERVICE_TOKEN, VALUES, ValueRule
 from hyperloci.ingest.secret_views import views, wrapped_spans
 
 MAX_PASSES: Final = 4
@@ -30,8 +39,10 @@ MAX_PASSES: Final = 4
 _CONTEXT: Final = 48
 """Characters behind a value that its judge may look at: enough for a closing tag or a host name."""
 
+MIN_TOKEN: Final = 16
+"""Characters of the shortest token."""
 _RUN: Final = re.compile(r"[A-Za-z0-9_.~:$%@+/=-]{16,}")
-"""No token is shorter. In code these runs are a tenth of the text, so keywords are sought among them."""
+"""In code such runs are a tenth of the text, so keywords are sought among them."""
 _LONG_WORD: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
 """The same for tokens without marks: a twenty-fifth of the text."""
 
@@ -52,6 +63,10 @@ _ROOTS: Final = (
     "seed",
     "x-",
     "pw",
+    "otp",
+    " code",
+    "jwt",
+    "clave",
 )
 """What most anchors contain: six searches instead of forty."""
 
@@ -147,7 +162,8 @@ def _spans(text: str) -> Iterator[_Span]:
         yield start, end, -1, "private-key"
     lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
     yield from _values(text, lowered)
-    runs = "\n".join(run for run in _RUN.findall(text) if _CAPITAL_OR_DIGIT.search(run))
+    long = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN)
+    runs = "\n".join(run for run in _RUN.findall(long) if _CAPITAL_OR_DIGIT.search(run))
     words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
     yield from _tokens(text, words, runs)
     yield from _unknown_tokens(text, words)
@@ -156,20 +172,36 @@ def _spans(text: str) -> Iterator[_Span]:
             if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
                 yield *match.span(), len(TOKENS) + len(VALUES), "token"
     last = len(TOKENS) + len(VALUES)
+    for start, end in _of_services(text, words):
+        yield start, end, last, "token"
     for start, end in wrapped_spans(text, words, _holds_secret, _is_password):
         yield start, end, last + 1, "encoded-secret"
-    more = (command_spans(text), table_spans(text, lowered), insert_spans(text, lowered), _named_after(text, lowered))
-    for start, end in _cookies(text, lowered):
-        yield start, end, last + 2, "session-cookie"
-    for start, end in chain(*more):
-        yield start, end, last + 2, "password"
+    yield from _elsewhere(text, lowered, last + 2)
+
+
+def _elsewhere(text: str, lowered: str, rank: int) -> Iterator[_Span]:
+    """Yield what is known by a place further away than right behind a name."""
+    passwords = not lowered.isascii() or any(root in lowered for root in ("pass", "pw", "contrasen", "kennwort"))
+    tokens = "token" in lowered or "secret" in lowered or "api" in lowered
+    found = [command_spans(text, lowered)]
+    if passwords or tokens:
+        found += [table_spans(text, lowered), insert_spans(text, lowered)]
+    if passwords:
+        found += [_named_after(text, lowered), _nearby(text, lowered)]
+    if "@tcp(" in lowered:
+        found.append(_before_host(text))
+    for start, end in chain(*found):
+        yield start, end, rank, "password"
+    for start, end in _header_values(text, lowered):
+        yield start, end, rank, "session-cookie"
 
 
 _NAMED_AFTER: Final = re.compile(
     r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
-    r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase|passwort|contraseña)"
+    r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase"
+    r"|passwort|contraseña)"
 )
-_AT_TCP: Final = re.compile(r"@(?:tcp|unix)\(")
+_AT_TCP: Final = re.compile(r"@tcp\(")
 _LAST_WORD: Final = re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
 
 
@@ -180,23 +212,61 @@ def _named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
             if word and _is_password(word.group()):
                 yield word.span()
-    for match in _AT_TCP.finditer(text) if "@tcp(" in text or "@unix(" in text else ():
+
+
+def _before_host(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the password of `user:password@tcp(host)`, which has no `//` before it."""
+    for match in _AT_TCP.finditer(text):
         word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
         if word and ":" in word.group():
             yield word.start() + word.group().index(":") + 1, word.end()
 
 
-def _cookies(text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """Yield the random values in lines of cookies, whatever their names."""
-    for at in _occurrences(lowered, "cookie:"):
-        for match in _COOKIE_VALUE.finditer(text, at, min(len(text), at + 4096)):
-            if match["end"]:
-                break
-            if judge(Judge.LOOSE_RANDOM, Candidate(value=match["value"], quoted=True)):
-                yield match.span("value")
+def _header_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the random values in lines of cookies and authorizations, whatever their names and schemes."""
+    for name in _HEADERS:
+        done = 0
+        for at in _occurrences(lowered, name):
+            if at < done or not _HEADER_END.match(text, at + len(name)):
+                continue
+            done = min(len(text), at + MAX_HEADER)
+            for match in _HEADER_VALUE.finditer(text, at + len(name), done):
+                if match["end"]:
+                    done = match.start()
+                    break
+                if judge(Judge.LOOSE_RANDOM, Candidate(value=match["value"], quoted=True)):
+                    yield match.span("value")
 
 
-_COOKIE_VALUE: Final = re.compile(r"=(?P<value>[\w%.~+/=-]{20,2048})|(?P<end>\n)")
+MAX_HEADER: Final = 4096
+"""Characters of a header that are looked at: as many as servers take."""
+_HEADERS: Final = ("cookie", "authorization")
+_HEADER_END: Final = re.compile(r"s?[\\\"'\])]{0,4}[ \t]{0,2}[:=,]")
+_HEADER_VALUE: Final = re.compile(r"(?<![\w%.~+/-])(?P<value>[\w%.~+/-]{16,2048}={0,2})|(?P<end>\n)")
+
+
+def _nearby(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the words that look made in a line of prose that speaks of a password."""
+    done = 0
+    for name in _PROSE_NAMES:
+        for at in _occurrences(lowered, name):
+            start = _line_start(text, at, MAX_PROSE)
+            end = text.find("\n", at, at + MAX_PROSE)
+            end = min(len(text), at + MAX_PROSE) if end < 0 else end
+            line = text[start:end]
+            if at >= done and not _CODE.search(line):
+                for match in _PROSE_WORD.finditer(line):
+                    if is_made(match.group()) and is_strong(match.group()):
+                        yield start + match.start(), start + match.end()
+                done = end
+        done = 0
+
+
+MAX_PROSE: Final = 300
+"""Characters of a line on either side of a name that may be one sentence with it."""
+_PROSE_NAMES: Final = ("passw", "passphrase", "парол", "contraseña", "mot de passe", "kennwort")
+_CODE: Final = re.compile(r"[={}<>]|\w\(|\(\)|;$|::|://|[\"']\]")
+_PROSE_WORD: Final = re.compile(r"(?<![^\s\"'`“„«*(])[^\s\"'`“”„«»<>()]{8,64}(?<![.,;:!?*])(?=[\s\"'`”»*).,;:!?]|\Z)")
 
 
 def _holds_secret(decoded: str) -> bool:
@@ -246,7 +316,9 @@ def _values(text: str, lowered: str) -> Iterator[_Span]:
             for anchor, rank in rows:
                 if anchor in lowered:
                     anchors.setdefault(rank, []).append(anchor)
-    ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
+    ours = set()
+    if "[redacted:" in lowered:
+        ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
     for rank, found in anchors.items():
         places = sorted({at for anchor in found for at in _occurrences(lowered, anchor)} - ours)
         for start, end in _value_spans(text, VALUES[rank], places):
@@ -291,9 +363,32 @@ def _candidate(text: str, match: re.Match[str], value: str) -> Candidate:
     )
 
 
+def _of_services(text: str, words: str) -> Iterator[tuple[int, int]]:
+    """Yield the random words that are given to a name which has that of a service in it."""
+    for word in dict.fromkeys(words.split("\n")):
+        if sum(map(str.isdigit, word)) < MIN_DIGITS or not looks_random(word):
+            continue
+        for at in _occurrences(text, word):
+            if text[at - 1 : at] in _BEFORE_VALUE and _of_service().search(text, max(0, at - _REACH), at):
+                yield at, at + len(word)
+
+
+_BEFORE_VALUE: Final = ("'", '"', "`", " ", "=", ":", ">", ",", "|", "\t", "\n")
+MIN_DIGITS: Final = 3
+"""Digits of a random word of twenty characters: a class of a library has one."""
+_REACH: Final = 64
+"""Characters before a value in which the name of its service must stand."""
+
+
+@cache
+def _of_service() -> re.Pattern[str]:
+    return re.compile(BEFORE_SERVICE_TOKEN, re.IGNORECASE)
+
+
 _UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)
 _UNKNOWN_BASE64: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}(?![A-Za-z0-9])"
+    r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}"
+    r"(?![A-Za-z0-9])"
 )
 
 

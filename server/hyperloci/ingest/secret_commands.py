@@ -1,7 +1,7 @@
 """Find passwords on command lines: which option or argument of which command is one. The tables are data.
 
-Options that say what they are (`--password`) are in `secret_values.py`, as they mean the same everywhere. Here are those
-that mean a password to one command and a port to the next.
+Options that say what they are (`--password`) are in `secret_values.py`, as they mean the same everywhere. Here are
+those that mean a password to one command and a port to the next.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ COMMANDS: Final = (
                           "ejabberdctl register", "poetry config http-basic"), argument=2),
     CommandRule(commands=("poetry config pypi-token", "vault login", "vault operator unseal", "cargo login",
                           "bw unlock", "ngrok authtoken", "ngrok config add-authtoken", "cloudflared service install",
-                          "op signin", "ansible-vault encrypt_string", "keyring set", "identify", "aws configure set"),
+                          "op signin", "ansible-vault encrypt_string", "keyring set", "aws configure set"),
                 argument=1),
     CommandRule(commands=("poetry config http-basic.",), argument=3),
     CommandRule(commands=("poetry config pypi-token.",), argument=2),
@@ -90,29 +90,31 @@ COMMANDS: Final = (
 """What is known of commands; where two rows name a command, both look."""
 
 _STDIN: Final = re.compile(
-    r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'|[^\s|\"']{4,256})[ \t]*"
-    r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|--stdin|sudo[ \t]+-S|chpasswd|secret|passwd"
+    r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'"
+    r"|[^\s|\"']{4,256})[ \t]*"
+    r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|--stdin|sudo[ \t]+-S"
+    r"|chpasswd|secret|passwd"
     r"|cryptsetup|luksOpen|gpg[^\n]{0,40}passphrase-fd|login))",
     re.IGNORECASE,
 )
 _HERE_STRING: Final = re.compile(
     r"<<<[ \t]*(?:\"(?P<a>[^\"\n]{4,256})\"|'(?P<b>[^'\n]{4,256})'|(?P<c>[^\s\"']{4,256}))"
 )
-_WORD: Final = re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\|;<>]|[\"'](?=\S))+")
-_END: Final = re.compile(r"(?<!\\)\n|[|;]|&&")
+_WORD: Final = re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\]|[\"'](?=\S))+")
+_END: Final = re.compile(r"(?<!\\)\n|[ \t][|;]|[;|](?=[ \t\n])|&&")
 _PAIR: Final = re.compile(r"[^\s:%,\"']{1,64}[:%,](?P<value>.{4,256})\Z", re.DOTALL)
 
 _Span = tuple[int, int]
 
 
-def command_spans(text: str) -> Iterator[_Span]:
+def command_spans(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of what commands in `text` are given as a password."""
     for start, line in _lines_with_options(text):
         for name, rules in _with_options().items():
             if name in line:
                 yield from _named_spans(text, start, start + len(line), name, rules)
     for root, names in _with_arguments().items():
-        if root in text:
+        if root in lowered:
             for name, rules in names.items():
                 yield from _named_spans(text, 0, len(text), name, rules)
     if "echo " in text or "printf " in text:
@@ -163,11 +165,14 @@ def _named_spans(text: str, start: int, end: int, name: str, rules: list[Command
     at = text.find(name, start, end)
     while at >= 0:
         if not text[at - 1 : at].isalnum() and text[at - 1 : at] not in ("-", "_", ".", "@"):
-            yield from _line_spans(text, at + len(name), rules)
+            line_end = _END.search(text, at + len(name), at + len(name) + MAX_LINE)
+            stop = line_end.start() if line_end else at + len(name) + MAX_LINE
+            yield from _line_spans(text, at + len(name), stop, rules)
+            at = max(at, stop - len(name))  # the same command once more on its own line is an argument of it
         at = text.find(name, at + len(name), end)
 
 
-_OPTION_MARKS: Final = (" -", '"-', "'-", "\t-", " /")
+_OPTION_MARKS: Final = (" -", '"-', " /")
 
 
 @cache
@@ -185,11 +190,11 @@ def _with_arguments() -> dict[str, dict[str, list[CommandRule]]]:
     """Return the rules of arguments by command, and the commands by a literal that each has."""
     names: dict[str, dict[str, list[CommandRule]]] = {}
     for name, rules in _by_command(rule for rule in COMMANDS if rule.argument).items():
-        names.setdefault(next((root for root in _ROOTS if root in name), name), {})[name] = rules
+        names.setdefault(next((root for root in _ROOTS if root in name.lower()), name.lower()), {})[name] = rules
     return names
 
 
-_ROOTS: Final = ("login", "config", "vault", "htpasswd", "mc ", "user ", "AUTH")
+_ROOTS: Final = ("login", "auth", "pass", "user", "config", "vault", "mc ")
 
 
 def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
@@ -200,11 +205,10 @@ def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
     return rules
 
 
-def _line_spans(text: str, start: int, rules: list[CommandRule]) -> Iterator[_Span]:
+def _line_spans(text: str, start: int, stop: int, rules: list[CommandRule]) -> Iterator[_Span]:
     if text[start : start + 1] in ('"', "'"):  # a list of words: `["redis-cli", "-a", "secret"]`
         start += 2
-    line_end = _END.search(text, start, start + MAX_LINE)
-    words = [match.span() for match in _WORD.finditer(text, start, line_end.start() if line_end else start + MAX_LINE)]
+    words = [match.span() for match in _WORD.finditer(text, start, stop)]
     if (
         words and words[0][0] == start and text[start - 1] not in " ,"
     ):  # the rest of the command's name: `mongosh`, `mysqldump`

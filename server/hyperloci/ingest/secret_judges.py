@@ -133,14 +133,19 @@ _TECHNICAL: Final = re.compile(
     r"[A-Za-z]{0,3}[0-9]{1,4}(?:[.:/-][0-9A-Za-z]{1,6}){1,6}\Z"  # versions, dates, times, addresses
     r"|[<>=~^v]{0,2}[0-9][0-9.,_]{0,20}[a-zA-Z%]{0,6}\Z"  # numbers with units
     r"|[A-Z]{2,10}[-_]?[0-9]{1,6}[a-z]?\Z"  # RFC7636, AES256, JIRA-12
-    r"|[A-Za-z]{1,24}[0-9]{1,2}\Z"  # form2, OAuth2, Python3
     r"|[\w.+-]{1,64}@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}\Z"  # mail addresses
-    r"|[\w-]{1,80}\.[a-z]{1,5}[0-9]?\Z"  # file names
     r"|(?i:https?|ftp|ssh|git|urn)[:+]"
-    r"|[\w.:-]{1,80}[(\[{]|.{0,80}(?:\)|\]|\}|->|::|&&|\|\||==\S|!=\w{1,8}\b|<|>)"
-    r"|0x[0-9a-fA-F]{1,64}\Z|\\"
-    r"|(?i:[a-z]{1,20}[:=]){1}[a-z0-9_]{0,20}\Z"
+    r"|[\w.:-]{1,80}[(\[{]|.{0,80}[)\]}]"
+    r"|0x[0-9a-fA-F]{1,63}\Z|\w{1,24}=-?[0-9.]{1,8}\Z|\\"
 )
+_TECHNICAL_WORD: Final = re.compile(
+    r"[A-Za-z]{1,24}[0-9]{1,2}\Z"  # form2, OAuth2, Python3
+    r"|[\w-]{1,80}\.[a-z]{1,5}[0-9]?\Z"  # file names
+    r"|.{0,80}(?:->|::|&&|\|\||==\S|!=\w|<|>)"
+    r"|(?i:[a-z]{1,20}[:=])[a-z0-9_]{0,20}\Z"
+    r"|[\w.@%~+-]{0,80}/[\w./@%~+-]{0,200}\Z"  # paths
+)
+"""What only looks technical where capitals, small letters and digits don't change often."""
 MIN_PATH_TOKEN: Final = 12
 """Shortest segment of a path that may be a secret, where the address says that one stands there."""
 
@@ -190,8 +195,13 @@ def is_made(value: str) -> bool:
     if len(value) < MADE_LENGTH or _is_technical(value) or not any(character.isdigit() for character in value):
         return False
     if any(not character.isalnum() and character not in "-_.:/," for character in value):
-        return _classes(value) >= 3 and choppiness(value) >= MIN_CHOPPINESS
+        return _classes(value) >= 4 or (_classes(value) == 3 and choppiness(value) >= MIN_CHOPPINESS)
     return choppiness(value) >= MIN_PATH_CHOPPINESS and "/" not in value
+
+
+def is_strong(value: str) -> bool:
+    """Tell a password that a generator made from words with a number behind them."""
+    return _classes(value) >= 3 and choppiness(value) >= MIN_PATH_CHOPPINESS and not _PLACEHOLDER.search(value)
 
 
 def entropy(value: str) -> float:
@@ -241,7 +251,13 @@ def _is_password(candidate: Candidate) -> bool:
 
 def _is_line_password(candidate: Candidate) -> bool:
     value = candidate.value
-    return len(value) >= PASSWORD_LENGTH and not _is_word(value) and _classes(value) >= 2 and candidate.after[:1] != "("
+    return (
+        len(value) >= PASSWORD_LENGTH
+        and not _is_word(value)
+        and _classes(value) >= 2
+        and candidate.after[:1] != "("
+        and not _TECHNICAL.match(value)
+    )
 
 
 def _is_option_password(candidate: Candidate) -> bool:
@@ -265,7 +281,7 @@ def _is_word(value: str) -> bool:
     """Tell whether a would-be password is none: blanks inside, a well-known word, a dotted name, words with marks."""
     if any(character.isspace() for character in value) or value.lower().rstrip(".,;:!") in _WELL_KNOWN:
         return True
-    if _DOTTED.match(value) and ("." in value or "->" in value or "::" in value):
+    if _DOTTED.match(value) and choppiness(value) < MIN_CHOPPINESS and ("." in value or "->" in value or "::" in value):
         return True
     if _DICEWARE.match(value) and not _NAME_LIKE.search(value):
         return False
@@ -311,7 +327,7 @@ def _is_argument(candidate: Candidate) -> bool:
     ):
         return False
     if _classes(value) >= 2:
-        return not (_DOTTED.match(value) and "." in value)
+        return not (_DOTTED.match(value) and "." in value) or choppiness(value) >= MIN_CHOPPINESS
     return len(value) >= PASSWORD_LENGTH and value.isalpha() and not _NAME_LIKE.search(value)
 
 
@@ -349,7 +365,7 @@ def _is_path_token(candidate: Candidate) -> bool:
 def _is_technical(value: str) -> bool:
     """Tell versions, dates, numbers with units, addresses, paths, file names and calls from passwords."""
     return bool(_TECHNICAL.match(value)) or (
-        "/" in value and choppiness(value) < MIN_PATH_CHOPPINESS and not value.endswith("=")
+        _TECHNICAL_WORD.match(value) is not None and choppiness(value) < MIN_PATH_CHOPPINESS and not value.endswith("=")
     )
 
 

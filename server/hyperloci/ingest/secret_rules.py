@@ -165,7 +165,7 @@ TOKENS: Final = (
         r"discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/[A-Za-z0-9_-]{60,}+",
         False,
     ),
-    TokenRule("telegram-token", (":AA",), r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33}", False),
+    TokenRule("telegram-token", (":AA",), r"(?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{33}", False),
     TokenRule(
         "teams-webhook",
         (".webhook.office.com/",),

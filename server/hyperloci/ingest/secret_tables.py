@@ -13,7 +13,8 @@ MAX_ROW: Final = 2_000
 """Rows below one head, and characters of a row, that are looked at."""
 
 _HEAD_CELL: Final = re.compile(
-    r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort|kennwort|пароль"
+    r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort|kennwort"
+    r"|пароль"
     r"|mot de passe|contraseña)[\s\"'`*]*\Z",
     re.IGNORECASE,
 )
@@ -21,7 +22,8 @@ _PLAIN_CELL: Final = re.compile(r"[\s\"'`*]*[\w./ -]{0,40}[\s\"'`*]*\Z")
 _NAMES: Final = ("pass", "pwd", "secret", "token", "api", "kennwort", "пароль", "contraseña")
 _DELIMITERS: Final = ("|", "\t", ",", ";")
 _INSERT: Final = re.compile(
-    r"insert\s{1,4}(?:ignore\s{1,4})?into\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}\((?P<columns>[^()]{1,1000})\)\s{0,4}values\s{0,4}",
+    r"insert\s{1,4}(?:ignore\s{1,4})?into\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}\("
+    r"(?P<columns>[^()]{1,1000})\)\s{0,4}values\s{0,4}",
     re.IGNORECASE,
 )
 _ROW_VALUE: Final = re.compile(r"'(?:[^'\n]|'')*+'|[^,()'\n]++|(?P<next>,)|(?P<close>\))|(?P<open>\()|'|\n")
@@ -31,16 +33,28 @@ _Span = tuple[int, int]
 
 def table_spans(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of the cells of `text` that a head names a secret and that look like one."""
+    done = 0
+    for start, end in _heads(text, lowered):
+        # The rows of one table are read once, though each of them may look like a head.
+        if start >= done and end - start <= MAX_ROW:
+            for cell_start, cell_end in _columns(text, start, end):
+                done = max(done, cell_end)
+                if cell_start < cell_end:
+                    yield cell_start, cell_end
+
+
+def _heads(text: str, lowered: str) -> list[_Span]:
+    """Return start and end of the lines that name a secret, in their order."""
+    lines: set[_Span] = set()
     for name in _NAMES:
         at = lowered.find(name)
         while at >= 0:
-            start = text.rfind("\n", 0, at) + 1
             end = text.find("\n", at)
             if end < 0:
                 break
-            if end - start <= MAX_ROW:
-                yield from _columns(text, start, end)
+            lines.add((text.rfind("\n", 0, at) + 1, end))
             at = lowered.find(name, end)
+    return sorted(lines)
 
 
 def insert_spans(text: str, lowered: str) -> Iterator[_Span]:
@@ -66,6 +80,7 @@ def _columns(text: str, start: int, end: int) -> Iterator[_Span]:
 
 def _rows(text: str, at: int, delimiter: str, width: int, secret: list[int]) -> Iterator[_Span]:
     for _ in range(MAX_ROWS):
+        yield at, at  # so far this table goes
         end = text.find("\n", at)
         end = len(text) if end < 0 else end
         row = text[at:end]

@@ -53,6 +53,7 @@ _SHORT_NAMES: Final = (
     "clave",
     "pincode",
     "xauth",
+    "securestring",
 )
 """Names that are also parts of other words: they count between boundaries only."""
 _TOKEN_NAMES: Final = (
@@ -60,20 +61,25 @@ _TOKEN_NAMES: Final = (
     "токен", "секрет", "密钥", "トークン",
 )  # fmt: skip
 _KEY_OF: Final = (
-    r"(?i:api|app|application|access|account|admin|auth|client|consumer|cookie|deploy|encryption|global|hmac|integration"
+    r"(?i:api|app|application|access|account|admin|auth|client|consumer|cookie|deploy|encryption|global|hmac"
+    r"|integration"
     r"|jwt|license|master|origin|private|publish|rest|secret|server|service|session|shared|sign|signing|signature"
     r"|storage|subscription|webhook|write"
-    r"|account|crypt|decryption|validation|fernet|functions?|client[_-]?key[_-]?data|genie|maps|network|openai|preshared"
+    r"|account|crypt|decryption|validation|fernet|functions?|client[_-]?key[_-]?data|genie|maps|network|openai"
+    r"|preshared"
     r"|project|push|sas|unseal"
-    r"|adafruit|airtable|algolia|anthropic|azure|cohere|datadog|deepgram|elastic|fal|fastly|gemini|google|groq|heroku|hubspot"
-    r"|linear|mailgun|mistral|newrelic|notion|openai|pagerduty|pinecone|postmark|sendgrid|shodan|snyk|stripe|together|twilio"
-    r"|twitter|vercel|virustotal|wandb)[_. -]?\Z"
+    r"|adafruit|airtable|algolia|anthropic|azure|cohere|datadog|deepgram|elastic|fal|fastly|gemini|google|groq|heroku"
+    r"|hubspot"
+    r"|linear|mailgun|mistral|newrelic|notion|openai|pagerduty|pinecone|postmark|sendgrid|shodan|snyk|stripe|together"
+    r"|twilio"
+    r"|twitter|vercel|virustotal|wandb)(?:[_. -]?|[\"']?\s{0,2}(?::|=>)\s{0,2}[{\[]\s{0,4}[\"']?)\Z"
 )
 
 _NAME_REST: Final = r"(?:s|[а-я]{1,2})?"  # `пароля`, `passwords`
 _SECRET_REST: Final = r"(?:s|[_-]?(?:access[_-]?key|key[_-]?base|key|token|value|secret)|[а-я]{1,2})?"
 _NAME_END: Final = (
-    r"(?:[_-]?(?:[0-9]{1,3}|prod(?:uction)?|dev|live|staging|test|old|new|current|default|primary|b64|base64|hex|raw"
+    r"(?:[_-]?(?:[0-9]{1,3}|prod(?:uction)?|dev|live|staging|test|old|new|current|default|primary|confirm(?:ation)?"
+    r"|repeat|again|b64|base64|hex|raw"
     r"|str))?"
 )
 _CLOSE: Final = r"(?:\\{0,3}[\"'`])?\*{0,2}[\])]?"
@@ -81,16 +87,19 @@ _ABOUT: Final = r"(?:[ \t](?:for|to|of|on|in|from|от|для|к)[ \t][\w.@/ -]{
 _TYPE: Final = r"(?:[ \t]?:[ \t]?[&*]?[a-z][\w\[\]|.]{0,24}[ \t]?(?==))?"
 _QUOTE: Final = r"(?:\\{0,3}[\"'`]|[“”„«»‘’「」]|&quot;|&#3[49];|\\u0022|\*{2})"
 _LINK: Final = (
-    r"(?:is|are|was|be|been|will|now|still|just|currently|the|same|new|set|reset|changed?|changing|rotated|updated|to|as"
+    r"(?:is|are|was|be|been|will|now|still|just|currently|the|same|new|set|reset|changed?|changing|rotated|updated|to"
+    r"|as"
     r"|generated|password|send|value|name|key|type|string|content|default|text|cdata|plaintext|identify|level"
     r"|lautet|ist|jetzt|auf|neu|es|ahora|est|maintenant|sono|è|é|är|jest|to|это|теперь|は|是|为|為|이|는)"
 )
 """Words that may stand between a name and its value."""
 _GAP: Final = (
-    rf"(?:[\s:：=＝>→?|,(\[{{&!@]|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
-    r"|<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}"  # a here-document; a scheme as in `{SSHA}`
+    r"(?:<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}|[0-9](?=[ \t])"  # a here-document, a scheme as in `{SSHA}`, a level
     r"|[ \t]\w{1,16}=\"[\w#/:.-]{0,60}\"(?=[\s>/])"  # an attribute of the same element
-    r"|[)\]]{0,2}\.\w{1,20}\(|[\w:.]{1,32}\((?=[\"'`@brfu0-9])|\w{1,12}\([0-9]{1,4}\)"  # calls round the value
+    r"|!!\w{1,12}|&\w{1,24}(?=[ \t])|\+(?==)"  # YAML: a type, an anchor; what is appended
+    r"|:[ \t]?&?(?:'static )?[a-z][\w.]{0,16}[ \t]?(?==)|\w{1,12}\([0-9]{1,4}\)"  # a type
+    r"|[)\]]{0,2}\.\w{1,20}\(|[\w:.]{1,32}\((?=[\"'`@brfu0-9])"  # calls round the value
+    rf"|[\s:：=＝>→?|,(\[{{&!\]]|@(?=[\"'])|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
     r"){1,32}+"
 )
 _OPENED: Final = r"(?<=[\s:=>|,(\[{@brfuN\\][\"'`])"
@@ -102,8 +111,10 @@ _QUOTED_ENDS: Final = (
 _LOOSE_BARE: Final = r"(?P<bare>(?:[^\s\"'`“”„«»‘’「」<>()\[\]{}|&]|&(?![\w#]{1,20}[=;])){6,256}+)"
 _LOOSE: Final = rf"{_GAP}(?:{_QUOTED_ENDS}|{_LOOSE_BARE})"
 _TOPIC: Final = (
-    r"(?:[ \t](?:is|was|has|have)[ \t](?:been[ \t])?\w{3,12}(?=[ \t](?:to|for|as)\b))?(?:[ \t](?:for|to|of|on|in|at|from|от|для|к|von|für|zu|de|del|du|di|para|pour|na|do)"
-    r"(?:[ \t][\w.@/'%-]{1,24}){1,6}?(?:[ \t]\([^()\n]{1,40}\))?(?=[ \t]{0,2}(?:[:：=>→–—-]|(?:is|ist|es|est|это|to|auf)\b)))?"
+    r"(?:[ \t](?:is|was|has|have)[ \t](?:been[ \t])?\w{3,12}(?=[ \t](?:to|for|as)\b))?(?:[ \t](?:for|to|of|on|in|at"
+    r"|from|от|для|к|von|für|zu|de|del|du|di|para|pour|na|do)"
+    r"(?:[ \t][\w.@/'%-]{1,24}){1,6}?(?:[ \t]\([^()\n]{1,40}\))?(?=[ \t]{0,2}(?:[:：=>→–—-]|(?:is|ist|es|est|это|to"
+    r"|auf)\b)))?"
 )
 """`password for the staging box`, where a mark or a verb follows."""
 _OPERATOR: Final = (
@@ -201,11 +212,11 @@ VALUES: Final = (
         pattern=rf"(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
         judge=Judge.RANDOM,
     ),
-    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=16),
+    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=24),
     ValueRule(
         kind="secret",
-        anchors=("_auth", "_pat", "-pat"),
-        pattern=f"[_-](?:auth|pat){_ASSIGNED}",
+        anchors=("_auth",),
+        pattern=f"_auth{_ASSIGNED}",
         judge=Judge.RANDOM,
     ),
     ValueRule(
@@ -218,8 +229,8 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="secret",
-        anchors=("_key", "_token", "_secret", "_cred", "_auth", "_pat", "_salt", "_dsn", "_session"),
-        pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|PAT|SALT|DSN|SESSION){_LINE_VALUE}",
+        anchors=("_key", "_token", "_secret", "_cred", "_auth", "_salt", "_dsn", "_session"),
+        pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|SALT|DSN|SESSION){_LINE_VALUE}",
         judge=Judge.RANDOM,
         before=_LINE_BEFORE,
         reach=100,
@@ -254,7 +265,7 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="password",
-        anchors=(":*:", ":54", ":64", ":6543"),
+        anchors=(":*:", ":5432:"),
         pattern=r":(?:[0-9]{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<bare>\S{4,256})$",
         judge=Judge.ARGUMENT,
         before=r"^[\w.*-]{1,200}\Z",
@@ -302,7 +313,7 @@ VALUES: Final = (
         pattern=rf"key(?:[_-]data)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
         judge=Judge.LOOSE_RANDOM,
         before=rf"{_KEY_OF}|\b(?i:the|this|my|your|our|with)[ \t]\Z",
-        reach=16,
+        reach=24,
     ),
     ValueRule(
         kind="secret",
@@ -320,14 +331,16 @@ VALUES: Final = (
     ValueRule(
         kind="password",
         anchors=("identified ",),
-        pattern=r"identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'\"]{1,60}[ \t]{1,4})?(?:by|as|using)[ \t]{1,4}(?:password[ \t]{1,4})?"
+        pattern=r"identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'\"]{1,60}[ \t]{1,4})?(?:by|as|using)[ \t]{1,4}"
+        r"(?:password[ \t]{1,4})?"
         rf"(?:{_QUOTED}|(?P<bare>[^\s;'\"]{{4,256}}))",
         judge=Judge.ARGUMENT,
     ),
     ValueRule(
         kind="password",
         anchors=("password", 'replace "', "crypt("),
-        pattern=r"(?:password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|replace[ \t]|crypt\((?:[^\n'\"]{1,80},[ \t]{0,4})?)"
+        pattern=r"(?:password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|crypt\("
+        r"(?:[^\n'\"]{1,80},[ \t]{0,4})?)"
         r"(?:'(?P<quoted>[^'\n]{4,256})'|\"(?P<quoted1>[^\"\n]{4,256})\")",
         judge=Judge.ARGUMENT,
     ),
@@ -341,14 +354,16 @@ VALUES: Final = (
     ValueRule(
         kind="password",
         anchors=('"value"',),
-        pattern=r"\"value\"\s{0,4}:\s{0,4}\"(?P<quoted>[^\"\n]{6,512})\"\s{0,4},\s{0,40}\"(?:name|key)\"\s{0,4}:\s{0,4}\""
+        pattern=r"\"value\"\s{0,4}:\s{0,4}\"(?P<quoted>[^\"\n]{6,512})\"\s{0,4},\s{0,40}\"(?:name"
+        r"|key)\"\s{0,4}:\s{0,4}\""
         r"[\w.-]{0,60}?(?:pass|pwd|secret|token|api[_-]?key)",
         judge=Judge.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="password",
         anchors=("auth", "login", "connect", "pdo", "credential", "userpwd"),
-        pattern=r"(?:\w{0,24}(?:auth|login|connect|connection|credentials?|userpwd)|pdo)[\"']?[ \t]{0,2}[=:,]?[ \t]{0,2}[(\[ ]"
+        pattern=r"(?:\w{0,24}(?:auth|login|connect|connection|credentials?|userpwd)"
+        r"|pdo)[\"']?[ \t]{0,2}[=:,]?[ \t]{0,2}[(\[ ]"
         r"[^\n;]{0,160}?[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}(?:Some\()?[\"'](?P<quoted>[^\"'\n]{6,128})[\"']",
         judge=Judge.LOOSE_PASSWORD,
     ),
@@ -375,8 +390,10 @@ VALUES: Final = (
             "basic-auth",
             "basicauth",
         ),
-        pattern=r"(?:creds|credentials|logins?|access|accounts?|zugangsdaten|identifiants|credenciales|логин|доступ|user(?:pwd)?"
-        r"|authident|basic[_-]?auth)?[ \t]{0,4}[:=,(-]{0,2}[ \t\"']{0,4}(?:user[ \t])?[\w.@+-]{2,48}[ \t]{0,2}[/:][ \t]{0,2}"
+        pattern=r"(?:creds|credentials|logins?|access|accounts?|zugangsdaten|identifiants|credenciales|логин|доступ"
+        r"|user(?:pwd)?"
+        r"|authident|basic[_-]?auth)?[ \t]{0,4}[:=,(-]{0,2}[ \t\"']{0,4}"
+        r"(?:user[ \t])?[\w.@+-]{2,48}[ \t]{0,2}[/:][ \t]{0,2}"
         r"(?P<bare>[^\s\"'`<>()|,]{6,128})",
         judge=Judge.PAIR,
     ),
@@ -388,8 +405,8 @@ VALUES: Final = (
     ),
     ValueRule(
         kind="passcode",
-        anchors=("pin", "passcode", "otp", "2fa code"),
-        pattern=r"(?:pin(?:code)?|passcode|otp|2fa code)(?:[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?|[ \t](?:is|ist|es|est|это)[ \t])"
+        anchors=("pin", "passcode", "otp"),
+        pattern=r"(?:pin(?:code)?|passcode|otp)(?:[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?|[ \t](?:is|ist|es|est|это)[ \t])"
         r"(?P<bare>[0-9]{4,8})(?![\w.:])",
         judge=Judge.ANY,
         before=_WORD_START,
@@ -398,7 +415,8 @@ VALUES: Final = (
     ValueRule(
         kind="secret",
         anchors=("jwt.", "hmac", "fernet("),
-        pattern=r"(?:jwt\.(?:encode|sign|verify|decode)|(?:create_?)?hmac(?:\.new)?|fernet)\((?:[^\n\"'`]{0,60}|[\"']\w{3,12}[\"'],[ ])[bru]?"
+        pattern=r"(?:jwt\.(?:encode|sign|verify|decode)|(?:create_?)?hmac(?:\.new)?|fernet)\((?:[\"']\w{3,12}[\"'],[ ]"
+        r"|[^\n\"'`]{0,60})[bru]?"
         rf"(?:{_QUOTED})",
         judge=Judge.LOOSE_PASSWORD,
     ),
@@ -415,7 +433,7 @@ VALUES: Final = (
         judge=Judge.LOOSE_PASSWORD,
         before=r"^(?:  |\t){1,4}[\w.-]{1,100}\Z",
         reach=120,
-        only_with="stringdata:",
+        only_with="kind: secret",
     ),
     ValueRule(
         kind="url-token",
@@ -445,35 +463,43 @@ VALUES: Final = (
             "webhooks/",
             "/bot",
         ),
-        pattern=r"(?:infura\.io|alchemy\.com|hooks\.\w+\.\w+|/(?:password[/-])?(?:reset|verif\w{0,8}|confirm\w{0,8}|invit\w{0,6}|magic"
+        pattern=r"(?:infura\.io|alchemy\.com|hooks\.\w+\.\w+|/(?:password[/-])?(?:reset|verif\w{0,8}|confirm\w{0,8}"
+        r"|invit\w{0,6}|magic"
         r"|activat\w{0,4})[\w-]{0,24}|webhooks)(?:/[\w-]{1,24}){0,3}?/(?P<bare>[A-Za-z0-9_-]{12,512})",
         judge=Judge.PATH_TOKEN,
-    ),
-    ValueRule(
-        kind="url-token",
-        anchors=("/bot",),
-        pattern=r"/bot(?P<bare>[0-9]{8,10}:[A-Za-z0-9_-]{30,40})",
-        judge=Judge.ANY,
+        only_with="://",
     ),
     ValueRule(
         kind="url-token",
         anchors=("auth=", "jsessionid=", "phpsessid=", "sessionid=", "sid=", "ticket=", "otp=", "jwt="),
-        pattern=r"(?<=[?&;\"' ])(?:auth|(?:j|php)?sess(?:ion)?_?id|sid|ticket|otp|jwt)=(?P<bare>[A-Za-z0-9._~%-]{16,2048})",
+        pattern=r"(?<=[?&;\"' ])(?:auth|(?:j|php)?sess(?:ion)?_?id|sid|ticket|otp|jwt)="
+        r"(?P<bare>[A-Za-z0-9._~%-]{16,2048})",
         judge=Judge.RANDOM,
     ),
     ValueRule(
         kind="url-password",
-        anchors=("thin:", "sqlplus ", "expdp "),
-        pattern=r"(?:thin:|sqlplus (?:-\w )?|expdp )[\w.$-]{1,40}/(?P<bare>[^\s/@\"']{4,128})@",
+        anchors=("thin:", "sqlplus "),
+        pattern=r"(?:thin:|sqlplus (?:-\w )?)[\w.$-]{1,40}/(?P<bare>[^\s/@\"']{4,128})@",
         judge=Judge.ARGUMENT,
-    ),
-    ValueRule(
-        kind="private-key",
-        anchors=("0x",),
-        pattern=r"0x(?P<bare>[0-9a-f]{64})(?![0-9a-f])",
-        judge=Judge.ANY,
-        before=r"(?i:private|secret|accounts|wallet|signer|pk\b)[\w \t:=\[({\"'-]{0,24}\Z",
-        reach=48,
     ),
 )
 """Secrets by context. Order is rank, after every row of `TOKENS`."""
+
+_SERVICES: Final = (
+    "adafruit|adobe|airtable|algolia|alibaba|asana|atlassian|confluence|jira|beamer|bitbucket|bittrex|meraki"
+    "|cloudflare|codecov"
+    "|cohere|coinbase|confluent|contentful|datadog|discord|drone[_-]?ci|dropbox|dynatrace|etsy|facebook|fastly|figma"
+    "|finicity"
+    "|finnhub|flickr|freshbooks|freshdesk|gitter|gocardless|grafana|harness|heroku|hubspot|intercom|jfrog|artifactory"
+    "|kraken|kucoin"
+    "|launchdarkly|linear|linkedin|lob|looker|mailchimp|mailgun|mapbox|mattermost|maxmind|messagebird|netlify"
+    "|new[_-]?relic"
+    "|nytimes|octopus|okta|openweather|pagerduty|paypal|plaid|planetscale|privateai|rapidapi|segment|sendbird|sendgrid"
+    "|sentry"
+    "|shopify|sidekiq|slack|snyk|sonar\\w{0,4}|square|squarespace|stripe|sumo|telegram|tele[_-]?gram|travis|trello"
+    "|twilio|twitch"
+    "|twitter|typeform|vercel|yandex|zapier|zendesk|zoom|openai|anthropic|gemini|mistral|groq|azure|aws|gcp|firebase"
+    "|supabase"
+)
+BEFORE_SERVICE_TOKEN: Final = rf"(?:{_SERVICES})[ \t\w.-]{{0,20}}[\s'\"]{{0,3}}(?:=>|:=|\|\||[=:>,])[\s'\"`=]{{0,5}}\Z"
+"""What stands before a random value that is the token of a service, though nothing says so but the service's name."""

@@ -19,7 +19,7 @@ _ESCAPE: Final = re.compile(
     r"\\u00(?P<unicode>[2-7][0-9a-fA-F])|&(?P<name>quot|apos|amp|lt|gt);|&#(?P<number>[0-9]{2,3});|%(?P<percent>[2-7][0-9a-fA-F])"
 )
 _NAMED: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
-_MARKS: Final = ("\\u00", "&quot;", "&#", "&lt;", "%3A", "%3a", "%22", "%3D")
+_MARKS: Final = ("\\u00", "&quot;", "&#", "%3", "%2")
 _PIECE: Final = r"[A-Za-z0-9+/_=.-]"
 _SPLICE: Final = re.compile(
     rf"[\"'`](?<={_PIECE}{{8}}.)(?:[ \t]*(?:\+|\.|&)?[ \t]*(?:_|\\)?\n[ \t]*(?:\+|\.|&)?[ \t]*|[ \t]*[+.&][ \t]*)"

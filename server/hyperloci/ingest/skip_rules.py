@@ -19,6 +19,7 @@ GENERATED = "generated"
 LOCK_FILE = "a lock file"
 MINIFIED = "minified"
 SECRET = "may hold secrets"
+SECRET_NAME = "its name holds a secret; rename it to have it indexed"
 TOO_LARGE_CONFIG = f"configuration above {MAX_CONFIG_BYTES:,} bytes is data"
 UNDECODABLE = "in an encoding that cannot be told"
 
@@ -97,6 +98,28 @@ _FILE_PATTERNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "id_dsa",
             "id_ecdsa",
             "id_ed25519",
+            "id_ecdsa_sk",
+            "id_ed25519_sk",
+            "*.asc.key",
+            "*.ovpn",
+            "*.bcfks",
+            "*.pkcs12",
+            "*.kdb",
+            "*.psafe3",
+            "*.agilekeychain",
+            "*.rdp",
+            "*.mobileprovision",
+            ".vault-token",
+            ".vault_pass*",
+            "vault_pass.txt",
+            "vault-password*",
+            ".bash_history",
+            ".zsh_history",
+            ".mysql_history",
+            ".psql_history",
+            ".rediscli_history",
+            ".python_history",
+            ".node_repl_history",
             ".netrc",
             "_netrc",
             ".pgpass",
@@ -105,7 +128,24 @@ _FILE_PATTERNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             ".pypirc",
             ".htpasswd",
             ".git-credentials",
+            ".gem-credentials",
+            "git-credentials",
             ".dockercfg",
+            ".dockerconfigjson",
+            ".terraformrc",
+            "credentials.tfrc.json",
+            "terraform.rc",
+            ".mylogin.cnf",
+            ".msmtprc",
+            ".fetchmailrc",
+            ".offlineimaprc",
+            ".boto",
+            "rclone.conf",
+            "filezilla.xml",
+            "sitemanager.xml",
+            "wp-config.php",
+            "master.key",
+            "shadow",
             ".s3cfg",
             "credentials",
             "credentials.json",
@@ -119,7 +159,9 @@ _FILE_PATTERNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "*.tfstate",
             "*.tfstate.backup",
             "*.tfvars",
+            "*.tfvars.json",
             "kubeconfig",
+            "*.kubeconfig",
         ),
     ),
     (
@@ -162,6 +204,25 @@ _FILE_PATTERNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ),
 )
 
+_SECRET_PLACES: Final = frozenset(
+    (
+        (".docker", "config.json"),
+        (".kube", "config"),
+        (".aws", "config"),
+        (".azure", "accesstokens.json"),
+        (".azure", "msal_token_cache.json"),
+        (".gem", "credentials"),
+        (".cargo", "credentials.toml"),
+        (".m2", "settings.xml"),
+        (".m2", "settings-security.xml"),
+        ("gh", "hosts.yml"),
+        ("gcloud", "application_default_credentials.json"),
+        (".composer", "auth.json"),
+        (".config", "hub"),
+    )
+)
+"""Folder and file that only together tell that a file holds secrets."""
+
 _TEMPLATES: Final = re.compile(r"\.env\.(?:example|sample|template|dist)$")
 """Files that show which secrets there are, without any."""
 
@@ -191,9 +252,11 @@ def folder_reason(folder: Path) -> str | None:
     return reason if any(os.path.lexists(folder.parent / manifest) for manifest in beside) else None
 
 
-def name_reason(name: str) -> str | None:
-    """Say why a file of this name is never indexed."""
+def name_reason(name: str, folder: str = "") -> str | None:
+    """Say why a file of this name is never indexed; `folder` is the name of the one it lies in."""
     lowered = name.lower()
+    if (folder, lowered) in _SECRET_PLACES:
+        return SECRET
     if _TEMPLATES.search(lowered):
         return None
     return next((reason for reason, matches in _FILE_MATCHERS if matches(lowered)), None)

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from hyperloci.ingest.clean import clean
+from hyperloci.ingest.steering import steers
 
 
 class Where(StrEnum):
@@ -45,6 +46,7 @@ class Suspicion:
 
 HIDDEN_TEXT: Final = "hidden-text"
 BIDI_CONTROL: Final = "bidi-control"
+STEERING: Final = "steers-assistant"
 
 _EARLIER: Final = r"(?:previous|prior|above|earlier|preceding|foregoing|former|original)"
 _TOLD: Final = r"(?:instructions?|prompts?|directives?|orders|guidelines)"
@@ -171,6 +173,7 @@ REASONS: Final[dict[str, str]] = {
     HIDDEN_TEXT: "held invisible characters in the number or the order that hides text",
     BIDI_CONTROL: "held characters that show text in another order than it is read",
     **{rule.name: rule.reason for rule in SUSPICIONS},
+    STEERING: "asks an assistant for something sensitive and gives reasons not to ask (weighed in `steering.py`)",
 }
 """What every flag means."""
 
@@ -206,7 +209,19 @@ def suspicions(text: str, cleaned: str | None = None) -> tuple[str, ...]:
             searched = readable if rule.where is Where.TEXT else _comments(readable)
             if _pattern(rule).search(searched):
                 flags.append(rule.name)
+    if steers(readable):
+        flags.append(STEERING)
     return tuple(flags)
+
+
+def name_suspicions(name: str) -> tuple[str, ...]:
+    """Return the flags that the name of a file deserves: an order fits into one, with `-` or `_` between its words."""
+    return suspicions(" ".join(_WORD_OF_NAME.findall(name))) if len(name) >= MIN_ORDER else ()
+
+
+_WORD_OF_NAME: Final = re.compile(r"[^\W_]+|[.:,]")
+MIN_ORDER: Final = 24
+"""Characters of the shortest name that an order fits into."""
 
 
 def _hidden(text: str, cleaned: str) -> list[str]:

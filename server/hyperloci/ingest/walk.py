@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from hyperloci.ingest.boundary import safe_name
 from hyperloci.ingest.decode import HEAD_BYTES, decode_head
 from hyperloci.ingest.file_kinds import FileKind, kind_of
 from hyperloci.ingest.ignore import Chain, compile_rules, folder_rules, ignored_by, pattern_lines, read_rules
 from hyperloci.ingest.project_git import BrokenRepositoryError, find_repository
 from hyperloci.ingest.regular import open_regular
-from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, content_reason, folder_reason, name_reason
+from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, SECRET_NAME, content_reason, folder_reason, name_reason
 from hyperloci.model.answers import Skipped
 
 MAX_FILE_BYTES = 1_000_000
@@ -185,6 +186,8 @@ class _Tree:
         path = folder.prefix + name
         if _shown(path) != path:
             return _skip(_shown(path), "its name is not valid text")
+        if safe_name(name) != name:
+            return _skip(path, SECRET_NAME)
         try:
             status = os.lstat(self.root / path)
             if stat.S_ISLNK(status.st_mode):
@@ -206,7 +209,8 @@ class _Tree:
 
     def _judge_file(self, chain: Chain, path: str, target: str, status: os.stat_result) -> Found | Skipped:
         """Judge a file: `path` is what it is called, `target` what is read (the same, but for a link)."""
-        reason = name_reason(PurePosixPath(path).name) or self._ignored(chain, path)
+        pure = PurePosixPath(path)
+        reason = name_reason(pure.name, pure.parent.name) or self._ignored(chain, path)
         if reason:
             return _skip(path, reason)
         if not stat.S_ISREG(status.st_mode):
@@ -252,7 +256,7 @@ class _Tree:
             if not itself.reason.startswith(IGNORED):
                 return _skip(path, itself.reason)
             folder = self.enter(path.rpartition("/")[0])[0] if "/" in path else self.top()
-            reason = name_reason(PurePosixPath(target).name)
+            reason = name_reason(PurePosixPath(target).name, PurePosixPath(target).parent.name)
             return _skip(path, reason) if reason else self._judge_file(folder.chain, path, target, status)
         except (OSError, RuntimeError) as error:
             return _skip(path, f"a symbolic link that leads nowhere: {getattr(error, 'strerror', None) or error}")
@@ -296,7 +300,7 @@ class _Tree:
 
 
 def _skip(path: str, reason: str) -> Skipped:
-    return Skipped(path=path, reason=reason)
+    return Skipped(path=safe_name(path), reason=reason)
 
 
 def _shown(path: str) -> str:

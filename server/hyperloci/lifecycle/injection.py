@@ -237,11 +237,16 @@ def _plain(text: str) -> str:
     return _SPACE.sub(" ", _TAG_LIKE.sub(r"(\1\2", text)).strip()
 
 
+_PLAIN_PATH: Final = re.compile(r"[\w./@+~#-]{1,200}")
+
+
 def _place(hit: Hit) -> str:
     source = hit.source
     if source.path is not None:
         lines = f":{source.line_start}" if source.line_start else ""
-        return _plain(f"{source.path}{lines}")
+        # A name is written by others too: with a blank in it, it could be read as a sentence of ours.
+        path = source.path if _PLAIN_PATH.fullmatch(source.path) else json.dumps(source.path, ensure_ascii=False)
+        return _plain(f"{path}{lines}")
     return _SOURCE_WORDS.get(Origin(source.kind), source.kind) if source.kind in set(Origin) else source.kind
 
 

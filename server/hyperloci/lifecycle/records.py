@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from hyperloci.ingest.boundary import Prepared
+from hyperloci.ingest.boundary import Prepared, safe_name
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.spoken import is_users_own, storable
 from hyperloci.ingest.tool_use import describe
@@ -98,7 +98,7 @@ class Records:
             at=self._now,
             text=prepared.text,
             flags=prepared.flags,
-            path=None if path is None else str(path),
+            path=None if path is None else safe_name(str(path)),
         )
 
     def _id(self, kind: RecordKind, text: str, told: str | None) -> str:
