@@ -187,6 +187,8 @@ markdown = joined(
     "+++\n",
     "[x](y.md)",
     "[x]: y\n",
+    "[x](http://[::1/a)",
+    "<http://[",
     "![",
     "](",
     "<div>\n",
