@@ -519,7 +519,8 @@ def test_the_longest_patterns_are_compiled(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name",
     [
-        ".docker/config.json", ".kube/config", ".aws/credentials", ".aws/config", ".m2/settings.xml", ".cargo/credentials.toml",
+        ".docker/config.json", ".kube/config", ".aws/credentials", ".aws/config", ".m2/settings.xml",
+        ".cargo/credentials.toml",
         "vault.kdbx", "release.jks", "terraform.tfstate", "prod.tfvars.json", "id_ed25519_sk", ".git-credentials",
         ".netrc", ".pgpass", ".htpasswd", ".bash_history", "client.ovpn", ".vault-token", "shadow", "config/master.key",
     ],

@@ -137,7 +137,8 @@ class Indexer:
             raise BadRequestError(f"{self.root} is too broad to be indexed; open a folder inside it.")
         if self._settings.exclude_fault is not None:
             raise ConfigurationError(
-                f"{self._settings.exclude_fault} Nothing is indexed before that is corrected: it may say what to leave out."
+                f"{self._settings.exclude_fault} Nothing is indexed before that is corrected: it may say what to leave"
+                " out."
             )
         if not self.root.is_dir():
             raise NotFoundError(f"The project's folder {self.root} is not there; nothing was forgotten.")
