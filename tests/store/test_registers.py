@@ -66,8 +66,8 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
 def tables_with_scopes(store: Store) -> list[str]:
     rows = store.connection.execute(
         "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'scope_key'"
-        # When topics were looked for, and how far the history is read, is noted anew; a scope that goes is no longer one
-        # to be taken over.
+        # When topics were looked for, and how far the history is read, is noted anew; a scope that goes is no longer
+        # one to be taken over.
         " WHERE m.type = 'table' AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames')"
         " ORDER BY m.name"
     )
