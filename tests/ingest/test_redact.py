@@ -221,7 +221,8 @@ HOSTILE = [
     "gcntfy-", "sig=", "1//0", "0000000000000000000000000000000-", "Bearer ", "basic ", ":5432:a:", "--token ",
     "-storepass ",
     "curl -u a:b ", "cookie: a=", "| password |\n", "password,a1B2c3D4!\n", "echo x | ", "'a' +\n", "password for a b ",
-    "insert into t (a) values (", "aGVsbG8gd29ybGQg", "jwt.encode(", "\\u0022", "&quot;", "<<< ", "identified by ", "\\\n",
+    "insert into t (a) values (", "aGVsbG8gd29ybGQg", "jwt.encode(", "\\u0022", "&quot;", "<<< ",
+    "identified by ", "\\\n",
 ]  # fmt: skip
 
 

@@ -496,7 +496,8 @@ def test_one_path_is_judged_as_the_walk_judges_it(
 @pytest.mark.parametrize(
     "name",
     [
-        ".docker/config.json", ".kube/config", ".aws/credentials", ".aws/config", ".m2/settings.xml", ".cargo/credentials.toml",
+        ".docker/config.json", ".kube/config", ".aws/credentials", ".aws/config", ".m2/settings.xml",
+        ".cargo/credentials.toml",
         "vault.kdbx", "release.jks", "terraform.tfstate", "prod.tfvars.json", "id_ed25519_sk", ".git-credentials",
         ".netrc", ".pgpass", ".htpasswd", ".bash_history", "client.ovpn", ".vault-token", "shadow", "config/master.key",
     ],

@@ -64,7 +64,8 @@ EVIDENCE: Final = (
                   "llama", "mistral", "grok", "deepseek", "llm", "language model", "chatbot", "assist", "agent",
                   "anthropic", "ai:", "ai,", " ai ", "ais ", "a.i", "ki:", "ki-", "l'ia", "la ia", "reads this",
                   "reading this", "read this", "processes this", "processing this", "summarizes this", "asistent",
-                  "ии", "ассист", "нейросет", "модел", "助手", "模型", "人工智能", "アシスタント", "aiへ", "aiは", "ai："),
+                  "ии", "ассист", "нейросет", "модел", "助手", "模型", "人工智能",
+                  "アシスタント", "aiへ", "aiは", "ai："),
         pattern=r"\b(?:note|notice|attention|message|instructions?|hint|memo|warning|important|reminder|request|task"
         r"|todo|hey|hi"
         r"|hello|dear|psst|ps|fyi|hinweis|achtung|anweisung|notiz|nota|aviso|atención|atenção|instrucciones|consigne"
@@ -194,7 +195,8 @@ EVIDENCE: Final = (
         r"|\b(?:nutzer|benutzer|anwender)\w{0,3} hat (?:bereits |schon )?(?:zugestimmt|erlaubt|genehmigt|bestätigt)"
         r"|usuario (?:ya )?(?:ha )?(?:aceptó|autorizó|aceptado|autorizado|aprobó|está de acuerdo)"
         r"|utilisateur (?:a |est )?(?:déjà )?(?:accepté|autorisé|approuvé|donné son accord|d'accord)"
-        r"|пользовател\w{1,2} (?:уже )?(?:соглас|разреш|одобр|дал)|用户(?:已经?|已)?(?:同意|授权|批准)|ユーザーは?.{0,4}(?:同意|承認|許可)",
+        r"|пользовател\w{1,2} (?:уже )?(?:соглас|разреш|одобр|дал)"
+        r"|用户(?:已经?|已)?(?:同意|授权|批准)|ユーザーは?.{0,4}(?:同意|承認|許可)",
         opens=True,
     ),
     Evidence(
