@@ -168,7 +168,7 @@ def _spans(text: str) -> Iterator[_Span]:
     yield from _tokens(text, words, runs)
     yield from _unknown_tokens(text, words)
     if "_" in runs and "=" in runs:
-        for match in _UNKNOWN_BASE64.finditer(text):
+        for match in _unknown_base64_pattern().finditer(text):
             if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
                 yield *match.span(), len(TOKENS) + len(VALUES), "token"
     last = len(TOKENS) + len(VALUES)
@@ -196,28 +196,38 @@ def _elsewhere(text: str, lowered: str, rank: int) -> Iterator[_Span]:
         yield start, end, rank, "session-cookie"
 
 
-_NAMED_AFTER: Final = re.compile(
-    r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
-    r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase"
-    r"|passwort|contraseña)"
-)
-_AT_TCP: Final = re.compile(r"@tcp\(")
-_LAST_WORD: Final = re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
+@cache
+def _named_after_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
+        r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase"
+        r"|passwort|contraseña)"
+    )
+
+
+@cache
+def _at_tcp_pattern() -> re.Pattern[str]:
+    return re.compile(r"@tcp\(")
+
+
+@cache
+def _last_word_pattern() -> re.Pattern[str]:
+    return re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
 
 
 def _named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield passwords that stand before what says that they are one: `with hunter2! as the password`."""
     if "passw" in lowered or "passphrase" in lowered or "contraseña" in lowered:
-        for match in _NAMED_AFTER.finditer(lowered):
-            word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
+        for match in _named_after_pattern().finditer(lowered):
+            word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
             if word and _is_password(word.group()):
                 yield word.span()
 
 
 def _before_host(text: str) -> Iterator[tuple[int, int]]:
     """Yield the password of `user:password@tcp(host)`, which has no `//` before it."""
-    for match in _AT_TCP.finditer(text):
-        word = _LAST_WORD.search(text, max(0, match.start() - 128), match.start())
+    for match in _at_tcp_pattern().finditer(text):
+        word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
         if word and ":" in word.group():
             yield word.start() + word.group().index(":") + 1, word.end()
 
@@ -227,10 +237,10 @@ def _header_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     for name in _HEADERS:
         done = 0
         for at in _occurrences(lowered, name):
-            if at < done or not _HEADER_END.match(text, at + len(name)):
+            if at < done or not _header_end_pattern().match(text, at + len(name)):
                 continue
             done = min(len(text), at + MAX_HEADER)
-            for match in _HEADER_VALUE.finditer(text, at + len(name), done):
+            for match in _header_value_pattern().finditer(text, at + len(name), done):
                 if match["end"]:
                     done = match.start()
                     break
@@ -241,8 +251,16 @@ def _header_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 MAX_HEADER: Final = 4096
 """Characters of a header that are looked at: as many as servers take."""
 _HEADERS: Final = ("cookie", "authorization")
-_HEADER_END: Final = re.compile(r"s?[\\\"'\])]{0,4}[ \t]{0,2}[:=,]")
-_HEADER_VALUE: Final = re.compile(r"(?<![\w%.~+/-])(?P<value>[\w%.~+/-]{16,2048}={0,2})|(?P<end>\n)")
+
+
+@cache
+def _header_end_pattern() -> re.Pattern[str]:
+    return re.compile(r"s?[\\\"'\])]{0,4}[ \t]{0,2}[:=,]")
+
+
+@cache
+def _header_value_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w%.~+/-])(?P<value>[\w%.~+/-]{16,2048}={0,2})|(?P<end>\n)")
 
 
 def _nearby(text: str, lowered: str) -> Iterator[tuple[int, int]]:
@@ -254,8 +272,8 @@ def _nearby(text: str, lowered: str) -> Iterator[tuple[int, int]]:
             end = text.find("\n", at, at + MAX_PROSE)
             end = min(len(text), at + MAX_PROSE) if end < 0 else end
             line = text[start:end]
-            if at >= done and not _CODE.search(line):
-                for match in _PROSE_WORD.finditer(line):
+            if at >= done and not _code_pattern().search(line):
+                for match in _prose_word_pattern().finditer(line):
                     if is_made(match.group()) and is_strong(match.group()):
                         yield start + match.start(), start + match.end()
                 done = end
@@ -265,8 +283,16 @@ def _nearby(text: str, lowered: str) -> Iterator[tuple[int, int]]:
 MAX_PROSE: Final = 300
 """Characters of a line on either side of a name that may be one sentence with it."""
 _PROSE_NAMES: Final = ("passw", "passphrase", "парол", "contraseña", "mot de passe", "kennwort")
-_CODE: Final = re.compile(r"[={}<>]|\w\(|\(\)|;$|::|://|[\"']\]")
-_PROSE_WORD: Final = re.compile(r"(?<![^\s\"'`“„«*(])[^\s\"'`“”„«»<>()]{8,64}(?<![.,;:!?*])(?=[\s\"'`”»*).,;:!?]|\Z)")
+
+
+@cache
+def _code_pattern() -> re.Pattern[str]:
+    return re.compile(r"[={}<>]|\w\(|\(\)|;$|::|://|[\"']\]")
+
+
+@cache
+def _prose_word_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<![^\s\"'`“„«*(])[^\s\"'`“”„«»<>()]{8,64}(?<![.,;:!?*])(?=[\s\"'`”»*).,;:!?]|\Z)")
 
 
 def _holds_secret(decoded: str) -> bool:
@@ -386,10 +412,14 @@ def _of_service() -> re.Pattern[str]:
 
 
 _UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)
-_UNKNOWN_BASE64: Final = re.compile(
-    r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}"
-    r"(?![A-Za-z0-9])"
-)
+
+
+@cache
+def _unknown_base64_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}"
+        r"(?![A-Za-z0-9])"
+    )
 
 
 def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:

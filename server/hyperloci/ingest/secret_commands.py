@@ -89,20 +89,39 @@ COMMANDS: Final = (
 )  # fmt: skip
 """What is known of commands; where two rows name a command, both look."""
 
-_STDIN: Final = re.compile(
-    r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\"|'[^'\n]{4,256}'"
-    r"|[^\s|\"']{4,256})[ \t]*"
-    r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|--stdin|sudo[ \t]+-S"
-    r"|chpasswd|secret|passwd"
-    r"|cryptsetup|luksOpen|gpg[^\n]{0,40}passphrase-fd|login))",
-    re.IGNORECASE,
-)
-_HERE_STRING: Final = re.compile(
-    r"<<<[ \t]*(?:\"(?P<a>[^\"\n]{4,256})\"|'(?P<b>[^'\n]{4,256})'|(?P<c>[^\s\"']{4,256}))"
-)
-_WORD: Final = re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\]|[\"'](?=\S))+")
-_END: Final = re.compile(r"(?<!\\)\n|[ \t][|;]|[;|](?=[ \t\n])|&&")
-_PAIR: Final = re.compile(r"[^\s:%,\"']{1,64}[:%,](?P<value>.{4,256})\Z", re.DOTALL)
+
+@cache
+def _stdin_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\""
+        r"|'[^'\n]{4,256}'"
+        r"|[^\s|\"']{4,256})[ \t]*"
+        r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|--stdin|sudo[ \t]+-S"
+        r"|chpasswd|secret|passwd"
+        r"|cryptsetup|luksOpen|gpg[^\n]{0,40}passphrase-fd|login))",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _here_string_pattern() -> re.Pattern[str]:
+    return re.compile(r"<<<[ \t]*(?:\"(?P<a>[^\"\n]{4,256})\"|'(?P<b>[^'\n]{4,256})'|(?P<c>[^\s\"']{4,256}))")
+
+
+@cache
+def _word_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?:\"(?:[^\"\\\n]|\\.)*+\"|'[^'\n]*+'|\\[^\n]|[^\s\"'\\]|[\"'](?=\S))+")
+
+
+@cache
+def _end_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<!\\)\n|[ \t][|;]|[;|](?=[ \t\n])|&&")
+
+
+@cache
+def _pair_pattern() -> re.Pattern[str]:
+    return re.compile(r"[^\s:%,\"']{1,64}[:%,](?P<value>.{4,256})\Z", re.DOTALL)
+
 
 _Span = tuple[int, int]
 
@@ -118,12 +137,12 @@ def command_spans(text: str, lowered: str) -> Iterator[_Span]:
             for name, rules in names.items():
                 yield from _named_spans(text, 0, len(text), name, rules)
     if "echo " in text or "printf " in text:
-        for match in _STDIN.finditer(text):
+        for match in _stdin_pattern().finditer(text):
             start, end = _unquoted(text, *match.span("value"))
             if _is_secret(text, start, end):
                 yield start, end
     if "<<<" in text:
-        for match in _HERE_STRING.finditer(text):
+        for match in _here_string_pattern().finditer(text):
             start, end = match.span(match.lastgroup or "c")
             if _is_secret(text, start, end, Judge.LOOSE_PASSWORD):
                 yield start, end
@@ -165,7 +184,7 @@ def _named_spans(text: str, start: int, end: int, name: str, rules: list[Command
     at = text.find(name, start, end)
     while at >= 0:
         if not text[at - 1 : at].isalnum() and text[at - 1 : at] not in ("-", "_", ".", "@"):
-            line_end = _END.search(text, at + len(name), at + len(name) + MAX_LINE)
+            line_end = _end_pattern().search(text, at + len(name), at + len(name) + MAX_LINE)
             stop = line_end.start() if line_end else at + len(name) + MAX_LINE
             yield from _line_spans(text, at + len(name), stop, rules)
             at = max(at, stop - len(name))  # the same command once more on its own line is an argument of it
@@ -208,7 +227,7 @@ def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
 def _line_spans(text: str, start: int, stop: int, rules: list[CommandRule]) -> Iterator[_Span]:
     if text[start : start + 1] in ('"', "'"):  # a list of words: `["redis-cli", "-a", "secret"]`
         start += 2
-    words = [match.span() for match in _WORD.finditer(text, start, stop)]
+    words = [match.span() for match in _word_pattern().finditer(text, start, stop)]
     if (
         words and words[0][0] == start and text[start - 1] not in " ,"
     ):  # the rest of the command's name: `mongosh`, `mysqldump`
@@ -246,7 +265,7 @@ def _rule_spans(text: str, words: list[_Span], rule: CommandRule) -> Iterator[_S
 def _pair(text: str, span: _Span | None) -> Iterator[_Span]:
     if span:
         begin, end = _unquoted(text, *span)
-        if match := _PAIR.match(text[begin:end]):
+        if match := _pair_pattern().match(text[begin:end]):
             yield begin + match.start("value"), end
 
 

@@ -8,6 +8,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -110,41 +111,73 @@ _WELL_KNOWN: Final = frozenset(
 )
 _DOTTED: Final = re.compile(r"[A-Za-z_$][\w$]*+(?:(?:\.|->|::)[A-Za-z_$][\w$]*+)*+\Z")
 _CONSTANT: Final = re.compile(r"[A-Za-z_]+(?:\.[A-Za-z_]+)*\Z")
-_NAME_LIKE: Final = re.compile(
-    r"pass|pwd|secret|token|user|login|hash|field|param|input|env|config|key|cred|auth|value|text", re.I
-)
+
+
+@cache
+def _name_like_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"pass|pwd|secret|token|user|login|hash|field|param|input|env|config|key|cred|auth|value|text", re.I
+    )
+
+
 _BARE_NEEDS_QUOTES: Final = frozenset({"==", "===", "!=", "->", "<-", ",", "||", "::"})
-_HASH_PREFIX: Final = re.compile(r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag)[0-9]*$", re.IGNORECASE)
-_EXAMPLE_HOST: Final = re.compile(r"@(?:[\w-]{1,30}\.){0,2}(?:example|test|invalid)\b", re.IGNORECASE)
-_KEY_PREFIX: Final = re.compile(
-    r"(?:^|_)(?:pat|key|tok|token|secret|sk|rk|api|apikey|live|auth)(?:_|$)|key$|tok$", re.IGNORECASE
-)
+
+
+@cache
+def _hash_prefix_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag)[0-9]*$", re.IGNORECASE)
+
+
+@cache
+def _example_host_pattern() -> re.Pattern[str]:
+    return re.compile(r"@(?:[\w-]{1,30}\.){0,2}(?:example|test|invalid)\b", re.IGNORECASE)
+
+
+@cache
+def _key_prefix_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?:^|_)(?:pat|key|tok|token|secret|sk|rk|api|apikey|live|auth)(?:_|$)|key$|tok$", re.IGNORECASE)
+
+
 _SEPARATED: Final = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+\Z", re.IGNORECASE)
 
 
-_DICEWARE: Final = re.compile(r"[A-Za-z]{3,12}(?:[-_. ][A-Za-z]{3,12}){2,7}[-_. ]?[0-9]{2,4}\Z")
+@cache
+def _diceware_pattern() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z]{3,12}(?:[-_. ][A-Za-z]{3,12}){2,7}[-_. ]?[0-9]{2,4}\Z")
+
+
 """`copper-lantern-maple42`: words, but joined by someone who wanted a password."""
-_TYPE_NAME: Final = re.compile(
-    r"[A-Za-z_][\w.:]*(?:Key|Token|Secret|Password|Type|Name|Config|Provider|Error|Request)s?\Z"
-)
 
 
-_TECHNICAL: Final = re.compile(
-    r"[A-Za-z]{0,3}[0-9]{1,4}(?:[.:/-][0-9A-Za-z]{1,6}){1,6}\Z"  # versions, dates, times, addresses
-    r"|[<>=~^v]{0,2}[0-9][0-9.,_]{0,20}[a-zA-Z%]{0,6}\Z"  # numbers with units
-    r"|[A-Z]{2,10}[-_]?[0-9]{1,6}[a-z]?\Z"  # RFC7636, AES256, JIRA-12
-    r"|[\w.+-]{1,64}@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}\Z"  # mail addresses
-    r"|(?i:https?|ftp|ssh|git|urn)[:+]"
-    r"|[\w.:-]{1,80}[(\[{]|.{0,80}[)\]}]"
-    r"|0x[0-9a-fA-F]{1,63}\Z|\w{1,24}=-?[0-9.]{1,8}\Z|\\"
-)
-_TECHNICAL_WORD: Final = re.compile(
-    r"[A-Za-z]{1,24}[0-9]{1,2}\Z"  # form2, OAuth2, Python3
-    r"|[\w-]{1,80}\.[a-z]{1,5}[0-9]?\Z"  # file names
-    r"|.{0,80}(?:->|::|&&|\|\||==\S|!=\w|<|>)"
-    r"|(?i:[a-z]{1,20}[:=])[a-z0-9_]{0,20}\Z"
-    r"|[\w.@%~+-]{0,80}/[\w./@%~+-]{0,200}\Z"  # paths
-)
+@cache
+def _type_name_pattern() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z_][\w.:]*(?:Key|Token|Secret|Password|Type|Name|Config|Provider|Error|Request)s?\Z")
+
+
+@cache
+def _technical_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"[A-Za-z]{0,3}[0-9]{1,4}(?:[.:/-][0-9A-Za-z]{1,6}){1,6}\Z"  # versions, dates, times, addresses
+        r"|[<>=~^v]{0,2}[0-9][0-9.,_]{0,20}[a-zA-Z%]{0,6}\Z"  # numbers with units
+        r"|[A-Z]{2,10}[-_]?[0-9]{1,6}[a-z]?\Z"  # RFC7636, AES256, JIRA-12
+        r"|[\w.+-]{1,64}@[\w-]{1,40}(?:\.[\w-]{1,40}){1,4}\Z"  # mail addresses
+        r"|(?i:https?|ftp|ssh|git|urn)[:+]"
+        r"|[\w.:-]{1,80}[(\[{]|.{0,80}[)\]}]"
+        r"|0x[0-9a-fA-F]{1,63}\Z|\w{1,24}=-?[0-9.]{1,8}\Z|\\"
+    )
+
+
+@cache
+def _technical_word_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"[A-Za-z]{1,24}[0-9]{1,2}\Z"  # form2, OAuth2, Python3
+        r"|[\w-]{1,80}\.[a-z]{1,5}[0-9]?\Z"  # file names
+        r"|.{0,80}(?:->|::|&&|\|\||==\S|!=\w|<|>)"
+        r"|(?i:[a-z]{1,20}[:=])[a-z0-9_]{0,20}\Z"
+        r"|[\w.@%~+-]{0,80}/[\w./@%~+-]{0,200}\Z"  # paths
+    )
+
+
 """What only looks technical where capitals, small letters and digits don't change often."""
 MIN_PATH_TOKEN: Final = 12
 """Shortest segment of a path that may be a secret, where the address says that one stands there."""
@@ -166,12 +199,16 @@ def is_token(value: str) -> bool:
 def is_unknown_token(word: str) -> bool:
     """Tell whether `prefix_body` has a body that only a generator makes: base62, or hex after a prefix like `key`."""
     prefix, _, body = word.replace("-", "_").rpartition("_")
-    if _HASH_PREFIX.search(prefix) or not is_token(word) or not any(character.isdigit() for character in body):
+    if (
+        _hash_prefix_pattern().search(prefix)
+        or not is_token(word)
+        or not any(character.isdigit() for character in body)
+    ):
         return False
     if any(character.isupper() for character in body) and any(character.islower() for character in body):
         return entropy(body) >= MIN_UNKNOWN_ENTROPY and choppiness(body) >= MIN_UNKNOWN_CHOPPINESS
     return (
-        bool(_KEY_PREFIX.search(prefix))
+        bool(_key_prefix_pattern().search(prefix))
         and not prefix.istitle()
         and prefix in (prefix.lower(), prefix.upper())
         and choppiness(body) >= MIN_CHOPPINESS
@@ -225,7 +262,7 @@ def _is_random(candidate: Candidate) -> bool:
         return False
     if not candidate.quoted and _CONSTANT.match(candidate.value):
         return False
-    if _TYPE_NAME.match(candidate.value) or any(character.isspace() for character in candidate.value):
+    if _type_name_pattern().match(candidate.value) or any(character.isspace() for character in candidate.value):
         return False
     return looks_random(candidate.value) or is_made(candidate.value)
 
@@ -244,7 +281,7 @@ def _is_password(candidate: Candidate) -> bool:
         return False
     if _classes(value) >= 3:
         return True
-    if _NAME_LIKE.search(value) or candidate.after[:1] in (",", ")"):
+    if _name_like_pattern().search(value) or candidate.after[:1] in (",", ")"):
         return False
     return _classes(value) >= 2 and (candidate.operator != "=" or candidate.after[:1] in ("", "\n", ";", "&"))
 
@@ -256,7 +293,7 @@ def _is_line_password(candidate: Candidate) -> bool:
         and not _is_word(value)
         and _classes(value) >= 2
         and candidate.after[:1] != "("
-        and not _TECHNICAL.match(value)
+        and not _technical_pattern().match(value)
     )
 
 
@@ -273,7 +310,7 @@ def _is_url_password(candidate: Candidate) -> bool:
     return (
         len(value) >= OPTION_PASSWORD_LENGTH
         and value.lower() not in _WELL_KNOWN
-        and not _EXAMPLE_HOST.match(candidate.after)
+        and not _example_host_pattern().match(candidate.after)
     )
 
 
@@ -283,7 +320,7 @@ def _is_word(value: str) -> bool:
         return True
     if _DOTTED.match(value) and choppiness(value) < MIN_CHOPPINESS and ("." in value or "->" in value or "::" in value):
         return True
-    if _DICEWARE.match(value) and not _NAME_LIKE.search(value):
+    if _diceware_pattern().match(value) and not _name_like_pattern().search(value):
         return False
     return bool(_SEPARATED.match(value)) and choppiness(value) < MIN_CHOPPINESS
 
@@ -328,7 +365,7 @@ def _is_argument(candidate: Candidate) -> bool:
         return False
     if _classes(value) >= 2:
         return not (_DOTTED.match(value) and "." in value) or choppiness(value) >= MIN_CHOPPINESS
-    return len(value) >= PASSWORD_LENGTH and value.isalpha() and not _NAME_LIKE.search(value)
+    return len(value) >= PASSWORD_LENGTH and value.isalpha() and not _name_like_pattern().search(value)
 
 
 def _is_loose_password(candidate: Candidate) -> bool:
@@ -364,8 +401,10 @@ def _is_path_token(candidate: Candidate) -> bool:
 
 def _is_technical(value: str) -> bool:
     """Tell versions, dates, numbers with units, addresses, paths, file names and calls from passwords."""
-    return bool(_TECHNICAL.match(value)) or (
-        _TECHNICAL_WORD.match(value) is not None and choppiness(value) < MIN_PATH_CHOPPINESS and not value.endswith("=")
+    return bool(_technical_pattern().match(value)) or (
+        _technical_word_pattern().match(value) is not None
+        and choppiness(value) < MIN_PATH_CHOPPINESS
+        and not value.endswith("=")
     )
 
 

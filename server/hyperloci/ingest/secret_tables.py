@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from hyperloci.ingest.secret_judges import Candidate, Judge, judge
@@ -12,21 +13,40 @@ MAX_ROWS: Final = 500
 MAX_ROW: Final = 2_000
 """Rows below one head, and characters of a row, that are looked at."""
 
-_HEAD_CELL: Final = re.compile(
-    r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort|kennwort"
-    r"|пароль"
-    r"|mot de passe|contraseña)[\s\"'`*]*\Z",
-    re.IGNORECASE,
-)
-_PLAIN_CELL: Final = re.compile(r"[\s\"'`*]*[\w./ -]{0,40}[\s\"'`*]*\Z")
+
+@cache
+def _head_cell_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort"
+        r"|kennwort"
+        r"|пароль"
+        r"|mot de passe|contraseña)[\s\"'`*]*\Z",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _plain_cell_pattern() -> re.Pattern[str]:
+    return re.compile(r"[\s\"'`*]*[\w./ -]{0,40}[\s\"'`*]*\Z")
+
+
 _NAMES: Final = ("pass", "pwd", "secret", "token", "api", "kennwort", "пароль", "contraseña")
 _DELIMITERS: Final = ("|", "\t", ",", ";")
-_INSERT: Final = re.compile(
-    r"insert\s{1,4}(?:ignore\s{1,4})?into\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}\("
-    r"(?P<columns>[^()]{1,1000})\)\s{0,4}values\s{0,4}",
-    re.IGNORECASE,
-)
-_ROW_VALUE: Final = re.compile(r"'(?:[^'\n]|'')*+'|[^,()'\n]++|(?P<next>,)|(?P<close>\))|(?P<open>\()|'|\n")
+
+
+@cache
+def _insert_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"insert\s{1,4}(?:ignore\s{1,4})?into\s{1,4}[\w.\"`\[\]]{1,120}\s{0,4}\("
+        r"(?P<columns>[^()]{1,1000})\)\s{0,4}values\s{0,4}",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _row_value_pattern() -> re.Pattern[str]:
+    return re.compile(r"'(?:[^'\n]|'')*+'|[^,()'\n]++|(?P<next>,)|(?P<close>\))|(?P<open>\()|'|\n")
+
 
 _Span = tuple[int, int]
 
@@ -61,8 +81,8 @@ def insert_spans(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of the values that an INSERT puts into columns of secrets."""
     if "insert" not in lowered:
         return
-    for match in _INSERT.finditer(text):
-        columns = [bool(_HEAD_CELL.match(name)) for name in match["columns"].split(",")]
+    for match in _insert_pattern().finditer(text):
+        columns = [bool(_head_cell_pattern().match(name)) for name in match["columns"].split(",")]
         if any(columns):
             yield from _inserted(text, match.end(), columns)
 
@@ -71,8 +91,8 @@ def _columns(text: str, start: int, end: int) -> Iterator[_Span]:
     head = text[start:end]
     for delimiter in _DELIMITERS:
         cells = head.split(delimiter)
-        if len(cells) > 1 and all(_PLAIN_CELL.match(cell) for cell in cells):
-            secret = [place for place, cell in enumerate(cells) if _HEAD_CELL.match(cell)]
+        if len(cells) > 1 and all(_plain_cell_pattern().match(cell) for cell in cells):
+            secret = [place for place, cell in enumerate(cells) if _head_cell_pattern().match(cell)]
             if secret:
                 yield from _rows(text, end + 1, delimiter, len(cells), secret)
             return
@@ -108,7 +128,7 @@ def _cell(text: str, start: int, end: int) -> Iterator[_Span]:
 
 def _inserted(text: str, at: int, columns: list[bool]) -> Iterator[_Span]:
     column = 0
-    for match in _ROW_VALUE.finditer(text, at, at + MAX_ROW * 10):
+    for match in _row_value_pattern().finditer(text, at, at + MAX_ROW * 10):
         if match["open"]:
             column = 0
         elif match["next"]:

@@ -10,27 +10,57 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 MAX_DECODED: Final = 16_384
 """Characters of one base64 run that are decoded: a secret stands in a short one, or at the start of a long one."""
 
-_ESCAPE: Final = re.compile(
-    r"\\u00(?P<unicode>[2-7][0-9a-fA-F])|&(?P<name>quot|apos|amp|lt|gt);|&#(?P<number>[0-9]{2,3});|%(?P<percent>[2-7][0-9a-fA-F])"
-)
+
+@cache
+def _escape_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"\\u00(?P<unicode>[2-7][0-9a-fA-F])|&(?P<name>quot|apos|amp|lt|gt);|&#(?P<number>[0-9]{2,3});|%(?P<percent>[2-7][0-9a-fA-F])"
+    )
+
+
 _NAMED: Final = {"quot": '"', "apos": "'", "amp": "&", "lt": "<", "gt": ">"}
 _MARKS: Final = ("\\u00", "&quot;", "&#", "%3", "%2")
 _PIECE: Final = r"[A-Za-z0-9+/_=.-]"
-_SPLICE: Final = re.compile(
-    rf"[\"'`](?<={_PIECE}{{8}}.)(?:[ \t]*(?:\+|\.|&)?[ \t]*(?:_|\\)?\n[ \t]*(?:\+|\.|&)?[ \t]*|[ \t]*[+.&][ \t]*)"
-    rf"[rbfu@]?[\"'`](?={_PIECE}{{12}})"
-)
+
+
+@cache
+def _splice_pattern() -> re.Pattern[str]:
+    return re.compile(
+        rf"[\"'`](?<={_PIECE}{{8}}.)(?:[ \t]*(?:\+|\.|&)?[ \t]*(?:_|\\)?\n[ \t]*(?:\+|\.|&)?[ \t]*|[ \t]*[+.&][ \t]*)"
+        rf"[rbfu@]?[\"'`](?={_PIECE}{{12}})"
+    )
+
+
 """Between two pieces of a literal that are words without blanks."""
-_CONTINUATION: Final = re.compile(rf"[ \t]?\\\n[ \t]*(?={_PIECE})")
-_FOLD: Final = re.compile(rf"(?<={_PIECE}{{16}})\n[ \t]+(?={_PIECE}{{16,256}}[ \t]*(?:\n|\Z))")
-_RUN: Final = re.compile(r"[A-Za-z0-9+/_-]{20,}+={0,2}")
+
+
+@cache
+def _continuation_pattern() -> re.Pattern[str]:
+    return re.compile(rf"[ \t]?\\\n[ \t]*(?={_PIECE})")
+
+
+@cache
+def _fold_pattern() -> re.Pattern[str]:
+    return re.compile(rf"(?<={_PIECE}{{16}})\n[ \t]+(?={_PIECE}{{16,256}}[ \t]*(?:\n|\Z))")
+
+
+@cache
+def _run_pattern() -> re.Pattern[str]:
+    return re.compile(r"[A-Za-z0-9+/_-]{20,}+={0,2}")
+
+
 _TEXT_BYTES: Final = frozenset((9, 10, 13, *range(32, 127)))
-_USER_AND_PASSWORD: Final = re.compile(r"[\w.@+-]{1,64}:(?P<value>[^\s:]{6,128})\s*\Z")
+
+
+@cache
+def _user_and_password_pattern() -> re.Pattern[str]:
+    return re.compile(r"[\w.@+-]{1,64}:(?P<value>[^\s:]{6,128})\s*\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +97,12 @@ class View:
 def views(text: str) -> Iterator[View]:
     """Yield the readings that differ from `text`."""
     if any(mark in text for mark in _MARKS):
-        yield from _replaced(text, _ESCAPE, _unescaped)
-    yield from _replaced(text, _SPLICE, _nothing)
+        yield from _replaced(text, _escape_pattern(), _unescaped)
+    yield from _replaced(text, _splice_pattern(), _nothing)
     if "\\\n" in text:
-        yield from _replaced(text, _CONTINUATION, lambda match: " " if match.group()[0] in " \t" else "")
+        yield from _replaced(text, _continuation_pattern(), lambda match: " " if match.group()[0] in " \t" else "")
     if ": >" in text or ": |" in text:
-        yield from _replaced(text, _FOLD, _nothing)
+        yield from _replaced(text, _fold_pattern(), _nothing)
 
 
 def wrapped_spans(
@@ -81,12 +111,12 @@ def wrapped_spans(
     """Yield the base64 runs of `text` that say a secret when decoded; `words` holds the long words of it."""
     if not any(_decodes(word[:20]) for word in words.split("\n")):
         return
-    for match in _RUN.finditer(text):
+    for match in _run_pattern().finditer(text):
         decoded = _decoded(match.group()) if _decodes(match.group()[:20]) else ""
         if decoded and (
             holds_secret(decoded)
             or "PRIVATE KEY" in decoded
-            or ((pair := _USER_AND_PASSWORD.match(decoded)) and is_password(pair["value"]))
+            or ((pair := _user_and_password_pattern().match(decoded)) and is_password(pair["value"]))
         ):
             yield match.span()
 

@@ -64,8 +64,8 @@ EVIDENCE: Final = (
                   "llama", "mistral", "grok", "deepseek", "llm", "language model", "chatbot", "assist", "agent",
                   "anthropic", "ai:", "ai,", " ai ", "ais ", "a.i", "ki:", "ki-", "l'ia", "la ia", "reads this",
                   "reading this", "read this", "processes this", "processing this", "summarizes this", "asistent",
-                  "ии", "ассист", "нейросет", "модел", "助手", "模型", "人工智能", "アシスタント",
-                  "aiへ", "aiは", "ai："),
+                  "ии", "ассист", "нейросет", "модел", "助手", "模型", "人工智能",
+                  "アシスタント", "aiへ", "aiは", "ai："),
         pattern=r"\b(?:note|notice|attention|message|instructions?|hint|memo|warning|important|reminder|request|task"
         r"|todo|hey|hi"
         r"|hello|dear|psst|ps|fyi|hinweis|achtung|anweisung|notiz|nota|aviso|atención|atenção|instrucciones|consigne"
