@@ -107,13 +107,13 @@ def test_a_block_that_fails_by_itself_is_undone_alone_and_set_aside(store: Store
     scope = scope_of(store)
     with store.transaction():
         first = store.nodes.create_node(NewNode(type=NodeType.FACT, content="before", scope="p"), now=NOW)
-        with aside(store, scope, SetAsideKind.SPOOLED_RECORD, "r1", now=NOW):
+        with aside(store, scope, SetAsideKind.TRANSCRIPT_LINE, "r1", now=NOW):
             store.nodes.create_node(NewNode(type=NodeType.FACT, content="half", scope="p"), now=NOW)
             int("not a number: the secret")
         last = store.nodes.create_node(NewNode(type=NodeType.FACT, content="after", scope="p"), now=NOW)
     assert {node.content for node in store.nodes.query_nodes(type="fact")} == {first.content, last.content}
     (item,) = store.set_aside.all()
-    assert (item.kind, item.subject) == (SetAsideKind.SPOOLED_RECORD, "r1")
+    assert (item.kind, item.subject) == (SetAsideKind.TRANSCRIPT_LINE, "r1")
     assert item.reason.startswith("ValueError") and "secret" not in item.reason
 
 

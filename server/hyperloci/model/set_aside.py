@@ -19,8 +19,6 @@ class SetAsideKind(StrEnum):
     """A commit; `subject` is its hash."""
     TRANSCRIPT_LINE = "transcript line"
     """A line of a session's transcript; `subject` is `session:byte`."""
-    SPOOLED_RECORD = "spooled record"
-    """A record that a hook left; `subject` is its id."""
     MEMORY = "memory"
     """A memory that background work failed on; `subject` is `step:id`."""
 

@@ -201,8 +201,8 @@ def aside(
         if not is_own_fault(error):
             raise
         attempt.failed, reason = True, reason_of(error)
-        _log.warning("%s %s is set aside: %s", kind, subject, reason)
-        _log.debug("%s %s", kind, subject, exc_info=True)
+        _log.warning("%s %s is set aside: %s", kind, _storable(subject), reason)
+        _log.debug("%s %s", kind, _storable(subject), exc_info=True)
         with store.transaction():
             store.set_aside.put(scope_key, kind, subject, reason, now=now, content=content, node=node)
 
