@@ -7,6 +7,7 @@ ends the process, and its stacks stand on stderr.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import json
 import logging
@@ -23,6 +24,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psutil
 import tree_sitter
 from markdown_it import MarkdownIt
 
@@ -77,6 +79,7 @@ class Steps:
         self._wall: float | None = None
         self._cpu = 0.0
         self._ended = time.perf_counter()
+        self.files_cpu = 0.0
         self.slow: list[dict[str, Any]] = []
         self.slowest: dict[str, Any] = {}
 
@@ -89,7 +92,7 @@ class Steps:
                 self.slowest = step
             if step["seconds"] > SLOW_SECONDS:
                 self.slow.append(step)
-        self._wall, self._cpu, self._ended = now, cpu, now
+        self._wall, self._cpu, self._ended, self.files_cpu = now, cpu, now, cpu
         following = self._next.get(what, "")
         if done >= total:
             self._journal.at("history and links")
@@ -102,9 +105,14 @@ class Steps:
 
 
 def cpu_seconds() -> float:
-    """Return the processor seconds of this process and of those that it waited for."""
+    """Return the processor seconds of this process and of those that it started, ended or not."""
     times = os.times()
-    return times.user + times.system + times.children_user + times.children_system
+    total = times.user + times.system + times.children_user + times.children_system
+    for child in psutil.Process().children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            of_child = child.cpu_times()
+            total += of_child.user + of_child.system
+    return total
 
 
 class Failures(logging.Handler):
@@ -121,7 +129,30 @@ class Failures(logging.Handler):
         self.seen.append(f"{record.getMessage()}: {type(error).__name__}: {error}{where}"[:300])
 
 
-def index(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
+class EnoughError(Exception):
+    """The time for older commits is over."""
+
+
+def history(memory: Memory, seconds: float) -> dict[str, Any]:
+    """Store older commits for so many seconds, or all; return how many are stored and wait, and the time it took."""
+    started, cpu = time.perf_counter(), cpu_seconds()
+
+    def enough(done: int, total: int, what: str) -> None:
+        if time.perf_counter() - started > seconds:
+            raise EnoughError
+
+    with contextlib.suppress(EnoughError):
+        memory.index_history(enough)
+    counts = memory.history()
+    return {
+        "commits": counts.stored,
+        "commits_waiting": counts.waiting,
+        "history_s": round(time.perf_counter() - started, 2),
+        "history_cpu_s": round(cpu_seconds() - cpu, 2),
+    }
+
+
+def index(memory: Memory, journal: Journal, found: Sequence[Found], seconds: float) -> None:
     """Index the tree, twice: the second time there must be nothing to do."""
     failures = Failures()
     logging.getLogger().addHandler(failures)
@@ -138,6 +169,7 @@ def index(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
         index_s=round(ended - started, 2),
         files_s=round(steps.files_end() - started, 2),
         index_cpu_s=round(cpu_seconds() - cpu, 2),
+        files_cpu_s=round(max(steps.files_cpu - cpu, 0), 2),
         slow=steps.slow,
         slowest=steps.slowest,
         failures=failures.seen,
@@ -146,6 +178,8 @@ def index(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
         peak_mb=round(peak_kb() / 1024),
         database_mb=round(memory.settings.database.stat().st_size / 1e6, 1),
     )
+    journal.at("older commits")
+    journal.note(**history(memory, seconds))
     journal.at("indexing again")
     again = memory.index_path()
     journal.note(again=again.added + again.changed + again.moved + again.removed)
@@ -225,7 +259,7 @@ def main() -> None:
     skipped = Counter(entry.reason for entry in seen if not isinstance(entry, Found))
     journal.note(skipped=dict(skipped.most_common()), bytes=sum(file.size for file in found))
     with Memory.open(settings, root) as memory:
-        index(memory, journal, found)
+        index(memory, journal, found, float(sys.argv[5]))
         use(memory, journal, found)
     parse(root, found, journal)
     faulthandler.cancel_dump_traceback_later()

@@ -1,6 +1,7 @@
 """Real trees that nobody here wrote: does indexing one crash, hang, or take too long?
 
-    python -m bench wild FOLDERS... [--jobs 2] [--seconds 900] [--stall 60] [--copy FILES] [--results FOLDER] [--json]
+    python -m bench wild FOLDERS... [--jobs 2] [--seconds 900] [--stall 60] [--history 60] [--copy FILES]
+        [--results FOLDER] [--json]
 
 Each tree is indexed without vectors into a database of its own, by a process of its own, so that a crash is seen as one
 and a hang is ended: a file that shows no headway, or a tree that takes too long in all. Then it is indexed again,
@@ -58,10 +59,11 @@ _FRAME = re.compile(r'  File "([^"]+)", line (\d+)(?: in (\S+))?')
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How long a tree may take in all, and one file of it, in seconds."""
+    """How long a tree may take in all, one file of it, and its older commits, in seconds."""
 
     seconds: float
     stall: float
+    history: float
 
 
 # -- one tree ---------------------------------------------------------------------------------------------------------
@@ -74,7 +76,13 @@ def examine(name: str, root: Path, limits: Limits, program: Sequence[str] = TREE
         started = time.perf_counter()
         with (place / "stderr").open("wb") as stderr:
             process = subprocess.Popen(
-                [sys.executable, *program, str(root), folder, str(limits.stall), str(limits.seconds)],
+                [
+                    sys.executable,
+                    *program,
+                    str(root),
+                    folder,
+                    *map(str, (limits.stall, limits.seconds, limits.history)),
+                ],
                 cwd=Path(__file__).parent.parent,
                 env={**os.environ, "HOME": folder, "PYTHONFAULTHANDLER": "1"},
                 stdin=subprocess.DEVNULL,
@@ -200,11 +208,11 @@ def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     slow = [{"tree": row["tree"], **step} for row in rows for step in row.get("slow", ())]
     return {
         "trees": len(rows),
-        **{key: sum(row.get(key, 0) for row in rows) for key in ("files", "chunks", "commits")},
+        **{key: sum(row.get(key, 0) for row in rows) for key in ("files", "chunks", "commits", "commits_waiting")},
         "set_aside": dict(Counter(_kind(reason) for row in rows for _, reason in row.get("set_aside", ()))),
         "skipped": dict(skipped.most_common()),
         "peak_mb": max((row.get("peak_mb", 0) for row in rows), default=0),
-        "times_the_parse": round(sum(row["index_cpu_s"] for row in rows if row.get("done")) / max(least, 0.01), 1),
+        "times_the_parse": round(sum(row["files_cpu_s"] for row in rows if row.get("done")) / max(least, 0.01), 1),
         "slow": sorted(slow, key=lambda step: -float(step["seconds"])),
         "changed_when_indexed_again": [row["tree"] for row in rows if row.get("again")],
         "unhandled": [problem for row in rows for problem in problems(row)],
@@ -232,20 +240,31 @@ def _kind(reason: str) -> str:
 def print_table(rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> None:
     """Print a table of all trees, and what is to be looked at."""
     table = Table(
-        *("tree", "files", "chunks", "commits", "skipped", "set aside", "slowest file, s", "peak MB", "seconds"),
-        *("processor, s", "grep + parse, processor, s", "times", "end"),
+        *(
+            "tree",
+            "files",
+            "chunks",
+            "commits",
+            "left",
+            "skipped",
+            "set aside",
+            "slowest file, s",
+            "peak MB",
+            "seconds",
+        ),
+        *("processor, s", "of it files", "grep + parse, processor, s", "times", "end"),
     )
     for row in sorted(rows, key=lambda row: str(row["tree"])):
         least = _least(row)
         table.add(
             row["tree"],
-            *(row.get(key, "") for key in ("files", "chunks", "commits")),
+            *(row.get(key, "") for key in ("files", "chunks", "commits", "commits_waiting")),
             sum(row.get("skipped", {}).values()),
             len(row.get("set_aside", ())),
             row.get("slowest", {}).get("seconds", ""),
-            *(row.get(key, "") for key in ("peak_mb", "index_s", "index_cpu_s")),
+            *(row.get(key, "") for key in ("peak_mb", "index_s", "index_cpu_s", "files_cpu_s")),
             round(least, 2) if row.get("done") else "",
-            round(row["index_cpu_s"] / max(least, 0.01), 1) if row.get("done") else "",
+            round(row["files_cpu_s"] / max(least, 0.01), 1) if row.get("done") else "",
             row.get("end", "done"),
         )
     table.print()
@@ -268,6 +287,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=900, help="a tree may take in all")
     parser.add_argument("--stall", type=float, default=60, help="a file may take, before it is called a hang")
+    parser.add_argument(
+        "--history", type=float, default=60, help="older commits of a tree may take; then the rest is left"
+    )
     parser.add_argument("--copy", type=int, metavar="FILES", help="index copies of so many files")
     parser.add_argument("--results", type=Path)
     parser.add_argument("--json", action="store_true")
@@ -279,7 +301,7 @@ def main() -> None:
         trees = list(options.folders)
         if options.copy is not None:
             trees = copied(chosen([tree.resolve() for tree in trees], options.copy), Path(folder))
-        limits = Limits(options.seconds, options.stall)
+        limits = Limits(options.seconds, options.stall, options.history)
         rows = run(trees, limits, options.jobs, options.results or Path(folder) / "results")
     total = summary(rows)
     if options.json:
