@@ -83,6 +83,7 @@ def _sqlite(settings: Settings, project: Path, repair: bool) -> Iterator[Finding
 
 def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
     path = settings.database
+    yield from _saved_copies(path)
     if not os.path.exists(path):
         yield _place(path)
         return
@@ -95,7 +96,6 @@ def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
             f"{path} lies on a network file system ({kind}); locks may not hold there",
             "set RLM_MEMORY_DB to a file on a local disk",
         )
-    yield from _saved_copies(path)
     held = log_bytes(path)
     try:
         with translated(path), Store.open(path, backup_dir=settings.backup_dir) as store:
@@ -172,12 +172,11 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
     yield from _set_aside(store)
     if not problems and not drift:
         stats = store.stats()
-        share = 1 - stats["fingerprints_pending"] / max(1, stats["nodes"])
         yield Finding(
             Level.OK,
             "database",
             f"{store.path}: healthy, schema {stats['schema_version']}, {stats['nodes']} memories, "
-            f"{share:.0%} of them found by meaning ({stats['fingerprints_pending']} waiting for vectors), "
+            f"{stats['fingerprints_pending']} waiting for vectors, "
             f"{stats['database_bytes'] / 1e6:.1f} MB",
         )
 

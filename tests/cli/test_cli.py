@@ -13,9 +13,10 @@ import pytest
 
 from hyperloci.cli.main import app
 from hyperloci.errors import EmbedderError
+from hyperloci.ingest.commits import FIRST_COMMITS
 from hyperloci.memory import Memory
 from tests.cli.helpers import invoke, remember, run
-from tests.ingest.working_tree import WorkingTree
+from tests.ingest.working_tree import WorkingTree, fast_import
 
 
 @pytest.mark.req("D.11")
@@ -373,6 +374,16 @@ def test_an_index_goes_on_to_the_end_of_the_history(tmp_path: Path) -> None:
 
     assert told["history"] == bounded["history"] == {"stored": len(shas), "waiting": 0, "older": 0, "is_known": True}
     assert "all of 3 commits" in run("index")
+
+
+def test_the_projects_folder_by_name_is_the_whole_project_with_all_of_its_history(tmp_path: Path) -> None:
+    tree = WorkingTree(tmp_path / "project")
+    tree.git("init", "-q")
+    fast_import(tree.root, FIRST_COMMITS + 5)
+
+    told = json.loads(run("index", ".", "--json", "--no-wait"))
+
+    assert (told["history"]["stored"], told["history"]["waiting"]) == (FIRST_COMMITS + 5, 0)
 
 
 def test_without_embedding_an_index_says_how_much_has_no_vector(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ def test_a_database_that_is_deleted_under_a_server_is_saved_beside_it(house: Any
     words = told_once(begun)
     [copy] = rescued(house.database)
     assert str(copy) in words
+    assert "rescued" in command(house, "doctor").stdout, "before anything is remembered anew, too"
     assert begun.end() == 0
     assert contents(house) == {AFTER}
     assert "rescued" in command(house, "doctor").stdout

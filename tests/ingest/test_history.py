@@ -24,23 +24,10 @@ from hyperloci.memory import Memory
 from hyperloci.model.answers import HistoryCounts
 from hyperloci.model.node import Node
 from hyperloci.store import Store
-from tests.ingest.working_tree import WorkingTree
+from tests.ingest.working_tree import WorkingTree, fast_import
 from tests.support import FakeClock
 
 START = 1_600_000_000
-
-
-def fast_import(root: Path, count: int, *, branch: str = "main", start: int = 0) -> None:
-    """Make a line of small commits, thousands in a second."""
-    lines = []
-    for number in range(start, start + count):
-        lines.append(
-            f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> {START + number} +0000\n"
-            f"data <<END\nCommit number {number}\nEND\n"
-            + (f"from refs/heads/{branch}^0\n" if number == start and start else "")
-            + f"M 100644 inline f{number % 50}.txt\ndata <<END\nline {number}\nEND\n"
-        )
-    subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input="".join(lines).encode(), check=True)
 
 
 class Past:

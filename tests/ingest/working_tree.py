@@ -64,3 +64,16 @@ class WorkingTree:
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
+
+
+def fast_import(root: Path, count: int, *, branch: str = "main", start: int = 0) -> None:
+    """Make a line of small commits, thousands in a second."""
+    lines = []
+    for number in range(start, start + count):
+        lines.append(
+            f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> {START + number} +0000\n"
+            f"data <<END\nCommit number {number}\nEND\n"
+            + (f"from refs/heads/{branch}^0\n" if number == start and start else "")
+            + f"M 100644 inline f{number % 50}.txt\ndata <<END\nline {number}\nEND\n"
+        )
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=root, input="".join(lines).encode(), check=True)

@@ -98,6 +98,10 @@ class Project:
     broad: bool = False
     notes: tuple[str, ...] = ()
 
+    def is_root(self, path: Path) -> bool:
+        """Tell whether a path, from the root or in full, means the whole project."""
+        return os.path.realpath(self.root / path) == os.path.realpath(self.root)
+
     def inside(self, path: Path) -> Path:
         """Return the real place of a file or folder of the project, named from its root or in full.
 
