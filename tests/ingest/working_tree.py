@@ -71,7 +71,7 @@ def fast_import(root: Path, count: int, *, branch: str = "main", start: int = 0)
     lines = []
     for number in range(start, start + count):
         lines.append(
-            f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> {START + number} +0000\n"
+            f"commit refs/heads/{branch}\ncommitter Ada <ada@example.org> {1_700_000_000 + number} +0000\n"
             f"data <<END\nCommit number {number}\nEND\n"
             + (f"from refs/heads/{branch}^0\n" if number == start and start else "")
             + f"M 100644 inline f{number % 50}.txt\ndata <<END\nline {number}\nEND\n"
