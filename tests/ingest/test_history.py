@@ -27,8 +27,6 @@ from hyperloci.store import Store
 from tests.ingest.working_tree import WorkingTree, fast_import
 from tests.support import FakeClock
 
-START = 1_600_000_000
-
 
 class Past:
     """A project with a history, its indexer, and what is stored of it."""
