@@ -249,8 +249,10 @@ def _make_late() -> None:
         redact,
         secret_rules,
         secret_values,
+        secret_views,
         section_types,
         spoken_times,
+        steering,
         suspicion,
     )
     from hyperloci.lifecycle import backups
@@ -262,6 +264,11 @@ def _make_late() -> None:
         redact._token_pattern(token)
     for value in secret_values.VALUES:
         redact._value_patterns(value)
+    redact._of_service()
+    for of_views in (secret_views._splice_pattern, secret_views._continuation_pattern, secret_views._fold_pattern):
+        of_views()
+    for evidence in steering.EVIDENCE:
+        steering._pattern(evidence)
     for suspicion_rule in suspicion.SUSPICIONS:
         suspicion._pattern(suspicion_rule)
     for language in languages.LANGUAGES:

@@ -27,8 +27,8 @@ def clones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]
 def test_projects_are_listed_with_their_folders_and_this_one_is_marked(clones: tuple[Path, Path]) -> None:
     first, second = clones
     lines = run("projects").splitlines()
-    assert [line.split()[0] for line in lines if str(second) in line] == ["*"]
-    assert [line.split()[3] for line in lines if str(first) in line] == ["1"]
+    assert [line[0] for line in lines if str(second) in line] == ["*"]
+    assert [line[0] for line in lines if f"{first}: 1 memory, last used" in line] == [" "]
     assert "* this folder, known by where it lies" in lines
     told = json.loads(run("projects", "--json"))
     assert {project["root"] for project in told["projects"]} == {str(first), str(second)}

@@ -66,9 +66,10 @@ def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
 def tables_with_scopes(store: Store) -> list[str]:
     rows = store.connection.execute(
         "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c ON c.name = 'scope_key'"
-        # When topics were looked for, and how far the history is read, is noted anew; a scope that goes is no longer
-        # one to be taken over.
-        " WHERE m.type = 'table' AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames')"
+        # When topics were looked for, how far the history is read and what is set aside is noted anew; a scope that
+        # goes is no longer one to be taken over.
+        " WHERE m.type = 'table'"
+        " AND m.name NOT IN ('topic_runs', 'unplaced_scopes', 'histories', 'renames', 'set_aside')"
         " ORDER BY m.name"
     )
     return [row[0] for row in rows]
@@ -439,6 +440,7 @@ def test_everything_held_is_counted(store: Store, scope: int) -> None:
         "edges_by_type": {"relation": 1},
         "edges_by_label": {"supports": 1},
         "sessions": {"active": 1, "completed": 1},
+        "set_aside": {},
         "last_upkeep": "2",
     }
     assert get_meta(store.connection, "unheard of") is None

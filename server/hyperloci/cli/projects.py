@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, errors, opened, print_json
@@ -36,11 +35,9 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
     if json:
         print_json({"here": as_told(here), "projects": found})
         return
-    table = Table("", "id", "name", "folder", "memories", "last used", box=None, padding=(0, 2))
     for one in found:
-        mark = "*" if one.scope == here.scope else ""
-        table.add_row(mark, one.scope, Text(one.name), Text(one.root or "-"), f"{one.memories:,}", _day(one))
-    console.print(table)
+        mark = "*" if one.scope == here.scope else " "
+        console.print(Text(f"{mark} {_described(one)}"))
     console.print(f"* this folder, known {here.why}")
     for alike in here.alike:
         errors.print(f"it looks like {alike.project.name} ({alike.project.scope}): {alike.because}", style="yellow")
@@ -110,11 +107,11 @@ def _print_links(found: tuple[Link, ...], *, json: bool) -> None:
     if json:
         print_json(found)
         return
-    table = Table("folder", "linked to", "id", "since", "undone", box=None, padding=(0, 2))
     for one in found:
-        undone = "-" if one.unlinked_at is None else to_iso(one.unlinked_at)[:10]
-        table.add_row(Text(one.root), Text(one.name), one.joined, to_iso(one.linked_at)[:10], undone)
-    console.print(table)
+        undone = "" if one.unlinked_at is None else f", undone {to_iso(one.unlinked_at)[:10]}"
+        console.print(
+            Text(f"{one.root} has the memory of {one.name} ({one.joined}) since {to_iso(one.linked_at)[:10]}{undone}")
+        )
 
 
 def _described(one: KnownProject) -> str:

@@ -63,6 +63,10 @@ MAX_SIGNS: Final = 2_000
 _SAMPLES: Final = 32
 """Places of a tree that are looked at: a node that takes long has a good part of the tree."""
 
+MAX_CONTINUATIONS: Final = 2_000
+"""Lines of a Python file that end in a backslash: its grammar reads back over them, in the square of their number (a
+tenth of a second for so many). More of them are data."""
+
 _HIGH_PLANES: Final = re.compile(rb"[\xf1-\xf4][\x80-\xbf]{3}")
 _LETTER: Final = "\U00010000".encode()
 """A character from U+40000 on, where no language has a letter, and what a parser is shown in its place: one as long.
@@ -75,6 +79,8 @@ def parse_outline(language: Language, text: str) -> Outline | None:
     if grammar is None:
         return None
     source = Source.of(text)
+    if language.name == "python" and source.data.count(b"\\\n") > MAX_CONTINUATIONS:
+        return None
     root = _parse(grammar, source.data)
     if root is None or _is_heap_of_tokens(root):
         return None

@@ -143,7 +143,7 @@ _SEPARATED: Final = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)+\Z", re.IGNORECASE)
 
 @cache
 def _diceware_pattern() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z]{3,12}(?:[-_. ][A-Za-z]{3,12}){2,7}[-_. ]?[0-9]{2,4}\Z")
+    return re.compile(r"\A[A-Za-z]{3,12}(?:[-_. ][A-Za-z]{3,12}){2,7}[-_. ]?[0-9]{2,4}\Z")
 
 
 """`copper-lantern-maple42`: words, but joined by someone who wanted a password."""
@@ -151,7 +151,7 @@ def _diceware_pattern() -> re.Pattern[str]:
 
 @cache
 def _type_name_pattern() -> re.Pattern[str]:
-    return re.compile(r"[A-Za-z_][\w.:]*(?:Key|Token|Secret|Password|Type|Name|Config|Provider|Error|Request)s?\Z")
+    return re.compile(r"\A[A-Za-z_][\w.:]*(?:Key|Token|Secret|Password|Type|Name|Config|Provider|Error|Request)s?\Z")
 
 
 @cache

@@ -284,7 +284,7 @@ TOKENS: Final = (
     TokenRule("zoho-token", ("1000.",), rf"1000\.{_HEX32}\.{_HEX32}"),
     TokenRule("zuplo-key", ("zpka_",), r"zpka_[a-z0-9]{32}_[a-f0-9]{8}"),
     # Kinds that no one provider owns
-    TokenRule("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]{0,}+)?"),
+    TokenRule("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]{0,}+)?"),
     TokenRule("password-hash", ("$2a$", "$2b$", "$2y$"), r"\$2[aby]\$[0-9]{2}\$[A-Za-z0-9./]{53}"),
     TokenRule(
         "password-hash",

@@ -17,7 +17,7 @@ MAX_ROW: Final = 2_000
 @cache
 def _head_cell_pattern() -> re.Pattern[str]:
     return re.compile(
-        r"[\s\"'`*]*(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort"
+        r"\A[\s\"'`*]*+(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort"
         r"|kennwort"
         r"|пароль"
         r"|mot de passe|contraseña)[\s\"'`*]*\Z",
@@ -27,7 +27,7 @@ def _head_cell_pattern() -> re.Pattern[str]:
 
 @cache
 def _plain_cell_pattern() -> re.Pattern[str]:
-    return re.compile(r"[\s\"'`*]*[\w./ -]{0,40}[\s\"'`*]*\Z")
+    return re.compile(r"\A[\s\"'`*]*+(?:[\w./-][\w./ -]{0,39})?[\s\"'`*]*+\Z")
 
 
 _NAMES: Final = ("pass", "pwd", "secret", "token", "api", "kennwort", "пароль", "contraseña")
