@@ -68,15 +68,18 @@ class MemoryWorker(aiosqlite.Connection):
             NotReadyError: the worker is closed.
             HyperlociError: whatever the use case raises.
         """
-        memory = self._memory
-        if memory is None or not self._running or self._connection is None:
-            raise NotReadyError(CLOSING)
 
-        def run() -> T:
+        def run(memory: Memory) -> T:
             memory.follow_place()
             return use_case(memory, *args, **kwargs)
 
-        return cast(T, await self._execute(run))  # type: ignore[no-untyped-call]
+        return await self._on_thread(run)
+
+    async def _on_thread(self, run: Callable[[Memory], T]) -> T:
+        memory = self._memory
+        if memory is None or not self._running or self._connection is None:
+            raise NotReadyError(CLOSING)
+        return cast(T, await self._execute(lambda: run(memory)))  # type: ignore[no-untyped-call]
 
     def is_stale(self) -> bool:
         """Tell whether to open the database anew.
@@ -94,7 +97,8 @@ class MemoryWorker(aiosqlite.Connection):
             change = None if memory.store.read_only else memory.store.custody.change()
             return None if change is None else memory.store.custody.secure(change)
 
-        return await self.call(secured)
+        # Not `call`: nothing may be read of a file that was cut, not even the place.
+        return await self._on_thread(secured)
 
 
 class Desk:
