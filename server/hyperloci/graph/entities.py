@@ -196,7 +196,7 @@ class EntityLinker:
         return bearer.key
 
     def _create(self, named: Named, scope: str, now: int, origin: Origin) -> NodeKey:
-        node = self._store.nodes.create_node(
+        key = self._store.nodes.add(
             NewNode(
                 type=NodeType.ENTITY,
                 subtype=named.kind,
@@ -209,16 +209,16 @@ class EntityLinker:
             now=now,
             place="entity",
         )
-        self._store.entities.register(node.key, named.name, now=now)
+        self._store.entities.register(key, named.name, now=now)
         for spelling in vocabulary().spellings(named.name):
-            self._store.entities.add_alias(node.key, spelling)
+            self._store.entities.add_alias(key, spelling)
         sighted = self._sighted.pop((scope, squash(named.name)), None)
         if sighted is not None:
-            self._store.entities.mention(sighted, node.key, now=now)
+            self._store.entities.mention(sighted, key, now=now)
         if named.kind is EntityKind.CONCEPT and not named.defined:
-            for place in self._store.positions.defining(node.scope, named.name, limit=DEFINED_AT_MOST):
-                self._store.entities.mention(place, node.key, now=now)
-        return node.key
+            for place in self._store.positions.defining(scope, named.name, limit=DEFINED_AT_MOST):
+                self._store.entities.mention(place, key, now=now)
+        return key
 
     # -- names in plain words ----------------------------------------------------------------------------------------
 

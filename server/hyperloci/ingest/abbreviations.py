@@ -6,11 +6,13 @@ says in short ones. The words count half, as all context of a memory does (`stor
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
+_WORD: Final = re.compile(r"[A-Za-z]+")
 _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+")
 
 _TABLE: Final = """
@@ -135,5 +137,11 @@ SPELLED_OUT: Final[Mapping[str, str]] = MappingProxyType(
 
 def spelled_out(code: str) -> str:
     """Return the words that the abbreviations in code stand for, each abbreviation once, in their order."""
-    parts = dict.fromkeys(part.lower() for part in _PART.findall(code))
-    return " ".join(SPELLED_OUT[part] for part in parts if part in SPELLED_OUT)
+    parts = dict.fromkeys(part for word in dict.fromkeys(_WORD.findall(code)) for part in _abbreviations(word))
+    return " ".join(SPELLED_OUT[part] for part in parts)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _abbreviations(word: str) -> tuple[str, ...]:
+    """Return the parts of a word that are abbreviations, in lower case."""
+    return tuple(part for part in map(str.lower, _PART.findall(word)) if part in SPELLED_OUT)

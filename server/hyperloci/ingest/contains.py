@@ -15,12 +15,15 @@ Address = tuple[str, ...]
 """The parts of a symbol or the headings of a section, outermost first."""
 
 
-def rebuild_contains(store: Store, file_key: int, *, now: int) -> None:
-    """Make the `contains` edges of a file anew from where its snippets stand; confirmed ones are kept."""
+def rebuild_contains(store: Store, file_key: int, *, now: int, is_new: bool = False) -> None:
+    """Make the `contains` edges of a file anew from where its snippets stand; confirmed ones are kept.
+
+    The snippets of a new file have none that would have to go first.
+    """
     chunks = store.files.chunks([file_key]).get(file_key, [])
     places = store.positions.of(chunk.node_key for chunk in chunks)
     ordered = [(chunk.node_key, address_of(places[chunk.node_key])) for chunk in chunks if chunk.node_key in places]
-    for chunk in chunks:
+    for chunk in () if is_new else chunks:
         store.edges.delete_automatic(chunk.node_key, (LABEL,))
     for holder, held in held_by(ordered).items():
         store.edges.link(LABEL, holder, held, now=now, automatic=True)

@@ -5,13 +5,20 @@ Both ends are this program, of one user; a child that a bad file drove mad can w
 
 from __future__ import annotations
 
+import copyreg
+import io
 import pickle
 import struct
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from operator import attrgetter
 from typing import Any, Final
 
+from hyperloci.graph.naming import Named
 from hyperloci.ingest.reading import FreshChunk
+from hyperloci.model.chunk import Chunk, CodeFacts
+from hyperloci.model.facets import Facets
+from hyperloci.model.position import Position
 
 MAX_FRAME_BYTES: Final = 1 << 30
 """What claims to be more is no frame."""
@@ -44,9 +51,35 @@ class Parsed:
     failure: str | None = None
 
 
+_KINDS: Final[tuple[type[Any], ...]] = (FreshChunk, Chunk, Position, CodeFacts, Named, Facets)
+_NAMES: Final = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS}
+_VALUES: Final[dict[type, Callable[[Any], Any]]] = {kind: attrgetter(*names) for kind, names in _NAMES.items()}
+_SETTERS: Final = {kind: tuple(getattr(kind, name).__set__ for name in names) for kind, names in _NAMES.items()}
+
+
+def _taken_apart(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return how a value with slots is put together again; the general way asks for its fields every time."""
+    kind = type(value)
+    return _put_together, (kind, _VALUES[kind](value))
+
+
+def _put_together(kind: type[Any], values: tuple[Any, ...]) -> Any:
+    made: Any = object.__new__(kind)
+    for put, value in zip(_SETTERS[kind], values, strict=True):
+        put(made, value)
+    return made
+
+
+_DISPATCH: Final = copyreg.dispatch_table | dict.fromkeys(_NAMES, _taken_apart)
+
+
 def frame_of(value: object) -> bytes:
     """Return the bytes that carry a value."""
-    body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+    buffer = io.BytesIO()
+    pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
+    pickler.dispatch_table = _DISPATCH
+    pickler.dump(value)
+    body = buffer.getvalue()
     return _LENGTH.pack(len(body)) + body
 
 

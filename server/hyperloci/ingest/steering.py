@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from hyperloci.ingest.literals import Literals
+
 THRESHOLD: Final = 1.05
 """Weight from which a stretch is flagged: three features, or two where one of them speaks for itself."""
 REACH: Final = 320
@@ -240,12 +242,40 @@ def steers(text: str) -> tuple[str, ...]:
     lowered = text.replace("\u0130", "i").lower()
     best: tuple[str, ...] = ()
     heaviest = 0.0
-    for start, end in _stretches(lowered):
+    for start, end in _stretches(lowered, _held(lowered)):
         found = _found(text[start:end], lowered[start:end])
         weight = sum(each.weight for each in found)
         if weight >= THRESHOLD and weight > heaviest and _is_whole(found):
             best, heaviest = tuple(each.name for each in found), weight
     return best
+
+
+def _held(lowered: str) -> dict[str, set[str]]:
+    """Return the literals that a text holds of features that open a stretch; none where no stretch weighs enough."""
+    literals = _literals()
+    if not _indispensable().are_in(lowered):
+        return {}
+    found = [each for each in EVIDENCE if literals[each.name].are_in(lowered)]
+    if sum(each.weight for each in found) < THRESHOLD or not _is_whole(found):
+        return {}
+    return {each.name: literals[each.name].held_by(lowered) for each in found if each.opens}
+
+
+@cache
+def _indispensable() -> Literals:
+    """Return the literals of the features of which `_is_whole` asks for one: few texts hold any."""
+    names = ("reader", "override", "secrecy")
+    return Literals((keyword for each in EVIDENCE if each.name in names for keyword in each.keywords), ())
+
+
+_OCCASIONAL: Final = frozenset(("a.i", "accord", "agreed", "authoriz", "first,", "immediate", "llm", "override",
+                                "permitted", "required by"))  # fmt: skip
+"""Literals of features that open a stretch which one text in a hundred holds, or more."""
+
+
+@cache
+def _literals() -> dict[str, Literals]:
+    return {each.name: Literals(each.keywords, (), _OCCASIONAL) for each in EVIDENCE}
 
 
 def _found(text: str, lowered: str) -> list[Evidence]:
@@ -264,12 +294,11 @@ def _is_whole(found: list[Evidence]) -> bool:
     return bool(acts) and bool(names & {"reader", "override"} or {"secrecy", "resource", "transfer"} <= names)
 
 
-def _stretches(lowered: str) -> Iterator[tuple[int, int]]:
+def _stretches(lowered: str, held: dict[str, set[str]]) -> Iterator[tuple[int, int]]:
     """Yield where a stretch is to be weighed: round the literals of features that open one, not twice."""
-    keywords = _keywords(lowered.isascii())
     places: list[int] = []
     for each in EVIDENCE:
-        for keyword in keywords[each.name] if each.opens else ():
+        for keyword in held.get(each.name, ()) if each.opens else ():
             at = lowered.find(keyword)
             while at >= 0:
                 places.append(at)

@@ -14,6 +14,7 @@ from functools import cache
 from typing import Final
 
 from hyperloci.ingest.clean import clean
+from hyperloci.ingest.literals import Literals
 from hyperloci.ingest.steering import steers
 
 
@@ -204,8 +205,9 @@ def suspicions(text: str, cleaned: str | None = None) -> tuple[str, ...]:
     flags = list(_hidden(text, cleaned))
     readable = cleaned if unicodedata.is_normalized("NFKC", cleaned) else unicodedata.normalize("NFKC", cleaned)
     lowered = " ".join(readable.lower().split())
-    for rule in SUSPICIONS:
-        if any(keyword in lowered for keyword in rule.keywords):
+    held = _keywords().held_by(lowered)
+    for rule in SUSPICIONS if held else ():
+        if not held.isdisjoint(rule.keywords):
             searched = readable if rule.where is Where.TEXT else _comments(readable)
             if _pattern(rule).search(searched):
                 flags.append(rule.name)
@@ -249,6 +251,15 @@ def _comments(text: str) -> str:
         comments.append(text[start + 4 : end])
         start = text.find("<!--", end)
     return ("\n" * 3).join(comment[:MAX_COMMENT] for comment in comments)[:MAX_COMMENTS]
+
+
+@cache
+def _keywords() -> Literals:
+    return Literals((keyword for rule in SUSPICIONS for keyword in rule.keywords), _COMMON)
+
+
+_COMMON: Final = frozenset({"](http", "key to", "orders", "the user"})
+"""Keywords that one text in a hundred holds, or more."""
 
 
 @cache

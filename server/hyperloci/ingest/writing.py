@@ -269,7 +269,7 @@ class FileWriter:
     def _end(self, file: FreshFile, work: _Work) -> None:
         self._put_row(file)
         if work.restructured:
-            rebuild_contains(self._store, work.file_key, now=self._clock())
+            rebuild_contains(self._store, work.file_key, now=self._clock(), is_new=not work.is_known)
         keep_relations(self._store, self._scope_key, file.path, work.rewritten, now=self._clock())
 
     # -- chunks that were there --------------------------------------------------------------------------------------
@@ -368,7 +368,7 @@ class FileWriter:
         return node.key
 
     def _create(self, file: FreshFile, new: FreshChunk, index: int, now: int) -> NodeKey:
-        node = self._store.nodes.create_node(
+        return self._store.nodes.add(
             NewNode(
                 type=NodeType.SNIPPET,
                 subtype=str(new.chunk.kind),
@@ -386,7 +386,6 @@ class FileWriter:
             now=now,
             place=_place(file.path, new, index),
         )
-        return node.key
 
     # -- chunks that are no more -------------------------------------------------------------------------------------
 

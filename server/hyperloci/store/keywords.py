@@ -23,22 +23,21 @@ class Keywords:
             body: its own text.
             extra: context that helps find it but is not its text (the turn before); None keeps what was there.
         """
-        title_terms, body_terms = terms(title), terms(body)
-        extra_terms = self._extra(key) if extra is None else terms(extra)
-        values = (
-            " ".join(title_terms),
-            " ".join(body_terms),
-            " ".join(extra_terms),
-            len(title_terms) + len(body_terms) + len(extra_terms),
-            key,
-        )
+        values = _values(key, terms(title), terms(body), self._extra(key) if extra is None else terms(extra))
         updated = self._connection.execute(
             "UPDATE keywords SET title = ?, body = ?, extra = ?, length = ? WHERE node_key = ?", values
         )
         if updated.rowcount == 0:
-            self._connection.execute(
-                "INSERT INTO keywords(title, body, extra, length, node_key) VALUES (?, ?, ?, ?, ?)", values
-            )
+            self._insert(values)
+
+    def add(self, key: NodeKey, *, title: str, body: str, extra: str | None = None) -> None:
+        """Index a node that is not in the index yet."""
+        self._insert(_values(key, terms(title), terms(body), terms(extra) if extra else []))
+
+    def _insert(self, values: tuple[str | int, ...]) -> None:
+        self._connection.execute(
+            "INSERT INTO keywords(title, body, extra, length, node_key) VALUES (?, ?, ?, ?, ?)", values
+        )
 
     def _extra(self, key: NodeKey) -> list[str]:
         row = self._connection.execute("SELECT extra FROM keywords WHERE node_key = ?", (key,)).fetchone()
@@ -51,3 +50,8 @@ class Keywords:
     def remove(self, key: NodeKey) -> None:
         """Take a node out of the index."""
         self._connection.execute("DELETE FROM keywords WHERE node_key = ?", (key,))
+
+
+def _values(key: NodeKey, title: list[str], body: list[str], extra: list[str]) -> tuple[str | int, ...]:
+    """Return a row in the order of its columns."""
+    return " ".join(title), " ".join(body), " ".join(extra), len(title) + len(body) + len(extra), key

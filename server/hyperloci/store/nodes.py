@@ -119,7 +119,13 @@ class Nodes:
         self._log = log
 
     def create_node(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> Node:
-        """Store a memory with its keywords and position, and queue it for its fingerprint.
+        """Store a memory as `add` does, and return it as it is stored."""
+        node = self.by_key(self.add(new, now=now, place=place, session_key=session_key))
+        assert node is not None
+        return node
+
+    def add(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> NodeKey:
+        """Store a memory with its keywords and position, queue it for its fingerprint, and return its key.
 
         Args:
             new: what to store.
@@ -166,11 +172,9 @@ class Nodes:
         key = NodeKey(int(cursor.lastrowid or 0))
         if new.position is not None:
             self._positions.put(key, new.position)
-        self._keywords.put(key, title=new.title, body=new.content, extra=new.extra_terms)
+        self._keywords.add(key, title=new.title, body=new.content, extra=new.extra_terms)
         self.queue([key], now=now)
-        node = self.by_key(key)
-        assert node is not None
-        return node
+        return key
 
     def _rate_of(self, new: NewNode) -> float:
         """Return a node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
@@ -392,8 +396,11 @@ def _check_changes(changes: Mapping[str, Any]) -> None:
         raise BadRequestError("content is empty: give the text to remember.")
 
 
+_METADATA: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
 def _metadata_json(metadata: Mapping[str, Any]) -> str:
     try:
-        return json.dumps(dict(metadata), ensure_ascii=False, allow_nan=False)
+        return _METADATA.encode(dict(metadata)) if metadata else "{}"
     except (TypeError, ValueError) as error:
         raise BadRequestError(f"metadata cannot be stored as JSON: {error}.") from error

@@ -12,6 +12,8 @@ from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.position import Position
 
+_JSON: Final = json.JSONEncoder(ensure_ascii=False)
+
 _FACTS: Final = tuple(field.name for field in fields(CodeFacts))
 
 
@@ -87,7 +89,7 @@ class Positions:
                 position.line_end,
                 position.char_start,
                 position.char_end,
-                json.dumps(position.section_path, ensure_ascii=False),
+                _JSON.encode(position.section_path) if position.section_path else "[]",
                 position.heading_level,
                 position.module,
                 position.class_name,
@@ -112,7 +114,7 @@ class Positions:
         """Store what the parse tree said of a snippet."""
         self._connection.execute(
             "INSERT OR REPLACE INTO code_facts(node_key, facts) VALUES (?, ?)",
-            (key, json.dumps({name: getattr(facts, name) for name in _FACTS}, ensure_ascii=False)),
+            (key, _JSON.encode({name: getattr(facts, name) for name in _FACTS})),
         )
 
     def code_facts(self, keys: Iterable[int]) -> dict[NodeKey, CodeFacts]:
