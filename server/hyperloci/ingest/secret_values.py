@@ -484,22 +484,3 @@ VALUES: Final = (
     ),
 )
 """Secrets by context. Order is rank, after every row of `TOKENS`."""
-
-_SERVICES: Final = (
-    "adafruit|adobe|airtable|algolia|alibaba|asana|atlassian|confluence|jira|beamer|bitbucket|bittrex|meraki"
-    "|cloudflare|codecov"
-    "|cohere|coinbase|confluent|contentful|datadog|discord|drone[_-]?ci|dropbox|dynatrace|etsy|facebook|fastly|figma"
-    "|finicity"
-    "|finnhub|flickr|freshbooks|freshdesk|gitter|gocardless|grafana|harness|heroku|hubspot|intercom|jfrog|artifactory"
-    "|kraken|kucoin"
-    "|launchdarkly|linear|linkedin|lob|looker|mailchimp|mailgun|mapbox|mattermost|maxmind|messagebird|netlify"
-    "|new[_-]?relic"
-    "|nytimes|octopus|okta|openweather|pagerduty|paypal|plaid|planetscale|privateai|rapidapi|segment|sendbird|sendgrid"
-    "|sentry"
-    "|shopify|sidekiq|slack|snyk|sonar\\w{0,4}|square|squarespace|stripe|sumo|telegram|tele[_-]?gram|travis|trello"
-    "|twilio|twitch"
-    "|twitter|typeform|vercel|yandex|zapier|zendesk|zoom|openai|anthropic|gemini|mistral|groq|azure|aws|gcp|firebase"
-    "|supabase"
-)
-BEFORE_SERVICE_TOKEN: Final = rf"(?:{_SERVICES})[ \t\w.-]{{0,20}}[\s'\"]{{0,3}}(?:=>|:=|\|\||[=:>,])[\s'\"`=]{{0,5}}\Z"
-"""What stands before a random value that is the token of a service, though nothing says so but the service's name."""
