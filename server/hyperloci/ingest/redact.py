@@ -18,7 +18,7 @@ from typing import Final
 
 from hyperloci.ingest.private_keys import private_key_spans
 from hyperloci.ingest.secret_commands import command_spans
-from hyperloci.ingest.secret_evidence import headed_spans, named_spans
+from hyperloci.ingest.secret_evidence import headed_spans, is_public, named_spans
 from hyperloci.ingest.secret_judges import (
     Candidate,
     Judge,
@@ -404,7 +404,7 @@ def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:
     unknown = {word for word in _UNKNOWN.findall(words) if is_unknown_token(word)}
     if unknown:
         for match in _LONG_WORD.finditer(text):
-            if match.group() in unknown:
+            if match.group() in unknown and not is_public(text, match.start()):
                 start, end = match.span()
                 if text[start - 1 : start] == "\\":  # the word begins with the n of a `\n` in a string literal
                     start += 1
@@ -421,7 +421,10 @@ def _token_keywords() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
 
 def _is_within_words(keyword: str, rule: TokenRule) -> bool:
     """Tell whether keyword and token are letters, digits, `_` and `-` only: base64's `+` and `/` end a word early."""
-    return _WORD.fullmatch(keyword) is not None and "+/" not in rule.pattern
+    return _WORD.fullmatch(keyword) is not None and not _OTHER_THAN_WORDS.search(rule.pattern)
+
+
+_OTHER_THAN_WORDS: Final = re.compile(r"\[[^\]]*[+/.=%~][^\]]*\]")
 
 
 @cache

@@ -24,6 +24,8 @@ MIN_KEY: Final = 32
 """Characters of a value that nothing but `key` names: keys of elements and rows are shorter."""
 MIN_VALUE_CHOPPINESS: Final = 0.2
 """Hex keys have 0.47, base62 0.42, `min12-upper1-digit1` 0.16."""
+MIN_FEW_DIGITS_CHOPPINESS: Final = 0.28
+"""What a value with a digit or two must reach: classes have such names."""
 MAX_ITEMS: Final = 24
 """Lines below a heading that are looked at, and characters of each."""
 MAX_ITEM: Final = 200
@@ -42,7 +44,7 @@ _SERVICES: Final = (
 ).split()
 _NAMES: Final = (
     "token secret credential creds passw passphrase api[_.-]?key access[_.-]?key auth(?!or) bearer jwt licen[sc]e[_.-]?key "
-    "signing[_.-]?key private[_.-]?key webhook"
+    "signing[_.-]?key private[_.-]?key webhook session csrf xsrf cookie"
 ).split()
 """Parts of a name that make a random value a secret, whatever else stands in the name."""
 _ENDS: Final = ("key", "access", "auth", "pass", "pwd", "psk", "dsn", "salt", "sig")
@@ -66,7 +68,7 @@ _PUBLIC: Final = (
     r"(?:public|publishable|pub(?![a-z])|site|cache|sort|primary|foreign|partition|idempotency|host|routing|object|shard"
     r"|row|group|dedup|lookup|known|finger|thumb|key_?id|[_\s.-]id|\bid|Id|ID|uuid|guid|hash|sha[0-9]*|md5|checksum"
     r"|digest|integrity|commit|revision|rev|version|etag|url|uri|path|file|name|type|count|expir\w*|created|updated"
-    r"|resolved|snapshot|address|ref|branch|tag|trace|span|request|correlation|account|tenant|project|h1|anchor)"
+    r"|resolved|snapshot|address|ref|branch|tag|trace|span|request|correlation|account|tenant|project|h1|anchor|secure|mint|contract|wallet|encrypted\w{0,8})"
 )
 """What a name says of a value that everyone may see."""
 
@@ -88,7 +90,7 @@ def _public_name_pattern() -> re.Pattern[str]:
 def _public_value_pattern() -> re.Pattern[str]:
     return re.compile(
         r"(?:sha[0-9]{1,3}|md5)[-:_]|AAAA[BCE][0-9][NV]|pk[_.](?:live|test|eyJ)|MII[A-Z]|[\w.-]{1,80}\.[a-z]{2,4}\Z"
-        r"|(?:Qm|bafy|0x)|[0-9-]{1,40}\Z|[0-9]{4}-[0-9]{2}-[0-9]{2}|FLWPUBK|[\w.+/-]{0,80}/(?:[a-z]{3,20})/"
+        r"|(?:Qm|bafy|0x)|Ag[A-D][A-Za-z0-9+/]{100}|[\w.]{0,60}?[A-Z][a-z]{4,}[A-Z][a-z]{4,}|[0-9-]{1,40}\Z|[0-9]{4}-[0-9]{2}-[0-9]{2}|FLWPUBK|[\w.+/-]{0,80}/(?:[a-z]{3,20})/"
     )
 
 
@@ -97,8 +99,13 @@ def _is_file_pattern() -> re.Pattern[str]:
     return re.compile(r"\.[a-z]{1,4}[0-9]?\W{0,3}\Z|encrypt")
 
 
+@cache
+def _session_pattern() -> re.Pattern[str]:
+    return re.compile(r"session|cookie", re.IGNORECASE)
+
+
 _SEPARATOR: Final = (
-    r"[\s\"'`\])]{0,6}(?:=>|->|:=|\|\||:{1,3}=?|\?=|=|>|,|\bis\b)[\s\"'`=(\[{“«:]{0,6}(?:[brfu@&]{1,2}[\"'])?\Z"
+    r"[\s\"'`\])]{0,6}(?:,\s{0,20}[\"']?value[\"']?\s{0,2})?(?:\)(?=[ \t])|=>|->|:=|\|\||:{1,3}=?|\?=|=|>|,|\bis\b)[\s\"'`=(\[{“«:]{0,6}(?:[brfu@&]{1,2}[\"'])?\Z"
 )
 
 
@@ -121,15 +128,15 @@ def _said_pattern() -> re.Pattern[str]:
 
 
 _VALUE: Final = re.compile(r"(?<![A-Za-z0-9+/_.~%-])[A-Za-z0-9+_.~%-][A-Za-z0-9+/_.~%-]{15,}+={0,2}")
-_DIGITS: Final = re.compile(r"(?:[^0-9]*[0-9]){3}")
+_DIGIT: Final = re.compile(r"[^0-9]*[0-9]")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _Span = tuple[int, int]
 
 
 def named_spans(text: str, runs: str) -> Iterator[_Span]:
     """Yield the random words of `text` before which something names a secret; `runs` holds the long words of it."""
-    numbered = "\n".join(run for run in runs.split("\n") if _DIGITS.match(run))
-    values = {value.rstrip(".") for value in _VALUE.findall(numbered) if _DIGITS.match(value) and _is_random(value)}
+    numbered = "\n".join(run for run in runs.split("\n") if _DIGIT.match(run))
+    values = {value.rstrip(".") for value in _VALUE.findall(numbered) if _DIGIT.match(value) and _is_random(value)}
     if not values:
         return
     for match in _VALUE.finditer(text):
@@ -138,8 +145,29 @@ def named_spans(text: str, runs: str) -> Iterator[_Span]:
             yield match.start(), match.start() + len(value)
 
 
+def is_public(text: str, at: int) -> bool:
+    """Tell whether the random word at `at` is part of an address, or of a name that says that everyone may see it."""
+    first = max(0, at - REACH)
+    return (
+        _public_pattern().search(text, first, at) is not None
+        or ("://" in text[max(0, at - MAX_ADDRESS) : at] and _address_pattern().search(text, max(0, at - MAX_ADDRESS), at) is not None)
+    )
+
+
+MAX_ADDRESS: Final = 200
+"""Characters of an address before a word of it."""
+
+
+@cache
+def _address_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"https?://[^\s\"'<>()]{1,160}(?<!token)(?<!secret)(?<!auth)(?<!key)(?<!sig)(?<!pass)(?<!code)[/=]\Z", re.IGNORECASE
+    )
+
+
 def _is_random(value: str) -> bool:
-    return looks_random(value) and choppiness(value) >= MIN_VALUE_CHOPPINESS and not _public_value_pattern().match(value)
+    enough = MIN_VALUE_CHOPPINESS if sum(map(str.isdigit, value)) >= MIN_DIGITS else MIN_FEW_DIGITS_CHOPPINESS
+    return looks_random(value) and choppiness(value) >= enough and not _public_value_pattern().match(value)
 
 
 def _is_named(text: str, at: int, value: str) -> bool:
@@ -148,6 +176,8 @@ def _is_named(text: str, at: int, value: str) -> bool:
         return False
     named = _named_pattern().search(text, first, at)
     if named and judge(Judge.RANDOM, Candidate(value=value, after=text[at + len(value) : at + len(value) + 1])):
+        if _UUID.match(value) and _session_pattern().search(named.group()):
+            return False
         return _is_file_pattern().search(named["rest"] or "") is None and not (
             named["end"] and _is_weak(text, named.start("end"), named["end"], value)
         )
@@ -228,7 +258,7 @@ def _items(text: str, at: int) -> Iterator[tuple[int, _Span | None]]:
         else:
             group = item.lastgroup or "d"
             value = item[group]
-            kind = Judge.LOOSE_RANDOM if item["name"] else Judge.LOOSE_PASSWORD
+            kind = Judge.LOOSE_RANDOM if item["name"] and group == "d" else Judge.LOOSE_PASSWORD
             found = True
             if judge(kind, Candidate(value=value, quoted=True)) and not _public_value_pattern().match(value):
                 yield end, item.span(group)

@@ -125,7 +125,7 @@ _BARE_NEEDS_QUOTES: Final = frozenset({"==", "===", "!=", "->", "<-", ",", "||",
 
 @cache
 def _hash_prefix_pattern() -> re.Pattern[str]:
-    return re.compile(r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag)[0-9]*$", re.IGNORECASE)
+    return re.compile(r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag|cmpl|chatcmpl|msg|run|thread|asst|file|call|resp|req|batch|evt|cus|price|prod|sub|pi|pm|ch|acct|in|pk|pk_live|pk_test)[0-9]*$", re.IGNORECASE)
 
 
 @cache
@@ -233,7 +233,31 @@ def is_made(value: str) -> bool:
         return False
     if any(not character.isalnum() and character not in "-_.:/," for character in value):
         return _classes(value) >= 4 or (_classes(value) == 3 and choppiness(value) >= MIN_CHOPPINESS)
-    return choppiness(value) >= MIN_PATH_CHOPPINESS and "/" not in value
+    return (choppiness(value) >= MIN_PATH_CHOPPINESS or is_gibberish(value)) and "/" not in value
+
+
+def is_gibberish(value: str) -> bool:
+    """Tell letters that no word has from words: pairs such as `qk`, or six consonants, and two digits or more."""
+    letters = value.lower()
+    return (
+        len(value) >= MADE_LENGTH
+        and sum(map(str.isdigit, value)) >= 2
+        and value.isalnum()
+        and (len(_rare_pair_pattern().findall(letters)) >= 2 or _consonants_pattern().search(letters) is not None)
+    )
+
+
+@cache
+def _rare_pair_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"q[a-tv-z]|[bcdfghjklmpqrtvwxz]j|j[bcdfghklmnpqrstvwxyz]|[bcdfgjkmpqtvwz]x|x[bdfgjkmnrsvwxz]|[bcdfghjkmpqrsvwxy]z"
+        r"|z[bcdfgjkmnpqrstvwx]|v[bcdfghjkmnpqtvwxz]|[bcdfgjkmpqtwxz]v|[bcdfgjkmpqvwxz]k|[fgjkpqvwxz]q"
+    )
+
+
+@cache
+def _consonants_pattern() -> re.Pattern[str]:
+    return re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
 
 
 def is_strong(value: str) -> bool:
@@ -310,7 +334,7 @@ def _is_url_password(candidate: Candidate) -> bool:
     return (
         len(value) >= OPTION_PASSWORD_LENGTH
         and value.lower() not in _WELL_KNOWN
-        and not _example_host_pattern().match(candidate.after)
+        and (is_strong(value) or looks_random(value) or not _example_host_pattern().match(candidate.after))
     )
 
 
@@ -405,6 +429,7 @@ def _is_technical(value: str) -> bool:
         _technical_word_pattern().match(value) is not None
         and choppiness(value) < MIN_PATH_CHOPPINESS
         and not value.endswith("=")
+        and not is_gibberish(value)
     )
 
 
