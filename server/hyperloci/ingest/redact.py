@@ -424,7 +424,7 @@ def _is_within_words(keyword: str, rule: TokenRule) -> bool:
     return _WORD.fullmatch(keyword) is not None and not _OTHER_THAN_WORDS.search(rule.pattern)
 
 
-_OTHER_THAN_WORDS: Final = re.compile(r"\[[^\]]*[+/.=%~][^\]]*\]")
+_OTHER_THAN_WORDS: Final = re.compile(r"\[[^\[\]]{0,40}?[+/.=%~][^\[\]]{0,40}\]")
 
 
 @cache

@@ -30,36 +30,28 @@ MAX_ITEMS: Final = 24
 """Lines below a heading that are looked at, and characters of each."""
 MAX_ITEM: Final = 200
 
-_SERVICES: Final = (
-    "adafruit adobe airtable algolia alibaba anthropic artifactory asana atlassian auth0 aws azure beamer bitbucket "
-    "bittrex brevo bugsnag buildkite circleci clickhouse clickup cloudflare cloudinary codecov co_api_key cohere coinbase "
-    "confluence confluent contentful contribsys databricks datadog deepgram digitalocean discord doppler drone dropbox "
-    "dynatrace elastic etsy facebook fastly figma finicity finnhub firebase flickr freshbooks freshdesk gcp gemini "
-    "github gitlab gitter gocardless grafana groq harness heroku hubspot intercom jfrog jira kraken kucoin launchdarkly "
-    "linear linked[_-]?in lob looker mailchimp mailgun mailjet mapbox mattermost maxmind meraki message[_-]?bird mistral "
-    "mixpanel netlify new[_-]?relic new-york-times nytimes octopus okta openai openweather pagerduty paypal plaid "
-    "planetscale postmark private[_-]?ai pusher rapidapi rollbar segment sendbird sendgrid sentry shopify sidekiq "
-    r"slack snyk sonar\w{0,4} sourcegraph spotify square squarespace stripe sumo supabase tele?[_-]?gra?m? travis trello "
-    "twilio twitch twitter typeform vercel yandex zapier zendesk zoom"
-).split()
-_NAMES: Final = (
-    "token secret credential creds passw passphrase api[_.-]?key access[_.-]?key auth(?!or) bearer jwt licen[sc]e[_.-]?key "
-    "signing[_.-]?key private[_.-]?key webhook session csrf xsrf cookie"
-).split()
+_SERVICES: Final = ["adafruit", "adobe", "airtable", "algolia", "alibaba", "anthropic", "artifactory", "asana", "atlassian", "auth0", "aws", "azure", "beamer", "bitbucket", "bittrex", "brevo", "bugsnag", "buildkite", "circleci", "clickhouse", "clickup", "cloudflare", "cloudinary", "codecov", "co_api_key", "cohere", "coinbase", "confluence", "confluent", "contentful", "contribsys", "databricks", "datadog", "deepgram", "digitalocean", "discord", "doppler", "drone", "dropbox", "dynatrace", "elastic", "etsy", "facebook", "fastly", "figma", "finicity", "finnhub", "firebase", "flickr", "freshbooks", "freshdesk", "gcp", "gemini", "github", "gitlab", "gitter", "gocardless", "grafana", "groq", "harness", "heroku", "hubspot", "intercom", "jfrog", "jira", "kraken", "kucoin", "launchdarkly", "linear", "linked[_-]?in", "lob", "looker", "mailchimp", "mailgun", "mailjet", "mapbox", "mattermost", "maxmind", "meraki", "message[_-]?bird", "mistral", "mixpanel", "netlify", "new[_-]?relic", "new-york-times", "nytimes", "octopus", "okta", "openai", "openweather", "pagerduty", "paypal", "plaid", "planetscale", "postmark", "xray", "private[_-]?ai", "pusher", "rapidapi", "rollbar", "segment", "sendbird", "sendgrid", "sentry", "shopify", "sidekiq", "slack", "snyk", "sonar\\w{0,4}", "sourcegraph", "spotify", "square", "squarespace", "stripe", "sumo", "supabase", "tele?[_-]?gra?m?", "travis", "trello", "twilio", "twitch", "twitter", "typeform", "vercel", "yandex", "zapier", "zendesk", "zoom"]
+_NAMES: Final = ["token", "secret", "credential", "creds", "passw", "passphrase", "api[_.-]?key", "access[_.-]?key", "auth(?!or)", "bearer", "licen[sc]e[_.-]?key", "signing[_.-]?key", "private[_.-]?key", "webhook", "session", "csrf", "xsrf", "cookie"]
 """Parts of a name that make a random value a secret, whatever else stands in the name."""
 _ENDS: Final = ("key", "access", "auth", "pass", "pwd", "psk", "dsn", "salt", "sig")
 """The same, where the name ends with it."""
-_SAID: Final = (
-    "api[ -]?key token secret credential bearer passphrase password unseal[ ]key root[ ]token access[ ]key key chave "
-    "segredo clé jeton clave llave secreto chiave segreto schlüssel geheimnis sleutel klucz nyckel avain anahtar "
-    "ключ токен секрет пароль"
-).split()
+_SAID: Final = ["api[", "-]?key", "token", "secret", "credential", "bearer", "passphrase", "password", "unseal[", "]key", "root[", "]token", "access[", "]key", "key", "chave", "segredo", "clé", "jeton", "clave", "llave", "secreto", "chiave", "segreto", "schlüssel", "geheimnis", "sleutel", "klucz", "nyckel", "avain", "anahtar", "ключ", "токен", "секрет", "пароль"]
 """What a sentence calls a secret."""
-_SAID_UNSPACED: Final = ("密钥", "密鑰", "金鑰", "令牌", "秘密鍵", "鍵", "キー", "トークン", "シークレット", "토큰", "비밀키", "키")
-_HEADS: Final = (
-    "password passwd passphrase pwd passcode secret token credential creds api[ _-]?key kennw passw contraseñ senha "
-    "mots?[ ]de[ ]passe парол секрет токен 密码 密碼 パスワード 비밀번호 recovery[ ]code backup[ ]code"
-).split()
+_SAID_UNSPACED: Final = (
+    "密钥",
+    "密鑰",
+    "金鑰",
+    "令牌",
+    "秘密鍵",
+    "鍵",
+    "キー",
+    "トークン",
+    "シークレット",
+    "토큰",
+    "비밀키",
+    "키",
+)
+_HEADS: Final = ["password", "passwd", "passphrase", "pwd", "passcode", "secret", "token", "credential", "creds", "api[", "_-]?key", "kennw", "passw", "contraseñ", "senha", "mots?[", "]de[", "]passe", "парол", "секрет", "токен", "密码", "密碼", "パスワード", "비밀번호", "recovery[", "]code", "backup[", "]code"]
 _HEAD_ROOTS: Final = ("pass", "pwd", "secret", "token", "cred", "api", "kennw", "contra", "senha", "ry code", "up code")
 _FOREIGN_ROOTS: Final = ("парол", "секрет", "токен", "密", "パス", "비밀")
 _HEAD_MARKS: Final = (":", "]", "：", "|", ">", "-")
@@ -68,7 +60,7 @@ _PUBLIC: Final = (
     r"(?:public|publishable|pub(?![a-z])|site|cache|sort|primary|foreign|partition|idempotency|host|routing|object|shard"
     r"|row|group|dedup|lookup|known|finger|thumb|key_?id|[_\s.-]id|\bid|Id|ID|uuid|guid|hash|sha[0-9]*|md5|checksum"
     r"|digest|integrity|commit|revision|rev|version|etag|url|uri|path|file|name|type|count|expir\w*|created|updated"
-    r"|resolved|snapshot|address|ref|branch|tag|trace|span|request|correlation|account|tenant|project|h1|anchor|secure|mint|contract|wallet|encrypted\w{0,8})"
+    r"|resolved|snapshot|address|ref|branch|tag|trace|span|request|correlation|account|tenant|project|h1|anchor|deploy(?:ment)?|delivery|instance|message|template|issue|release|build|index|order|event|customer|invoice|user|page|file|kid|checksum/secret|secure|mint|contract|wallet|encrypted\w{0,8})"
 )
 """What a name says of a value that everyone may see."""
 
@@ -82,31 +74,44 @@ def _public_pattern() -> re.Pattern[str]:
 def _public_name_pattern() -> re.Pattern[str]:
     return re.compile(
         r"(?i:public|publishable|site|cache|sort|primary|foreign|partition|idempotency|host|routing|object|shard|known"
-        r"|ssh|finger)[\w ._-]{0,12}\Z"
+        r"|ssh|finger|verif\w{0,8}|peer|node|device|identity|ed25519|x25519|gpg|pgp|trust(?:ed)?|package|recipient|owner"
+        r"|component|item|element|map|dict|redis|s3|document|record|message|event|job|task|query|translation|field|attr"
+        r"|issue|bundle|artifact|build)[\w ._-]{0,12}\Z"
     )
 
 
 @cache
 def _public_value_pattern() -> re.Pattern[str]:
     return re.compile(
-        r"(?:sha[0-9]{1,3}|md5)[-:_]|AAAA[BCE][0-9][NV]|pk[_.](?:live|test|eyJ)|MII[A-Z]|[\w.-]{1,80}\.[a-z]{2,4}\Z"
-        r"|(?:Qm|bafy|0x)|Ag[A-D][A-Za-z0-9+/]{100}|[\w.]{0,60}?[A-Z][a-z]{4,}[A-Z][a-z]{4,}|[0-9-]{1,40}\Z|[0-9]{4}-[0-9]{2}-[0-9]{2}|FLWPUBK|[\w.+/-]{0,80}/(?:[a-z]{3,20})/"
+        r"(?:sha[0-9]{1,3}|md5)[-:_]|AAAA[BCE][0-9][NV]|pk[_.](?:live|test|eyJ)|MII[A-Z]|[\w./-]{1,120}\.[a-z]{2,4}\Z"
+        r"|(?:Qm|bafy|0x)|Ag[A-D][A-Za-z0-9+/]{100}|(?:i|ami|sg|vpc|subnet|vol|snap|eni|rtb|igw|acl)-[0-9a-f]{8,17}\Z|[\w.]{0,60}?[A-Z][a-z]{4,}[A-Z][a-z]{4,}|[0-9-]{1,40}\Z|[0-9]{4}-[0-9]{2}-[0-9]{2}|FLWPUBK|[\w.+/-]{0,80}/(?:[a-z]{3,20})/"
     )
 
 
 @cache
 def _is_file_pattern() -> re.Pattern[str]:
-    return re.compile(r"\.[a-z]{1,4}[0-9]?\W{0,3}\Z|encrypt")
+    return re.compile(
+        r"\.(?:[jt]sx?|py|go|rs|[ch]|cc|cpp|t?gz|zip|json|ya?ml|md|toml|rb|java|php|css|html?|whl|jar|lock|txt|xml|sh|sum"
+        r"|bin|so|deb|rpm|exe|img|iso|key|pem|crt)\W{0,3}\Z|encrypt"
+    )
+
+
+@cache
+def _forge_pattern() -> re.Pattern[str]:
+    return re.compile(r"git(?:hub|lab)|bitbucket", re.IGNORECASE)
+
+
+@cache
+def _strong_pattern() -> re.Pattern[str]:
+    return re.compile(r"token|secret|key|cred", re.IGNORECASE)
 
 
 @cache
 def _session_pattern() -> re.Pattern[str]:
-    return re.compile(r"session|cookie", re.IGNORECASE)
+    return re.compile(r"session|cookie|webhook|git(?:hub|lab)|auth", re.IGNORECASE)
 
 
-_SEPARATOR: Final = (
-    r"[\s\"'`\])]{0,6}(?:,\s{0,20}[\"']?value[\"']?\s{0,2})?(?:\)(?=[ \t])|=>|->|:=|\|\||:{1,3}=?|\?=|=|>|,|\bis\b)[\s\"'`=(\[{“«:]{0,6}(?:[brfu@&]{1,2}[\"'])?\Z"
-)
+_SEPARATOR: Final = r"[\s\"'`\])]{0,6}(?:,\s{0,20}[\"']?value[\"']?\s{0,2})?(?:\)(?=[ \t])|=>|->|:=|\|\||:{1,3}=?|\?=|=|>|,|\bis\b)[\s\"'`=(\[{“«:]{0,6}(?:[brfu@&]{1,2}[\"'])?\Z"
 
 
 @cache
@@ -127,8 +132,17 @@ def _said_pattern() -> re.Pattern[str]:
     )
 
 
+@cache
+def _said_public_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"public|publishable|finger|site[ _-]?key|hash|checksum|digest|verif|ssh|gpg|pgp|peer|cache|commit|address|\bid\b",
+        re.IGNORECASE,
+    )
+
+
 _VALUE: Final = re.compile(r"(?<![A-Za-z0-9+/_.~%-])[A-Za-z0-9+_.~%-][A-Za-z0-9+/_.~%-]{15,}+={0,2}")
 _DIGIT: Final = re.compile(r"[^0-9]*[0-9]")
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}\Z")
 _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}\Z")
 _Span = tuple[int, int]
 
@@ -148,9 +162,9 @@ def named_spans(text: str, runs: str) -> Iterator[_Span]:
 def is_public(text: str, at: int) -> bool:
     """Tell whether the random word at `at` is part of an address, or of a name that says that everyone may see it."""
     first = max(0, at - REACH)
-    return (
-        _public_pattern().search(text, first, at) is not None
-        or ("://" in text[max(0, at - MAX_ADDRESS) : at] and _address_pattern().search(text, max(0, at - MAX_ADDRESS), at) is not None)
+    return _public_pattern().search(text, first, at) is not None or (
+        "://" in text[max(0, at - MAX_ADDRESS) : at]
+        and _address_pattern().search(text, max(0, at - MAX_ADDRESS), at) is not None
     )
 
 
@@ -161,7 +175,8 @@ MAX_ADDRESS: Final = 200
 @cache
 def _address_pattern() -> re.Pattern[str]:
     return re.compile(
-        r"https?://[^\s\"'<>()]{1,160}(?<!token)(?<!secret)(?<!auth)(?<!key)(?<!sig)(?<!pass)(?<!code)[/=]\Z", re.IGNORECASE
+        r"https?://[^\s\"'<>()]{1,160}(?<!token)(?<!secret)(?<!auth)(?<!key)(?<!sig)(?<!pass)(?<!code)[/=]\Z",
+        re.IGNORECASE,
     )
 
 
@@ -172,18 +187,25 @@ def _is_random(value: str) -> bool:
 
 def _is_named(text: str, at: int, value: str) -> bool:
     first = max(0, at - REACH)
-    if text[at - 1 : at] in ("#", "@", "/") or _public_pattern().search(text, first, at):
+    if text[at - 1 : at] in ("#", "@", "/") or "ENC[" in text[first:at] or _public_pattern().search(text, first, at):
         return False
     named = _named_pattern().search(text, first, at)
     if named and judge(Judge.RANDOM, Candidate(value=value, after=text[at + len(value) : at + len(value) + 1])):
-        if _UUID.match(value) and _session_pattern().search(named.group()):
+        if _COMMIT.match(value) and (_forge_pattern().match(named.group()) or "SPEC CHECKSUMS" in text):
+            return False
+        if (
+            _UUID.match(value)
+            and not _strong_pattern().search(named.group())
+            and _session_pattern().search(named.group())
+        ):
             return False
         return _is_file_pattern().search(named["rest"] or "") is None and not (
             named["end"] and _is_weak(text, named.start("end"), named["end"], value)
         )
     if text.startswith("-----", max(0, text.rfind("-", first, at) - 4)):
         return False  # what follows the first line of a certificate or a public key
-    return _is_mixed(value) and _said_pattern().search(text, first, at) is not None
+    said = _said_pattern().search(text, first, at) if _is_mixed(value) else None
+    return said is not None and not _said_public_pattern().search(text, max(0, said.start() - 24), at)
 
 
 def _is_weak(text: str, at: int, end: str, value: str) -> bool:
@@ -225,7 +247,7 @@ def headed_spans(text: str, lowered: str) -> Iterator[_Span]:
     done = 0
     for start, end in sorted(_heads(text, lowered)):
         if start >= done and _head_pattern().match(text, start, end):
-            for done, span in _items(text, end + 1):
+            for done, span in _items(text, end + 1, in_section=text[start:end].rstrip().endswith("]")):
                 if span:
                     yield span
 
@@ -246,7 +268,7 @@ def _heads(text: str, lowered: str) -> set[_Span]:
     return heads
 
 
-def _items(text: str, at: int) -> Iterator[tuple[int, _Span | None]]:
+def _items(text: str, at: int, *, in_section: bool) -> Iterator[tuple[int, _Span | None]]:
     found = False
     for _ in range(MAX_ITEMS):
         end = text.find("\n", at, at + MAX_ITEM)
@@ -258,7 +280,7 @@ def _items(text: str, at: int) -> Iterator[tuple[int, _Span | None]]:
         else:
             group = item.lastgroup or "d"
             value = item[group]
-            kind = Judge.LOOSE_RANDOM if item["name"] and group == "d" else Judge.LOOSE_PASSWORD
+            kind = Judge.LOOSE_RANDOM if item["name"] and not (in_section and group != "d") else Judge.LOOSE_PASSWORD
             found = True
             if judge(kind, Candidate(value=value, quoted=True)) and not _public_value_pattern().match(value):
                 yield end, item.span(group)

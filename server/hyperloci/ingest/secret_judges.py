@@ -74,7 +74,7 @@ _PLACEHOLDER: Final = re.compile(
     r"|\.\.\.|…|\*{3}|•{3}|\[(?:redacted|private)|xxxx|XXXX|(.)\1{5}"
     r"|(?:your|Your|YOUR)(?:[-_. ]|(?i:api|key|token|secret|pass))|(?i:example|placeholder|change.?me|redacted|dummy)"
     r"|(?i:replace|insert)[-_ .]|_(?i:here)$|^(?i:todo|fixme|none|null|undefined|foo_?bar)"
-    r"|0123456789|1234567890|(?i:abcdefgh)"
+    r"|^0x[0-9a-fA-F]{40}$|0123456789|1234567890|(?i:abcdefgh)"
 )
 _PATH: Final = re.compile(r"(?:\.{1,2}|~)?/")
 _WELL_KNOWN: Final = frozenset(
@@ -125,7 +125,10 @@ _BARE_NEEDS_QUOTES: Final = frozenset({"==", "===", "!=", "->", "<-", ",", "||",
 
 @cache
 def _hash_prefix_pattern() -> re.Pattern[str]:
-    return re.compile(r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag|cmpl|chatcmpl|msg|run|thread|asst|file|call|resp|req|batch|evt|cus|price|prod|sub|pi|pm|ch|acct|in|pk|pk_live|pk_test)[0-9]*$", re.IGNORECASE)
+    return re.compile(
+        r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag|cmpl|chatcmpl|msg|run|thread|asst|file|call|resp|req|batch|evt|cus|price|prod|sub|pi|pm|ch|acct|in|dpl|cs|seti|toolu|pk|pk_live|pk_test)[0-9]*$",
+        re.IGNORECASE,
+    )
 
 
 @cache

@@ -210,7 +210,7 @@ VALUES: Final = (
     ValueRule(
         kind="secret",
         anchors=_TOKEN_NAMES,
-        pattern=rf"(?<!checksum/)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
+        pattern=rf"(?<!checksum/)(?<![0-9]:)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
         judge=Judge.RANDOM,
     ),
     ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=24),
@@ -305,7 +305,7 @@ VALUES: Final = (
     ValueRule(
         kind="secret",
         anchors=_TOKEN_NAMES,
-        pattern=rf"(?<!checksum/)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
+        pattern=rf"(?<!checksum/)(?<![0-9]:)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
         judge=Judge.LOOSE_RANDOM,
     ),
     ValueRule(
@@ -486,8 +486,21 @@ VALUES: Final = (
     ValueRule(
         kind="password",
         anchors=(
-            "creds", "credentials", "login", "access", "zugang", "identifiants", "credenciales", "credenciais", "credenziali",
-            "логин", "доступ", "user/pass", "username/password", "账号", "アカウント",
+            "creds",
+            "credentials",
+            "login",
+            "access",
+            "zugang",
+            "identifiants",
+            "credenciales",
+            "credenciais",
+            "credenziali",
+            "логин",
+            "доступ",
+            "user/pass",
+            "username/password",
+            "账号",
+            "アカウント",
         ),
         pattern=r"(?:creds|credentials|logins?|access|zugang(?:sdaten)?|identifiants|credenciales|credenciais|credenziali|логин"
         r"|доступ|user(?:name)?/pass(?:word)?|账号|アカウント)[^\n=(){};]{0,24}?[:：,(-]{1,2}[ \t\"']{0,4}"
