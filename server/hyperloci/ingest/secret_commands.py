@@ -100,7 +100,8 @@ def _stdin_pattern() -> re.Pattern[str]:
         r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\""
         r"|'[^'\n]{4,256}'"
         r"|[^\s|\"']{4,256})[ \t]*"
-        r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|passwd[ \t]+--stdin|kinit|sudo[ \t]+-S"
+        r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin"
+        r"|passwd[ \t]+--stdin|kinit|sudo[ \t]+-S"
         r"|chpasswd|secret|passwd"
         r"|cryptsetup|luksOpen|gpg[^\n]{0,40}passphrase-fd|login))",
         re.IGNORECASE,

@@ -30,12 +30,196 @@ MAX_ITEMS: Final = 24
 """Lines below a heading that are looked at, and characters of each."""
 MAX_ITEM: Final = 200
 
-_SERVICES: Final = ["adafruit", "adobe", "airtable", "algolia", "alibaba", "anthropic", "artifactory", "asana", "atlassian", "auth0", "aws", "azure", "beamer", "bitbucket", "bittrex", "brevo", "bugsnag", "buildkite", "circleci", "clickhouse", "clickup", "cloudflare", "cloudinary", "codecov", "co_api_key", "cohere", "coinbase", "confluence", "confluent", "contentful", "contribsys", "databricks", "datadog", "deepgram", "digitalocean", "discord", "doppler", "drone", "dropbox", "dynatrace", "elastic", "etsy", "facebook", "fastly", "figma", "finicity", "finnhub", "firebase", "flickr", "freshbooks", "freshdesk", "gcp", "gemini", "github", "gitlab", "gitter", "gocardless", "grafana", "groq", "harness", "heroku", "hubspot", "intercom", "jfrog", "jira", "kraken", "kucoin", "launchdarkly", "linear", "linked[_-]?in", "lob", "looker", "mailchimp", "mailgun", "mailjet", "mapbox", "mattermost", "maxmind", "meraki", "message[_-]?bird", "mistral", "mixpanel", "netlify", "new[_-]?relic", "new-york-times", "nytimes", "octopus", "okta", "openai", "openweather", "pagerduty", "paypal", "plaid", "planetscale", "postmark", "xray", "private[_-]?ai", "pusher", "rapidapi", "rollbar", "segment", "sendbird", "sendgrid", "sentry", "shopify", "sidekiq", "slack", "snyk", "sonar\\w{0,4}", "sourcegraph", "spotify", "square", "squarespace", "stripe", "sumo", "supabase", "tele?[_-]?gra?m?", "travis", "trello", "twilio", "twitch", "twitter", "typeform", "vercel", "yandex", "zapier", "zendesk", "zoom"]
-_NAMES: Final = ["token", "secret", "credential", "creds", "passw", "passphrase", "api[_.-]?key", "access[_.-]?key", "auth(?!or)", "bearer", "licen[sc]e[_.-]?key", "signing[_.-]?key", "private[_.-]?key", "webhook", "session", "csrf", "xsrf", "cookie"]
+_SERVICES: Final = [
+    "adafruit",
+    "adobe",
+    "airtable",
+    "algolia",
+    "alibaba",
+    "anthropic",
+    "artifactory",
+    "asana",
+    "atlassian",
+    "auth0",
+    "aws",
+    "azure",
+    "beamer",
+    "bitbucket",
+    "bittrex",
+    "brevo",
+    "bugsnag",
+    "buildkite",
+    "circleci",
+    "clickhouse",
+    "clickup",
+    "cloudflare",
+    "cloudinary",
+    "codecov",
+    "co_api_key",
+    "cohere",
+    "coinbase",
+    "confluence",
+    "confluent",
+    "contentful",
+    "contribsys",
+    "databricks",
+    "datadog",
+    "deepgram",
+    "digitalocean",
+    "discord",
+    "doppler",
+    "drone",
+    "dropbox",
+    "dynatrace",
+    "elastic",
+    "etsy",
+    "facebook",
+    "fastly",
+    "figma",
+    "finicity",
+    "finnhub",
+    "firebase",
+    "flickr",
+    "freshbooks",
+    "freshdesk",
+    "gcp",
+    "gemini",
+    "github",
+    "gitlab",
+    "gitter",
+    "gocardless",
+    "grafana",
+    "groq",
+    "harness",
+    "heroku",
+    "hubspot",
+    "intercom",
+    "jfrog",
+    "jira",
+    "kraken",
+    "kucoin",
+    "launchdarkly",
+    "linear",
+    "linked[_-]?in",
+    "lob",
+    "looker",
+    "mailchimp",
+    "mailgun",
+    "mailjet",
+    "mapbox",
+    "mattermost",
+    "maxmind",
+    "meraki",
+    "message[_-]?bird",
+    "mistral",
+    "mixpanel",
+    "netlify",
+    "new[_-]?relic",
+    "new-york-times",
+    "nytimes",
+    "octopus",
+    "okta",
+    "openai",
+    "openweather",
+    "pagerduty",
+    "paypal",
+    "plaid",
+    "planetscale",
+    "postmark",
+    "xray",
+    "private[_-]?ai",
+    "pusher",
+    "rapidapi",
+    "rollbar",
+    "segment",
+    "sendbird",
+    "sendgrid",
+    "sentry",
+    "shopify",
+    "sidekiq",
+    "slack",
+    "snyk",
+    "sonar\\w{0,4}",
+    "sourcegraph",
+    "spotify",
+    "square",
+    "squarespace",
+    "stripe",
+    "sumo",
+    "supabase",
+    "tele?[_-]?gra?m?",
+    "travis",
+    "trello",
+    "twilio",
+    "twitch",
+    "twitter",
+    "typeform",
+    "vercel",
+    "yandex",
+    "zapier",
+    "zendesk",
+    "zoom",
+]
+_NAMES: Final = [
+    "token",
+    "secret",
+    "credential",
+    "creds",
+    "passw",
+    "passphrase",
+    "api[_.-]?key",
+    "access[_.-]?key",
+    "auth(?!or)",
+    "bearer",
+    "licen[sc]e[_.-]?key",
+    "signing[_.-]?key",
+    "private[_.-]?key",
+    "webhook",
+    "session",
+    "csrf",
+    "xsrf",
+    "cookie",
+]
 """Parts of a name that make a random value a secret, whatever else stands in the name."""
 _ENDS: Final = ("key", "access", "auth", "pass", "pwd", "psk", "dsn", "salt", "sig")
 """The same, where the name ends with it."""
-_SAID: Final = ["api[", "-]?key", "token", "secret", "credential", "bearer", "passphrase", "password", "unseal[", "]key", "root[", "]token", "access[", "]key", "key", "chave", "segredo", "clé", "jeton", "clave", "llave", "secreto", "chiave", "segreto", "schlüssel", "geheimnis", "sleutel", "klucz", "nyckel", "avain", "anahtar", "ключ", "токен", "секрет", "пароль"]
+_SAID: Final = [
+    "api[",
+    "-]?key",
+    "token",
+    "secret",
+    "credential",
+    "bearer",
+    "passphrase",
+    "password",
+    "unseal[",
+    "]key",
+    "root[",
+    "]token",
+    "access[",
+    "]key",
+    "key",
+    "chave",
+    "segredo",
+    "clé",
+    "jeton",
+    "clave",
+    "llave",
+    "secreto",
+    "chiave",
+    "segreto",
+    "schlüssel",
+    "geheimnis",
+    "sleutel",
+    "klucz",
+    "nyckel",
+    "avain",
+    "anahtar",
+    "ключ",
+    "токен",
+    "секрет",
+    "пароль",
+]
 """What a sentence calls a secret."""
 _SAID_UNSPACED: Final = (
     "密钥",
@@ -51,7 +235,37 @@ _SAID_UNSPACED: Final = (
     "비밀키",
     "키",
 )
-_HEADS: Final = ["password", "passwd", "passphrase", "pwd", "passcode", "secret", "token", "credential", "creds", "api[", "_-]?key", "kennw", "passw", "contraseñ", "senha", "mots?[", "]de[", "]passe", "парол", "секрет", "токен", "密码", "密碼", "パスワード", "비밀번호", "recovery[", "]code", "backup[", "]code"]
+_HEADS: Final = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "passcode",
+    "secret",
+    "token",
+    "credential",
+    "creds",
+    "api[",
+    "_-]?key",
+    "kennw",
+    "passw",
+    "contraseñ",
+    "senha",
+    "mots?[",
+    "]de[",
+    "]passe",
+    "парол",
+    "секрет",
+    "токен",
+    "密码",
+    "密碼",
+    "パスワード",
+    "비밀번호",
+    "recovery[",
+    "]code",
+    "backup[",
+    "]code",
+]
 _HEAD_ROOTS: Final = ("pass", "pwd", "secret", "token", "cred", "api", "kennw", "contra", "senha", "ry code", "up code")
 _FOREIGN_ROOTS: Final = ("парол", "секрет", "токен", "密", "パス", "비밀")
 _HEAD_MARKS: Final = (":", "]", "：", "|", ">", "-")
@@ -111,7 +325,8 @@ def _session_pattern() -> re.Pattern[str]:
     return re.compile(r"session|cookie|webhook|git(?:hub|lab)|auth", re.IGNORECASE)
 
 
-_SEPARATOR: Final = r"[\s\"'`\])]{0,6}(?:,\s{0,20}[\"']?value[\"']?\s{0,2})?(?:\)(?=[ \t])|=>|->|:=|\|\||:{1,3}=?|\?=|=|>|,|\bis\b)[\s\"'`=(\[{“«:]{0,6}(?:[brfu@&]{1,2}[\"'])?\Z"
+_SEPARATOR: Final = r"[\s\"'`\])]{0,6}(?:,\s{0,20}[\"']?value[\"']?\s{0,2})?(?:\)(?=[ \t])|=>|->|:="
+    r"|\|\||:{1,3}=?|\?=|=|>|,|\bis\b)[\s\"'`=(\[{“«:]{0,6}(?:[brfu@&]{1,2}[\"'])?\Z"
 
 
 @cache
@@ -135,7 +350,8 @@ def _said_pattern() -> re.Pattern[str]:
 @cache
 def _said_public_pattern() -> re.Pattern[str]:
     return re.compile(
-        r"public|publishable|finger|site[ _-]?key|hash|checksum|digest|verif|ssh|gpg|pgp|peer|cache|commit|address|\bid\b",
+        r"public|publishable|finger|site[ _-]?key|hash|checksum|digest|verif|ssh|gpg|pgp|peer|cache|commit"
+        r"|address|\bid\b",
         re.IGNORECASE,
     )
 
@@ -229,7 +445,8 @@ def _is_mixed(value: str) -> bool:
 @cache
 def _head_pattern() -> re.Pattern[str]:
     return re.compile(
-        rf"[^\n=]{{0,120}}(?:{'|'.join(_HEADS)})[^\n=,]{{0,80}}?(?::[ \t]{{0,4}}[|>]?-?|：|[ \t]\(?[\w /-]{{0,60}}\)?:|\])[ \t\r]{{0,4}}\Z",
+        rf"[^\n=]{{0,120}}(?:{'|'.join(_HEADS)})[^\n=,]{{0,80}}?(?::[ \t]{{0,4}}[|>]?-?|："
+        rf"|[ \t]\(?[\w /-]{{0,60}}\)?:|\])[ \t\r]{{0,4}}\Z",
         re.IGNORECASE,
     )
 
@@ -237,17 +454,20 @@ def _head_pattern() -> re.Pattern[str]:
 @cache
 def _item_pattern() -> re.Pattern[str]:
     return re.compile(
-        r"[ \t]{0,24}(?:[-*+•][ \t]{1,4}|[0-9]{1,3}[.)][ \t]{1,4})?(?:(?P<name>[\w.@-]{1,60}|\"[\w.@-]{1,60}\")[ \t]{0,8}[:=][ \t]{0,4})?"
-        r"(?:\"(?P<a>[^\"\n]{6,160})\"|'(?P<b>[^'\n]{6,160})'|`(?P<c>[^`\n]{6,160})`|(?P<d>[^\s\"'`]{6,160}))[ \t]{0,4}[,;]?\s{0,2}\Z"
+        r"[ \t]{0,24}(?:[-*+•][ \t]{1,4}|[0-9]{1,3}[.)][ \t]{1,4})?(?:(?P<name>[\w.@-]{1,60}"
+        r"|\"[\w.@-]{1,60}\")[ \t]{0,8}[:=][ \t]{0,4})?"
+        r"(?:\"(?P<a>[^\"\n]{6,160})\"|'(?P<b>[^'\n]{6,160})'|`(?P<c>[^`\n]{6,160})`"
+        r"|(?P<d>[^\s\"'`]{6,160}))[ \t]{0,4}[,;]?\s{0,2}\Z"
     )
 
 
 def headed_spans(text: str, lowered: str) -> Iterator[_Span]:
-    """Yield what stands alone on the lines below a heading that names secrets, as items of a list or with a name each."""
+    """Yield what stands alone on the lines below a heading that names secrets: items of a list, or values with names."""
     done = 0
     for start, end in sorted(_heads(text, lowered)):
         if start >= done and _head_pattern().match(text, start, end):
-            for done, span in _items(text, end + 1, in_section=text[start:end].rstrip().endswith("]")):
+            for read, span in _items(text, end + 1, in_section=text[start:end].rstrip().endswith("]")):
+                done = read
                 if span:
                     yield span
 

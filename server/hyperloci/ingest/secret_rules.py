@@ -286,7 +286,8 @@ TOKENS: Final = (
     TokenRule("maxmind-key", ("_mmk",), r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", False),
     TokenRule("vault-token", ("s.",), r"s\.[A-Za-z0-9]{24}"),
     TokenRule("yandex-token", ("t1.",), r"t1\.[A-Z0-9a-z_-]{10,}+={0,2}\.[A-Z0-9a-z_-]{86}={0,2}"),
-    TokenRule("authress-key", (".acc",), r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}", False),
+    TokenRule("authress-key", (".acc",), r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}"
+        r"\.acc[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}", False),
     TokenRule("zuplo-key", ("zpka_",), r"zpka_[a-z0-9]{32}_[a-f0-9]{8}"),
     # Kinds that no one provider owns
     TokenRule("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{10,}+\.eyJ[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]{0,}+)?"),

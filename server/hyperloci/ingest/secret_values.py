@@ -113,7 +113,8 @@ _LOOSE: Final = rf"{_GAP}(?:{_QUOTED_ENDS}|{_LOOSE_BARE})"
 _TOPIC: Final = (
     r"(?:[ \t](?:is|was|has|have)[ \t](?:been[ \t])?\w{3,12}(?=[ \t](?:to|for|as)\b))?(?:[ \t](?:for|to|of|on|in|at"
     r"|from|от|для|к|von|für|zu|de|del|du|di|para|pour|na|do)"
-    r"(?:[ \t][\w.@/'%-]{1,24}){1,6}?(?:[ \t]\([^()\n]{1,40}\))?(?=[ \t]{0,2}(?:[:：=>→–—-]|(?:is|ist|es|est|é|è|är|jest|это|to"
+    r"(?:[ \t][\w.@/'%-]{1,24}){1,6}?(?:[ \t]\([^()\n]{1,40}\))?(?=[ \t]{0,2}(?:[:：=>→–—-]|(?:is|ist|es|est"
+    r"|é|è|är|jest|это|to"
     r"|auf)\b)))?"
 )
 """`password for the staging box`, where a mark or a verb follows."""
@@ -340,7 +341,8 @@ VALUES: Final = (
     ValueRule(
         kind="password",
         anchors=("password", 'replace "', "crypt(", "convertto-securestring"),
-        pattern=r"(?:convertto-securestring[ \t](?:-string[ \t])?|password from |password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|crypt\("
+        pattern=r"(?:convertto-securestring[ \t](?:-string[ \t])?|password from "
+        r"|password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|crypt\("
         r"(?:[^\n'\"]{1,80},[ \t]{0,4})?)"
         r"(?:'(?P<quoted>[^'\n]{4,256})'|\"(?P<quoted1>[^\"\n]{4,256})\")",
         judge=Judge.ARGUMENT,
