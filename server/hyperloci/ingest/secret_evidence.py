@@ -325,8 +325,10 @@ def _session_pattern() -> re.Pattern[str]:
     return re.compile(r"session|cookie|webhook|git(?:hub|lab)|auth", re.IGNORECASE)
 
 
-_SEPARATOR: Final = r"[\s\"'`\])]{0,6}(?:,\s{0,20}[\"']?value[\"']?\s{0,2})?(?:\)(?=[ \t])|=>|->|:="
+_SEPARATOR: Final = (
+    r"[\s\"'`\])]{0,6}(?:,\s{0,20}[\"']?value[\"']?\s{0,2})?(?:\)(?=[ \t])|=>|->|:="
     r"|\|\||:{1,3}=?|\?=|=|>|,|\bis\b)[\s\"'`=(\[{“«:]{0,6}(?:[brfu@&]{1,2}[\"'])?\Z"
+)
 
 
 @cache
@@ -462,7 +464,7 @@ def _item_pattern() -> re.Pattern[str]:
 
 
 def headed_spans(text: str, lowered: str) -> Iterator[_Span]:
-    """Yield what stands alone on the lines below a heading that names secrets: items of a list, or values with names."""
+    """Yield what stands alone below a heading that names secrets: items of a list, or values with names."""
     done = 0
     for start, end in sorted(_heads(text, lowered)):
         if start >= done and _head_pattern().match(text, start, end):
