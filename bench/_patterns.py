@@ -250,6 +250,7 @@ def _make_late() -> None:
         secret_evidence,
         secret_rules,
         secret_values,
+        secret_views,
         section_types,
         spoken_times,
         suspicion,
@@ -259,6 +260,9 @@ def _make_late() -> None:
     from hyperloci.spaces import temporal
     from hyperloci.store import filters
 
+    secret_views._splice_pattern()
+    secret_views._continuation_pattern()
+    secret_views._fold_pattern()
     secret_evidence._public_pattern()
     secret_evidence._named_pattern()
     secret_evidence._said_pattern()
