@@ -247,6 +247,7 @@ def _make_late() -> None:
         ignore,
         languages,
         redact,
+        secret_evidence,
         secret_rules,
         secret_values,
         secret_views,
@@ -260,6 +261,13 @@ def _make_late() -> None:
     from hyperloci.spaces import temporal
     from hyperloci.store import filters
 
+    secret_views._splice_pattern()
+    secret_views._continuation_pattern()
+    secret_views._fold_pattern()
+    secret_evidence._public_pattern()
+    secret_evidence._named_pattern()
+    secret_evidence._said_pattern()
+    secret_evidence._head_pattern()
     for token in secret_rules.TOKENS:
         redact._token_pattern(token)
     for value in secret_values.VALUES:

@@ -1,8 +1,8 @@
 """Measure the redactor: `python -m bench redaction [--json] [--against detect-secrets|kingfisher] [--rules FILE]`.
 
 Prints recall by type of secret, the share of harmless texts that it changed, its speed on ordinary code, and what
-importing it costs a hook. Then the forms of `redaction_forms.py`, written down before the rules for them: those that
-whoever mends the rules may read, with what is missed, and those held out, in figures only. `--against` puts another
+importing it costs a hook. Then the forms of `redaction_forms.py`, in their parts: those that whoever mends the rules
+may read, with what is missed, and those held out or closed, in figures only. `--against` puts another
 detector on the same corpus, if it is installed; `--rules` makes samples of the rules in a TOML file as gitleaks has
 one, and prints what is missed by rule.
 """
@@ -25,7 +25,7 @@ from pathlib import Path
 
 from bench._pattern_samples import read_rules, samples
 from bench.redaction_corpus import SEED, Sample, harmless, secrets
-from bench.redaction_forms import is_held_out, look_alikes, secret_forms
+from bench.redaction_forms import is_closed, is_held_out, look_alikes, secret_forms
 
 Redactor = Callable[[str], str]
 
@@ -155,22 +155,29 @@ def kingfisher() -> tuple[Redactor, str]:
 
 
 def show_forms(redactor: Redactor) -> None:
-    """Print how many secrets of the forms are found: by name for the open ones, in figures for those held out."""
-    for held_out in (False, True):
-        report = measure(
-            redactor,
-            (sample for sample in secret_forms() if is_held_out(sample.kind) is held_out),
-            (sample for sample in look_alikes() if is_held_out(sample.kind) is held_out),
-        )
-        whole = sum(found == total for found, total in report.by_kind.values())
-        print(f"\nforms {'held out' if held_out else 'open'}: {len(report.by_kind)}, {report.secrets} secrets")
-        print(f"  recall               {report.recall:8.4f}, {whole} forms whole")
-        print(f"  false positives      {report.false_positive_rate:8.4f} of {report.harmless}")
-        if not held_out:
-            poor = {kind: counts for kind, counts in report.by_kind.items() if counts[0] < counts[1]}
-            print("  missed", ", ".join(f"{kind} {found}/{total}" for kind, (found, total) in poor.items()))
-            for text in dict.fromkeys(report.wrong):
-                print(f"    changed {text!r}")
+    """Print how many secrets of the forms are found: by name for the open ones, in figures for the others."""
+    for unseen, hidden in ((False, is_held_out), (True, is_closed)):
+        for kept in (False, True):
+            report = measure(
+                redactor,
+                (sample for sample in secret_forms(unseen=unseen) if hidden(sample.kind) is kept),
+                (sample for sample in look_alikes(unseen=unseen) if hidden(sample.kind) is kept),
+            )
+            part = "third part" if unseen else "forms"
+            show_part(f"{part}, {'closed' if kept else 'open'}", report, details=not kept)
+
+
+def show_part(name: str, report: Report, *, details: bool) -> None:
+    """Print the figures of a part of the forms; with `details`, what is missed and what is changed for no reason."""
+    whole = sum(found == total for found, total in report.by_kind.values())
+    print(f"\n{name}: {len(report.by_kind)}, {report.secrets} secrets")
+    print(f"  recall               {report.recall:8.4f}, {whole} forms whole")
+    print(f"  false positives      {report.false_positive_rate:8.4f} of {report.harmless}")
+    if details:
+        poor = {kind: counts for kind, counts in report.by_kind.items() if counts[0] < counts[1]}
+        print("  missed", ", ".join(f"{kind} {found}/{total}" for kind, (found, total) in poor.items()))
+        for text in dict.fromkeys(report.wrong):
+            print(f"    changed {text!r}")
 
 
 def show_rules(redactor: Redactor, path: Path) -> None:

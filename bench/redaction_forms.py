@@ -4,6 +4,9 @@ A form is one line of `redaction_forms.txt`: its name, and a text in which `«ge
 `‹generator›` for something random that is none (a user, a host, a commit). `redaction_lookalikes.txt` has texts without
 any secret. A third of the forms, chosen by the hash of the name, is held
 out: whoever mends the rules must not read what was missed there (`is_held_out`).
+
+A third part, `redaction_unseen*.txt`, was written when the rules of 0.1 stood, without reading them or the first forms.
+Half of it is closed in the same way (`is_closed`).
 """
 
 from __future__ import annotations
@@ -21,6 +24,7 @@ from bench.redaction_corpus import (
     BASE62,
     HEX,
     LOWER,
+    SEED_WORDS,
     URLSAFE,
     Maker,
     Sample,
@@ -39,11 +43,18 @@ VALUES_A_FORM: Final = 5
 BASE64: Final = BASE62 + "+/"
 HELD_OUT_SHARE: Final = 3
 """One form in so many is held out."""
+CLOSED_SHARE: Final = 2
+"""One form in so many of the third part is closed."""
 
 
 def is_held_out(kind: str) -> bool:
     """Tell whether a form or a look-alike is kept from whoever mends the rules."""
     return hashlib.sha256(kind.encode()).digest()[0] % HELD_OUT_SHARE == 0
+
+
+def is_closed(kind: str) -> bool:
+    """Tell whether a form or a look-alike of the third part is kept from whoever mends the rules."""
+    return hashlib.sha256(f"unseen {kind}".encode()).digest()[0] % CLOSED_SHARE == 0
 
 
 def _wrapped(*parts: str | Maker) -> Maker:
@@ -142,15 +153,37 @@ _GENERATORS: Final[dict[str, Maker]] = {
     "bech": run("qpzry9x8gf2tvdw0s3jn54khce6mua7l", 38),
     "b58": run("123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz", 44),
     "mnem": one_of("magic", "panda", "quiz"),
+    "b64url": lambda rng: run(BASE64, 43)(rng).replace("+", "%2B").replace("/", "%2F") + "%3D",
+    "tilde": shape(run(BASE62, 3), "8Q~", run(URLSAFE + ".~", 33), run(BASE62, 1)),
+    "colontok": shape(run(BASE62, 12), ":", run(URLSAFE, 30)),
+    "dottok": shape(run(BASE62, 10), ".", run(URLSAFE, 20), ".", run(BASE62, 12)),
+    "plustok": shape(run(BASE62, 9), "+", run(BASE62, 8), "/", run(BASE62, 12), "="),
+    "django": run(LOWER + "!@#$%^&*(-_=+)", 50),
+    "wpsalt": run(BASE62 + "!@#$%^&*()-_[]{}<>~+=,.;:/?|", 64),
+    "seed12": lambda rng: " ".join(rng.choice(SEED_WORDS) for _ in range(12)),
+    "BECH58": run("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58),
 }
+_ALPHABETS: Final = {
+    "b62": BASE62,
+    "b64u": URLSAFE,
+    "hex": HEX,
+    "HEX": HEX.upper(),
+    "UP": string.ascii_uppercase + string.digits,
+    "alpha": string.ascii_letters,
+    "digits": string.digits,
+    "b58": "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz",
+}
+_SIZED: Final = re.compile(r"(b62|b64u|hex|HEX|UP|alpha|digits|b58)_?u?(\d+)")
 _FORMS: Final = Path(__file__).with_name("redaction_forms.txt")
 _LOOK_ALIKES: Final = Path(__file__).with_name("redaction_lookalikes.txt")
+_UNSEEN_FORMS: Final = Path(__file__).with_name("redaction_unseen.txt")
+_UNSEEN_LOOK_ALIKES: Final = Path(__file__).with_name("redaction_unseen_lookalikes.txt")
 _PLACE: Final = re.compile(r"«(\w+)»|‹(\w+)›")
 
 
-def secret_forms(values: int = VALUES_A_FORM) -> Iterator[Sample]:
+def secret_forms(values: int = VALUES_A_FORM, *, unseen: bool = False) -> Iterator[Sample]:
     """Yield every secret of every form, with `values` sets of random values each; a sample per secret of a text."""
-    for name, template in read_forms(_FORMS):
+    for name, template in read_forms(_UNSEEN_FORMS if unseen else _FORMS):
         rng = random.Random(f"{SEED} {name}")
         for _ in range(values):
             text, secrets = _filled(rng, template)
@@ -158,9 +191,9 @@ def secret_forms(values: int = VALUES_A_FORM) -> Iterator[Sample]:
                 yield Sample(kind=name, context="form", text=text, secret=secret)
 
 
-def look_alikes(values: int = VALUES_A_FORM) -> Iterator[Sample]:
+def look_alikes(values: int = VALUES_A_FORM, *, unseen: bool = False) -> Iterator[Sample]:
     """Yield texts that hold no secret: a text without random parts once, every other one `values` times."""
-    for name, template in read_forms(_LOOK_ALIKES):
+    for name, template in read_forms(_UNSEEN_LOOK_ALIKES if unseen else _LOOK_ALIKES):
         rng = random.Random(f"{SEED} {name}")
         for _ in range(values if "‹" in template else 1):
             yield Sample(kind=name, context="harmless", text=_filled(rng, template)[0], secret=None)
@@ -175,12 +208,22 @@ def read_forms(path: Path) -> list[tuple[str, str]]:
     return forms
 
 
+def _maker(generator: str) -> Maker:
+    """Return what makes the values of a generator: one of the table, or an alphabet and a length (`hex48`)."""
+    if generator in _GENERATORS:
+        return _GENERATORS[generator]
+    sized = _SIZED.fullmatch(generator)
+    if sized is None:
+        raise ValueError(f"no generator is called {generator!r}; add it to the table")
+    return run(_ALPHABETS[sized[1]], int(sized[2]))
+
+
 def _filled(rng: random.Random, template: str) -> tuple[str, list[str]]:
     """Return the text with random values in its places, and those of them that are secrets."""
     secrets: list[str] = []
 
     def fill(match: re.Match[str]) -> str:
-        value = _GENERATORS[match[1] or match[2]](rng)
+        value = _maker(match[1] or match[2])(rng)
         if match[1]:
             secrets.append(value)
         return value

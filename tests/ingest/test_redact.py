@@ -319,3 +319,9 @@ def test_one_pass_is_not_enough_where_a_secret_hid_behind_another(monkeypatch: p
     assert "kelp8w" not in redact(text).text
     monkeypatch.setattr("hyperloci.ingest.redact.MAX_PASSES", 1)
     assert "kelp8w" in redact(text).text
+
+
+def test_forms_unseen_when_the_rules_were_written_are_found_and_their_look_alikes_left_alone() -> None:
+    report = measure(lambda text: redact(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True)))
+    assert report.recall >= 0.93
+    assert report.false_positive_rate <= 0.02

@@ -19,6 +19,7 @@ from typing import Final
 from hyperloci.ingest.literals import Literals
 from hyperloci.ingest.private_keys import private_key_spans
 from hyperloci.ingest.secret_commands import command_spans
+from hyperloci.ingest.secret_evidence import headed_spans, is_public, named_spans
 from hyperloci.ingest.secret_judges import (
     Candidate,
     Judge,
@@ -27,11 +28,10 @@ from hyperloci.ingest.secret_judges import (
     is_token,
     is_unknown_token,
     judge,
-    looks_random,
 )
 from hyperloci.ingest.secret_rules import TOKENS, TokenRule
 from hyperloci.ingest.secret_tables import insert_spans, table_spans
-from hyperloci.ingest.secret_values import BEFORE_SERVICE_TOKEN, VALUES, ValueRule
+from hyperloci.ingest.secret_values import VALUES, ValueRule
 from hyperloci.ingest.secret_views import views, wrapped_spans
 
 MAX_PASSES: Final = 4
@@ -161,7 +161,7 @@ def _spans(text: str) -> Iterator[_Span]:
             if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
                 yield *match.span(), len(TOKENS) + len(VALUES), "token"
     last = len(TOKENS) + len(VALUES)
-    for start, end in _of_services(text, words):
+    for start, end in chain(named_spans(text, runs), headed_spans(text, lowered)):
         yield start, end, last, "token"
     for start, end in wrapped_spans(text, words, _holds_secret, _is_password):
         yield start, end, last + 1, "encoded-secret"
@@ -378,28 +378,6 @@ def _candidate(text: str, match: re.Match[str], value: str) -> Candidate:
     )
 
 
-def _of_services(text: str, words: str) -> Iterator[tuple[int, int]]:
-    """Yield the random words that are given to a name which has that of a service in it."""
-    for word in dict.fromkeys(words.split("\n")):
-        if sum(map(str.isdigit, word)) < MIN_DIGITS or not looks_random(word):
-            continue
-        for at in _occurrences(text, word):
-            if text[at - 1 : at] in _BEFORE_VALUE and _of_service().search(text, max(0, at - _REACH), at):
-                yield at, at + len(word)
-
-
-_BEFORE_VALUE: Final = ("'", '"', "`", " ", "=", ":", ">", ",", "|", "\t", "\n")
-MIN_DIGITS: Final = 3
-"""Digits of a random word of twenty characters: a class of a library has one."""
-_REACH: Final = 64
-"""Characters before a value in which the name of its service must stand."""
-
-
-@cache
-def _of_service() -> re.Pattern[str]:
-    return re.compile(BEFORE_SERVICE_TOKEN, re.IGNORECASE)
-
-
 _UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)
 
 
@@ -415,7 +393,7 @@ def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:
     unknown = {word for word in _UNKNOWN.findall(words) if is_unknown_token(word)}
     if unknown:
         for match in _LONG_WORD.finditer(text):
-            if match.group() in unknown:
+            if match.group() in unknown and not is_public(text, match.start()):
                 start, end = match.span()
                 if text[start - 1 : start] == "\\":  # the word begins with the n of a `\n` in a string literal
                     start += 1
@@ -432,7 +410,10 @@ def _token_keywords() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
 
 def _is_within_words(keyword: str, rule: TokenRule) -> bool:
     """Tell whether keyword and token are letters, digits, `_` and `-` only: base64's `+` and `/` end a word early."""
-    return _WORD.fullmatch(keyword) is not None and "+/" not in rule.pattern
+    return _WORD.fullmatch(keyword) is not None and not _OTHER_THAN_WORDS.search(rule.pattern)
+
+
+_OTHER_THAN_WORDS: Final = re.compile(r"\[[^\[\]]{0,40}?[+/.=%~][^\[\]]{0,40}\]")
 
 
 @cache

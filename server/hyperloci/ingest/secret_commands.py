@@ -83,6 +83,10 @@ COMMANDS: Final = (
     CommandRule(commands=("poetry config pypi-token.",), argument=2),
     CommandRule(commands=("mc alias set", "mc config host add"), argument=4),
     CommandRule(commands=("mc alias set", "mc config host add"), argument=3),
+    CommandRule(commands=("nuget push", "gem push"), options=("-k", "--key", "--api-key", "-ApiKey")),
+    CommandRule(commands=("net use",), argument=3, judge=Judge.LOOSE_PASSWORD),
+    CommandRule(commands=("net use",), argument=2, judge=Judge.LOOSE_PASSWORD),
+    CommandRule(commands=("snmp-server community", "identify", "Identify"), argument=1, judge=Judge.LOOSE_PASSWORD),
     CommandRule(commands=("user ", "LOGIN "), argument=2, judge=Judge.LOOSE_PASSWORD),
     CommandRule(commands=("AUTH default", "AUTH ", "PASS ", "IDENTIFY ", "AUTH PLAIN "), argument=1,
                 judge=Judge.LOOSE_PASSWORD),
@@ -96,7 +100,8 @@ def _stdin_pattern() -> re.Pattern[str]:
         r"(?:echo|printf)(?:[ \t]+-[neE]{1,3})?(?:[ \t]+[\"']%s[\"'])?[ \t]+(?P<value>\"[^\"\n]{4,256}\""
         r"|'[^'\n]{4,256}'"
         r"|[^\s|\"']{4,256})[ \t]*"
-        r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin|--stdin|sudo[ \t]+-S"
+        r"(?:>{1,2}[ \t]*\S{0,80}(?:pass|secret|token|cred|key)|\|[^\n]{0,60}?(?:--?password-stdin"
+        r"|passwd[ \t]+--stdin|kinit|sudo[ \t]+-S"
         r"|chpasswd|secret|passwd"
         r"|cryptsetup|luksOpen|gpg[^\n]{0,40}passphrase-fd|login))",
         re.IGNORECASE,

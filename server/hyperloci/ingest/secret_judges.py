@@ -74,7 +74,7 @@ _PLACEHOLDER: Final = re.compile(
     r"|\.\.\.|…|\*{3}|•{3}|\[(?:redacted|private)|xxxx|XXXX|(.)\1{5}"
     r"|(?:your|Your|YOUR)(?:[-_. ]|(?i:api|key|token|secret|pass))|(?i:example|placeholder|change.?me|redacted|dummy)"
     r"|(?i:replace|insert)[-_ .]|_(?i:here)$|^(?i:todo|fixme|none|null|undefined|foo_?bar)"
-    r"|0123456789|1234567890|(?i:abcdefgh)"
+    r"|^0x[0-9a-fA-F]{40}$|0123456789|1234567890|(?i:abcdefgh)"
 )
 _PATH: Final = re.compile(r"(?:\.{1,2}|~)?/")
 _WELL_KNOWN: Final = frozenset(
@@ -125,7 +125,10 @@ _BARE_NEEDS_QUOTES: Final = frozenset({"==", "===", "!=", "->", "<-", ",", "||",
 
 @cache
 def _hash_prefix_pattern() -> re.Pattern[str]:
-    return re.compile(r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag)[0-9]*$", re.IGNORECASE)
+    return re.compile(
+        r"(?:^|_)(?:sha|md|blake|crc|hash|rev|commit|git|etag|cmpl|chatcmpl|msg|run|thread|asst|file|call|resp|req|batch|evt|cus|price|prod|sub|pi|pm|ch|acct|in|dpl|cs|seti|toolu|pk|pk_live|pk_test)[0-9]*$",
+        re.IGNORECASE,
+    )
 
 
 @cache
@@ -233,7 +236,31 @@ def is_made(value: str) -> bool:
         return False
     if any(not character.isalnum() and character not in "-_.:/," for character in value):
         return _classes(value) >= 4 or (_classes(value) == 3 and choppiness(value) >= MIN_CHOPPINESS)
-    return choppiness(value) >= MIN_PATH_CHOPPINESS and "/" not in value
+    return (choppiness(value) >= MIN_PATH_CHOPPINESS or is_gibberish(value)) and "/" not in value
+
+
+def is_gibberish(value: str) -> bool:
+    """Tell letters that no word has from words: pairs such as `qk`, or six consonants, and two digits or more."""
+    letters = value.lower()
+    return (
+        len(value) >= MADE_LENGTH
+        and sum(map(str.isdigit, value)) >= 2
+        and value.isalnum()
+        and (len(_rare_pair_pattern().findall(letters)) >= 2 or _consonants_pattern().search(letters) is not None)
+    )
+
+
+@cache
+def _rare_pair_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"q[a-tv-z]|[bcdfghjklmpqrtvwxz]j|j[bcdfghklmnpqrstvwxyz]|[bcdfgjkmpqtvwz]x|x[bdfgjkmnrsvwxz]|[bcdfghjkmpqrsvwxy]z"
+        r"|z[bcdfgjkmnpqrstvwx]|v[bcdfghjkmnpqtvwxz]|[bcdfgjkmpqtwxz]v|[bcdfgjkmpqvwxz]k|[fgjkpqvwxz]q"
+    )
+
+
+@cache
+def _consonants_pattern() -> re.Pattern[str]:
+    return re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
 
 
 def is_strong(value: str) -> bool:
@@ -310,7 +337,7 @@ def _is_url_password(candidate: Candidate) -> bool:
     return (
         len(value) >= OPTION_PASSWORD_LENGTH
         and value.lower() not in _WELL_KNOWN
-        and not _example_host_pattern().match(candidate.after)
+        and (is_strong(value) or looks_random(value) or not _example_host_pattern().match(candidate.after))
     )
 
 
@@ -405,6 +432,7 @@ def _is_technical(value: str) -> bool:
         _technical_word_pattern().match(value) is not None
         and choppiness(value) < MIN_PATH_CHOPPINESS
         and not value.endswith("=")
+        and not is_gibberish(value)
     )
 
 

@@ -103,7 +103,7 @@ TOKENS: Final = (
     TokenRule("nuget-key", ("oy2",), r"oy2[a-z0-9]{43}"),
     TokenRule("docker-token", ("dckr_pat_", "dckr_oat_"), r"dckr_[op]at_[A-Za-z0-9_-]{24,}+"),
     TokenRule("clojars-token", ("CLOJARS_",), r"CLOJARS_[a-z0-9]{60}"),
-    TokenRule("jfrog-key", ("AKCp", "cmVmdGtuO"), r"(?:AKCp[A-Za-z0-9]{60,}+|cmVmdGtuO[A-Za-z0-9]{50,}+)"),
+    TokenRule("jfrog-key", ("AKCp", "cmVm"), r"(?:AKCp[A-Za-z0-9]{60,}+|cmVm[A-Za-z0-9]{56,}+)"),
     TokenRule("circleci-token", ("CCIPAT_", "CCIPRJ_"), r"CCIP(?:AT|RJ)_[A-Za-z0-9]{10,40}_[A-Za-z0-9]{40}"),
     TokenRule(
         "buildkite-token",
@@ -148,7 +148,7 @@ TOKENS: Final = (
     TokenRule("brave-key", ("BSA",), r"BSA[A-Za-z0-9_-]{27,40}"),
     # Messages
     TokenRule("slack-token", ("xox",), r"(?:xoxe\.)?xox[abceoprs]-(?:[0-9]-)?[A-Za-z0-9-]{20,}+"),
-    TokenRule("slack-token", ("xapp-",), r"xapp-[0-9]-[A-Z0-9]{8,}+-[0-9]{10,}+-[a-z0-9]{32,}+"),
+    TokenRule("slack-token", ("xapp-",), r"xapp-[0-9]-[A-Z0-9]{2,}+-[0-9]{6,}+-[A-Za-z0-9]{4,}+"),
     TokenRule(
         "slack-webhook",
         ("hooks.slack.com/",),
@@ -165,7 +165,7 @@ TOKENS: Final = (
         r"discord(?:app)?\.com/api/webhooks/[0-9]{17,20}/[A-Za-z0-9_-]{60,}+",
         False,
     ),
-    TokenRule("telegram-token", (":AA",), r"(?:bot)?[0-9]{8,10}:AA[A-Za-z0-9_-]{33}", False),
+    TokenRule("telegram-token", (":AA",), r"(?:bot)?[0-9]{8,16}:AA[A-Za-z0-9_-]{33}", False),
     TokenRule(
         "teams-webhook",
         (".webhook.office.com/",),
@@ -173,7 +173,7 @@ TOKENS: Final = (
         False,
     ),
     TokenRule("twilio-key", ("SK",), r"SK[0-9a-fA-F]{32}"),
-    TokenRule("sendgrid-key", ("SG.",), r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    TokenRule("sendgrid-key", ("SG.",), r"SG\.(?:[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}|[A-Za-z0-9_=.-]{66})"),
     TokenRule("mailgun-key", ("key-",), rf"key-{_HEX32}"),
     TokenRule("mailgun-key", ("-",), rf"{_HEX32}-[0-9a-f]{{8}}-[0-9a-f]{{8}}", False),
     TokenRule("mailchimp-key", ("-us",), rf"{_HEX32}-us[0-9]{{1,2}}", False),
@@ -190,7 +190,7 @@ TOKENS: Final = (
     ),
     TokenRule("webhook-secret", ("whsec_",), r"whsec_[A-Za-z0-9+/]{24,}+={0,2}"),
     TokenRule("square-token", ("sq0atp-", "sq0csp-"), r"sq0(?:at|cs)p-[A-Za-z0-9_-]{22,}+"),
-    TokenRule("square-token", ("EAAA",), r"EAAA[A-Za-z0-9_-]{60}"),
+    TokenRule("square-token", ("EAAA",), r"EAAA[A-Za-z0-9_-]{22,60}+"),
     TokenRule(
         "braintree-token",
         ("access_token$",),
@@ -220,7 +220,7 @@ TOKENS: Final = (
     TokenRule("clickup-token", ("pk_",), r"pk_[0-9]{6,9}_[A-Z0-9]{32}"),
     TokenRule("typeform-token", ("tfp_",), r"tfp_[A-Za-z0-9_.=-]{40,}+"),
     TokenRule("contentful-token", ("CFPAT-",), r"CFPAT-[A-Za-z0-9_-]{43}"),
-    TokenRule("dropbox-token", ("sl.",), r"sl\.[A-Za-z0-9_.-]{100,}+"),
+    TokenRule("dropbox-token", ("sl.",), r"sl\.[A-Za-z0-9_.=-]{100,}+"),
     TokenRule("facebook-token", ("EAA",), r"EAA[A-Za-z0-9]{80,}+"),
     TokenRule("twitter-token", ("AAAAAAAAAAAAAAAAAAAAA",), r"AAAAAAAAAAAAAAAAAAAAA[A-Za-z0-9%]{60,}+"),
     TokenRule("mapbox-token", ("sk.eyJ",), r"sk\.eyJ[A-Za-z0-9_-]{40,}+\.[A-Za-z0-9_-]{20,}+"),
@@ -237,7 +237,7 @@ TOKENS: Final = (
     TokenRule(
         "dynatrace-token",
         ("dt0c01.", "dt0e01.", "dt0s01.", "dt0s02.", "dt0s16."),
-        r"dt0[a-z][0-9]{2}\.[A-Z0-9]{24}\.[A-Z0-9]{64}",
+        r"dt0[a-z][0-9]{2}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{64}",
     ),
     TokenRule("honeycomb-key", ("hcaik_", "hcbik_", "hcxik_", "hcamk_"), r"hc[a-z](?:ik|mk|lk)_[a-z0-9]{50,}+"),
     TokenRule("posthog-key", ("phx_",), r"phx_[A-Za-z0-9_-]{40,}+"),
@@ -262,7 +262,7 @@ TOKENS: Final = (
     TokenRule("endorlabs-key", ("endr+",), r"endr\+[A-Za-z0-9-]{16}"),
     TokenRule("gitlab-session", ("_gitlab_session=",), r"_gitlab_session=[a-z0-9]{32}"),
     TokenRule("govuk-notify-key", ("gcntfy-",), rf"gcntfy-[A-Za-z0-9_-]{{1,60}}?-{_UUID}-{_UUID}"),
-    TokenRule("harness-key", ("pat.", "sat."), r"[ps]at\.[A-Za-z0-9_-]{22}\.[a-f0-9]{24}\.[A-Za-z0-9]{20}"),
+    TokenRule("harness-key", ("pat.", "sat."), r"[ps]at\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
     TokenRule("intra42-secret", ("s-s4t2",), r"s-s4t2(?:ud|af)-[a-f0-9]{64}"),
     TokenRule("lichess-token", ("lip_",), r"lip_[A-Za-z0-9]{20}"),
     TokenRule("mergify-key", ("mergify_",), r"mergify_application_key_[A-Za-z0-9_-]{40,}+"),
@@ -282,6 +282,12 @@ TOKENS: Final = (
     TokenRule("wakatime-key", ("waka_",), r"waka_[A-Za-z0-9-]{36,}+"),
     TokenRule("workato-token", ("wrka-eyJ",), r"wrka-eyJ[A-Za-z0-9._-]{60,}+"),
     TokenRule("zoho-token", ("1000.",), rf"1000\.{_HEX32}\.{_HEX32}"),
+    TokenRule("clickhouse-key", ("4b1d",), r"4b1d[A-Za-z0-9]{38}"),
+    TokenRule("maxmind-key", ("_mmk",), r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", False),
+    TokenRule("vault-token", ("s.",), r"s\.[A-Za-z0-9]{24}"),
+    TokenRule("yandex-token", ("t1.",), r"t1\.[A-Z0-9a-z_-]{10,}+={0,2}\.[A-Z0-9a-z_-]{86}={0,2}"),
+    TokenRule("authress-key", (".acc",), r"(?:sc|ext|scauth|authress)_[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}"
+        r"\.acc[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}", False),
     TokenRule("zuplo-key", ("zpka_",), r"zpka_[a-z0-9]{32}_[a-f0-9]{8}"),
     # Kinds that no one provider owns
     TokenRule("jwt", ("eyJ",), r"eyJ[A-Za-z0-9_-]{10,2000}+\.eyJ[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]{0,}+)?"),

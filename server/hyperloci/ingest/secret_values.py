@@ -87,7 +87,7 @@ _ABOUT: Final = r"(?:[ \t](?:for|to|of|on|in|from|от|для|к)[ \t][\w.@/ -]{
 _TYPE: Final = r"(?:[ \t]?:[ \t]?[&*]?[a-z][\w\[\]|.]{0,24}[ \t]?(?==))?"
 _QUOTE: Final = r"(?:\\{0,3}[\"'`]|[“”„«»‘’「」]|&quot;|&#3[49];|\\u0022|\*{2})"
 _LINK: Final = (
-    r"(?:is|are|was|be|been|will|now|still|just|currently|the|same|new|set|reset|changed?|changing|rotated|updated|to"
+    r"(?:is|are|was|by|be|been|will|now|still|just|currently|the|same|new|set|reset|changed?|changing|rotated|updated|to"
     r"|as"
     r"|generated|password|send|value|name|key|type|string|content|default|text|cdata|plaintext|identify|level"
     r"|lautet|ist|jetzt|auf|neu|es|ahora|est|maintenant|sono|è|é|är|jest|to|это|теперь|は|是|为|為|이|는)"
@@ -96,13 +96,13 @@ _LINK: Final = (
 _GAP: Final = (
     r"(?:<<-?[A-Z]{2,8}(?=\n)|\{[A-Z0-9]{2,10}\}|[0-9](?=[ \t])"  # a here-document, a scheme as in `{SSHA}`, a level
     r"|[ \t]\w{1,16}=\"[\w#/:.-]{0,60}\"(?=[\s>/])"  # an attribute of the same element
-    r"|!!\w{1,12}|&\w{1,24}(?=[ \t])|\+(?==)"  # YAML: a type, an anchor; what is appended
+    r"|!{1,2}\w{1,24}(?=[ \t])|\.{3,24}|#(?=\")|&\w{1,24}(?=[ \t])|\+(?==)"  # YAML: a type, an anchor; what is appended
     r"|:[ \t]?&?(?:'static )?[a-z][\w.]{0,16}[ \t]?(?==)|\w{1,12}\([0-9]{1,4}\)"  # a type
-    r"|[)\]]{0,2}\.\w{1,20}\(|[\w:.]{1,32}\((?=[\"'`@brfu0-9])"  # calls round the value
+    r"|[)\]]{0,2}\.\w{1,20}\(|(?!ObjectId|UUID)[\w:.]{1,32}\((?=[\"'`@brfu0-9])"  # calls round the value
     rf"|[\s:：=＝>→?|,(\[{{&!\]]|@(?=[\"'])|</?|-{{1,2}}>|[–—-]{{1,2}}(?=[\s>])|{_QUOTE}|\b{_LINK}\b|[은는は是为為]|__?/"
     r"){1,32}+"
 )
-_OPENED: Final = r"(?<=[\s:=>|,(\[{@brfuN\\][\"'`])"
+_OPENED: Final = r"(?<=[\s:=>|,(\[{@brfuN#\\][\"'`])"
 _QUOTED_ENDS: Final = (
     rf"{_OPENED}(?:(?<=\")(?P<quoted>[^\"\n\s=,:;)>][^\"\n]{{3,256}})(?=\")"
     r"|(?<=')(?P<quoted1>[^'\n\s=,:;)>][^'\n]{3,256})(?=')"
@@ -113,7 +113,8 @@ _LOOSE: Final = rf"{_GAP}(?:{_QUOTED_ENDS}|{_LOOSE_BARE})"
 _TOPIC: Final = (
     r"(?:[ \t](?:is|was|has|have)[ \t](?:been[ \t])?\w{3,12}(?=[ \t](?:to|for|as)\b))?(?:[ \t](?:for|to|of|on|in|at"
     r"|from|от|для|к|von|für|zu|de|del|du|di|para|pour|na|do)"
-    r"(?:[ \t][\w.@/'%-]{1,24}){1,6}?(?:[ \t]\([^()\n]{1,40}\))?(?=[ \t]{0,2}(?:[:：=>→–—-]|(?:is|ist|es|est|это|to"
+    r"(?:[ \t][\w.@/'%-]{1,24}){1,6}?(?:[ \t]\([^()\n]{1,40}\))?(?=[ \t]{0,2}(?:[:：=>→–—-]|(?:is|ist|es|est"
+    r"|é|è|är|jest|это|to"
     r"|auf)\b)))?"
 )
 """`password for the staging box`, where a mark or a verb follows."""
@@ -130,6 +131,7 @@ _ASSIGNED: Final = rf"{_NAME_END}{_CLOSE}{_ABOUT}{_TYPE}(?:{_OPERATOR}){_OPEN}(?
 
 # A whole line `NAME=value`, as in .env files, shells and Dockerfiles, where a value may hold any character.
 _LINE_BEFORE: Final = r"^[ \t]{0,16}(?:(?:[Ee]xport|[Ss]et|ENV|ARG|env|-)[ \t]{1,4})?[A-Z][A-Z0-9_]{0,60}\Z"
+_NOT_PUBLIC_LINE_BEFORE: Final = _LINE_BEFORE.replace(r"\Z", r"(?<!SITE)(?<!PUBLIC)(?<!PUBLISHABLE)\Z")
 _LINE_VALUE: Final = (
     rf"[A-Z0-9_]{{0,12}}[ \t]?(?P<op>=)[ \t]?(?:{_QUOTED}|(?P<bare>[^\s\"'`#]{{6,512}})[ \t]{{0,8}}(?:#.*)?$)"
 )
@@ -209,7 +211,7 @@ VALUES: Final = (
     ValueRule(
         kind="secret",
         anchors=_TOKEN_NAMES,
-        pattern=rf"(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
+        pattern=rf"(?<!checksum/)(?<![0-9]:)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
         judge=Judge.RANDOM,
     ),
     ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=24),
@@ -232,7 +234,7 @@ VALUES: Final = (
         anchors=("_key", "_token", "_secret", "_cred", "_auth", "_salt", "_dsn", "_session"),
         pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|SALT|DSN|SESSION){_LINE_VALUE}",
         judge=Judge.RANDOM,
-        before=_LINE_BEFORE,
+        before=_NOT_PUBLIC_LINE_BEFORE,
         reach=100,
     ),
     ValueRule(
@@ -304,7 +306,7 @@ VALUES: Final = (
     ValueRule(
         kind="secret",
         anchors=_TOKEN_NAMES,
-        pattern=rf"(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
+        pattern=rf"(?<!checksum/)(?<![0-9]:)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
         judge=Judge.LOOSE_RANDOM,
     ),
     ValueRule(
@@ -333,13 +335,14 @@ VALUES: Final = (
         anchors=("identified ",),
         pattern=r"identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'\"]{1,60}[ \t]{1,4})?(?:by|as|using)[ \t]{1,4}"
         r"(?:password[ \t]{1,4})?"
-        rf"(?:{_QUOTED}|(?P<bare>[^\s;'\"]{{4,256}}))",
+        r"(?:\"(?P<quoted>[^\"\n]{4,512})\"|'(?P<quoted1>[^'\n]{4,512})'|(?P<bare>(?=[^\s;'\"]{0,64}[0-9])[^\s;'\"`]{4,256}))",
         judge=Judge.ARGUMENT,
     ),
     ValueRule(
         kind="password",
-        anchors=("password", 'replace "', "crypt("),
-        pattern=r"(?:password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|crypt\("
+        anchors=("password", 'replace "', "crypt(", "convertto-securestring"),
+        pattern=r"(?:convertto-securestring[ \t](?:-string[ \t])?|password from "
+        r"|password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|crypt\("
         r"(?:[^\n'\"]{1,80},[ \t]{0,4})?)"
         r"(?:'(?P<quoted>[^'\n]{4,256})'|\"(?P<quoted1>[^\"\n]{4,256})\")",
         judge=Judge.ARGUMENT,
@@ -390,7 +393,7 @@ VALUES: Final = (
             "basic-auth",
             "basicauth",
         ),
-        pattern=r"(?:creds|credentials|logins?|access|accounts?|zugangsdaten|identifiants|credenciales|логин|доступ"
+        pattern=r"(?<!/)(?:creds|credentials|logins?|access|accounts?|zugangsdaten|identifiants|credenciales|логин|доступ"
         r"|user(?:pwd)?"
         r"|authident|basic[_-]?auth)?[ \t]{0,4}[:=,(-]{0,2}[ \t\"']{0,4}"
         r"(?:user[ \t])?[\w.@+-]{2,48}[ \t]{0,2}[/:][ \t]{0,2}"
@@ -482,24 +485,55 @@ VALUES: Final = (
         pattern=r"(?:thin:|sqlplus (?:-\w )?)[\w.$-]{1,40}/(?P<bare>[^\s/@\"']{4,128})@",
         judge=Judge.ARGUMENT,
     ),
+    ValueRule(
+        kind="password",
+        anchors=(
+            "creds",
+            "credentials",
+            "login",
+            "access",
+            "zugang",
+            "identifiants",
+            "credenciales",
+            "credenciais",
+            "credenziali",
+            "логин",
+            "доступ",
+            "user/pass",
+            "username/password",
+            "账号",
+            "アカウント",
+        ),
+        pattern=r"(?:creds|credentials|logins?|access|zugang(?:sdaten)?|identifiants|credenciales|credenciais|credenziali|логин"
+        r"|доступ|user(?:name)?/pass(?:word)?|账号|アカウント)[^\n=(){};]{0,24}?[:：,(-]{1,2}[ \t\"']{0,4}"
+        r"(?:user[ \t])?[\w.@+-]{2,48}[ \t]{0,2}[/:][ \t]{0,2}(?P<bare>[^\s\"'`<>()|,]{8,128})",
+        judge=Judge.LOOSE_RANDOM,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("user ",),
+        pattern=r"user[ \t][\w.-]{1,40}[ \t](?:on|off)[ \t](?:[+~&@%]\S{1,40}[ \t]){0,4}>(?P<bare>\S{6,256})",
+        judge=Judge.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=(" * ",),
+        pattern=r" \* \"?(?P<bare>[^\s\"]{8,128})\"?[ \t]{1,4}(?:\*|[0-9.]{7,15})[ \t]*$",
+        judge=Judge.LOOSE_PASSWORD,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=('replace "', "to '"),
+        pattern=r"(?:replace|to)[ \t](?:\"(?P<quoted>[^\"\n]{4,256})\"|'(?P<quoted1>[^'\n]{4,256})')",
+        judge=Judge.ARGUMENT,
+        before=r"(?i:identified by \"[^\"\n]{0,256}\"|password from '[^'\n]{0,256}')[ \t]\Z",
+        reach=280,
+    ),
+    ValueRule(
+        kind="password",
+        anchors=("wifi.begin", "wifimulti.addap", ".softap"),
+        pattern=r"(?:wifi\.begin|wifimulti\.addap|\.softap)\([^\n,]{1,80},[ \t]{0,4}\"(?P<quoted>[^\"\n]{6,128})\"",
+        judge=Judge.ARGUMENT,
+    ),
 )
 """Secrets by context. Order is rank, after every row of `TOKENS`."""
-
-_SERVICES: Final = (
-    "adafruit|adobe|airtable|algolia|alibaba|asana|atlassian|confluence|jira|beamer|bitbucket|bittrex|meraki"
-    "|cloudflare|codecov"
-    "|cohere|coinbase|confluent|contentful|datadog|discord|drone[_-]?ci|dropbox|dynatrace|etsy|facebook|fastly|figma"
-    "|finicity"
-    "|finnhub|flickr|freshbooks|freshdesk|gitter|gocardless|grafana|harness|heroku|hubspot|intercom|jfrog|artifactory"
-    "|kraken|kucoin"
-    "|launchdarkly|linear|linkedin|lob|looker|mailchimp|mailgun|mapbox|mattermost|maxmind|messagebird|netlify"
-    "|new[_-]?relic"
-    "|nytimes|octopus|okta|openweather|pagerduty|paypal|plaid|planetscale|privateai|rapidapi|segment|sendbird|sendgrid"
-    "|sentry"
-    "|shopify|sidekiq|slack|snyk|sonar\\w{0,4}|square|squarespace|stripe|sumo|telegram|tele[_-]?gram|travis|trello"
-    "|twilio|twitch"
-    "|twitter|typeform|vercel|yandex|zapier|zendesk|zoom|openai|anthropic|gemini|mistral|groq|azure|aws|gcp|firebase"
-    "|supabase"
-)
-BEFORE_SERVICE_TOKEN: Final = rf"(?:{_SERVICES})[ \t\w.-]{{0,20}}[\s'\"]{{0,3}}(?:=>|:=|\|\||[=:>,])[\s'\"`=]{{0,5}}\Z"
-"""What stands before a random value that is the token of a service, though nothing says so but the service's name."""
