@@ -272,9 +272,6 @@ def _make_late() -> None:
         redact._token_pattern(token)
     for value in secret_values.VALUES:
         redact._value_patterns(value)
-    redact._of_service()
-    for of_views in (secret_views._splice_pattern, secret_views._continuation_pattern, secret_views._fold_pattern):
-        of_views()
     for evidence in steering.EVIDENCE:
         steering._pattern(evidence)
     for suspicion_rule in suspicion.SUSPICIONS:

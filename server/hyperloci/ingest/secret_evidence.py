@@ -273,7 +273,7 @@ _HEAD_MARKS: Final = (":", "]", "：", "|", ">", "-")
 _PUBLIC: Final = (
     r"(?:public|publishable|pub(?![a-z])|site|cache|sort|primary|foreign|partition|idempotency|host|routing|object|shard"
     r"|row|group|dedup|lookup|known|finger|thumb|key_?id|[_\s.-]id|\bid|Id|ID|uuid|guid|hash|sha[0-9]*|md5|checksum"
-    r"|digest|integrity|commit|revision|rev|version|etag|url|uri|path|file|name|type|count|expir\w*|created|updated"
+    r"|digest|integrity|commit|revision|rev|version|etag|url|uri|path|file|name|type|count|expir\w{0,8}|created|updated"
     r"|resolved|snapshot|address|ref|branch|tag|trace|span|request|correlation|account|tenant|project|h1|anchor|deploy(?:ment)?|delivery|instance|message|template|issue|release|build|index|order|event|customer|invoice|user|page|file|kid|checksum/secret|secure|mint|contract|wallet|encrypted\w{0,8})"
 )
 """What a name says of a value that everyone may see."""
@@ -447,7 +447,7 @@ def _is_mixed(value: str) -> bool:
 @cache
 def _head_pattern() -> re.Pattern[str]:
     return re.compile(
-        rf"[^\n=]{{0,120}}(?:{'|'.join(_HEADS)})[^\n=,]{{0,80}}?(?::[ \t]{{0,4}}[|>]?-?|："
+        rf"\A[^\n=]{{0,120}}(?:{'|'.join(_HEADS)})[^\n=,]{{0,80}}?(?::[ \t]{{0,4}}[|>]?-?|："
         rf"|[ \t]\(?[\w /-]{{0,60}}\)?:|\])[ \t\r]{{0,4}}\Z",
         re.IGNORECASE,
     )
@@ -467,7 +467,7 @@ def headed_spans(text: str, lowered: str) -> Iterator[_Span]:
     """Yield what stands alone below a heading that names secrets: items of a list, or values with names."""
     done = 0
     for start, end in sorted(_heads(text, lowered)):
-        if start >= done and _head_pattern().match(text, start, end):
+        if start >= done and _head_pattern().match(text[start:end]):
             for read, span in _items(text, end + 1, in_section=text[start:end].rstrip().endswith("]")):
                 done = read
                 if span:
