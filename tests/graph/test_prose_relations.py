@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from hyperloci.graph.prose_relations import cue_before, slug
 from hyperloci.ingest.linking import link_waiting
 from hyperloci.model.kinds import NodeType
 from hyperloci.store import Store
+from hyperloci.store.positions import Positions
 from tests.graph.linked import Linked
 from tests.support import FakeClock, add
 
@@ -91,6 +93,23 @@ def test_a_symbol_in_backticks_is_documented_if_it_can_only_be_one(docs: Linked)
         ("docs.md", "src/engine.py#Engine.start_slowly"),
         ("docs.md", "src/engine.py#run"),
     }
+
+
+@pytest.mark.req("W1")
+def test_a_name_is_looked_up_once_however_many_files_have_it(docs: Linked, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    real = Positions.symbols_named
+
+    def symbols_named(positions: Positions, scope_key: int, names: Iterable[str]) -> list[tuple[str, str]]:
+        asked.extend(names)
+        return real(positions, scope_key, names)
+
+    monkeypatch.setattr(Positions, "symbols_named", symbols_named)
+    code = {"src/engine.py": "class Engine:\n    pass\n"}
+    docs.index(code | {f"{number}.md": f"# Docs\n\nThe `Engine` of number {number}.\n" for number in range(20)})
+
+    assert asked.count("Engine") == 1
+    assert len(targets(docs, "documents")) == 20
 
 
 @pytest.mark.req("D.03")

@@ -45,6 +45,7 @@ class Linker:
         self.is_test = functools.lru_cache(maxsize=None)(is_test)
         self._views: dict[str, FileView | None] = {}
         self._rows: dict[str, Sequence[SnippetRow]] = {}
+        self._named: dict[str, list[tuple[str, str]]] = {}
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
 
@@ -76,12 +77,13 @@ class Linker:
 
     def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
         """Return the (path, symbol) of the project's symbols that are, or end in, each of these names."""
-        found: dict[str, list[tuple[str, str]]] = {}
-        wanted = frozenset(names)
-        for path, symbol in self._store.positions.symbols_named(self._scope_key, names):
-            for tail in {symbol, symbol.rpartition(".")[2]} & wanted:
-                found.setdefault(tail, []).append((path, symbol))
-        return found
+        # Each name is looked up once: thousands of files may name what has thousands of namesakes.
+        if unknown := frozenset(names) - self._named.keys():
+            self._named.update((name, []) for name in unknown)
+            for path, symbol in self._store.positions.symbols_named(self._scope_key, unknown):
+                for tail in {symbol, symbol.rpartition(".")[2]} & unknown:
+                    self._named[tail].append((path, symbol))
+        return {name: places for name in names if (places := self._named[name])}
 
     def commits_like(self, prefix: str) -> Sequence[NodeKey]:
         """Return at most two commits of the project whose hash begins so."""
