@@ -79,11 +79,6 @@ def check(
     return _Tree.at(root, exclude, max_bytes).check(path)
 
 
-def is_indexable(root: Path, path: Path | str, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> bool:
-    """Say whether `walk` would find a file."""
-    return isinstance(check(root, path, exclude=exclude, max_bytes=max_bytes), Found)
-
-
 def is_ignored_folder(root: Path, folder: Path | str, *, exclude: Sequence[str] = ()) -> bool:
     """Say whether `walk` would not enter a folder: so that it need not be watched."""
     tree = _Tree.at(root, exclude, MAX_FILE_BYTES)

@@ -32,8 +32,8 @@ def score(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArra
     question without direction in E5, without a name in E11).
 
     Args:
-        space: a dense, binary or token space. E6 and E13 are scored by their inverted indexes, E2 to E4 by
-            `spaces.temporal`.
+        space: a dense, binary or token space. E6 and E13 are scored by their inverted indexes, E2 and E3 by
+            `spaces.temporal`, and E4 gives an order of turns (`timeline`).
         query: from `EmbedderClient.embed_query_spaces`.
         rows: per memory the stored bytes of the space's columns, in the order of `SPACES[space].columns`.
 

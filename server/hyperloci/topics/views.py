@@ -56,7 +56,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "e11": ("e11",),
     "e12": ("e12",),
 }
-"""Stored columns by space; an asymmetric space shows both of its sides, side by side."""
+"""Stored columns by space; a space with two columns shows both of its sides, side by side."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,6 @@ HEADS: Final = {
     "warm": "Earlier turns that bear on the question:",
     "hot": "The latest turns:",
 }
-ORDER: Final = ("summary", "warm", "hot")
 _FIELDS: Final = ("role", "time", "content")
 
 
