@@ -185,7 +185,7 @@ class Memory:
             otherwise: `content_type`, `after`, `before` and `path`, where the line doesn't say them.
 
         Raises:
-            QueryError: the line can't be read; it says at which column.
+            QuerySyntaxError: the line can't be read; it says at which column.
         """
         return self._asking.line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 

@@ -32,9 +32,6 @@ UNBOUNDED: Final = 2**31
 BATCH: Final = 2_000
 """Nodes of one statement."""
 
-AHEAD: Final = 256
-"""Nodes on top of the stack whose neighbours a depth-first walk reads at once."""
-
 _REVERSED: Final = {OUT: IN, IN: OUT, BOTH: BOTH}
 
 

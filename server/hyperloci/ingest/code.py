@@ -83,16 +83,6 @@ def module_name(path: str) -> str:
     return ".".join(parts)
 
 
-def _outline(path: str, text: str) -> Outline | None:
-    language = language_of(path, text)
-    return parse_outline(language, text) if language else None
-
-
-def _line_span(outline: Outline, item: Definition) -> Span:
-    first, last = outline.source.lines.lines_of(item.lead, item.end)
-    return first, last + 1
-
-
 @dataclass(frozen=True, slots=True)
 class _File:
     """What all chunks of a file share."""
