@@ -34,7 +34,8 @@ IGNORED: Final = "ignored by "
 """How a reason begins that comes from an ignore file or a setting."""
 
 UNREADABLE: Final = "cannot be read"
-"""How a reason begins that says nothing of what the file is: it may be indexed the next time."""
+"""How the reason for what may be there but could not be looked at begins: it may be indexed the next time, and nothing
+of it is forgotten until then."""
 
 EXCLUDE_SETTING: Final = "the setting exclude"
 

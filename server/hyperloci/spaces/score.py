@@ -7,14 +7,13 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
+from hyperloci.model.arrays import FloatArray
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Kind, Space
 from hyperloci.store import half, int8
 
-FloatArray = NDArray[np.float32]
 Row = Sequence[bytes | None]
 
 MODIFIERS: Final[Mapping[str, float]] = MappingProxyType({"e5_cause": 1.2, "e5_effect": 0.8})

@@ -15,8 +15,9 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperloci.model.arrays import FloatArray
 from hyperloci.model.topic import AGREEMENT_NEEDED, TOPIC_WEIGHTS
-from hyperloci.topics.views import FloatArray, View, seen, unit
+from hyperloci.topics.views import View, seen, unit
 
 Labels = NDArray[np.int64]
 
