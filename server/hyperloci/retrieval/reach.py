@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from hyperloci.model.arrays import BoolArray
 from hyperloci.model.search import ByMeaning
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
+from hyperloci.store.filters import BoolArray
 
 
 def by_meaning(store: Store, seen: QueryFingerprint, allowed: BoolArray, *, now: int) -> ByMeaning:

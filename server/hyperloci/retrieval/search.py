@@ -16,7 +16,6 @@ from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import related
-from hyperloci.model.arrays import BoolArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Candidate, Node
 from hyperloci.model.search import ByMeaning
@@ -37,6 +36,7 @@ from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
+from hyperloci.store.filters import BoolArray
 
 logger = logging.getLogger(__name__)
 

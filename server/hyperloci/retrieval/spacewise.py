@@ -10,7 +10,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.arrays import BoolArray, FloatArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Candidate
 from hyperloci.spaces import temporal
@@ -19,7 +18,8 @@ from hyperloci.spaces.score import score
 from hyperloci.spaces.space import SPACES, Kind
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.bits import signs_of
+from hyperloci.store.bits import FloatArray, signs_of
+from hyperloci.store.filters import BoolArray
 from hyperloci.store.keyword_search import RESCORED, KeywordQuery
 
 Ranked = dict[NodeKey, float]

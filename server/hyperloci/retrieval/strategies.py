@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.model.arrays import BoolArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.retrieval.scoring import ON_PURPOSE
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
 from hyperloci.spaces.space import SPACES
+from hyperloci.store.filters import BoolArray
 
 POOL: Final = 100
 """Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""

@@ -11,7 +11,7 @@ from hyperloci.spaces.encoder import Encoder, Look, TokenEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 
 if TYPE_CHECKING:
-    from hyperloci.model.arrays import FloatArray
+    from hyperloci.store.bits import FloatArray
 
 TOKEN_SPACE: Final = "e12"
 NAME_COLUMNS: Final = frozenset({"e8_out", "e11"})

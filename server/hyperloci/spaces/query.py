@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from hyperloci.model.arrays import FloatArray
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import Look, eyes_of
+from hyperloci.store.bits import FloatArray
 
 if TYPE_CHECKING:
     from hyperloci.spaces.encoder import Encoder

@@ -8,11 +8,11 @@ from typing import Final
 
 import numpy as np
 
-from hyperloci.model.arrays import FloatArray
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Kind, Space
 from hyperloci.store import half, int8
+from hyperloci.store.bits import FloatArray
 
 Row = Sequence[bytes | None]
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.model.arrays import FloatArray
+from hyperloci.store.bits import FloatArray
 
 MS_PER_HOUR: Final = MS_PER_DAY // 24
 

@@ -14,9 +14,8 @@ from typing import Final
 
 import numpy as np
 
-from hyperloci.model.arrays import FloatArray
 from hyperloci.spaces.spelling import SIGN_COSINE
-from hyperloci.store.bits import sums_of_set
+from hyperloci.store.bits import FloatArray, sums_of_set
 
 SPANS: Final = 96
 """Vectors a memory: recall grows up to here, and 8 KB a memory is the limit for all spaces together (E.12)."""

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.arrays import FloatArray
+FloatArray = NDArray[np.float32]
 
 _BYTES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little").astype(
     np.float32

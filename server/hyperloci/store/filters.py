@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.arrays import BoolArray
 from hyperloci.model.search import Where
 from hyperloci.store.connection import is_reading
 from hyperloci.store.entities import fold, squash
 
+BoolArray = NDArray[np.bool_]
 Condition = tuple[str, tuple[Any, ...]]
 
 MAX_PATTERN_CHARS: Final = 500

@@ -18,9 +18,8 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.arrays import BoolArray
 from hyperloci.store.connection import is_reading
-from hyperloci.store.filters import RESTORED_AT, key_array
+from hyperloci.store.filters import RESTORED_AT, BoolArray, key_array
 
 K1: Final = 1.2
 B: Final = 0.75

@@ -16,9 +16,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.arrays import BoolArray, FloatArray
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store.bits import FloatArray
 from hyperloci.store.blocks import BLOCK_ROWS
+from hyperloci.store.codes import BoolArray
 from hyperloci.store.connection import is_reading
 
 STEP: Final = 1 / 64

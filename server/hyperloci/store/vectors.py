@@ -15,12 +15,11 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.arrays import BoolArray, FloatArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import half, int8
-from hyperloci.store.bits import signs_of
+from hyperloci.store.bits import FloatArray, signs_of
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.codes import WORD_BITS, Codes, dot, sign_code, size_code, words_of
+from hyperloci.store.codes import WORD_BITS, BoolArray, Codes, dot, sign_code, size_code, words_of
 from hyperloci.store.stats import MAX_ATTEMPTS, get_meta, set_meta
 
 FINE: Final = 256

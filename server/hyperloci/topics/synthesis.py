@@ -15,8 +15,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.arrays import FloatArray
 from hyperloci.model.topic import AGREEMENT_NEEDED, TOPIC_WEIGHTS
+from hyperloci.store.bits import FloatArray
 from hyperloci.topics.views import View, seen, unit
 
 Labels = NDArray[np.int64]

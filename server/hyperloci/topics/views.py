@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.model.arrays import BoolArray, FloatArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.tokens import BITS
 from hyperloci.store import half
 from hyperloci.store.analysis import STOP_WORDS, terms
+from hyperloci.store.bits import FloatArray
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
 
+BoolArray = NDArray[np.bool_]
 
 DIMENSIONS: Final = 48
 """Principal components kept of a dense space: past 50, MiniLM's carry noise to a clustering (NMI moves by 0.01)."""
