@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench._shared import Table, bench_settings, save_result
-from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path, walk_all
+from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Where
@@ -217,8 +217,6 @@ def measure_size(size: int) -> dict[str, Any]:
             "paths_of_equal_length": agree / 40,
             "whole_ms": {
                 "dependencies": once(lambda: dependencies(store, NodeKey(1), Walk(label="depends_on"))),
-                "bfs": once(lambda: list(walk_all(store, NodeKey(1), both))),
-                "dfs": once(lambda: list(walk_all(store, NodeKey(1), both, "dfs"))),
                 "what to prune": once(lambda: to_prune(store.connection, NOW + 5 * 7 * 86_400_000)),
                 "stats": once(lambda: graph_stats(store.connection)),
             },

@@ -21,6 +21,10 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+"""The plugin's folder: a copy of the repository, or the folder `plugin` of the installed package."""
+
+IS_SOURCE = os.path.isfile(os.path.join(ROOT, "pyproject.toml"))
+"""Whether Hyperloci can be installed from there."""
 
 COMMAND_FOLDERS = ("~/.local/bin", "~/.cargo/bin", "/opt/homebrew/bin", "/usr/local/bin")
 """Where pipx, uv and Homebrew put commands: a desktop application starts Claude Code with a PATH that lacks them."""
@@ -81,7 +85,7 @@ def leave(number: int, frame: object) -> None:
 
 def served(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
     """Return what a running server answers, None where none does; `mark` tells this event from all others."""
-    sys.path[:0] = [os.path.join(ROOT, "hooks"), os.path.join(ROOT, "server")]
+    sys.path[:0] = package_folders()
     environ = dict(os.environ)  # noqa: TID251 - a process's entry point
     try:
         from hyperloci.whereabouts import whereabouts
@@ -101,6 +105,13 @@ def served(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
         # Whatever this machine or its settings lack here, the installed command knows better.
         return None
     return line.answer
+
+
+def package_folders() -> list[str]:
+    """Return where the packages lie that a hook needs."""
+    if IS_SOURCE:
+        return [os.path.join(ROOT, "hooks"), os.path.join(ROOT, "server")]
+    return [os.path.dirname(os.path.dirname(ROOT))]
 
 
 def ask(command: list[str], payload: bytes, mark: str) -> bytes | None:
@@ -132,6 +143,8 @@ def absent(event: str, payload: bytes) -> dict[str, str]:
 
 def advice() -> str:
     """Say what to install."""
+    if not IS_SOURCE:
+        return "Hyperloci is installed where no command of it is found: put the folder of `hyperloci` on your PATH."
     if installed("uvx") or installed("pipx"):
         state = "is not installed; a first start through uvx or pipx takes minutes, and hooks are off until it is done"
     else:
@@ -144,6 +157,8 @@ def server_command() -> list[str] | None:
     own = installed("hyperloci")
     if own:
         return [own, "serve"]
+    if not IS_SOURCE:
+        return None
     uvx = installed("uvx")
     if uvx:
         return [uvx, "--from", ROOT, "hyperloci", "serve"]
@@ -156,7 +171,7 @@ def hook_command(event: str) -> list[str] | None:
     own = installed("hyperloci-hook")
     if own:
         return [own, event]
-    uvx = installed("uvx")
+    uvx = installed("uvx") if IS_SOURCE else None
     return [uvx, "--offline", "--from", ROOT, "hyperloci-hook", event] if uvx else None
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode, Node
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
-from hyperloci.store import Store
+from hyperloci.store import Store, int8
 
 if TYPE_CHECKING:
     from mcp import Client
@@ -67,6 +67,13 @@ def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
 def random_rows(count: int, dimensions: int = 384, seed: int = 7) -> NDArray[np.float32]:
     """Return random unit vectors, the hardest to tell apart."""
     return unit(np.random.default_rng(seed).standard_normal((count, dimensions)))
+
+
+def packing_error(vector: NDArray[np.float32]) -> float:
+    """Return what a cosine with a unit vector may be off by at most, once it is packed in bytes (`store.int8`)."""
+    rounding = float(np.abs(vector).max(initial=0.0)) / (2 * int8.LEVELS) * float(np.sqrt(len(vector)))
+    # Scaling the rounded vector back to length one at most doubles its distance to the true one.
+    return 2 * rounding
 
 
 class FakeEncoder:

@@ -2,44 +2,80 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from hyperloci import errors
 from hyperloci.errors import HyperlociError, QuerySyntaxError
 
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("server/hyperloci", "tools/hyperloci_tools", "hooks/hyperloci_hooks")
+PAGE = inspect.getdoc(errors) or ""
 ALL = [kind for _, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, HyperlociError)]
+
+
+def defined() -> Iterator[tuple[str, str]]:
+    """Yield every class of the packages and each of its bases, by name."""
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    yield from ((node.name, base.id) for base in node.bases if isinstance(base, ast.Name))
+
+
+def below(*names: str) -> dict[str, set[str]]:
+    """Return the classes that derive from some, however far, each with its own bases."""
+    known, found, pairs = set(names), dict[str, set[str]](), set(defined())
+    while fresh := {(name, base) for name, base in pairs if base in known and base not in found.get(name, ())}:
+        for name, base in fresh:
+            found.setdefault(name, set()).add(base)
+        known.update(found)
+    return found
+
+
+def drawn() -> dict[str, str]:
+    """Return the classes of the tree in the module's docstring, each with the one it hangs from."""
+    found: dict[str, str] = {}
+    branch: list[tuple[int, str]] = []
+    for line in PAGE.splitlines():
+        if (match := re.match(r"^([\s│├└─]+)(\w+Error)\b", line)) is None:
+            continue
+        while branch and branch[-1][0] >= len(match[1]):
+            branch.pop()
+        if branch:
+            found[match[2]] = branch[-1][1]
+        branch.append((len(match[1]), match[2]))
+    return found
 
 
 @pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
 def test_an_errors_docstring_is_its_message_unless_another_is_given(kind: type[HyperlociError]) -> None:
     if kind is not QuerySyntaxError:
         assert str(kind()) == inspect.cleandoc(kind.__doc__ or "") != ""
-    assert str(kind("what was wrong")) == "what was wrong"
+        assert str(kind("what was wrong")) == "what was wrong"
     assert issubclass(kind, Exception) and not issubclass(kind, OSError | MemoryError)
 
 
-def test_the_tree_drawn_is_the_tree_there_is() -> None:
-    drawn: dict[str, str] = {}
-    branch: list[tuple[int, str]] = []
-    for line in (errors.__doc__ or "").splitlines():
-        if (match := re.match(r"^([\s│├└─]*)(\w+Error)\b", line)) is None:
-            continue
-        depth = len(match[1])
-        while branch and branch[-1][0] >= depth:
-            branch.pop()
-        if branch:
-            drawn[match[2]] = branch[-1][1]
-        branch.append((depth, match[2]))
-    assert drawn == {kind.__name__: kind.__mro__[1].__name__ for kind in ALL if kind is not HyperlociError}
+def test_the_tree_drawn_holds_every_error_of_the_packages() -> None:
+    tree = drawn()
+    assert tree.keys() == below("HyperlociError").keys()
+    assert {name: base for name, base in tree.items() if base not in below("HyperlociError", "Exception")[name]} == {}
 
 
-def test_a_syntax_error_knows_its_column() -> None:
-    error = QuerySyntaxError("unbalanced quote", 7)
-    assert (str(error), error.column) == ("unbalanced quote (column 7)", 7)
-    assert QuerySyntaxError("unbalanced quote").column is None
+def test_what_is_caught_inside_is_named_too() -> None:
+    raised = {name for name in below("Exception", "BaseException") if not name.startswith("_")}
+    assert {name for name in raised if not re.search(rf"\b{name}s?\b", PAGE)} == set()
+
+
+def test_a_syntax_error_points_at_its_column() -> None:
+    error = QuerySyntaxError('a "b', 3, "this quote has no end.")
+    assert str(error) == 'column 3: this quote has no end.\n  a "b\n    ^'
+    assert error.column == 3
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,14 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
+from hyperloci.embedder.drain import sights
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.search import Searcher
-from hyperloci.spaces.fingerprint import fingerprints, sights_of
+from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeClock, FakeEncoder, vector_of
@@ -538,7 +539,9 @@ def test_a_context_holds_what_is_known_by_meaning_and_nothing_unrelated(
         model = memory.store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         node = memory.store.nodes.get_node(id)
         assert node is not None
-        memory.store.vectors.put(node.key, model, fingerprints(sights_of([node]), encoder)[0].columns, now=NOW)
+        memory.store.vectors.put(
+            node.key, model, fingerprints(sights(memory.store, [node]), encoder)[0].columns, now=NOW
+        )
     monkeypatch.setattr(memory, "_searcher", Searcher(memory.store, encoder))
 
     context = memory.get_context("which port does the gateway listen on")

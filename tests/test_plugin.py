@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+import hyperloci
 from hyperloci.install import Executables, Scope, apply, plan_install
 from hyperloci.install_entries import HOOKS, SERVER_NAME, hook_entries, server_entry
 
@@ -59,11 +60,11 @@ def test_the_example_is_what_an_installation_writes(tmp_path: Path) -> None:
     assert example == json.loads(text)
 
 
-def test_one_version_everywhere() -> None:
+def test_the_plugins_version_is_the_programs() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     plugin = _json(".claude-plugin/plugin.json")
     [listed] = _json(".claude-plugin/marketplace.json")["plugins"]
-    assert plugin["version"] == project["version"]
+    assert plugin["version"] == hyperloci.__version__
     assert (plugin["name"], plugin["description"]) == (project["name"], listed["description"])
     assert (listed["name"], listed["source"]) == (plugin["name"], "./")
 

@@ -109,7 +109,7 @@ class Settings:
         pipeline_recall, pipeline_scan, pipeline_fused: memories that the stages of strategy `pipeline` keep (E.06).
         decay_threshold, decay_rate_default: forgetting (B.11, B.20).
         context_token_budget: tokens of a context, half of it for a simple question, 1.5 times for a complex one (B.08).
-        embedding_dimensions: agreed on (B.20), read by nothing yet.
+        embedding_dimensions: how many dimensions E1's model must have; 0 is any (B.20).
         intent_similarity_threshold: how near an exemplar a question must be to take its intent (B.04, B.20).
         entity_enrichment_min_mentions, causal_inference_batch_size: upkeep (B.18, B.20).
         hot_chunks, hot_max_tokens: how much of a conversation's end stays as it is (C.01).

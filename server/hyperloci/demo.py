@@ -24,7 +24,8 @@ from rich.console import Console
 from rich.text import Text
 
 from hyperloci.config import Settings
-from hyperloci.memory import Memory, Progress
+from hyperloci.memory import Memory
+from hyperloci.model.answers import Progress
 
 DECISION: Final = "We decided to keep everything in one SQLite file, because two stores drift apart."
 CONTRARY: Final = "We decided not to keep everything in one SQLite file."

@@ -1,14 +1,20 @@
 """Every error Hyperloci raises on purpose.
 
-The tree, by what a caller can do about it::
+The tree, by what a caller can do about it; those that one module alone raises are defined there::
 
     HyperlociError
     ├── BadRequestError          the caller passed something we can't use; change it and call again
-    │   └── QuerySyntaxError     a query or pattern that doesn't parse; carries the column
+    │   └── QuerySyntaxError     a query that doesn't parse; carries the column
     ├── NotFoundError            no such memory, session, entity or file
     ├── NotReadyError            not now: model loading, index building; says when to try again
+    │   ├── SilentError          the embedder has not answered lately
+    │   └── UpkeepStoppedError   upkeep was interrupted; the rest is done the next time
     ├── ConfigurationError       a setting, file or environment variable is wrong; names it
+    ├── ChatError                the language model did not answer, or not as it should
     ├── EmbedderError            the embedder process could not answer
+    │   ├── WireError            its socket is answered by something else
+    │   ├── ConnectionLostError  it went away before it had answered
+    │   └── DeadlineError        it did not answer in time
     └── StoreError               the database could not do it
         ├── StoreBusyError       another process held the write lock for too long
         ├── StoreFullError       no room left on the disk
@@ -16,6 +22,10 @@ The tree, by what a caller can do about it::
         ├── StoreCorruptError    the file is not a healthy SQLite database
         ├── StoreMovedError      another program moved, replaced or cut its files while they were open
         └── StoreVersionError    the schema is newer than this program knows
+
+Raised and caught inside, never seen by a caller: GitError and BrokenRepositoryError (a repository can't be read),
+CancelledError (an indexing run), Refused, Stopped and CallFailed (a program in the sandbox), and the WireErrors of the
+parser's and the sandbox's pipes.
 
 A class's docstring is its default message. Messages name the value that was wrong and what would be right.
 """
@@ -35,10 +45,12 @@ class BadRequestError(HyperlociError):
 
 
 class QuerySyntaxError(BadRequestError):
-    """The query does not parse."""
+    """A query that can't be read; `column` (from 1) is where."""
 
-    def __init__(self, message: str, column: int | None = None) -> None:
-        super().__init__(message if column is None else f"{message} (column {column})")
+    def __init__(self, line: str, column: int, message: str) -> None:
+        start = max(0, column - 1 - 60)
+        shown = " ".join(line[start : column + 60].splitlines())
+        super().__init__(f"column {column}: {message}\n  {shown}\n  {' ' * (column - 1 - start)}^")
         self.column = column
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         HistoryCounts,
         ImportReport,
         IndexReport,
+        Progress,
         PrunedEdges,
         Purged,
         RelatedAnswer,
@@ -68,9 +69,6 @@ if TYPE_CHECKING:
     from hyperloci.retrieval.search import Searcher
     from hyperloci.retrieval.structure import Entry, Tree
     from hyperloci.store.places import KnownProject, Link
-
-Progress = Callable[[int, int, str], None]
-"""Called with (done, total, what is being done)."""
 
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
@@ -185,7 +183,7 @@ class Memory:
             otherwise: `content_type`, `after`, `before` and `path`, where the line doesn't say them.
 
         Raises:
-            QueryError: the line can't be read; it says at which column.
+            QuerySyntaxError: the line can't be read; it says at which column.
         """
         return self._asking.line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 

@@ -95,6 +95,16 @@ def test_settings_that_name_an_address_lead_to_it(endpoint: Endpoint, settings: 
     assert (only.backend, only.encoder.dimensions) == ("endpoint", 2)
 
 
+@pytest.mark.req("B.20")
+def test_a_model_with_other_dimensions_than_the_settings_want_is_refused(
+    endpoint: Endpoint, settings: Settings
+) -> None:
+    wanted = replace(settings, model=f"{endpoint.address}#m", embedding_dimensions=2)
+    assert [stage.encoder.dimensions for stage in stages(wanted)] == [2]
+    with pytest.raises(ConfigurationError, match=r"embedding_dimensions=3, but m@.* has 2: name a model with 3"):
+        list(stages(replace(wanted, embedding_dimensions=3)))
+
+
 def test_many_texts_go_in_several_requests(endpoint: Endpoint) -> None:
     encoder = EndpointEncoder(f"{endpoint.address}#m")
     assert encoder.encode(["word " * 10_000] * 5).shape == (5, 2)

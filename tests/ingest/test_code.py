@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest import languages, outline
-from hyperloci.ingest.code import chunk_code, is_minified, module_name, symbol_text, symbols_at
+from hyperloci.ingest.code import chunk_code, is_minified, module_name
 from hyperloci.ingest.code_facts import callee_name, clean_name, comment_text, docstring_text
 from hyperloci.ingest.definitions import Definition, parsed_share
 from hyperloci.ingest.languages import LANGUAGES, is_test_path, language_of
@@ -622,11 +622,10 @@ def test_loose_code_between_definitions_is_a_block_unless_it_is_tiny() -> None:
     assert facts(chunks[0]).imports == ("a",)
 
 
-def test_one_line_helpers_stay_together_and_are_symbols_all_the_same() -> None:
+def test_one_line_helpers_stay_together() -> None:
     text = "".join(f"export const add{n} = (a, b) => a + b + {n};\n" for n in range(8))
     (chunk,) = chunk_code("a.js", text)
     assert facts(chunk).kind == "module"
-    assert symbol_text("a.js", text, "add3") == "export const add3 = (a, b) => a + b + 3;"
 
 
 def test_the_licence_on_top_is_nobodys_docstring() -> None:
@@ -651,7 +650,6 @@ def test_offsets_are_characters_whatever_the_bytes() -> None:
     assert facts(found["первая"]).docstring == "Док: 😀."
     assert facts(found["первая"]).calls == ("вызов",)
     assert found["Класс.метод"].text.lstrip().startswith("def метод(self):")
-    assert "def метод" in (symbol_text("a.py", text, "Класс.метод") or "")
 
 
 @pytest.mark.parametrize(
@@ -680,8 +678,6 @@ def test_a_file_that_does_not_parse_is_cut_at_lines() -> None:
     assert len(chunks) > 1
     assert {facts(chunk).kind for chunk in chunks} == {"block"}
     assert {chunk.position.symbol for chunk in chunks} == {None}
-    assert symbol_text("a.py", text, "f") is None
-    assert symbols_at("a.py", text, [1]) == set()
 
 
 def test_what_parses_in_a_broken_file_keeps_its_symbols() -> None:
@@ -761,66 +757,6 @@ def test_deep_nesting_is_survived(path: str, opening: str) -> None:
 
 
 # Symbols
-
-
-@pytest.mark.parametrize(
-    ("symbol", "expected"),
-    [
-        ("Keeper.first", "@property\n    def first(self) -> int:\n        return self.items[0]"),
-        ("Keeper#first", "@property\n    def first(self) -> int:\n        return self.items[0]"),
-        ("first", "@property\n    def first(self) -> int:\n        return self.items[0]"),
-        ("free", "def free(x): return x"),
-        ("LIMIT", "LIMIT = 3"),
-        ("Keeper.run.inner", "def inner():\n            return helper()"),
-        ("Keeper.nothing", None),
-        ("", None),
-    ],
-)
-def test_the_text_of_a_symbol_is_exact(symbol: str, expected: str | None) -> None:
-    assert symbol_text("a.py", PYTHON, symbol) == expected
-
-
-def test_an_unrelated_edit_does_not_change_a_symbols_text() -> None:
-    before = symbol_text("a.py", PYTHON, "Keeper.run")
-    after = symbol_text("a.py", PYTHON.replace("LIMIT = 3", "LIMIT = 4\n\n\ndef more(): ...\n"), "Keeper.run")
-    assert before == after
-    assert before is not None
-    assert before != symbol_text("a.py", PYTHON.replace("fetch(a)", "fetch(b)"), "Keeper.run")
-
-
-def test_overloads_are_one_symbol_and_an_ambiguous_end_is_none() -> None:
-    java = "class A {\n  void f(int a) { g(); }\n  void f(long a) { h(); }\n}\nclass B {\n  void f() { }\n}\n"
-    assert symbol_text("A.java", java, "A.f") == "void f(int a) { g(); }\nvoid f(long a) { h(); }"
-    assert symbol_text("A.java", java, "f") is None
-    c = "int f(int a);\n\nint f(int a) { return a; }\n"
-    assert symbol_text("a.c", c, "f") == "int f(int a) { return a; }"
-
-
-def test_the_symbol_of_another_kind_of_file_is_none() -> None:
-    assert symbol_text("a.md", "# f\n", "f") is None
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ("self.items[0]", {"Keeper.first"}),
-        ("@property", {"Keeper.first"}),
-        ("# Says why.", {"Keeper.run"}),
-        ("return helper()", {"Keeper.run.inner"}),
-        ("await client", {"Keeper.run"}),
-        ("class Keeper", {"Keeper"}),
-        ("size: int", {"Keeper.size"}),
-        ("LIMIT = 3", {"LIMIT"}),
-        ("import os.path", set()),
-    ],
-)
-def test_a_line_tells_the_innermost_symbol_on_it(words: str, expected: set[str]) -> None:
-    line = PYTHON[: PYTHON.index(words)].count("\n") + 1
-    assert symbols_at("a.py", PYTHON, [line]) == expected
-
-
-def test_lines_outside_of_the_file_hold_nothing() -> None:
-    assert symbols_at("a.py", PYTHON, [0, -3, 10_000]) == set()
 
 
 # Names

@@ -291,7 +291,6 @@ def test_a_long_list_of_files_is_told_by_its_beginning() -> None:
         sha="a",
         parents=(),
         author="",
-        author_email="",
         date_ms=0,
         subject="s",
         body="",

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hyperloci.ingest.decode import decode, is_text
 from hyperloci.ingest.file_kinds import FileKind
 from hyperloci.ingest.skip_rules import name_reason
-from hyperloci.ingest.walk import Found, check, is_ignored_folder, is_indexable, walk
+from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
 from hyperloci.model.answers import Skipped
 from tests.support import examples
 
@@ -105,7 +105,7 @@ def test_folders_of_tools_are_never_entered(tmp_path: Path, folder: str, reason:
     ((path, said),) = reasons(tmp_path).items()
     assert said == reason
     assert path.endswith("/")
-    assert not is_indexable(tmp_path, folder)
+    assert isinstance(check(tmp_path, folder), Skipped)
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_what_may_not_be_read_is_skipped_with_the_systems_words(as_nobody: Path)
     assert found(as_nobody) == ["open/b.md"]
     denied = "cannot be read: Permission denied"
     assert reasons(as_nobody) == {"c.md": denied, "closed/": denied}
-    assert not is_indexable(as_nobody, "closed/a.md")
+    assert isinstance(check(as_nobody, "closed/a.md"), Skipped)
 
 
 def test_a_root_that_is_gone_is_skipped(tmp_path: Path) -> None:
@@ -263,15 +263,15 @@ def test_a_link_counts_only_if_it_is_the_only_way_to_a_file_of_the_tree(tmp_path
     assert said["env.md"] == "may hold secrets"
     assert said["broken.md"].startswith("a symbolic link that leads nowhere")
     assert said["loop.md"].startswith("a symbolic link that leads nowhere")
-    assert not is_indexable(root, "folder_link/a.md")
-    assert is_indexable(root, "only.md")
+    assert isinstance(check(root, "folder_link/a.md"), Skipped)
+    assert isinstance(check(root, "only.md"), Found)
 
 
 def test_the_root_itself_may_be_reached_by_a_link(tmp_path: Path) -> None:
     make(tmp_path / "real", {"a.md": "x"})
     (tmp_path / "link").symlink_to("real")
     assert found(tmp_path / "link") == ["a.md"]
-    assert is_indexable(tmp_path / "link", "a.md")
+    assert isinstance(check(tmp_path / "link", "a.md"), Found)
 
 
 # Ignore files
@@ -371,8 +371,8 @@ def test_one_path_is_judged_without_a_walk(tmp_path: Path, path: str, reason: st
     verdict = check(tmp_path, path)
     assert isinstance(verdict, Skipped)
     assert verdict.reason == reason
-    assert is_indexable(tmp_path, "src/../src/a.md")
-    assert is_indexable(tmp_path, tmp_path / "src" / "a.md")
+    assert isinstance(check(tmp_path, "src/../src/a.md"), Found)
+    assert isinstance(check(tmp_path, tmp_path / "src" / "a.md"), Found)
 
 
 # Encodings
@@ -491,7 +491,7 @@ def test_one_path_is_judged_as_the_walk_judges_it(
         for item in walk(root):
             assert check(root, item.path.rstrip("/")) in {item, Skipped(path=item.path, reason="a folder")}
         every = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
-        assert {path for path in every if is_indexable(root, path)} == set(found(root))
+        assert {path for path in every if isinstance(check(root, path), Found)} == set(found(root))
 
 
 @pytest.mark.req("W1")

@@ -396,7 +396,6 @@ def test_the_assistant_saves_what_it_found_and_is_told_what_was_refused(
     assert "40" in reasons["facts[1]"]
     assert "instruction" in reasons["facts[2]"]
     assert "turns shown are 0 to 2" in reasons["facts[3]"]
-    assert consolidation.write.is_session_consolidated("one")
     assert consolidation.pending() == []
     again = consolidation.save(
         "one", {"facts": [{"content": "Invoices are kept in PostgreSQL, as SQLite locks up.", "sources": [0]}]}
@@ -448,7 +447,7 @@ def test_a_long_session_is_shown_in_parts(store: Store, talk: Talk, settings: Se
     consolidation.save("long", {"through": first.through})
     second = consolidation.request("long", PROJECT)
     assert f'"turn": {first.through},' in second.turns
-    assert not consolidation.write.is_session_consolidated("long")
+    assert [one.session_id for one in consolidation.pending()] == ["long"]
 
 
 def test_the_mark_moves_only_from_where_it_was_seen(store: Store, talk: Talk) -> None:

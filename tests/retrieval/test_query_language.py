@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.errors import BadRequestError
-from hyperloci.retrieval.query_language import KEYS, Query, QueryError, arguments, parse_query
+from hyperloci.errors import BadRequestError, QuerySyntaxError
+from hyperloci.retrieval.query_language import KEYS, Query, arguments, parse_query
 from tests.support import NOW, examples
 
 
@@ -101,7 +101,7 @@ WRONG = {
 @pytest.mark.parametrize("line", WRONG)
 def test_an_error_says_what_is_wrong_and_at_which_column(line: str) -> None:
     column, words = WRONG[line]
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(QuerySyntaxError) as caught:
         parsed(line)
     message, shown, caret = str(caught.value).split("\n")
     assert caught.value.column == column
@@ -113,7 +113,7 @@ def test_an_error_says_what_is_wrong_and_at_which_column(line: str) -> None:
 def test_a_long_line_is_refused_and_an_error_in_one_shows_only_its_place() -> None:
     with pytest.raises(BadRequestError, match="10001"):
         parsed("x" * 10_001)
-    with pytest.raises(QueryError) as caught:
+    with pytest.raises(QuerySyntaxError) as caught:
         parsed("word " * 100 + "sectoin:x")
     shown = str(caught.value).split("\n")
     assert len(shown[1]) < 140
@@ -132,5 +132,5 @@ def test_any_line_is_read_or_refused_in_words(pieces: list[str]) -> None:
     line = "".join(pieces)
     try:
         assert isinstance(parsed(line), Query)
-    except QueryError as error:
+    except QuerySyntaxError as error:
         assert 1 <= error.column <= len(line) + 1

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hyperloci.embedder.drain import sights
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
@@ -13,7 +14,7 @@ from hyperloci.model.search import ByMeaning, Where
 from hyperloci.retrieval.explain import explanation_of
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
 from hyperloci.retrieval.where import Around, Conditions
-from hyperloci.spaces.fingerprint import fingerprints, sights_of
+from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from hyperloci.store.stats import MAX_ATTEMPTS
@@ -38,7 +39,7 @@ class Failing:
 def embed(store: Store, encoder: FakeEncoder, *nodes: Node) -> None:
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
-        for node, made in zip(nodes, fingerprints(sights_of(nodes), encoder), strict=True):
+        for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
             store.vectors.put(node.key, model, made.columns, now=NOW)
 
 

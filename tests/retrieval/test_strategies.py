@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.embedder.drain import sights
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
@@ -17,7 +18,7 @@ from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES, PROMISING, Stages, Strategy
 from hyperloci.retrieval.where import Conditions
-from hyperloci.spaces.fingerprint import fingerprints, sights_of
+from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.store import Store, half
 from tests.support import NOW, FakeEncoder, add
@@ -31,7 +32,7 @@ def filled(store: Store, encoder: FakeEncoder) -> list[Node]:
     nodes = [add(store, f"memory {number} of the gateway and its port") for number in range(20)]
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
-        for node, made in zip(nodes, fingerprints(sights_of(nodes), encoder), strict=True):
+        for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
             store.vectors.put(node.key, model, made.columns, now=NOW)
             store.sparse.put("e13", {node.key: made.terms})
     return nodes

@@ -16,7 +16,7 @@ from hyperloci.spaces.score import MODIFIERS, score
 from hyperloci.spaces.space import SPACES
 from hyperloci.spaces.views import Sight
 from hyperloci.store import half, int8
-from tests.support import FakeEncoder, vector_of
+from tests.support import FakeEncoder, packing_error, vector_of
 
 Matrix = NDArray[np.float32]
 
@@ -140,7 +140,7 @@ def test_the_scores_of_stored_bytes_are_the_cosines_of_the_vectors() -> None:
     query = QueryFingerprint(model_id="m", dense={"e10": question, "e1": question})
     exact = max(0.0, float(memory @ question))
     assert score("e1", query, [[half.pack(memory)]])[0] == pytest.approx(exact, abs=1e-4)
-    assert abs(score("e10", query, [[int8.pack(memory)]])[0] - exact) <= int8.error_bound(memory)
+    assert abs(score("e10", query, [[int8.pack(memory)]])[0] - exact) <= packing_error(memory)
 
 
 def test_vectors_of_another_length_are_absent() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.profile import SHIPPED, Choice, check_profiles, compound_id, profile_of
+from hyperloci.spaces.profile import SHIPPED, Choice, compound_id, profile_of
 from hyperloci.store.vectors import foundation
 
 
@@ -62,7 +62,7 @@ def test_a_project_may_not_name_models(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_a_profile_is_said(values: object, complaint: str) -> None:
     with pytest.raises(ConfigurationError, match=complaint):
-        check_profiles({"mine": values})
+        profile_of("mine", {"mine": values})
 
 
 def test_profiles_are_tables_in_the_file(tmp_path: Path) -> None:

@@ -295,12 +295,10 @@ def test_a_removed_file_leaves_its_nodes_to_their_keeper(store: Store, scope: in
     assert store.nodes.by_key(key) is not None
 
 
-def test_snippets_are_found_by_symbol_and_by_lines(store: Store, scope: int) -> None:
+def test_snippets_are_found_by_lines(store: Store, scope: int) -> None:
     file = put_file(store, scope, "a.py")
     f = snippet(store, "f", file, path="a.py", symbol="f", line_start=1, line_end=10)
     g = snippet(store, "g", file, path="a.py", symbol="C.g", line_start=11, line_end=20)
-    assert store.files.nodes_of_symbols(scope, "a.py", ["C.g", "f", "nothing"]) == [f, g]
-    assert store.files.nodes_of_symbols(scope, "b.py", ["f"]) == []
     assert store.files.nodes_at_lines(scope, "a.py", 10, 11) == [f, g]
     assert store.files.nodes_at_lines(scope, "a.py", 11, 99) == [g]
     assert store.files.nodes_at_lines(scope, "a.py", 21, 99) == []

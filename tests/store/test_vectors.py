@@ -26,7 +26,7 @@ from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.codes import Codes
 from hyperloci.store.stats import MAX_ATTEMPTS
 from hyperloci.store.vectors import COLUMNS, Vectors
-from tests.support import NOW, add, examples, random_rows, unit
+from tests.support import NOW, add, examples, packing_error, random_rows, unit
 
 Matrix = NDArray[np.float32]
 
@@ -331,7 +331,7 @@ def test_numpy_ranks_as_sqlite_vec_does(rows: list[list[float]], query: list[flo
     asked = _unit_or_zero(query)
     packed = [int8.pack(_unit_or_zero(row)) for row in rows]
     # sqlite-vec compares bytes with bytes: the query is rounded too.
-    rounding = int8.error_bound(asked) + 1e-5
+    rounding = packing_error(asked) + 1e-5
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
         assert vec.attach(connection)
         connection.execute("CREATE TABLE fingerprints(node_key INTEGER PRIMARY KEY, model_key INTEGER, e7 BLOB)")

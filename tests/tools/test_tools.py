@@ -16,8 +16,8 @@ from mcp.shared.exceptions import MCPError
 from hyperloci.app import build_server
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
-from hyperloci.memory import Memory, Progress
-from hyperloci.model.answers import IndexReport
+from hyperloci.memory import Memory
+from hyperloci.model.answers import IndexReport, Progress
 from hyperloci_tools.ingestion import _tell
 from tests.support import call
 

@@ -10,13 +10,12 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from hyperloci.model.answers import EntityProfile
+from hyperloci.model.node import MAX_NAME_CHARS
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.registry import Offer
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
-
-MAX_NAME_CHARS: Final = 200
 
 
 class EntityOut(TypedDict):

@@ -15,7 +15,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from hyperloci.errors import HyperlociError, NotReadyError
-from hyperloci.model.answers import IndexReport
+from hyperloci.model.answers import IndexReport, Progress
 from hyperloci.worker import Workers
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
@@ -27,8 +27,6 @@ _log = logging.getLogger(__name__)
 
 Step = tuple[int, int, str]
 """(done, total, what is being done)."""
-
-Report = Callable[[int, int, str], None]
 
 Tell = Callable[[float, float | None, str | None], Awaitable[None]]
 
@@ -79,7 +77,7 @@ async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
     return outcome
 
 
-async def _index(workers: Workers, path: str | None, progress: Report | None) -> IndexReport:
+async def _index(workers: Workers, path: str | None, progress: Progress | None) -> IndexReport:
     return await workers.indexer.call(lambda memory: memory.index_path(path, progress=progress))
 
 

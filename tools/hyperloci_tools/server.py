@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final
 
 from mcp.server.context import CallNext, HandlerResult, ServerMiddleware, ServerRequestContext
@@ -15,6 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS, METHOD_NOT_FOUND, CallToolResult, InputRequiredResult
 from pydantic import ValidationError
 
+from hyperloci import __version__
 from hyperloci.errors import HyperlociError
 from hyperloci_tools import (
     admin,
@@ -171,17 +171,10 @@ def make_server(
         title="Hyperloci memory",
         description="Long-term memory for coding assistants",
         instructions=INSTRUCTIONS,
-        version=_version(),
+        version=__version__,
         tools=build_tools(OFFERS, tool_set),
         lifespan=keeping_state,
         middleware=(*middleware, explained),
     )
     resources.register(server, lambda: server.state)
     return server
-
-
-def _version() -> str:
-    try:
-        return version("hyperloci")
-    except PackageNotFoundError:
-        return "0+unknown"

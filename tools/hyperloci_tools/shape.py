@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any, Final, cast
 
 from hyperloci.model.answers import Contradiction, Explanation, IndexReport, ReplAnswer
-from hyperloci.model.search import Hit, SearchAnswer, Source
+from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.model.written import Remembered
 from hyperloci_tools.schemas import (
     ContradictionOut,
@@ -17,7 +17,6 @@ from hyperloci_tools.schemas import (
     RememberedOut,
     ReplOut,
     SearchOut,
-    SourceOut,
 )
 
 ANSWER_CHARS: Final = 24_000
@@ -49,11 +48,6 @@ def lean(value: Any) -> Any:
 
 def _says_nothing(value: object) -> bool:
     return value is None or (isinstance(value, (str, list, tuple, dict)) and not value)
-
-
-def source(origin: Source) -> SourceOut:
-    """Return a source."""
-    return cast(SourceOut, lean(asdict(origin)))
 
 
 def hits(found: Iterable[Hit], *, scored: bool = False, room: int = ANSWER_CHARS) -> list[HitOut]:

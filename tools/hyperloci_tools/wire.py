@@ -42,9 +42,6 @@ MAX_BATCH: Final = 100
 MAX_ID_CHARS: Final = 1_000
 """Of an id that is answered; the SDK counts up from 0."""
 
-SHOWN_CHARS: Final = 60
-"""Of a wrong value, as much as it takes to recognise it."""
-
 REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 
 _BOM: Final = b"\xef\xbb\xbf"

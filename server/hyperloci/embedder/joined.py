@@ -51,6 +51,20 @@ def joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
     yield replace(stage, encoder=eyes)
 
 
+def check_dimensions(stage: Stage, wanted: int) -> None:
+    """Refuse a model with other dimensions than the settings want (0 is any), before it embeds every memory anew.
+
+    Raises:
+        ConfigurationError: it has others.
+    """
+    found = stage.encoder.dimensions
+    if wanted and found != wanted:
+        raise ConfigurationError(
+            f"embedding_dimensions={wanted}, but {stage.encoder.model_id} has {found}: name a model with {wanted} "
+            "dimensions, or set embedding_dimensions to 0 to take any."
+        )
+
+
 def _warm(eyes: ProfileEyes) -> None:
     """Let every model see a text, so that the first memory and the first question find all of them warm (E.17)."""
     columns = [column for column, space in SPACE_OF_COLUMN.items() if SPACES[space].kind is Kind.DENSE]

@@ -7,7 +7,7 @@ from typing import Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder.gate import Stage
-from hyperloci.embedder.joined import joined
+from hyperloci.embedder.joined import check_dimensions, joined
 from hyperloci.spaces.profile import BUNDLED, Choice, profile_of
 
 BULK_TOKENS_CPU: Final = 512
@@ -27,6 +27,7 @@ def stages(settings: Settings) -> Iterator[Stage]:
     """
     profile = profile_of(settings.profile, settings.profiles, settings.model)
     for stage in _foundations(profile.of("e1"), settings.device):
+        check_dimensions(stage, settings.embedding_dimensions)
         yield from joined(stage, profile, settings.device)
 
 

@@ -32,9 +32,6 @@ UNBOUNDED: Final = 2**31
 BATCH: Final = 2_000
 """Nodes of one statement."""
 
-AHEAD: Final = 256
-"""Nodes on top of the stack whose neighbours a depth-first walk reads at once."""
-
 _REVERSED: Final = {OUT: IN, IN: OUT, BOTH: BOTH}
 
 
@@ -147,54 +144,6 @@ def shortest_path(
                 return None
             fronts[side] = fresh
     return None
-
-
-def walk_all(store: Store, start: NodeKey, walk: Walk, order: str = "bfs") -> Iterator[NodeKey]:
-    """Yield every node that can be reached from `start`, itself first: by breadth or by depth, iteratively (E.13).
-
-    Args:
-        store: the open store.
-        start: where to begin.
-        walk: which way.
-        order: `bfs`, level by level; `dfs`, each branch to its end before the next, the oldest hyperedge first.
-
-    Raises:
-        BadRequestError: another order.
-    """
-    if order not in ("bfs", "dfs"):
-        raise BadRequestError(f"order={order!r} is unknown: use bfs or dfs.")
-    traversal = Traversal(store.connection)
-    return _breadth_first(traversal, start, walk) if order == "bfs" else _depth_first(traversal, start, walk)
-
-
-def _breadth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
-    seen, frontier = {start}, [start]
-    while frontier:
-        yield from frontier
-        fresh: dict[NodeKey, None] = {}
-        for crossing in _cross(traversal, frontier, walk, limit=UNBOUNDED):
-            if crossing.target not in seen:
-                fresh[crossing.target] = None
-        seen.update(fresh)
-        frontier = list(fresh)
-
-
-def _depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
-    seen: set[NodeKey] = set()
-    children: dict[NodeKey, list[NodeKey]] = {}
-    stack = [start]
-    while stack:
-        node = stack.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        yield node
-        if node not in children:
-            asked = {node, *(key for key in stack[-AHEAD:] if key not in seen and key not in children)}
-            children.update({key: [] for key in asked})
-            for source, target, _ in _cross(traversal, asked, walk, limit=UNBOUNDED):
-                children[source].append(target)
-        stack.extend(target for target in reversed(children.pop(node)) if target not in seen)
 
 
 def _cross(

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Final
@@ -22,7 +22,6 @@ from hyperloci.ingest.languages import language_of
 from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.outline import Fact, Outline, parse_outline
 from hyperloci.ingest.partition import Piece, partition
-from hyperloci.ingest.source import Nesting
 from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
 from hyperloci.model.position import Position
 
@@ -68,40 +67,6 @@ def chunk_lines(path: str, text: str, language: str | None) -> list[Chunk]:
     ]
 
 
-def symbol_text(path: str, text: str, symbol: str) -> str | None:
-    """Return the exact text of a named symbol, with its decorators; None if the file has no such symbol.
-
-    Args:
-        path, text: the file.
-        symbol: `Class.method` or `function` as `Position.symbol` has it; `::` and `#` do for the dot, and leading parts
-            (a namespace) may be left out if one symbol only ends so.
-
-    A symbol that is defined several times (overloads) gives all of its definitions, one below the other.
-    """
-    outline = _outline(path, text)
-    if outline is None:
-        return None
-    wanted = re.sub(r"::|#", ".", symbol.strip())
-    named = [item for item in outline.definitions if item.qualname == wanted]
-    if not named:
-        named = [item for item in outline.definitions if item.qualname.endswith("." + wanted)]
-        if len({item.qualname for item in named}) != 1:
-            return None
-    defined = [item for item in named if not item.part] or named
-    return "\n".join(text[item.start : item.end] for item in defined)
-
-
-def symbols_at(path: str, text: str, lines: Iterable[int]) -> set[str]:
-    """Return the innermost symbols that stand on the given lines (1-based), leading comments included."""
-    outline = _outline(path, text)
-    if outline is None:
-        return set()
-    starts = outline.source.lines.starts
-    nesting = Nesting.of([_line_span(outline, item) for item in outline.definitions])
-    found = (nesting.innermost(line) for line in lines if 1 <= line <= len(starts))
-    return {outline.definitions[number].qualname for number in found if number is not None}
-
-
 def is_minified(text: str) -> bool:
     """Say whether a file's lines are so long that no one wrote them."""
     return len(text) > _MAX_MEAN_LINE * (text.count("\n") + 1)
@@ -116,16 +81,6 @@ def module_name(path: str) -> str:
     if len(parts) > 1 and _INDEX_FILE.fullmatch(pure.name):
         parts = parts[:-1]
     return ".".join(parts)
-
-
-def _outline(path: str, text: str) -> Outline | None:
-    language = language_of(path, text)
-    return parse_outline(language, text) if language else None
-
-
-def _line_span(outline: Outline, item: Definition) -> Span:
-    first, last = outline.source.lines.lines_of(item.lead, item.end)
-    return first, last + 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,6 @@ _MARKS: Final = (
 
 _TEXT_CONTROLS: Final = b"\t\n\r\f\v\b\x1b"
 _CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in _TEXT_CONTROLS)
-_HIGH: Final = bytes(range(0x80, 0x100))
 
 
 def decode(data: bytes) -> str | None:

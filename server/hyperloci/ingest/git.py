@@ -161,17 +161,6 @@ class Git:
             reached = {line.decode("ascii").rstrip() for line in lines}
         return {sha for sha in tips if sha in reached or sha not in present}
 
-    def unreachable(self, known: Iterable[str]) -> set[str]:
-        """Return those of `known` that are in the repository but in the history of no branch, tag or working tree."""
-        wanted = set(known)
-        if not wanted:
-            return set()
-        revisions = "".join(f"{sha}\n" for sha in sorted(wanted))
-        code, out, problem = self._call(["rev-list", "--ignore-missing", "--stdin", "--not", "--all"], revisions)
-        if code != 0:
-            raise GitError(problem or "git rev-list failed")
-        return wanted & set(out.split())
-
     def existing(self, wanted: Iterable[str]) -> set[str]:
         """Return those of `wanted` that the repository has."""
         asked = "".join(f"{sha}\n" for sha in wanted)

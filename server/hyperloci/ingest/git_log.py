@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-HEADER_FORMAT: Final = "%x00%H%x00%an%x00%ae%x00%at%x00%P%n%B%n%x00%x00"
+HEADER_FORMAT: Final = "%x00%H%x00%an%x00%at%x00%P%n%B%n%x00%x00"
 """A line of fields, the message, a line that ends it. Only these two lines can start with NUL: patch lines start with a
 sign, messages can't hold one. Parents come last: of an octopus, whose line is cut, only they are lost."""
 
@@ -56,20 +56,17 @@ class Commit:
         files: the files it changed, `MAX_FILES` at most.
         changed: how many files it changed.
         read: in how many of them the changes were read to the end.
-        is_cut: the changes were not read to the end; what follows in the log was not read either.
     """
 
     sha: str
     parents: tuple[str, ...]
     author: str
-    author_email: str
     date_ms: int
     subject: str
     body: str
     files: tuple[ChangedFile, ...] = ()
     changed: int = 0
     read: int = 0
-    is_cut: bool = False
 
     @property
     def truncated(self) -> bool:
@@ -155,20 +152,18 @@ class _CommitReader:
 
     def done(self) -> Commit:
         """Return what was read."""
-        sha, author, email, seconds, parents = (*self._fields, "", "", "", "", "")[:5]
+        sha, author, seconds, parents = (*self._fields, "", "", "", "")[:4]
         subject, _, body = _text(b"".join(self._message)).strip().partition("\n\n")
         return Commit(
             sha=sha,
             parents=tuple(parents.split()),
             author=author,
-            author_email=email,
             date_ms=_seconds(seconds) * 1_000,
             subject=" ".join(subject.split()),
             body=body.strip(),
             files=tuple(file.done() for file in self._files.values()),
             changed=self._changed,
             read=max(0, self._read - 1) if self.is_spent else self._changed,
-            is_cut=self.is_spent,
         )
 
     def _raw(self, line: bytes) -> None:

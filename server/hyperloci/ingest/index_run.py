@@ -22,14 +22,11 @@ from hyperloci.ingest.matching import match_file, match_moves
 from hyperloci.ingest.parser import CancelledError, Parser
 from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, read_raw, uncut
 from hyperloci.ingest.writing import FileWriter, Written, path_of
-from hyperloci.model.answers import Skipped
+from hyperloci.model.answers import Progress, Skipped
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.files import IndexedFile, StoredChunk
 from hyperloci.store.set_aside import is_own_fault, reason_of
-
-Progress = Callable[[int, int, str], None]
-"""Called with (done, total, what is being done)."""
 
 WINDOW_FILES: Final = 64
 """Changed files that are read together, so that a function moved between two of them is seen to have moved."""

@@ -21,21 +21,18 @@ from hyperloci.graph.anchors import anchor_pending
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import never
 from hyperloci.ingest.ignore import IGNORE_FILES
-from hyperloci.ingest.index_run import IndexRun, Progress, Seen
+from hyperloci.ingest.index_run import IndexRun, Seen
 from hyperloci.ingest.linking import link_waiting, queue_readers
 from hyperloci.ingest.parser import Limits, borrowed
 from hyperloci.ingest.project import Project
-from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
+from hyperloci.ingest.walk import UNREADABLE, Found, check, is_ignored_folder, walk
 from hyperloci.ingest.writing import FileWriter
-from hyperloci.model.answers import IndexReport, Skipped
+from hyperloci.model.answers import IndexReport, Progress, Skipped
 from hyperloci.store import Store
 from hyperloci.store.trees import note_tree
 
 MAX_SKIPPED: Final = 500
 """Skipped files that a report names; a tree of pictures has thousands, and a reader wants the reasons."""
-
-UNREADABLE: Final = "cannot be read"
-"""How `walk` begins the reason for what may be there but could not be looked at: nothing of it is forgotten."""
 
 
 class Indexer:

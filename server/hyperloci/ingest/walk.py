@@ -34,7 +34,8 @@ IGNORED: Final = "ignored by "
 """How a reason begins that comes from an ignore file or a setting."""
 
 UNREADABLE: Final = "cannot be read"
-"""How a reason begins that says nothing of what the file is: it may be indexed the next time."""
+"""How the reason for what may be there but could not be looked at begins: it may be indexed the next time, and nothing
+of it is forgotten until then."""
 
 EXCLUDE_SETTING: Final = "the setting exclude"
 
@@ -77,11 +78,6 @@ def check(
         path: absolute, or relative to the root.
     """
     return _Tree.at(root, exclude, max_bytes).check(path)
-
-
-def is_indexable(root: Path, path: Path | str, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> bool:
-    """Say whether `walk` would find a file."""
-    return isinstance(check(root, path, exclude=exclude, max_bytes=max_bytes), Found)
 
 
 def is_ignored_folder(root: Path, folder: Path | str, *, exclude: Sequence[str] = ()) -> bool:

@@ -92,7 +92,7 @@ class Asking:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.
 
         Raises:
-            QueryError: the line can't be read; it says at which column.
+            QuerySyntaxError: the line can't be read; it says at which column.
         """
         from hyperloci.retrieval.query_language import arguments, parse_query
 

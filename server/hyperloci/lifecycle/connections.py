@@ -9,7 +9,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path
-from hyperloci.graph.related import known_label, related
+from hyperloci.graph.related import DIRECTIONS, known_label, related
 from hyperloci.graph.subgraph import described, edge_by_id, graph_nodes, path_answer, subgraph
 from hyperloci.lifecycle.facts import Facts, checked_text
 from hyperloci.lifecycle.relations import prune_edges
@@ -25,7 +25,7 @@ from hyperloci.model.answers import (
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Present
 from hyperloci.store import Store
 from hyperloci.store.pruning import to_prune
 from hyperloci.store.traversal import Traversal
@@ -33,7 +33,6 @@ from hyperloci.store.traversal import Traversal
 MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50
 MAX_DEPTH: Final = 4
-DIRECTIONS: Final = ("out", "in", "both")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +43,7 @@ class Connections:
     facts: Facts
     scopes: tuple[str, ...]
     about: Callable[[str], Node]
-    present: Callable[[Sequence[Node]], list[Hit]]
+    present: Present
     clock: Clock
 
     def related(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> RelatedAnswer:

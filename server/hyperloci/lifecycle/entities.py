@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import Clock, to_iso
@@ -12,14 +12,13 @@ from hyperloci.lifecycle.costing import costing_only
 from hyperloci.model.answers import EntityInfo, EntityMerge, EntityProfile, RelatedEntity
 from hyperloci.model.kinds import EntityKind, NodeKey, NodeType
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Present
 from hyperloci.store import Store
 from hyperloci.store.entities import Entity, Merge, squash
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import UpkeepContext
 
-Present = Callable[[Sequence[Node]], list[Hit]]
 """Makes hits of nodes."""
 
 FACTS: Final = 10

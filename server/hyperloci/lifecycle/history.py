@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
 from hyperloci.clock import to_iso
 from hyperloci.lifecycle.account import account
 from hyperloci.model.answers import Explanation, LogLine
 from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Present
 from hyperloci.store import Store
 
-Present = Callable[[Sequence[Node]], list[Hit]]
 """Makes hits of nodes."""
 
 

@@ -22,6 +22,7 @@ from enum import StrEnum
 from typing import Any, Final, TypeVar
 
 from hyperloci.model.kinds import SUBTYPES, NodeType
+from hyperloci.model.node import MAX_NAME_CHARS
 
 MAX_ITEMS: Final = 200
 """Of each list: a session of a day's work has some fifty."""
@@ -30,7 +31,6 @@ MAX_CONTENT_CHARS: Final = 2_000
 """A fact is a statement or two; more is a document."""
 
 MAX_SOURCES: Final = 20
-MAX_NAME_CHARS: Final = 200
 MAX_EVIDENCE_CHARS: Final = 1_000
 
 DEFAULT_CONFIDENCE: Final = 0.8

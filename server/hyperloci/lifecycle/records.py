@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 from hyperloci.ingest.boundary import Prepared, safe_name
 from hyperloci.ingest.project import Project
@@ -14,8 +14,6 @@ from hyperloci.ingest.spoken import is_users_own, storable
 from hyperloci.ingest.tool_use import describe
 from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.turn import TurnKind
-
-NOTHING: Final = Prepared(text="")
 
 
 class Records:
@@ -73,7 +71,7 @@ class Records:
     ) -> Record:
         """Record that the transcript has grown, and the last message, which it may not have yet."""
         prepared = storable(last_assistant_message) if last_assistant_message else None
-        return self._record(RecordKind.TURNS, prepared or NOTHING, path=transcript, told=event_id)
+        return self._record(RecordKind.TURNS, prepared or Prepared(text=""), path=transcript, told=event_id)
 
     def ended(self, reason: str) -> Record:
         """Record that the session ended; `reason` is Claude Code's word for why."""

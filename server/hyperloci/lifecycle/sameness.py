@@ -20,7 +20,9 @@ GROUNDED_SHARE: Final = 0.5
 STEM_CHARS: Final = 5
 """Words are compared by their first characters: endings differ, in Russian most of all."""
 
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+"""A number as it is written: `1,024`, `12:30`, `3.11`."""
+
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|never|none|without|cannot|\w+n't|don’t|не|нет|никогда|без|нельзя)\b", re.IGNORECASE
 )
@@ -33,7 +35,7 @@ def words(text: str) -> frozenset[str]:
 
 def numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, however their thousands are set apart."""
-    return frozenset(number.replace(",", "").strip(".:") for number in _NUMBER.findall(text))
+    return frozenset(number.replace(",", "").strip(".:") for number in NUMBER.findall(text))
 
 
 def says_same(text: str, other: str) -> bool:

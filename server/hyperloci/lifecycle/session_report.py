@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import to_iso
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Hit, Present
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
 from hyperloci.store.consolidations import Consolidations
@@ -21,8 +20,6 @@ EXCERPT_CHARS: Final = 600
 MAX_FILES: Final = 50
 MAX_MEMORIES: Final = 50
 """The newest are shown; a session that made more was an import."""
-
-Present = Callable[[Sequence[Node]], list[Hit]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,21 +5,19 @@ Within a session the sequence decides, whatever the clock said; between sessions
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Present
 from hyperloci.model.topic import Event, Moment, Timeline
 from hyperloci.store import Store
 
 DIRECTIONS: Final = ("before", "after", "both")
 MAX_EVENTS: Final = 50
-
-Present = Callable[[Sequence[Node]], list[Hit]]
 
 
 def check(direction: str, limit: int, around: str | None, session_id: str | None) -> None:

@@ -9,8 +9,7 @@ from typing import Final
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Present
 from hyperloci.model.topic import MAX_AGREEMENT, TOPIC_WEIGHTS, Topic, TopicHit, TopicList
 from hyperloci.store import Store
 from hyperloci.topics.phase import phase_of
@@ -31,8 +30,6 @@ DOMINANT: Final = 0.5
 
 UNNAMED: Final = "(to be named)"
 """Of a topic whose words went with a purged memory; the next run names it anew."""
-
-Present = Callable[[Sequence[Node]], list[Hit]]
 
 
 def refresh(store: Store, scopes: Sequence[str], kick: Callable[[], None], *, now: int) -> bool:

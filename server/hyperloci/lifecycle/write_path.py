@@ -83,16 +83,6 @@ class WritePath:
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 
-    def is_session_consolidated(self, session_id: str) -> bool:
-        """Tell whether all of a session's turns were made into facts."""
-        progress = self._progress.progress(session_id)
-        return progress is not None and progress.through_seq >= progress.next_seq
-
-    def get_session_episodes(self, session_id: str, first_seq: int = 0, limit: int = 100) -> list[Node]:
-        """Return a session's turns from a place on, in order."""
-        progress = self._progress.progress(session_id)
-        return [] if progress is None else self._progress.turns(progress.session_key, first_seq, limit)
-
     def mark_session_consolidated(self, progress: Progress, through_seq: int, *, strategy: str) -> bool:
         """Note that the turns below a place are done; False if that was done meanwhile. Runs in a transaction."""
         return self._progress.advance(progress, through_seq, now=self._clock(), strategy=strategy)
@@ -252,10 +242,6 @@ class WritePath:
 
     # -- conflicts ---------------------------------------------------------------------------------------------------
 
-    def detect_conflicts(self, statement: str, scope: str) -> tuple[Contradiction, ...]:
-        """Return the memories of a project, and the global ones, that disagree with a statement."""
-        return self.conflicts.detect(statement, self.conflicts.near(statement, scope), scope)
-
     def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
         """Settle a disagreement (`Conflicts.resolve`); True if the new memory replaced the old. In a transaction."""
         return self.conflicts.resolve(new, dispute)
@@ -278,10 +264,6 @@ class WritePath:
                 self._store.entities.add_alias(keys[0], alias)
             joined += bool(keys)
         return joined
-
-    def update_entity_summary(self, entity: NodeKey, summary: str) -> None:
-        """Describe an entity anew; runs in a transaction."""
-        self._store.entities.set_summary(entity, prepare(summary).text or None, now=self._clock())
 
     def save_causal_edges(self, causes: Sequence[Cause], turns: Mapping[int, Node], *, strategy: str) -> int:
         """Join turns that brought about others (B.18); each pair once. Returns how many; runs in a transaction."""

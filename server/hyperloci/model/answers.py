@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 from hyperloci.model.search import Hit, Source
+
+Progress = Callable[[int, int, str], None]
+"""Called with (done, total, what is being done)."""
 
 
 class ContradictionKind(StrEnum):

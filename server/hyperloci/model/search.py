@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+from hyperloci.model.node import Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,3 +148,7 @@ class SearchAnswer:
     took_ms: float = 0.0
     by_meaning: ByMeaning | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+Present = Callable[[Sequence[Node]], list[Hit]]
+"""Makes hits of memories, as a session shows them."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from hyperloci.errors import BadRequestError
+from hyperloci.errors import BadRequestError, QuerySyntaxError
 from hyperloci.model.kinds import SUBTYPES, NodeType
 from hyperloci.retrieval.where import CONTENT_TYPES, build_conditions
 from hyperloci.store.filters import compile_where
@@ -33,16 +33,6 @@ _ESCAPE: Final = re.compile(r"\\(.)")
 _RANGE: Final = re.compile(r"(\d{1,9})(?:(?:-|\.\.)(\d{1,9}))?")
 _AT_LEAST: Final = re.compile(r">?=?\s*([0-9.]+)")
 _AT_MOST: Final = re.compile(r"<?=?\s*([0-9]{1,9})")
-
-
-class QueryError(BadRequestError):
-    """A query that can't be read; `column` (from 1) is where."""
-
-    def __init__(self, line: str, column: int, message: str) -> None:
-        start = max(0, column - 1 - 60)
-        shown = " ".join(line[start : column + 60].splitlines())
-        super().__init__(f"column {column}: {message}\n  {shown}\n  {' ' * (column - 1 - start)}^")
-        self.column = column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,7 +170,7 @@ def parse_query(line: str, *, project: str, now: int) -> Query:
         now: the time in milliseconds, for `last_week`.
 
     Raises:
-        QueryError: an unknown key, a value that it can't have, a quote without end; it says at which column.
+        QuerySyntaxError: an unknown key, a value that it can't have, a quote without end; it says at which column.
     """
     if len(line) > MAX_CHARS:
         raise BadRequestError(f"the query has {len(line)} characters; at most {MAX_CHARS} are read.")
@@ -192,7 +182,7 @@ def parse_query(line: str, *, project: str, now: int) -> Query:
             continue
         for name, value in _checked(line, token, project, now).items():
             if name in given and name not in _MANY:
-                raise QueryError(line, token.column, f"{token.key}: is given twice; once is enough.")
+                raise QuerySyntaxError(line, token.column, f"{token.key}: is given twice; once is enough.")
             given[name] = [*given[name], *value] if name in given else value
     _check_together(line, given)
     search = {name: given.pop(name) for name in _OF_SEARCH if name in given}
@@ -221,9 +211,11 @@ def _tokens(line: str) -> Iterator[str | _Term]:
         else:
             start = len(line[: match.end()]) - len(match[0].lstrip())
             if (match["word"] or "").startswith('"') or match["value"] == "":
-                raise QueryError(line, start + 1, "this quote has no end.")
+                raise QuerySyntaxError(line, start + 1, "this quote has no end.")
             if (match["word"] or "").rstrip(":") in KEYS and match[0].endswith(":"):
-                raise QueryError(line, start + 1, f"{match['word']} has no value; write it right behind the colon.")
+                raise QuerySyntaxError(
+                    line, start + 1, f"{match['word']} has no value; write it right behind the colon."
+                )
             yield match[0].lstrip()
 
 
@@ -233,15 +225,15 @@ def _term(line: str, match: re.Match[str]) -> _Term:
     if key not in KEYS:
         near = difflib.get_close_matches(key, KEYS, n=1)
         hint = f"did you mean {near[0]}:? " if near else ""
-        raise QueryError(
+        raise QuerySyntaxError(
             line, column, f"{key}: is no condition; {hint}There are {', '.join(KEYS)}. Words with a colon go in quotes."
         )
     if value == "":
-        raise QueryError(line, match.end() + 1, "this quote has no end.")
+        raise QuerySyntaxError(line, match.end() + 1, "this quote has no end.")
     if value.startswith('"'):
         value = _ESCAPE.sub(r"\1", value[1:-1])
     if not value.strip():
-        raise QueryError(line, column, f"{key}: has no value.")
+        raise QuerySyntaxError(line, column, f"{key}: has no value.")
     return _Term(column, key, value)
 
 
@@ -255,11 +247,11 @@ def _checked(line: str, term: _Term, project: str, now: int) -> Mapping[str, Any
             compile_where(build_conditions(project=project, now=now, where=where, **search).where)
         return read
     except BadRequestError as error:
-        raise QueryError(line, term.column, str(error)) from None
+        raise QuerySyntaxError(line, term.column, str(error)) from None
 
 
 def _check_together(line: str, given: Mapping[str, Any]) -> None:
     for name in ("relation", "depth"):
         if name in given and "related_to" not in given:
             column = line.find(f"{name}:") + 1
-            raise QueryError(line, column, f"{name}: says how to get there from a memory: add related:ID.")
+            raise QuerySyntaxError(line, column, f"{name}: says how to get there from a memory: add related:ID.")

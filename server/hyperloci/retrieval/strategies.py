@@ -52,7 +52,7 @@ class Strategy(StrEnum):
 
 
 FIRST_SPACES: Final = tuple(name for name in SPACES if name != "e4")
-"""Spaces that may lead; E4 needs a moment of a session to begin at: that is `timeline`."""
+"""Spaces that may lead; E4 is an order of turns, no score: `timeline` and questions of before and after walk it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -81,14 +81,6 @@ class Tree:
     def siblings(self, index: int) -> list[int]:
         """Return what stands beside an entry in the same one, without itself; at the top too."""
         return [number for number in self.children(self.entries[index].parent) if number != index]
-
-    def descendants(self, index: int) -> list[int]:
-        """Return all that stands in an entry, at any depth, in order."""
-        return [number for number in range(index + 1, len(self.entries)) if index in self.ancestors(number)]
-
-    def depth_first(self) -> Iterator[int]:
-        """Yield every entry, each before what stands in it: the order of the text."""
-        return iter(range(len(self.entries)))
 
     def by_title(self, title: str, *, fuzzy: bool = False) -> list[int]:
         """Return the entries with a title, without regard to case; `fuzzy` also those that contain or resemble it."""

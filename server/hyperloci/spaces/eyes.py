@@ -6,16 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
-import numpy as np
-
 from hyperloci.spaces import expansion
 from hyperloci.spaces.encoder import Encoder, Look, TokenEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    FloatArray = NDArray[np.float32]
+    from hyperloci.store.bits import FloatArray
 
 TOKEN_SPACE: Final = "e12"
 NAME_COLUMNS: Final = frozenset({"e8_out", "e11"})

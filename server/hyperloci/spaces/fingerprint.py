@@ -17,10 +17,9 @@ from hyperloci.store import half, int8
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from hyperloci.model.node import Node
     from hyperloci.spaces.encoder import Encoder
 
-__all__ = ["Fingerprint", "fingerprints", "semantic_view", "sights_of"]
+__all__ = ["Fingerprint", "fingerprints", "semantic_view"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +33,6 @@ class Fingerprint:
 
     columns: Mapping[str, bytes]
     terms: Mapping[str, float]
-
-
-def sights_of(nodes: Sequence[Node]) -> list[Sight]:
-    """Return what can be seen of memories by their rows alone: no parse, no entities."""
-    return [Sight(content=node.content, title=node.title) for node in nodes]
 
 
 def fingerprints(sights: Sequence[Sight], encoder: Encoder) -> list[Fingerprint]:

@@ -105,16 +105,6 @@ def profile_of(name: str, own: Mapping[str, object], model: str | None = None) -
     return Profile(found.name, {**found.choices, "e1": Choice(model)}) if model else found
 
 
-def check_profiles(own: Mapping[str, object]) -> None:
-    """Check all of the user's profiles.
-
-    Raises:
-        ConfigurationError: the first that can't be used.
-    """
-    for name, values in own.items():
-        _own(name, values)
-
-
 def _own(name: str, values: object) -> Profile:
     where = f"[profiles.{name}]"
     if not isinstance(values, Mapping):

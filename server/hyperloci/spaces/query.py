@@ -7,15 +7,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import Look, eyes_of
+from hyperloci.store.bits import FloatArray
 
 if TYPE_CHECKING:
     from hyperloci.spaces.encoder import Encoder
 
-FloatArray = NDArray[np.float32]
 
 TOKEN_SPACE: Final = "e12"
 SPARSE_SPACE: Final = "e13"

@@ -7,14 +7,13 @@ from types import MappingProxyType
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES, Kind, Space
 from hyperloci.store import half, int8
+from hyperloci.store.bits import FloatArray
 
-FloatArray = NDArray[np.float32]
 Row = Sequence[bytes | None]
 
 MODIFIERS: Final[Mapping[str, float]] = MappingProxyType({"e5_cause": 1.2, "e5_effect": 0.8})
@@ -32,8 +31,8 @@ def score(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArra
     question without direction in E5, without a name in E11).
 
     Args:
-        space: a dense, binary or token space. E6 and E13 are scored by their inverted indexes, E2 to E4 by
-            `spaces.temporal`.
+        space: a dense, binary or token space. E6 and E13 are scored by their inverted indexes, E2 and E3 by
+            `spaces.temporal`, and E4 gives an order of turns (`timeline`).
         query: from `EmbedderClient.embed_query_spaces`.
         rows: per memory the stored bytes of the space's columns, in the order of `SPACES[space].columns`.
 

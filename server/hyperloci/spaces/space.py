@@ -28,12 +28,6 @@ class Category(StrEnum):
     STRUCTURAL = "structural"
 
 
-TOPIC_WEIGHTS: Final[Mapping[Category, float]] = MappingProxyType(
-    {Category.SEMANTIC: 1.0, Category.RELATIONAL: 0.5, Category.STRUCTURAL: 0.5, Category.TEMPORAL: 0.0}
-)
-"""E.09: being close in time never makes a topic."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
     """One way of seeing a memory.
@@ -43,8 +37,8 @@ class Space:
         title: what it sees, in a word or two.
         kind: how it is kept.
         category: what it sees.
-        columns: columns of the fingerprints table; none for spaces that are computed or kept in an inverted index.
-        asymmetric: whether it keeps two sides of a memory, which are never compared with each other (E.05).
+        columns: columns of the fingerprints table, two where the sides of a memory are never compared with each other
+            (E.05); none for spaces that are computed or kept in an inverted index.
     """
 
     name: str
@@ -52,12 +46,6 @@ class Space:
     kind: Kind
     category: Category
     columns: tuple[str, ...] = ()
-    asymmetric: bool = False
-
-    @property
-    def topic_weight(self) -> float:
-        """What agreement in this space counts for a topic."""
-        return TOPIC_WEIGHTS[self.category]
 
 
 _ALL: Final = (
@@ -71,7 +59,6 @@ _ALL: Final = (
         kind=Kind.DENSE,
         category=Category.SEMANTIC,
         columns=("e5_cause", "e5_effect"),
-        asymmetric=True,
     ),
     Space(name="e6", title="exact words", kind=Kind.SPARSE, category=Category.SEMANTIC),
     Space(name="e7", title="code", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e7",)),
@@ -81,7 +68,6 @@ _ALL: Final = (
         kind=Kind.DENSE,
         category=Category.RELATIONAL,
         columns=("e8_out", "e8_in"),
-        asymmetric=True,
     ),
     Space(name="e9", title="spelling", kind=Kind.BINARY, category=Category.STRUCTURAL, columns=("e9",)),
     Space(name="e10", title="goal", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e10",)),

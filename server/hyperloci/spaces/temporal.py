@@ -1,4 +1,4 @@
-"""E2, E3 and E4: recency, rhythm and sequence, computed when asked; nothing of them is stored.
+"""E2 and E3: recency and rhythm, computed when asked; nothing of them is stored.
 
 They order what other spaces found and never make a topic (architecture, AP-60).
 """
@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY
-
-FloatArray = NDArray[np.float32]
+from hyperloci.store.bits import FloatArray
 
 MS_PER_HOUR: Final = MS_PER_DAY // 24
 
@@ -28,12 +26,6 @@ DAY_HARMONICS: Final = (1, 2, 3)
 
 WEEK_HARMONICS: Final = (1, 2, 3)
 """Waves a week; with three, two days in a row differ (cosine 0.4) and none is as near as the day itself."""
-
-SEQUENCE_WAVES: Final = 16
-SEQUENCE_SHORTEST: Final = 8.0
-SEQUENCE_LONGEST: Final = 4_000.0
-"""Sinusoids over the places of a session: the fastest parts neighbours, the slowest is as long as twice the
-longest session seen."""
 
 _EPOCH_WEEKDAY: Final = 3
 """1 January 1970 was a Thursday; Monday is 0."""
@@ -133,45 +125,3 @@ def _nearness(distance: NDArray[np.float64], period: float, harmonics: Sequence[
     """
     angles = 2 * np.pi * distance[:, None] / period * np.array(harmonics)
     return np.asarray(np.clip(np.cos(angles).mean(axis=1), 0.0, 1.0), dtype=np.float32)
-
-
-class Direction(StrEnum):
-    """Which side of a moment of a session is asked for."""
-
-    BEFORE = "before"
-    AFTER = "after"
-    AROUND = "around"
-
-
-def sequence(places: Sequence[int | None], anchor: int, direction: Direction = Direction.AROUND) -> FloatArray:
-    """E4: return how near places of a session are to one of them, 0..1; the wrong side is 0.
-
-    Args:
-        places: sequence numbers within the anchor's session; None for what is not in it, which is absent (nan).
-        anchor: the place asked about; it counts itself only if what lies around is asked for.
-        direction: which side.
-    """
-    numbers = np.array([np.nan if place is None else place for place in places], np.float64)
-    distance = numbers - anchor
-    scores = _sinusoidal(distance)
-    if direction is Direction.BEFORE:
-        scores[distance >= 0] = 0.0
-    elif direction is Direction.AFTER:
-        scores[distance <= 0] = 0.0
-    return scores
-
-
-def _sinusoidal(distance: NDArray[np.float64]) -> FloatArray:
-    """Return the cosine of two places' sinusoidal encodings (Vaswani et al. 2017), which their distance decides.
-
-    The encodings' ripples are cut: what is farther is never nearer than what lies between. Fractions of no meaning
-    among far places are told apart by a tenth of a plain decay.
-    """
-    steps = np.arange(int(np.nanmax(np.abs(distance), initial=0.0)) + 1)
-    wavelengths = np.geomspace(SEQUENCE_SHORTEST, SEQUENCE_LONGEST, SEQUENCE_WAVES)
-    cosines = np.cos(2 * np.pi * steps[:, None] / wavelengths).mean(axis=1)
-    nearness = 0.9 * np.clip(np.minimum.accumulate(cosines), 0.0, 1.0) + 0.1 / (1 + steps)
-    scores = np.full(len(distance), np.nan, np.float32)
-    known = ~np.isnan(distance)
-    scores[known] = nearness[np.abs(distance[known]).astype(np.int64)]
-    return scores

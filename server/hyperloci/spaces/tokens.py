@@ -13,11 +13,9 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hyperloci.store.bits import sums_of_set
-
-FloatArray = NDArray[np.float32]
+from hyperloci.spaces.spelling import SIGN_COSINE
+from hyperloci.store.bits import FloatArray, sums_of_set
 
 SPANS: Final = 96
 """Vectors a memory: recall grows up to here, and 8 KB a memory is the limit for all spaces together (E.12)."""
@@ -27,9 +25,6 @@ BITS: Final = 192
 
 _QUERY_TOKENS: Final = 48
 """A question that is longer is pooled too: each of its tokens is compared with every span of every candidate."""
-
-_SIGN_COSINE: Final = float(np.sqrt(2 / np.pi))
-"""The cosine between a random direction and its signs, by which an estimate is too small."""
 
 _SEED: Final = 12
 
@@ -58,7 +53,7 @@ def max_sim(query: FloatArray, blobs: Sequence[bytes]) -> FloatArray:
     # q . (2b - 1) is 2 q . b - sum(q).
     sums, step = sums_of_set(packed, query)
     best = 2 * step * np.maximum.reduceat(sums, bounds) - query.sum(axis=1)
-    return np.asarray(np.clip(best.mean(axis=1) / (np.sqrt(width) * _SIGN_COSINE), 0.0, 1.0), dtype=np.float32)
+    return np.asarray(np.clip(best.mean(axis=1) / (np.sqrt(width) * SIGN_COSINE), 0.0, 1.0), dtype=np.float32)
 
 
 def pooled(rows: FloatArray, count: int) -> FloatArray:

@@ -218,18 +218,6 @@ class Files:
         """Note where a snippet stands now, once it moved (`nodes.place`)."""
         self._connection.execute("UPDATE nodes SET place = ? WHERE key = ?", (place, node))
 
-    def nodes_of_symbols(self, scope_key: int, path: str, symbols: Sequence[str]) -> list[NodeKey]:
-        """Return the living snippets that hold these symbols of a file."""
-        rows = self._connection.execute(
-            """
-            SELECT n.key FROM files f JOIN positions p ON p.file_key = f.key JOIN nodes n ON n.key = p.node_key
-            WHERE f.scope_key = ? AND f.path = ? AND p.symbol IN (SELECT value FROM json_each(?))
-                AND n.deleted_at IS NULL ORDER BY n.key
-            """,
-            (scope_key, path, json.dumps(list(symbols))),
-        )
-        return [NodeKey(row[0]) for row in rows]
-
     def nodes_at_lines(self, scope_key: int, path: str, start: int, end: int) -> list[NodeKey]:
         """Return the living snippets of a file that overlap lines `start`..`end` (1-based, inclusive)."""
         rows = self._connection.execute(

@@ -1,8 +1,8 @@
 """Unit vectors in one byte a dimension.
 
 A vector's largest component becomes 127 and the others follow; the scale itself is not kept, because only directions
-are compared. No component is off by more than 1/254 of the largest, so a cosine is off by at most
-`error_bound(vector)`, 0.002 in the mean for MiniLM's vectors (docs/benchmarks.md, "Fingerprints").
+are compared. No component is off by more than 1/254 of the largest, so a cosine is off by at most 1/127 of the largest
+times the root of the dimensions, 0.002 in the mean for MiniLM's vectors (docs/benchmarks.md, "Fingerprints").
 """
 
 from __future__ import annotations
@@ -29,10 +29,3 @@ def unpack(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:
     rows = np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), dimensions).astype(np.float32)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(norms, np.float32(_SMALLEST)), dtype=np.float32)
-
-
-def error_bound(vector: NDArray[np.float32]) -> float:
-    """Return what a cosine with a packed unit vector may be off by at most."""
-    rounding = float(np.abs(vector).max(initial=0.0)) / (2 * LEVELS) * float(np.sqrt(len(vector)))
-    # Scaling the rounded vector back to length one at most doubles its distance to the true one.
-    return 2 * rounding

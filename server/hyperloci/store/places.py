@@ -121,10 +121,6 @@ class Places:
         """Return the places that lay at a path, the one seen last first."""
         return self._places("WHERE p.path = ? OR p.root = ?1 ORDER BY p.last_seen_at DESC, p.id", path)
 
-    def of_scope(self, scope: str) -> list[Place]:
-        """Return the places that share a memory, the one seen last first."""
-        return self._places("WHERE s.id = ? ORDER BY p.last_seen_at DESC, p.id", scope)
-
     def _places(self, condition: str, value: str) -> list[Place]:
         rows = self._connection.execute(f"{_PLACE} {condition}", (stored(value),))
         return [Place(**_fields(row)) for row in rows]

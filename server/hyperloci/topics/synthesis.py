@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.topic import AGREEMENT_NEEDED, TOPIC_WEIGHTS
-from hyperloci.topics.views import FloatArray, View, seen, unit
+from hyperloci.store.bits import FloatArray
+from hyperloci.topics.views import View, seen, unit
 
 Labels = NDArray[np.int64]
 

@@ -18,11 +18,11 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.tokens import BITS
 from hyperloci.store import half
 from hyperloci.store.analysis import STOP_WORDS, terms
+from hyperloci.store.bits import FloatArray
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
 
-FloatArray = NDArray[np.float32]
 BoolArray = NDArray[np.bool_]
 
 DIMENSIONS: Final = 48
@@ -56,7 +56,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
     "e11": ("e11",),
     "e12": ("e12",),
 }
-"""Stored columns by space; an asymmetric space shows both of its sides, side by side."""
+"""Stored columns by space; a space with two columns shows both of its sides, side by side."""
 
 
 @dataclass(frozen=True, slots=True)

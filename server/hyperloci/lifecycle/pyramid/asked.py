@@ -8,7 +8,6 @@ goes through the same door as everything that is stored.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -16,6 +15,7 @@ from typing import Any, Final, Protocol
 from hyperloci.errors import BadRequestError
 from hyperloci.ingest.boundary import prepare
 from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
+from hyperloci.lifecycle.sameness import NUMBER
 from hyperloci.lifecycle.telling import DATA
 from hyperloci.model.levels import Level
 from hyperloci.model.pyramid import Digest
@@ -37,8 +37,6 @@ Answer with one JSON object and nothing else: {{"summary": "...", "key_facts": [
 - key_facts: at most {facts} statements to be kept: decisions, preferences, limits, outcomes, dates.
 - themes: at most 5, of one to three words.
 Say nothing that no turn says, above all no number. """
-
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
 
 
 class Asks(Protocol):
@@ -103,7 +101,7 @@ def _text(value: Any, name: str, told: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadRequestError(f"the model's {name} must be texts that are not empty")
     text = prepare(value).text.strip()
-    unheard = set(_NUMBER.findall(text)) - set(_NUMBER.findall(told))
+    unheard = set(NUMBER.findall(text)) - set(NUMBER.findall(told))
     if unheard or not text:
         raise BadRequestError(f"the model's {name} name numbers that no turn names: {', '.join(sorted(unheard))}")
     return text

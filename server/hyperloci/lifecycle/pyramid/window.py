@@ -30,8 +30,6 @@ HEADS: Final = {
     "warm": "Earlier turns that bear on the question:",
     "hot": "The latest turns:",
 }
-ORDER: Final = ("summary", "warm", "hot")
-_FIELDS: Final = ("role", "time", "content")
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +167,7 @@ class _Filling:
         for kind in ("warm", "hot"):
             taken = sorted(self._turns[kind].values(), key=lambda turn: turn.seq or 0)
             if taken:
-                rows = ctf.encode([as_turn(turn) for turn in taken], _FIELDS)
+                rows = ctf.encode([as_turn(turn) for turn in taken], ctf.TOLD_FIELDS)
                 made.append(_part(kind, f"{HEADS[kind]}\n{rows}", [turn.id for turn in taken]))
         return tuple(made)
 
