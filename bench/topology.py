@@ -29,7 +29,6 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Where
 from hyperloci.store import Store
 from hyperloci.store.filters import Filters
-from hyperloci.store.pruning import graph_stats, to_prune
 
 NOW = 1_800_000_000_000
 ROUNDS = 60
@@ -219,8 +218,8 @@ def measure_size(size: int) -> dict[str, Any]:
                 "dependencies": once(lambda: dependencies(store, NodeKey(1), Walk(label="depends_on"))),
                 "bfs": once(lambda: list(walk_all(store, NodeKey(1), both))),
                 "dfs": once(lambda: list(walk_all(store, NodeKey(1), both, "dfs"))),
-                "what to prune": once(lambda: to_prune(store.connection, NOW + 5 * 7 * 86_400_000)),
-                "stats": once(lambda: graph_stats(store.connection)),
+                "what to prune": once(lambda: store.pruning.find(NOW + 5 * 7 * 86_400_000)),
+                "stats": once(lambda: store.pruning.statistics()),
             },
         }
 

@@ -12,7 +12,6 @@ from hyperloci.retrieval.intent import Intent, classify, exemplars
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.store import Store
-from hyperloci.store.stats import set_meta
 from tests.support import FakeEncoder, vector_of
 
 EVERYTHING = Conditions(where=Where())
@@ -53,7 +52,7 @@ def test_vectors_of_other_exemplars_are_made_anew(store: Store, monkeypatch: pyt
 @pytest.mark.parametrize("damage", ["", "fake", "fake\n", "\n\n"])
 def test_a_damaged_value_is_none(store: Store, damage: str) -> None:
     with store.transaction():
-        set_meta(store.connection, NAME, damage)
+        store.meta.set(NAME, damage)
 
     assert kept(store, "fake") is None
 

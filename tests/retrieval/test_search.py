@@ -16,7 +16,7 @@ from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.fingerprint import fingerprints, sights_of
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
-from hyperloci.store.stats import MAX_ATTEMPTS
+from hyperloci.store.blocks import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 EVERYTHING = Conditions(where=Where())

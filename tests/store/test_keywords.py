@@ -140,7 +140,7 @@ def test_no_text_breaks_the_index_and_no_query_its_syntax(shared: Store, content
             holds = bool(set(query_terms(asked)) & set(terms(title) + terms(content)))
             assert (node.key in found) is holds
         raise Undo
-    assert health.integrity(shared.connection) == []
+    assert health.integrity(shared) == []
 
 
 @hypothesis_settings(max_examples=examples(100))
@@ -312,7 +312,7 @@ def test_a_rare_term_that_only_others_have_does_not_hide_a_frequent_one(store: S
 
 
 def in_step(store: Store) -> bool:
-    return health.integrity(store.connection) == [] and health.violations(store) == {}
+    return health.integrity(store) == [] and health.violations(store) == {}
 
 
 def test_the_index_follows_every_change(store: Store) -> None:

@@ -57,7 +57,7 @@ class Memory(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "stores"):
             store = self.stores[0]
-            assert health.integrity(store.connection) == []
+            assert health.integrity(store) == []
             assert health.violations(store) == {}
             for store in self.stores:
                 store.close()

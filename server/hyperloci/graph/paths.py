@@ -79,7 +79,7 @@ def neighbourhood(
     """
     if depth < 0:
         raise BadRequestError(f"depth={depth} is below 0.")
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     found = {start: 0}
     frontier = [start]
     with store.snapshot():
@@ -99,7 +99,7 @@ def neighbourhood(
 
 def dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_NODES) -> Dependencies:
     """Return everything that `start` depends on, over any number of steps, and the circles in it (D.02)."""
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     found: dict[NodeKey, int] = {start: 0}
     edges: dict[NodeKey, list[NodeKey]] = {}
     frontier, distance, complete = [start], 0, True
@@ -127,7 +127,7 @@ def shortest_path(
     """
     if start == end:
         return []
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     # Of each node reached: the crossing that led to it, from its own end of the path.
     ahead: dict[NodeKey, Crossing | None] = {start: None}
     behind: dict[NodeKey, Crossing | None] = {end: None}
@@ -163,7 +163,7 @@ def walk_all(store: Store, start: NodeKey, walk: Walk, order: str = "bfs") -> It
     """
     if order not in ("bfs", "dfs"):
         raise BadRequestError(f"order={order!r} is unknown: use bfs or dfs.")
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     return _breadth_first(traversal, start, walk) if order == "bfs" else _depth_first(traversal, start, walk)
 
 

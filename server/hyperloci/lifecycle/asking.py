@@ -22,7 +22,6 @@ from hyperloci.retrieval.search import Found, Searcher
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.trees import other_tree
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -187,8 +186,10 @@ class Asking:
         """Say whose files are shown, where they are another worktree's."""
         if not any(node.origin in FILE_ORIGINS for node in nodes):
             return ()
-        other = other_tree(self.store, self.project.id, str(self.project.root))
-        return () if other is None else (f"Files and lines are those of {other}; index_path reads this worktree's.",)
+        root = self.store.files.indexed_from(self.project.id)
+        if root is None or self.store.files.is_indexed_from(self.project.id, str(self.project.root)):
+            return ()
+        return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
 
     def _reinforce(self, keys: Sequence[NodeKey]) -> None:
         """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""

@@ -16,7 +16,6 @@ from hyperloci.model.node import Node
 from hyperloci.retrieval.routing import Route, Strategy
 from hyperloci.store import Store
 from hyperloci.store.entities import Entity, squash
-from hyperloci.store.traversal import Traversal
 
 FROM_BEST: Final = 3
 """Hits that a walk begins at: an answer beside a worse one is rarely the answer."""
@@ -51,8 +50,7 @@ def followed(
     if route.strategy not in (Strategy.CAUSAL, Strategy.TEMPORAL) or route.direction == "both":
         return {}
     best = sorted(scores, key=lambda key: (-scores[key], key))[:FROM_BEST]
-    known = Traversal(store.connection)
-    labels = [follow for follow in route.follow if known.has_label(follow.label)]
+    labels = [follow for follow in route.follow if store.traversal.has_label(follow.label)]
     reached: dict[NodeKey, float] = {}
     for key in best:
         for follow in labels:

@@ -36,7 +36,7 @@ from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
-from hyperloci.store.filters import BoolArray
+from hyperloci.store.bits import BoolArray
 
 logger = logging.getLogger(__name__)
 

@@ -18,8 +18,7 @@ from hyperloci.spaces.score import score
 from hyperloci.spaces.space import SPACES, Kind
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.bits import FloatArray, signs_of
-from hyperloci.store.filters import BoolArray
+from hyperloci.store.bits import BoolArray, FloatArray, signs_of
 from hyperloci.store.keyword_search import RESCORED, KeywordQuery
 
 Ranked = dict[NodeKey, float]

@@ -19,7 +19,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.retrieval.scoring import ON_PURPOSE
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
 from hyperloci.spaces.space import SPACES
-from hyperloci.store.filters import BoolArray
+from hyperloci.store.bits import BoolArray
 
 POOL: Final = 100
 """Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""

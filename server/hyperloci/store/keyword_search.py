@@ -18,8 +18,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperloci.store.bits import BoolArray, key_array
 from hyperloci.store.connection import is_reading
-from hyperloci.store.filters import RESTORED_AT, BoolArray, key_array
+from hyperloci.store.database.meta import RESTORED_AT
 
 K1: Final = 1.2
 B: Final = 0.75

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.bits import BoolArray, FloatArray
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.codes import BoolArray
 from hyperloci.store.connection import is_reading
 
 STEP: Final = 1 / 64
