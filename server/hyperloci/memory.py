@@ -156,7 +156,7 @@ class Memory:
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.
         """
-        return self._asking.search(
+        return self._asking.answer(
             query,
             content_type=content_type,
             profile=profile,

@@ -67,11 +67,11 @@ def test_vectors_that_can_not_be_read_are_none(store: Store, monkeypatch: pytest
 @pytest.mark.req("B.04")
 def test_a_search_tells_by_them_what_its_rules_can_not(store: Store, encoder: FakeEncoder) -> None:
     searcher = Searcher(store, encoder)
-    before = searcher.search(UNRULED, EVERYTHING, limit=5)
+    before = searcher.find(UNRULED, EVERYTHING, limit=5)
 
     store_them(store)
 
     assert before.intent is Intent.GENERAL
-    assert searcher.search(UNRULED, EVERYTHING, limit=5).intent is Intent.WHO
-    assert searcher.search(UNRULED, EVERYTHING, limit=5, quick=True).intent is Intent.GENERAL
-    assert Searcher(store, None).search(UNRULED, EVERYTHING, limit=5).intent is Intent.GENERAL
+    assert searcher.find(UNRULED, EVERYTHING, limit=5).intent is Intent.WHO
+    assert searcher.find(UNRULED, EVERYTHING, limit=5, quick=True).intent is Intent.GENERAL
+    assert Searcher(store, None).find(UNRULED, EVERYTHING, limit=5).intent is Intent.GENERAL

@@ -90,8 +90,8 @@ def test_damage_is_found_counted_and_mended_and_no_memory_is_lost(
     assert health.violations(filled) == {}
     assert health.integrity(filled) == []
     assert [node.content for node in filled.nodes.query_nodes()] == before
-    found = filled.keyword_search.search(query_terms("needle"), filled.filters.allowed(Where()), 9)
-    assert len(found.scores) == 4
+    found = filled.keyword_search.rank(query_terms("needle"), filled.filters.allowed(Where()), 9)
+    assert len(found) == 4
 
 
 def test_every_check_has_its_damage() -> None:
@@ -150,8 +150,8 @@ def test_an_index_out_of_step_with_its_table_is_found_and_made_anew(filled: Stor
     assert any("keyword index" in problem for problem in health.integrity(filled))
     health.repair(filled)
     assert health.integrity(filled) == []
-    found = filled.keyword_search.search(query_terms("needle"), filled.filters.allowed(Where()), 9)
-    assert len(found.scores) == 4
+    found = filled.keyword_search.rank(query_terms("needle"), filled.filters.allowed(Where()), 9)
+    assert len(found) == 4
 
 
 def test_codes_of_vectors_that_are_gone_are_no_damage(filled: Store) -> None:

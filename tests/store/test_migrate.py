@@ -65,8 +65,8 @@ def test_a_database_of_every_released_schema_opens_with_all_it_held(kept: Path, 
     with Store.open(path) as store:
         facts = store.nodes.query_nodes(type="fact")
         assert [(node.content, node.scope) for node in facts] == [("The launch window opens on Tuesdays.", "git:1234")]
-        hits = store.keyword_search.search(query_terms("launch window"), store.filters.allowed(Where()), 5)
-        assert list(hits.scores) == [facts[0].key]
+        hits = store.keyword_search.rank(query_terms("launch window"), store.filters.allowed(Where()), 5)
+        assert list(hits) == [facts[0].key]
         (edge,) = store.edges.of(facts[0].key)
         forgotten = store.nodes.by_key(edge.members[0].node)
         assert forgotten is not None and forgotten.deleted_at == NOW

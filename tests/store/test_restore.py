@@ -229,7 +229,7 @@ def test_a_session_that_is_open_goes_on_after_a_backup_of_an_older_schema(tmp_pa
         add(session, "of before")
         restore_backup(old, session.path, clock=clock)
         with session.snapshot():
-            found = session.keyword_search.search(["launch"], session.filters.allowed(Where()), 5)
-            assert session.nodes.told(found.scores) == set(found.scores) != set()
+            found = session.keyword_search.rank(["launch"], session.filters.allowed(Where()), 5)
+            assert session.nodes.told(found) == set(found) != set()
         add(session, "of after")
         assert texts(session) >= {"of after", "The launch window opens on Tuesdays."}

@@ -169,9 +169,9 @@ def test_a_memory_comes_over_whole(store: Store, tmp_path: Path) -> None:
         everything = Where(types=("fact", "snippet", "entity"))
         for words in ("quotes", "context", "valve"):
             found = [
-                s.keyword_search.search(query_terms(words), s.filters.allowed(everything), 9) for s in (store, target)
+                s.keyword_search.rank(query_terms(words), s.filters.allowed(everything), 9) for s in (store, target)
             ]
-            assert [len(hits.scores) for hits in found] == [1, 1]
+            assert [len(hits) for hits in found] == [1, 1]
 
 
 def test_a_memory_comes_over_into_one_that_holds_something_already(store: Store, tmp_path: Path) -> None:
