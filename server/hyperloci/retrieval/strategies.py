@@ -84,13 +84,14 @@ def rank(
         first_space: the one that leads, where one does.
         settings: sizes and weights that a user may change.
     """
+    pool = max(POOL, limit)
     if strategy is Strategy.E1_ONLY:
-        spaces = meaning_alone(look, limit)
-        nodes = look.candidates(spaces)
-        return nodes, combine(spaces, nodes, profile=MEANING)
+        nearest = {"e1": look.near("e1", pool)}
+        nodes = look.candidates(nearest)
+        return nodes, combine(nearest, nodes, profile=MEANING)
     if strategy is Strategy.EMBEDDER_FIRST:
-        spaces = one_first(look, first_space, limit)
-        return look.candidates(spaces), _scores_of_one(spaces)
+        found = look.words(pool) if first_space == "e6" else look.near(first_space, pool)
+        return look.candidates({first_space: found}), _scores_of_one(first_space, found)
     if strategy is Strategy.PIPELINE:
         assert settings is not None
         return _rank_in_stages(look, profile, settings)
@@ -143,19 +144,13 @@ def _counting(look: Spacewise, nodes: Mapping[NodeKey, Candidate], profile: str)
     return found
 
 
-def _scores_of_one(spaces: Mapping[str, Ranked]) -> dict[NodeKey, Scores]:
-    (space, found), *_ = spaces.items()
+def _scores_of_one(space: str, found: Ranked) -> dict[NodeKey, Scores]:
     return {key: Scores(spaces={space: value}, parts={space: value}, total=value) for key, value in found.items()}
 
 
 def _fused_scores(key: NodeKey, spaces: Mapping[str, Ranked], total: float) -> Scores:
     seen = {space: found[key] for space, found in spaces.items() if key in found}
     return Scores(spaces=seen, parts=seen, total=total)
-
-
-def meaning_alone(look: Spacewise, limit: int) -> dict[str, Ranked]:
-    """Return the nearest by E1 and nothing else."""
-    return {"e1": look.near("e1", max(POOL, limit))}
 
 
 def every_space(look: Spacewise) -> dict[str, Ranked]:
@@ -187,13 +182,6 @@ def _helpers(look: Spacewise) -> list[str]:
     # A scan of E9 costs most, and helps where the words themselves can't be found. E7 finds no code that E1 or words
     # have not: what it knows better it says by lifting (docs/benchmarks.md, "Candidates").
     return [*(["e9"] if look.misspelled else []), "e13"]
-
-
-def one_first(look: Spacewise, space: str, limit: int) -> dict[str, Ranked]:
-    """Return what one space finds nearest (E.14)."""
-    if space == "e6":
-        return {"e6": look.words(max(POOL, limit))}
-    return {space: look.near(space, max(POOL, limit))}
 
 
 def recalled(look: Spacewise, stages: Stages) -> dict[str, Ranked]:
