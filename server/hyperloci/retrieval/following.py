@@ -15,7 +15,7 @@ from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Candidate, Node
 from hyperloci.retrieval.routing import Route, Strategy
-from hyperloci.retrieval.scoring import Scores
+from hyperloci.retrieval.scoring import Ranking, Scores
 from hyperloci.retrieval.times import Bounds
 from hyperloci.store import Store
 from hyperloci.store.bits import BoolArray
@@ -53,7 +53,7 @@ def expand(
     scores: Mapping[NodeKey, Scores],
     allowed: BoolArray,
     scopes: Sequence[str],
-) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
+) -> Ranking:
     """Add what the best candidates are related to as the question asks; what lies in the time it names counts more."""
     totals = {key: found.total for key, found in scores.items()}
     reached = followed(store, route, totals, scopes)

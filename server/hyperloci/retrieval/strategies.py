@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Candidate
 from hyperloci.retrieval.fusion import fuse_spaces
-from hyperloci.retrieval.scoring import MEANING, ON_PURPOSE, Scores, combine, counts
+from hyperloci.retrieval.scoring import MEANING, ON_PURPOSE, Ranking, Scores, combine, counts
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
 from hyperloci.retrieval.speakers import wanted
 from hyperloci.spaces.space import SPACES
@@ -73,7 +73,7 @@ class Stages:
 
 def rank(
     look: Spacewise, strategy: Strategy, *, profile: str, limit: int, first_space: str, settings: Settings | None
-) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
+) -> Ranking:
     """Return the candidates that a strategy finds, and what each of them scores.
 
     Args:
@@ -98,9 +98,7 @@ def rank(
     return _rank_by_all(look, profile, settings)
 
 
-def _rank_by_all(
-    look: Spacewise, profile: str, settings: Settings | None
-) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
+def _rank_by_all(look: Spacewise, profile: str, settings: Settings | None) -> Ranking:
     spaces = every_space(look)
     nodes = look.candidates(spaces)
     if settings is not None and settings.fusion == "rrf":
@@ -111,9 +109,7 @@ def _rank_by_all(
     return nodes, combine(spaces, nodes, profile=profile, wanted=wanted(look.text))
 
 
-def _rank_in_stages(
-    look: Spacewise, profile: str, settings: Settings
-) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
+def _rank_in_stages(look: Spacewise, profile: str, settings: Settings) -> Ranking:
     """Recall by E13, scan by E1, fuse by ranks, then order the best by E12 token by token."""
     stages = Stages.of(settings)
     spaces = recalled(look, stages)

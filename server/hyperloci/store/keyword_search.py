@@ -96,13 +96,7 @@ class KeywordSearch:
         return KeywordQuery(self._connection, weights, postings, whole, average, self._sums)
 
     def rank(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> dict[int, float]:
-        """Return the best nodes among the allowed ones with their BM25, best first, ties by key.
-
-        Args:
-            terms: analysed query terms (`analysis.query_terms`).
-            allowed: bitmap over node keys.
-            limit: how many at most.
-        """
+        """Return the best of the allowed nodes for analysed terms with their BM25, best first, ties by key."""
         query = self.ask(terms, allowed)
         return {} if query is None else query.best(limit)
 

@@ -39,13 +39,7 @@ class Attempt:
 
 
 class SetAsideRows:
-    """The set-aside things of one database. Every write but that of `attempt` expects to run inside a transaction.
-
-    Args:
-        connection: the database's.
-        transaction: begins a transaction of the store, or a piece of the one that is under way.
-        program: the version at work.
-    """
+    """The set-aside things of one database. Every write but that of `attempt` expects to run inside a transaction."""
 
     def __init__(
         self,
