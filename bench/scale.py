@@ -106,10 +106,10 @@ def searches(store: Store, base: Base, clock: Callable[[], int]) -> dict[str, di
     for name, where in conditions().items():
         asked = Conditions(where=where)
         started = time.perf_counter()
-        searcher.search(texts[0], asked, limit=10)
+        searcher.find(texts[0], asked, limit=10)
         first = 1_000 * (time.perf_counter() - started)
         for text in texts[1:10]:
-            searcher.search(text, asked, limit=10)
+            searcher.find(text, asked, limit=10)
         answer[name] = times_of(functools.partial(searcher.search, conditions=asked, limit=10), texts)
         answer[name]["first"] = round(first, 1)
     asked = Conditions(where=Where())
@@ -215,10 +215,10 @@ def child(path: Path, folder: Path) -> None:
     with Store.open(path) as store:
         opened = time.perf_counter()
         searcher = Searcher(store, Given(dict(questions)), bench_settings(folder), clock=lambda: NOW)
-        searcher.search(questions[0][0], Conditions(where=Where()), limit=10)
+        searcher.find(questions[0][0], Conditions(where=Where()), limit=10)
         first = time.perf_counter()
         for text, _ in questions[1:50]:
-            searcher.search(text, Conditions(where=Where()), limit=10)
+            searcher.find(text, Conditions(where=Where()), limit=10)
         held = memory_mb()
     print(
         json.dumps(

@@ -23,13 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from bench._shared import Table, bench_settings, save_result
-from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path
+from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path, walk_all
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Where
 from hyperloci.store import Store
 from hyperloci.store.filters import Filters
-from hyperloci.store.pruning import graph_stats, to_prune
 
 NOW = 1_800_000_000_000
 ROUNDS = 60
@@ -217,8 +216,10 @@ def measure_size(size: int) -> dict[str, Any]:
             "paths_of_equal_length": agree / 40,
             "whole_ms": {
                 "dependencies": once(lambda: dependencies(store, NodeKey(1), Walk(label="depends_on"))),
-                "what to prune": once(lambda: to_prune(store.connection, NOW + 5 * 7 * 86_400_000)),
-                "stats": once(lambda: graph_stats(store.connection)),
+                "bfs": once(lambda: list(walk_all(store, NodeKey(1), both))),
+                "dfs": once(lambda: list(walk_all(store, NodeKey(1), both, "dfs"))),
+                "what to prune": once(lambda: store.pruning.find(NOW + 5 * 7 * 86_400_000)),
+                "stats": once(lambda: store.pruning.statistics()),
             },
         }
 

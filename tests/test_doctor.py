@@ -50,8 +50,8 @@ def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_
     with Store.open(database) as store:
         from hyperloci.model.search import Where
 
-        found = store.keyword_search.search(["alpha"], store.filters.allowed(Where()), 5)
-        assert list(found.scores) == [node.key]
+        found = store.keyword_search.rank(["alpha"], store.filters.allowed(Where()), 5)
+        assert list(found) == [node.key]
 
 
 def test_settings_that_do_not_parse_are_an_error_with_the_file_named(database: Path, tmp_path: Path) -> None:

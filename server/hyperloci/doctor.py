@@ -23,8 +23,8 @@ from hyperloci.lifecycle.places import PlaceAccount, account
 from hyperloci.store import Store, health, vec
 from hyperloci.store.archive import Archive
 from hyperloci.store.closing import log_bytes
-from hyperloci.store.connection import translated
 from hyperloci.store.custody import rescued
+from hyperloci.store.faults import translated
 from hyperloci_hooks import spool
 from hyperloci_hooks.account import DAYS, Account
 
@@ -154,12 +154,12 @@ def _permissions(path: Path) -> Iterator[Finding]:
 
 
 def _health(store: Store, repair: bool) -> Iterator[Finding]:
-    problems = health.integrity(store.connection)
+    problems = health.integrity(store)
     drift = health.violations(store)
     if repair and (drift or problems):
         store.back_up(store.path.with_name(f"{store.path.stem}-before-repair.db"))
         health.repair(store)
-        problems, drift = health.integrity(store.connection), health.violations(store)
+        problems, drift = health.integrity(store), health.violations(store)
         yield Finding(Level.NOTE, "database", "repaired; the state before lies beside it (-before-repair.db)")
     if lost := health.unreadable_turns(store):
         archive = Archive.beside(store.path).folder

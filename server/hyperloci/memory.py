@@ -27,8 +27,7 @@ from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.search import ByMeaning, Hit, SearchAnswer
 from hyperloci.model.written import Forgotten, Remembered
 from hyperloci.store import Store
-from hyperloci.store.connection import translated
-from hyperloci.store.faults import use_cases
+from hyperloci.store.faults import translated, use_cases
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -155,7 +154,7 @@ class Memory:
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.
         """
-        return self._asking.search(
+        return self._asking.answer(
             query,
             content_type=content_type,
             profile=profile,
@@ -230,9 +229,7 @@ class Memory:
 
     def graph_stats(self) -> dict[str, Any]:
         """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
-        from hyperloci.store.pruning import graph_stats
-
-        return graph_stats(self.store.connection)
+        return self.store.pruning.statistics()
 
     def outline(self, path: str) -> Tree:
         """Return the tree of an indexed file's sections or symbols (D.04).
@@ -416,9 +413,7 @@ class Memory:
 
     def by_meaning(self) -> ByMeaning:
         """Return how many of the project's memories can be found by meaning now."""
-        from hyperloci.store.stats import count_waiting
-
-        total, waiting, given_up = count_waiting(self.store.connection, self.project.id)
+        total, waiting, given_up = self.store.count_waiting(self.project.id)
         pace = self.store.vectors.pace(now=self._clock()) if waiting else None
         return ByMeaning(
             embedded=total - waiting - given_up,

@@ -47,7 +47,8 @@ class MemoryWorker(aiosqlite.Connection):
 
         def connect() -> sqlite3.Connection:
             memory = self._memory = open_memory()
-            return memory.store.connection
+            # aiosqlite only ever closes it: what runs here are use cases, not statements.
+            return cast(sqlite3.Connection, memory.store)
 
         super().__init__(connect, ROWS_AT_ONCE)
         # A daemon: an index that is under way must not hold up the process when its client has gone.

@@ -16,7 +16,7 @@ from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.position import Position
 from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.store import Store, half
-from hyperloci.store.stats import MAX_ATTEMPTS
+from hyperloci.store.blocks import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 

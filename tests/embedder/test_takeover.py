@@ -11,7 +11,7 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.owner import EmbedderOwner
 from hyperloci.embedder.takeover import Takeover
 from hyperloci.store import Store
-from hyperloci.store.stats import MAX_ATTEMPTS
+from hyperloci.store.blocks import MAX_ATTEMPTS
 from tests.embedder.helpers import alive, handover, wait_for
 from tests.support import add
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
-from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path
+from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path, walk_all
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from tests.support import NOW, SHARED_FIXTURE, add, examples
@@ -133,9 +133,30 @@ def test_what_is_cut_off_is_said(store: Store) -> None:
 
 
 @pytest.mark.req("E.13")
+@settings(max_examples=examples(50), suppress_health_check=SHARED_FIXTURE)
+@given(PAIRS, st.sampled_from(["bfs", "dfs"]))
+def test_a_whole_walk_visits_everything_once(store: Store, pairs: Pairs, order: str) -> None:
+    keys = graph_of(store, pairs)
+    visited = list(walk_all(store, keys[0], Walk(direction="out"), order))
+    reference = distances(pairs, 0)
+    assert sorted(visited) == sorted(keys[node] for node in reference)
+    assert visited[0] == keys[0]
+    if order == "bfs":
+        far = [reference[keys.index(key)] for key in visited]
+        assert far == sorted(far)
+
+
+@pytest.mark.req("E.13")
+def test_depth_first_ends_a_branch_before_the_next(store: Store) -> None:
+    keys = graph_of(store, [(0, 1), (0, 2), (1, 3), (3, 4), (2, 5)])
+    assert [keys.index(key) for key in walk_all(store, keys[0], Walk(), "dfs")] == [0, 1, 3, 4, 2, 5]
+
+
+@pytest.mark.req("E.13")
 def test_a_chain_deeper_than_any_stack_is_walked(store: Store) -> None:
     count = 1_200
     keys = graph_of(store, list(itertools.pairwise(range(count))), count=count)
+    assert list(walk_all(store, keys[0], Walk(), "dfs")) == keys
     assert len(dependencies(store, keys[0], Walk(), max_nodes=count).keys) == count - 1
 
 
@@ -157,3 +178,5 @@ def test_what_cannot_be_walked_is_refused(store: Store) -> None:
     (key,) = graph_of(store, [], count=1)
     with pytest.raises(BadRequestError, match="depth=-1"):
         neighbourhood(store, key, Walk(), -1)
+    with pytest.raises(BadRequestError, match="sideways"):
+        walk_all(store, key, Walk(), "sideways")

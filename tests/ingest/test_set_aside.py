@@ -145,7 +145,7 @@ def test_a_file_that_is_gone_is_set_aside_no_more(index: Index, tree: WorkingTre
 def test_a_new_version_of_the_program_tries_a_file_again(index: Index, tree: WorkingTree) -> None:
     tree.write("b.md", f"# B\n\nCRASH {WORDS}")
     index()
-    index.store.set_aside = SetAsideRows(index.store.connection, program="99")
+    index.store.set_aside = SetAsideRows(index.store.connection, index.store.transaction, program="99")
     index()
     (item,) = index.store.set_aside.all()
     assert (item.tries, item.program) == (2, "99")
@@ -171,7 +171,7 @@ def test_a_chunk_that_the_database_refuses_costs_itself_alone(index: Index, tree
 def test_a_new_version_of_the_program_tries_a_chunk_again(index: Index, tree: WorkingTree) -> None:
     tree.write("a.md", f"# A\n\nREFUSED {WORDS}")
     index()
-    index.store.set_aside = SetAsideRows(index.store.connection, program="99")
+    index.store.set_aside = SetAsideRows(index.store.connection, index.store.transaction, program="99")
     index()
     assert [item.program for item in index.store.set_aside.all()] == ["99"]
 
@@ -215,7 +215,7 @@ def test_a_relation_is_tried_again_by_a_new_version_of_the_program(
     index()
     assert len(index.set_aside()) == 1
     fail_on(monkeypatch, "nothing at all")
-    index.store.set_aside = SetAsideRows(index.store.connection, program="99")
+    index.store.set_aside = SetAsideRows(index.store.connection, index.store.transaction, program="99")
     link_waiting(index.store, index.scope, index.clock)
     assert index.set_aside() == {}
 

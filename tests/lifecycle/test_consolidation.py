@@ -22,7 +22,6 @@ from hyperloci.model.kinds import Tier
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.consolidations import Consolidations
 from hyperloci.store.health import violations
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 
@@ -452,7 +451,7 @@ def test_a_long_session_is_shown_in_parts(store: Store, talk: Talk, settings: Se
 
 def test_the_mark_moves_only_from_where_it_was_seen(store: Store, talk: Talk) -> None:
     talk.session("one", *TALK)
-    marks = Consolidations(store.connection, store.log)
+    marks = store.consolidations
     progress = marks.progress("one")
     assert progress is not None
     with store.transaction():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.decay import ageing, days_until, expire_step, prune, prune_step, tiers_step, weak_facts
+from hyperloci.lifecycle.decay import days_until, expire_step, prune, prune_step, tiers_step, weak_facts
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
@@ -120,7 +120,7 @@ def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
 def test_what_happened_is_never_among_the_weak_facts(store: Store, clock: FakeClock) -> None:
     add(store, "it happened", type=NodeType.EXPERIENCE, confidence=0.1)
     fact = add(store, "it may be so", confidence=0.1)
-    assert ageing(store).weak(clock(), 0.5, (GLOBAL_SCOPE,), 9) == [fact.key]
+    assert store.ageing.weak(clock(), 0.5, (GLOBAL_SCOPE,), 9) == [fact.key]
 
 
 @pytest.mark.req("W17")
@@ -157,7 +157,7 @@ def test_what_happened_and_what_files_say_does_not_fade(
 def test_what_is_used_between_the_look_and_the_pruning_stays(
     context: UpkeepContext, clock: FakeClock, meanwhile: str
 ) -> None:
-    store, aged = context.store, ageing(context.store)
+    store, aged = context.store, context.store.ageing
     node, other = (add(store, text, confidence=0.3) for text in ("used meanwhile", "used by nobody"))
     clock.advance(YEAR)
     looked = {item.key: item for item in aged.faded(clock(), below=0.05, limit=10)}

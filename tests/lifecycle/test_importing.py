@@ -41,7 +41,7 @@ GRAPH = (
 
 
 def assert_whole(memory: Memory) -> None:
-    assert health.integrity(memory.store.connection) == []
+    assert health.integrity(memory.store) == []
     assert health.violations(memory.store) == {}
 
 

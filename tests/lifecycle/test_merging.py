@@ -12,7 +12,6 @@ from hyperloci.lifecycle.merging import merge_step
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.store import Store, half
-from hyperloci.store.stats import get_meta, set_meta
 from tests.support import NOW, add
 
 
@@ -75,9 +74,9 @@ def test_what_was_parted_by_hand_is_not_merged_again(store: Store, settings: Set
 def test_older_memories_are_annotated_in_the_background_once(store: Store, settings: Settings) -> None:
     facts = [add(store, f"Fact {number}: PostgreSQL holds the orders.", origin=Origin.TOOL) for number in range(3)]
     with store.transaction():
-        set_meta(store.connection, NEXT, "1")
+        store.meta.set(NEXT, "1")
     assert annotate_step(context(store, settings)) >= 3
     assert [entity.mention_count for entity in store.entities.find("postgres")] == [3]
     assert store.facets.of([facts[0].key])[facts[0].key].source_type == "fact"
-    assert get_meta(store.connection, NEXT) is None
+    assert store.meta.get(NEXT) is None
     assert annotate_step(context(store, settings)) == 0

@@ -288,7 +288,7 @@ def test_what_was_stored_since_a_link_stays_with_the_project_it_was_stored_in(
         assert memory.links()[0].unlinked_at is not None
         with pytest.raises(NotFoundError, match="is not linked"):
             memory.unlink()
-        assert (integrity(memory.store.connection), violations(memory.store)) == ([], {})
+        assert (integrity(memory.store), violations(memory.store)) == ([], {})
     assert recalled(settings, second) == {"The sandbox has no network"}
     assert recalled(settings, clone) == {"We deploy on Tuesdays", "Since then"}
     with Memory.open(settings, second) as memory:

@@ -120,8 +120,8 @@ def test_an_episode_is_found_by_the_words_of_the_turn_before(store: Store) -> No
     said(store, Speaker.USER, "Which port does the gateway listen on?")
     answer = said(store, Speaker.ASSISTANT, "8443")
     assert answer is not None
-    found = store.keyword_search.search(query_terms("gateway"), store.filters.allowed(Where()), 5)
-    assert answer.key in found.scores
+    found = store.keyword_search.rank(query_terms("gateway"), store.filters.allowed(Where()), 5)
+    assert answer.key in found
 
 
 @pytest.mark.req("B.01")

@@ -25,7 +25,6 @@ from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
-from hyperloci.store.stats import get_meta, set_meta
 from tests.support import NOW, FakeClock, add
 
 PROJECT = "p"
@@ -113,9 +112,9 @@ def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
 
     monkeypatch.setattr(annotating, "annotate_again", annotate)
     with context.store.transaction():
-        set_meta(context.store.connection, NEXT, "1")
+        context.store.meta.set(NEXT, "1")
     assert annotate_step(context) >= 2
-    assert get_meta(context.store.connection, NEXT) is None
+    assert context.store.meta.get(NEXT) is None
     assert [entity.canonical_name for entity in context.store.entities.of(good.key)] == ["Kubernetes"]
     assert set_aside(context.store) == [("memory", "annotate")]
 

@@ -16,7 +16,6 @@ from hyperloci.lifecycle.keeper import ROLE, Keeper, KeeperPace, upkeep_by_hand
 from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, Step, UpkeepContext, UpkeepStoppedError
 from hyperloci.lifecycle.upkeep import RETRY_MS, STEPS, due_steps, rehearse, run_upkeep
 from hyperloci.store import Store
-from hyperloci.store.stats import get_meta
 from tests.support import FakeClock, add
 
 SOON = 60.0
@@ -59,7 +58,7 @@ def test_a_step_runs_when_it_is_due_and_not_before(context: UpkeepContext, clock
     clock.advance(1)
     assert [step.name for step in run_upkeep(context, steps).steps] == ["daily"]
     assert work.runs == 2
-    assert get_meta(context.store.connection, "last_upkeep") is not None
+    assert context.store.meta.get("last_upkeep") is not None
 
 
 def test_a_clock_that_was_set_back_puts_nothing_off(context: UpkeepContext, clock: FakeClock) -> None:
@@ -113,7 +112,7 @@ def test_a_rehearsal_tells_what_would_change_and_changes_nothing(context: Upkeep
     assert {step.name: step.changed for step in report.steps}["prune"] == 1
     assert report.dry_run
     assert context.store.nodes.get_node(node.id) == node
-    assert get_meta(context.store.connection, "last_upkeep") is None
+    assert context.store.meta.get("last_upkeep") is None
 
 
 def test_every_step_has_a_name_of_its_own_and_finds_nothing_in_an_empty_database(context: UpkeepContext) -> None:

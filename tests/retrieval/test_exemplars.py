@@ -12,7 +12,6 @@ from hyperloci.retrieval.intent import Intent, classify, exemplars
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.store import Store
-from hyperloci.store.stats import set_meta
 from tests.support import FakeEncoder, vector_of
 
 EVERYTHING = Conditions(where=Where())
@@ -53,7 +52,7 @@ def test_vectors_of_other_exemplars_are_made_anew(store: Store, monkeypatch: pyt
 @pytest.mark.parametrize("damage", ["", "fake", "fake\n", "\n\n"])
 def test_a_damaged_value_is_none(store: Store, damage: str) -> None:
     with store.transaction():
-        set_meta(store.connection, NAME, damage)
+        store.meta.set(NAME, damage)
 
     assert kept(store, "fake") is None
 
@@ -68,11 +67,11 @@ def test_vectors_that_can_not_be_read_are_none(store: Store, monkeypatch: pytest
 @pytest.mark.req("B.04")
 def test_a_search_tells_by_them_what_its_rules_can_not(store: Store, encoder: FakeEncoder) -> None:
     searcher = Searcher(store, encoder)
-    before = searcher.search(UNRULED, EVERYTHING, limit=5)
+    before = searcher.find(UNRULED, EVERYTHING, limit=5)
 
     store_them(store)
 
     assert before.intent is Intent.GENERAL
-    assert searcher.search(UNRULED, EVERYTHING, limit=5).intent is Intent.WHO
-    assert searcher.search(UNRULED, EVERYTHING, limit=5, quick=True).intent is Intent.GENERAL
-    assert Searcher(store, None).search(UNRULED, EVERYTHING, limit=5).intent is Intent.GENERAL
+    assert searcher.find(UNRULED, EVERYTHING, limit=5).intent is Intent.WHO
+    assert searcher.find(UNRULED, EVERYTHING, limit=5, quick=True).intent is Intent.GENERAL
+    assert Searcher(store, None).find(UNRULED, EVERYTHING, limit=5).intent is Intent.GENERAL

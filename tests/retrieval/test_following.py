@@ -29,7 +29,7 @@ def test_a_why_is_answered_by_what_caused_the_best_hit(store: Store) -> None:
     question = "why did the deploy fail?"
 
     reached = followed(store, route(question, classify(question)), {effect.key: 0.8}, ())
-    found = Searcher(store, None).search(question, Conditions(where=Where()), limit=5)
+    found = Searcher(store, None).find(question, Conditions(where=Where()), limit=5)
 
     assert reached == pytest.approx({cause.key: 0.8 * PASSED_ON})
     assert [node.key for node in found.nodes] == [effect.key, cause.key]
@@ -75,7 +75,7 @@ def test_what_is_led_to_meets_every_condition_that_was_asked_for(store: Store, w
     question = "why did the deploy fail?"
 
     def found(where: Where) -> list[NodeKey]:
-        return [node.key for node in Searcher(store, None).search(question, Conditions(where=where), limit=5).nodes]
+        return [node.key for node in Searcher(store, None).find(question, Conditions(where=where), limit=5).nodes]
 
     assert found(Where()) == [effect.key, foreign.key]
     assert found(where) == [effect.key]
@@ -85,7 +85,7 @@ def test_what_is_led_to_meets_every_condition_that_was_asked_for(store: Store, w
 def test_what_lies_in_an_open_span_of_time_counts_more(store: Store) -> None:
     old = add(store, "the deploy failed", event_time=NOW - 400 * MS_PER_DAY)
     new = add(store, "the deploy failed again", event_time=NOW)
-    found = Searcher(store, None, clock=lambda: NOW).search(
+    found = Searcher(store, None, clock=lambda: NOW).find(
         "when did the deploy fail since yesterday?", Conditions(where=Where()), limit=5
     )
     assert [node.key for node in found.nodes] == [new.key, old.key]
@@ -124,7 +124,7 @@ def test_what_is_said_of_a_thing_under_another_name_comes_up(store: Store) -> No
     for number in range(20):
         add(store, f"something else {number}")
 
-    found = Searcher(store, None).search("what is cash desk?", Conditions(where=Where(scopes=("global",))), limit=5)
+    found = Searcher(store, None).find("what is cash desk?", Conditions(where=Where(scopes=("global",))), limit=5)
 
     assert {node.key for node in found.nodes} == {said, declared}
 

@@ -118,7 +118,7 @@ def test_a_space_that_leads_settles_ties_the_same_way_every_time(
     conditions = Conditions(where=Where(), strategy="embedder_first", first_space=space)
 
     orders = {
-        tuple(node.key for node in Searcher(store, encoder, SETTINGS).search(text, conditions, limit=5).nodes)
+        tuple(node.key for node in Searcher(store, encoder, SETTINGS).find(text, conditions, limit=5).nodes)
         for _ in range(3)
     }
 

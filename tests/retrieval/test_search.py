@@ -17,7 +17,7 @@ from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
-from hyperloci.store.stats import MAX_ATTEMPTS
+from hyperloci.store.blocks import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
 EVERYTHING = Conditions(where=Where())
@@ -48,7 +48,7 @@ def test_meaning_finds_what_words_do_not(store: Store, encoder: FakeEncoder) -> 
     wanted, other = add(store, "alpha beta"), add(store, "gamma delta")
     embed(store, encoder, wanted, other)
 
-    found = Searcher(store, encoder).search("alpha beta", EVERYTHING, limit=5)
+    found = Searcher(store, encoder).find("alpha beta", EVERYTHING, limit=5)
 
     assert found.mode == "hybrid" and found.degraded is None
     assert found.nodes[0].key == wanted.key
@@ -63,7 +63,7 @@ def test_an_answer_tells_how_much_can_be_found_by_meaning(store: Store, encoder:
     searcher = Searcher(store, encoder)
 
     def reach() -> tuple[str, int, int, int]:
-        found = searcher.search("alpha", EVERYTHING, limit=5)
+        found = searcher.find("alpha", EVERYTHING, limit=5)
         assert found.by_meaning is not None
         assert (found.degraded is None) is (found.by_meaning.waiting == 0)
         return found.mode, found.by_meaning.embedded, found.by_meaning.total, found.by_meaning.waiting
@@ -89,8 +89,8 @@ def test_what_can_be_found_by_meaning_is_counted_under_the_conditions(store: Sto
     embed(store, encoder, fact)
     searcher = Searcher(store, encoder)
 
-    facts = searcher.search("alpha", Conditions(where=Where(types=("fact",))), limit=5)
-    code = searcher.search("alpha", Conditions(where=Where(types=("snippet",))), limit=5)
+    facts = searcher.find("alpha", Conditions(where=Where(types=("fact",))), limit=5)
+    code = searcher.find("alpha", Conditions(where=Where(types=("snippet",))), limit=5)
 
     assert (facts.mode, facts.degraded) == ("hybrid", None)
     assert code.mode == "keyword" and code.degraded == "none of 1 memories by meaning, the rest by words; 1 wait"
@@ -103,7 +103,7 @@ def test_what_another_model_saw_is_not_counted(store: Store, encoder: FakeEncode
     newer = FakeEncoder(model_id="newer")
     embed(store, newer, nodes[0])
 
-    found = Searcher(store, newer).search("alpha", EVERYTHING, limit=5)
+    found = Searcher(store, newer).find("alpha", EVERYTHING, limit=5)
 
     assert found.by_meaning == ByMeaning(embedded=1, total=3, waiting=2)
 
@@ -137,7 +137,7 @@ def test_meaning_alone_may_be_asked_for(store: Store, encoder: FakeEncoder) -> N
     same_meaning, same_words = add(store, "alpha beta"), add(store, "alpha beta gamma")
     embed(store, encoder, same_meaning)
 
-    found = Searcher(store, encoder).search("alpha beta", Conditions(where=Where(), strategy="e1_only"), limit=5)
+    found = Searcher(store, encoder).find("alpha beta", Conditions(where=Where(), strategy="e1_only"), limit=5)
 
     assert [node.key for node in found.nodes] == [same_meaning.key]
     assert found.scores[same_meaning.key].total == pytest.approx(1.0, abs=1e-5)
@@ -149,7 +149,7 @@ def test_meaning_alone_may_be_asked_for(store: Store, encoder: FakeEncoder) -> N
 def test_without_vectors_the_answer_says_so(store: Store, error: Exception) -> None:
     node = add(store, "alpha beta")
 
-    found = Searcher(store, Failing(error)).search("alpha", EVERYTHING, limit=5)
+    found = Searcher(store, Failing(error)).find("alpha", EVERYTHING, limit=5)
 
     assert [hit.key for hit in found.nodes] == [node.key]
     assert (found.mode, found.degraded) == ("keyword", str(error))
@@ -160,7 +160,7 @@ def test_vectors_of_another_model_are_not_compared(store: Store, encoder: FakeEn
     node = add(store, "alpha beta")
     embed(store, encoder, node)
 
-    found = Searcher(store, FakeEncoder(model_id="newer")).search("alpha beta", EVERYTHING, limit=5)
+    found = Searcher(store, FakeEncoder(model_id="newer")).find("alpha beta", EVERYTHING, limit=5)
 
     assert found.scores[node.key].cosine is None
     assert "e6" in found.scores[node.key].spaces
@@ -170,7 +170,7 @@ def test_conditions_hold_for_both_kinds_of_candidates(store: Store, encoder: Fak
     fact, decision = add(store, "alpha"), add(store, "alpha", type=NodeType.DECISION)
     embed(store, encoder, fact, decision)
 
-    found = Searcher(store, encoder).search("alpha", Conditions(where=Where(types=("decision",))), limit=5)
+    found = Searcher(store, encoder).find("alpha", Conditions(where=Where(types=("decision",))), limit=5)
 
     assert [node.key for node in found.nodes] == [decision.key]
 
@@ -181,7 +181,7 @@ def test_only_what_is_related_may_be_asked_for(store: Store) -> None:
     with store.transaction():
         store.edges.link("supports", start.key, [near.key], now=NOW)
 
-    found = Searcher(store, None).search("alpha", Conditions(where=Where(), around=Around(node_id=start.id)), limit=5)
+    found = Searcher(store, None).find("alpha", Conditions(where=Where(), around=Around(node_id=start.id)), limit=5)
 
     assert {node.key for node in found.nodes} == {near.key}
     assert far.key not in found.scores
@@ -191,7 +191,7 @@ def test_ties_go_to_the_older_memory_every_time(store: Store) -> None:
     nodes = [add(store, "same words", place=str(number)) for number in range(5)]
 
     orders = {
-        tuple(node.key for node in Searcher(store, None).search("same", EVERYTHING, limit=5).nodes) for _ in range(3)
+        tuple(node.key for node in Searcher(store, None).find("same", EVERYTHING, limit=5).nodes) for _ in range(3)
     }
 
     assert orders == {tuple(node.key for node in nodes)}
@@ -200,19 +200,19 @@ def test_ties_go_to_the_older_memory_every_time(store: Store) -> None:
 @pytest.mark.parametrize("text", ["", "  \n", "x" * (MAX_QUERY_CHARS + 1)])
 def test_a_query_that_cannot_be_searched_is_refused(store: Store, text: str) -> None:
     with pytest.raises(BadRequestError, match="query"):
-        Searcher(store, None).search(text, EVERYTHING, limit=5)
+        Searcher(store, None).find(text, EVERYTHING, limit=5)
 
 
 def test_an_unknown_strategy_is_refused_with_the_known_ones(store: Store) -> None:
     with pytest.raises(BadRequestError, match="e1_only"):
-        Searcher(store, None).search("x", Conditions(where=Where(), strategy="magic"), limit=5)
+        Searcher(store, None).find("x", Conditions(where=Where(), strategy="magic"), limit=5)
 
 
 @pytest.mark.parametrize("text", ['"', "a OR b", "NEAR(", "col:x", "*", "(", "a AND", "-x", "日本語", "\x00", "^x$"])
 def test_no_query_is_a_syntax_error(store: Store, text: str) -> None:
     add(store, "a fact about x and 日本語")
 
-    assert Searcher(store, None).search(text, EVERYTHING, limit=5).mode == "keyword"
+    assert Searcher(store, None).find(text, EVERYTHING, limit=5).mode == "keyword"
 
 
 def test_what_was_said_again_in_the_same_words_is_found_once(store: Store) -> None:
@@ -221,7 +221,7 @@ def test_what_was_said_again_in_the_same_words_is_found_once(store: Store) -> No
     ]
     code = [add(store, "port = 8443", type=NodeType.SNIPPET, subtype="code", place=f"{n}.py:1") for n in "ab"]
 
-    found = [node.key for node in Searcher(store, None).search("port", EVERYTHING, limit=3).nodes]
+    found = [node.key for node in Searcher(store, None).find("port", EVERYTHING, limit=3).nodes]
 
     assert found.count(again[0].key) + found.count(again[1].key) == 1
     assert {node.key for node in code} <= set(found), "equal code in two places is two places"

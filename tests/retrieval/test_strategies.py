@@ -47,7 +47,7 @@ def asked(strategy: Strategy, first_space: str | None = None) -> Conditions:
 def test_every_strategy_finds_the_memory_that_says_just_that(
     store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node], strategy: Strategy
 ) -> None:
-    found = Searcher(store, encoder, settings).search(filled[7].content, asked(strategy), limit=5)
+    found = Searcher(store, encoder, settings).find(filled[7].content, asked(strategy), limit=5)
 
     assert found.strategy == strategy
     assert found.nodes[0].key == filled[7].key
@@ -60,7 +60,7 @@ def test_the_stages_of_the_pipeline_hand_on_no_more_than_their_sizes(
 ) -> None:
     small = replace(settings, pipeline_recall=10, pipeline_scan=6, pipeline_fused=3)
 
-    found = Searcher(store, encoder, small).search("the port", asked(Strategy.PIPELINE), limit=20)
+    found = Searcher(store, encoder, small).find("the port", asked(Strategy.PIPELINE), limit=20)
 
     assert Stages.of(small) == Stages(recall=10, scan=6, fused=3)
     assert len(found.nodes) == 3
@@ -69,7 +69,7 @@ def test_the_stages_of_the_pipeline_hand_on_no_more_than_their_sizes(
 @pytest.mark.req("E.06")
 def test_without_vectors_every_strategy_answers_by_words(store: Store, settings: Settings, filled: list[Node]) -> None:
     for strategy in Strategy:
-        found = Searcher(store, None, settings).search("memory 7", asked(strategy), limit=1)
+        found = Searcher(store, None, settings).find("memory 7", asked(strategy), limit=1)
         assert (found.mode, found.strategy) == ("keyword", Strategy.MULTI_SPACE)
         assert [node.key for node in found.nodes] == [filled[7].key]
 
@@ -96,7 +96,7 @@ def test_what_was_told_is_not_crowded_out_by_much_about_the_same(
         if cosine is not None:
             store.vectors.put(told.key, model, {"e1": at_cosine(asked_for, cosine)}, now=NOW)
 
-    found = Searcher(store, encoder).search("gateway port", EVERYTHING, limit=10)
+    found = Searcher(store, encoder).find("gateway port", EVERYTHING, limit=10)
 
     assert found.nodes[0].key == told.key
 
@@ -113,7 +113,7 @@ def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, enco
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         store.vectors.put(answer.key, model, {"e1": at_cosine(query, 0.8)}, now=NOW)
 
-    found = Searcher(store, encoder).search(question, EVERYTHING, limit=5)
+    found = Searcher(store, encoder).find(question, EVERYTHING, limit=5)
 
     assert found.nodes[0].key == answer.key
 
@@ -125,7 +125,7 @@ def test_a_space_may_lead_on_its_own(
 ) -> None:
     conditions = Conditions(where=Where(), first_space=space)
 
-    found = Searcher(store, encoder, settings).search("memory 11 of the gateway and its port", conditions, limit=3)
+    found = Searcher(store, encoder, settings).find("memory 11 of the gateway and its port", conditions, limit=3)
 
     assert found.strategy == Strategy.EMBEDDER_FIRST
     assert found.nodes[0].key == filled[11].key
@@ -135,7 +135,7 @@ def test_a_space_may_lead_on_its_own(
 @pytest.mark.req("E.14")
 def test_a_space_that_can_not_lead_is_refused_by_name(store: Store) -> None:
     with pytest.raises(BadRequestError, match=r"where.first_space='e4'.*e1, e2, e3, e5"):
-        Searcher(store, None).search("x", Conditions(where=Where(), first_space="e4"), limit=1)
+        Searcher(store, None).find("x", Conditions(where=Where(), first_space="e4"), limit=1)
     assert len(FIRST_SPACES) == 12
 
 
@@ -146,8 +146,8 @@ def test_the_newest_comes_first_where_a_question_asks_for_it(store: Store, encod
     new = add(store, "the port is 8443", event_time=NOW - day, subtype="insight")
     searcher = Searcher(store, encoder, clock=lambda: NOW)
 
-    plain = searcher.search("the port", EVERYTHING, limit=2)
-    latest = searcher.search("the latest port", EVERYTHING, limit=2)
+    plain = searcher.find("the port", EVERYTHING, limit=2)
+    latest = searcher.find("the latest port", EVERYTHING, limit=2)
 
     assert [node.key for node in plain.nodes] == [old.key, new.key]
     assert [node.key for node in latest.nodes] == [new.key, old.key]
@@ -156,7 +156,7 @@ def test_the_newest_comes_first_where_a_question_asks_for_it(store: Store, encod
 def test_a_space_that_is_left_out_has_no_say(
     store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
 ) -> None:
-    found = Searcher(store, encoder, settings, without={"e6", "e13"}).search(filled[3].content, EVERYTHING, limit=5)
+    found = Searcher(store, encoder, settings, without={"e6", "e13"}).find(filled[3].content, EVERYTHING, limit=5)
 
     assert found.nodes[0].key == filled[3].key
     assert {"e6", "e13"}.isdisjoint(found.scores[filled[3].key].spaces)
@@ -166,7 +166,7 @@ def test_a_space_that_is_left_out_has_no_say(
 def test_ranks_are_fused_if_the_settings_say_so(
     store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
 ) -> None:
-    ranked = Searcher(store, encoder, replace(settings, fusion="rrf")).search(filled[5].content, EVERYTHING, limit=5)
+    ranked = Searcher(store, encoder, replace(settings, fusion="rrf")).find(filled[5].content, EVERYTHING, limit=5)
 
     assert ranked.nodes[0].key == filled[5].key
     assert all(0.0 <= scores.total <= 1.0 for scores in ranked.scores.values())
@@ -195,15 +195,15 @@ def test_an_explanation_scores_every_space_that_sees_a_hit(
     store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
 ) -> None:
     searcher = Searcher(store, encoder, settings)
-    lean = searcher.search(filled[2].content, asked(Strategy.E1_ONLY), limit=1)
-    full = searcher.search(filled[2].content, asked(Strategy.E1_ONLY), limit=1, explain=True)
+    lean = searcher.find(filled[2].content, asked(Strategy.E1_ONLY), limit=1)
+    full = searcher.find(filled[2].content, asked(Strategy.E1_ONLY), limit=1, explain=True)
 
     assert set(lean.scores[filled[2].key].spaces) == {"e1"}
     assert {"e1", "e2", "e6", "e9", "e13"} <= set(full.scores[filled[2].key].spaces)
 
 
 def test_a_quick_search_looks_by_meaning_and_words(store: Store, encoder: FakeEncoder, filled: list[Node]) -> None:
-    found = Searcher(store, encoder).search(filled[4].content, EVERYTHING, limit=3, quick=True, explain=True)
+    found = Searcher(store, encoder).find(filled[4].content, EVERYTHING, limit=3, quick=True, explain=True)
 
     assert found.nodes[0].key == filled[4].key
     assert set(found.scores[filled[4].key].spaces) == {"e1", "e6"}
@@ -213,6 +213,6 @@ def test_kinds_without_a_turn_are_not_asked_for_a_speaker(store: Store) -> None:
     fact = add(store, "I prefer tabs", subtype="preference")
     turn = add(store, "I prefer tabs", type=NodeType.EXPERIENCE, subtype="episode", metadata={"role": "user"})
 
-    found = Searcher(store, None).search("what do I prefer, tabs?", EVERYTHING, limit=2)
+    found = Searcher(store, None).find("what do I prefer, tabs?", EVERYTHING, limit=2)
 
     assert [node.key for node in found.nodes] == [fact.key, turn.key]

@@ -22,7 +22,7 @@ from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from hyperloci.store import Store, health
-from hyperloci.store.connection import translated
+from hyperloci.store.faults import translated
 from hyperloci.store.transfer import export_all, restore_backup
 from hyperloci_hooks.spool import drain_spool, save
 from tests.support import FakeEncoder
@@ -122,7 +122,7 @@ class Uses:
         self.memory.close()
         self.memory = Memory.open(self.settings, self.folder / "project")
         store = self.memory.store
-        assert health.integrity(store.connection) == []
+        assert health.integrity(store) == []
         assert health.violations(store) == {}, health.violations(store)
         there = {node.id for node in store.nodes.query_nodes(limit=100_000)}
         if self.restored == there:

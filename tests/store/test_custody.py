@@ -126,7 +126,7 @@ def test_an_emptied_file_is_refused_and_an_empty_one_is_used(path: Path, beside:
 
 
 def test_text_that_is_not_utf_8_is_read_as_well_as_it_can_be(path: Path) -> None:
-    from hyperloci.store.connection import read_leniently
+    from hyperloci.store.faults import read_leniently
 
     with Store.open(path) as store:
         store.connection.execute("CREATE TEMP TABLE broken AS SELECT CAST(x'41ff42' AS TEXT) AS text")

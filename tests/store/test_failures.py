@@ -53,7 +53,7 @@ def fill(store: Store) -> list[str]:
 
 
 def assert_whole(store: Store) -> None:
-    assert health.integrity(store.connection) == []
+    assert health.integrity(store) == []
     assert health.violations(store) == {}
 
 
@@ -257,7 +257,7 @@ def test_pages_overwritten_with_noise_are_found(tmp_path: Path) -> None:
         data[page * 4096 : page * 4096 + 4096] = b"\xa5" * 4096
     path.write_bytes(data)
     with pytest.raises(StoreCorruptError), Store.open(path) as store, store.transaction():
-        assert health.integrity(store.connection)
+        assert health.integrity(store)
         store.nodes.query_nodes(limit=1_000)
         for number in range(100):
             add(store, f"more {number}")

@@ -39,7 +39,7 @@ def filled(store: Store) -> Iterator[Store]:
         store.edges.link("supports", nodes[0].key, [nodes[1].key], now=NOW)
         store.edges.link("supports", nodes[2].key, [nodes[3].key], now=NOW)
         store.nodes.update_node(nodes[0].id, now=NOW, tier="session")
-    assert health.violations(store) == {} and health.integrity(store.connection) == []
+    assert health.violations(store) == {} and health.integrity(store) == []
     store.connection.execute("PRAGMA foreign_keys = OFF")
     yield store
     store.connection.execute("PRAGMA foreign_keys = ON")
@@ -88,10 +88,10 @@ def test_damage_is_found_counted_and_mended_and_no_memory_is_lost(
     filled.connection.execute("PRAGMA foreign_keys = ON")
     health.repair(filled)
     assert health.violations(filled) == {}
-    assert health.integrity(filled.connection) == []
+    assert health.integrity(filled) == []
     assert [node.content for node in filled.nodes.query_nodes()] == before
-    found = filled.keyword_search.search(query_terms("needle"), filled.filters.allowed(Where()), 9)
-    assert len(found.scores) == 4
+    found = filled.keyword_search.rank(query_terms("needle"), filled.filters.allowed(Where()), 9)
+    assert len(found) == 4
 
 
 def test_every_check_has_its_damage() -> None:
@@ -114,7 +114,7 @@ def test_all_damage_at_once_is_mended_at_once(filled: Store) -> None:
     assert health.violations(filled)
     filled.connection.execute("PRAGMA foreign_keys = ON")
     health.repair(filled)
-    assert health.violations(filled) == {} and health.integrity(filled.connection) == []
+    assert health.violations(filled) == {} and health.integrity(filled) == []
     assert len(filled.nodes.query_nodes()) == 4
 
 
@@ -147,11 +147,11 @@ def test_what_fails_halfway_is_not_half_repaired(filled: Store) -> None:
 )
 def test_an_index_out_of_step_with_its_table_is_found_and_made_anew(filled: Store, damage: str) -> None:
     filled.connection.execute(damage)
-    assert any("keyword index" in problem for problem in health.integrity(filled.connection))
+    assert any("keyword index" in problem for problem in health.integrity(filled))
     health.repair(filled)
-    assert health.integrity(filled.connection) == []
-    found = filled.keyword_search.search(query_terms("needle"), filled.filters.allowed(Where()), 9)
-    assert len(found.scores) == 4
+    assert health.integrity(filled) == []
+    found = filled.keyword_search.rank(query_terms("needle"), filled.filters.allowed(Where()), 9)
+    assert len(found) == 4
 
 
 def test_codes_of_vectors_that_are_gone_are_no_damage(filled: Store) -> None:

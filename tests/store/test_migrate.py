@@ -28,6 +28,7 @@ from hyperloci.store import Store, half, health, int8, migrate, vectors
 from hyperloci.store.analysis import query_terms
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.codes import sign_code, words_of
+from hyperloci.store.database import copies
 from hyperloci.store.migrate import Migration, latest_version, load_migrations, split_statements
 from hyperloci.store.vectors import Vectors, code_of
 from tests.support import NOW, FakeClock, add, random_rows
@@ -64,14 +65,14 @@ def test_a_database_of_every_released_schema_opens_with_all_it_held(kept: Path, 
     with Store.open(path) as store:
         facts = store.nodes.query_nodes(type="fact")
         assert [(node.content, node.scope) for node in facts] == [("The launch window opens on Tuesdays.", "git:1234")]
-        hits = store.keyword_search.search(query_terms("launch window"), store.filters.allowed(Where()), 5)
-        assert list(hits.scores) == [facts[0].key]
+        hits = store.keyword_search.rank(query_terms("launch window"), store.filters.allowed(Where()), 5)
+        assert list(hits) == [facts[0].key]
         (edge,) = store.edges.of(facts[0].key)
         forgotten = store.nodes.by_key(edge.members[0].node)
         assert forgotten is not None and forgotten.deleted_at == NOW
         assert store.nodes.restore_node(forgotten.id, now=NOW)
         assert [entity.canonical_name for entity in store.entities.of(forgotten.key)] == ["Valve"]
-        assert health.integrity(store.connection) == []
+        assert health.integrity(store) == []
         assert health.violations(store) == {}
 
 
@@ -146,7 +147,7 @@ def test_vectors_of_four_bytes_become_halves_and_find_what_they_found(
     before = vectors_in(version_8)
     with Store.open(version_8) as store:
         assert vectors_in(version_8) == {key: (half.pack(rows[key - 1]), *before[key][1:]) for key in before}
-        assert health.violations(store) == {} and health.integrity(store.connection) == []
+        assert health.violations(store) == {} and health.integrity(store) == []
         widths = store.connection.execute("SELECT space, length(codes) / ? FROM code_blocks", (BLOCK_ROWS,)).fetchall()
         assert {tuple(row) for row in widths} == {("e1", 2 * 48), ("e7", 48), ("e9", 8)}
         for query in random_rows(5, seed=8):
@@ -468,13 +469,13 @@ def test_a_backup_into_a_file_instead_of_a_folder_is_named(store: Store, tmp_pat
 def test_a_copy_over_a_locked_database_gives_up(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, clock: FakeClock
 ) -> None:
-    monkeypatch.setattr(migrate, "LOCK_SECONDS", 0.01)
+    monkeypatch.setattr(copies, "LOCK_SECONDS", 0.01)
     with closing(sqlite3.connect(tmp_path / "other.db", isolation_level=None, timeout=0)) as target:
         target.execute("CREATE TABLE t(x)")
         with closing(sqlite3.connect(tmp_path / "other.db", isolation_level=None)) as holder:
             holder.execute("BEGIN EXCLUSIVE")
             with pytest.raises(StoreBusyError):
-                migrate.copy_database(store.connection, target)
+                copies.copy_database(store.connection, target)
 
 
 def test_a_program_that_still_runs_writes_nothing_into_what_a_newer_one_has_changed(store: Store) -> None:

@@ -235,7 +235,7 @@ def search(store: Store, words: str) -> list[int]:
     from hyperloci.model.search import Where
     from hyperloci.store.analysis import query_terms
 
-    return list(store.keyword_search.search(query_terms(words), store.filters.allowed(Where()), 10).scores)
+    return list(store.keyword_search.rank(query_terms(words), store.filters.allowed(Where()), 10))
 
 
 @pytest.mark.parametrize("changes", [{"content": "violet umbrella"}, {"title": "violet umbrella"}])

@@ -90,7 +90,7 @@ def test_two_writers_at_once_fail_at_nothing_and_lose_nothing(tmp_path: Path) ->
         assert set(stored) == set(ids)
         assert sorted(stored.values()) == list(range(WRITERS * WRITES))
         assert all(len(store.log.of(node_id)) == 1 for node_id in ids)
-        assert health.integrity(store.connection) == []
+        assert health.integrity(store) == []
         assert health.violations(store) == {}
 
 
@@ -116,7 +116,7 @@ def test_what_was_acknowledged_survives_kill_9_and_the_file_is_whole(tmp_path: P
             assert acknowledged <= stored
             assert reader.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     with Store.open(path) as store:
-        assert health.integrity(store.connection) == []
+        assert health.integrity(store) == []
         assert health.violations(store) == {}
         assert store.connection.execute("SELECT count(*) FROM nodes").fetchone()[0] >= len(acknowledged) >= KILLS
 
@@ -129,7 +129,7 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path, roun
         go(opener)
     assert [finish(opener) for opener in openers] == [[str(latest_version()), "1"]] * len(openers)
     with Store.open(path) as store:
-        assert health.integrity(store.connection) == []
+        assert health.integrity(store) == []
         assert health.violations(store) == {}
 
 

@@ -10,7 +10,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.store import Store
-from hyperloci.store.pruning import MAX_EDGES, graph_stats, remove_edges, to_prune
+from hyperloci.store.pruning import MAX_EDGES
 from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 WEEK = 7 * MS_PER_DAY
@@ -72,15 +72,15 @@ def test_what_was_stated_confirmed_or_is_read_from_a_file_does_not_fade(store: S
 def test_what_is_confirmed_between_the_look_and_the_pruning_stays(store: Store) -> None:
     a, b, c = nodes(store, 3)
     confirmed, other = link(store, a, b, sure=0.1), link(store, a, c, sure=0.1)
-    looked = to_prune(store.connection, NOW)
+    looked = store.pruning.find(NOW)
     assert len(looked.faded) == 2
     with store.transaction():
         store.edges.confirm(confirmed, now=NOW)
-        assert remove_edges(store.connection, looked.faded) == 1
+        assert store.pruning.remove(looked.faded) == 1
     stated = link(store, a, c, sure=0.1, by_hand=True)
     keys = tuple(row[0] for row in store.connection.execute("SELECT key FROM hyperedges"))
     with store.transaction():
-        assert remove_edges(store.connection, keys) == 0
+        assert store.pruning.remove(keys) == 0
     assert left(store) == {confirmed, stated} and other not in left(store)
 
 
@@ -98,7 +98,7 @@ def test_relations_that_are_stated_are_not_even_counted_as_too_many(store: Store
     hub, *others = nodes(store, MAX_EDGES + 4)
     for other in others:
         link(store, hub, other, by_hand=True)
-    assert to_prune(store.connection, NOW).crowded == ()
+    assert store.pruning.find(NOW).crowded == ()
 
 
 @pytest.mark.req("D.02")
@@ -126,7 +126,7 @@ def test_pruning_twice_prunes_nothing_more(store: Store, edges: list[tuple[int, 
         if source != target:
             link(store, keys[source], keys[target], label, sure=sure)
     now = NOW + weeks * WEEK
-    pruning = to_prune(store.connection, now)
+    pruning = store.pruning.find(now)
     assert prune_edges(store, now=now) == len(pruning.faded) + len(pruning.crowded)
     assert prune_edges(store, now=now) == 0
     kept = store.connection.execute("SELECT confidence FROM hyperedges").fetchall()
@@ -151,7 +151,7 @@ def test_the_graph_is_measured(store: Store) -> None:
     link(store, a, b)
     link(store, a, c, by_hand=True)
     link(store, b, c, "relates_to")
-    found = graph_stats(store.connection)
+    found = store.pruning.statistics()
     assert found["total_edges"] == 3
     assert found["automatic_edges"] == 2
     assert found["memberships"] == 6

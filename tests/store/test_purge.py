@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -126,7 +125,7 @@ def test_the_rest_of_the_database_is_whole(memory: Memory) -> None:
     before = memory.stats()
     memory.purge([id])
     after = memory.stats()
-    assert integrity(memory.store.connection) == []
+    assert integrity(memory.store) == []
     assert violations(memory.store) == {}
     assert after["nodes"] == before["nodes"] - 1
     [entity] = memory.store.entities.find("Ostrava")
@@ -275,8 +274,8 @@ def test_a_rewritten_backup_is_a_whole_database(memory: Memory, settings: Settin
     with Store.open(beside, read_only=True) as store:
         assert store.stats()["nodes"] == 40
         assert store.nodes.get_node(id) is None
-    with closing(sqlite3.connect(beside)) as connection:
-        assert integrity(connection) == []
+    with Store.open(beside) as store:
+        assert integrity(store) == []
 
 
 def test_a_backup_of_an_older_schema_that_holds_it_is_deleted_and_named(
@@ -334,6 +333,6 @@ def test_sessions_that_are_open_but_idle_do_not_hold_it_up_and_go_on(memory: Mem
         memory.purge([id])
         assert other.search(UNIQUE).results == ()
         other.remember_fact("Written by the other session afterwards.")
-        assert integrity(other.store.connection) == []
+        assert integrity(other.store) == []
     memory.close()
     assert places_with(tmp_path, UNIQUE) == []

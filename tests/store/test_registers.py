@@ -10,12 +10,10 @@ from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.position import Position
 from hyperloci.store import Store, health
 from hyperloci.store.entities import fold
-from hyperloci.store.episodes import Episodes
 from hyperloci.store.files import MAX_VALUES, IndexedFile
 from hyperloci.store.migrate import latest_version
 from hyperloci.store.positions import Anchor
 from hyperloci.store.sessions import TranscriptMark
-from hyperloci.store.stats import get_meta, set_meta
 from tests.support import NOW, add
 
 
@@ -416,8 +414,8 @@ def test_everything_held_is_counted(store: Store, scope: int) -> None:
         store.nodes.delete_node(gone.id, now=NOW)
         store.vectors.put(fact.key, store.vectors.use_model("m", 64, now=NOW), {}, now=NOW)
         store.files.put(scope, "a.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
-        set_meta(store.connection, "last_upkeep", "1")
-        set_meta(store.connection, "last_upkeep", "2")
+        store.meta.set("last_upkeep", "1")
+        store.meta.set("last_upkeep", "2")
     stats = store.stats()
     assert stats.pop("database_bytes") > 0
     assert stats == {
@@ -441,7 +439,7 @@ def test_everything_held_is_counted(store: Store, scope: int) -> None:
         "set_aside": {},
         "last_upkeep": "2",
     }
-    assert get_meta(store.connection, "unheard of") is None
+    assert store.meta.get("unheard of") is None
 
 
 def test_an_empty_database_counts_nothing(store: Store) -> None:
@@ -451,7 +449,7 @@ def test_an_empty_database_counts_nothing(store: Store) -> None:
 
 
 def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) -> None:
-    episodes = Episodes(store.connection)
+    episodes = store.turns
     with store.transaction():
         session = store.sessions.see("s", scope, now=NOW)
     said = []

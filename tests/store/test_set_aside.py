@@ -12,7 +12,7 @@ from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.set_aside import MAX_REASON_CHARS, SetAsideRows, aside
+from hyperloci.store.set_aside import MAX_REASON_CHARS, SetAsideRows
 from tests.support import NOW, add
 
 
@@ -37,7 +37,7 @@ def test_another_version_of_the_program_tries_again(store: Store) -> None:
     node = add(store, "a snippet", scope="p")
     with store.transaction():
         store.set_aside.put(scope, SetAsideKind.RELATIONS, node.id, "bad", now=NOW, content="h1", node=node.key)
-    newer = SetAsideRows(store.connection, program="99")
+    newer = SetAsideRows(store.connection, store.transaction, program="99")
     assert not newer.is_set_aside(scope, SetAsideKind.RELATIONS, node.id, "h1")
     assert newer.outdated(scope, SetAsideKind.RELATIONS) == [node.key]
     assert not newer.standing(scope, SetAsideKind.RELATIONS)
@@ -107,7 +107,7 @@ def test_a_block_that_fails_by_itself_is_undone_alone_and_set_aside(store: Store
     scope = scope_of(store)
     with store.transaction():
         first = store.nodes.create_node(NewNode(type=NodeType.FACT, content="before", scope="p"), now=NOW)
-        with aside(store, scope, SetAsideKind.TRANSCRIPT_LINE, "r1", now=NOW):
+        with store.set_aside.attempt(scope, SetAsideKind.TRANSCRIPT_LINE, "r1", now=NOW):
             store.nodes.create_node(NewNode(type=NodeType.FACT, content="half", scope="p"), now=NOW)
             int("not a number: the secret")
         last = store.nodes.create_node(NewNode(type=NodeType.FACT, content="after", scope="p"), now=NOW)
@@ -119,7 +119,7 @@ def test_a_block_that_fails_by_itself_is_undone_alone_and_set_aside(store: Store
 
 def test_outside_a_transaction_the_block_is_one(store: Store) -> None:
     scope = scope_of(store)
-    with aside(store, scope, SetAsideKind.MEMORY, "m", now=NOW):
+    with store.set_aside.attempt(scope, SetAsideKind.MEMORY, "m", now=NOW):
         store.nodes.create_node(NewNode(type=NodeType.FACT, content="half", scope="p"), now=NOW)
         raise RecursionError
     assert not store.nodes.query_nodes(type="fact")
@@ -134,7 +134,7 @@ def test_outside_a_transaction_the_block_is_one(store: Store) -> None:
 def test_a_fault_of_the_database_or_the_system_sets_nothing_aside(store: Store, error: Exception) -> None:
     scope = scope_of(store)
     kind = StoreError if isinstance(error, sqlite3.Error) else type(error)
-    with pytest.raises(kind), aside(store, scope, SetAsideKind.FILE, "a.py", now=NOW):
+    with pytest.raises(kind), store.set_aside.attempt(scope, SetAsideKind.FILE, "a.py", now=NOW):
         raise error
     assert store.set_aside.all() == []
 
@@ -142,7 +142,7 @@ def test_a_fault_of_the_database_or_the_system_sets_nothing_aside(store: Store, 
 def test_a_value_that_the_database_refuses_is_the_fault_of_the_thing(store: Store) -> None:
     scope = scope_of(store)
     for number, value in enumerate(("half \ud83d", 1 << 70)):
-        with aside(store, scope, SetAsideKind.CHUNK, str(number), now=NOW):
+        with store.set_aside.attempt(scope, SetAsideKind.CHUNK, str(number), now=NOW):
             store.connection.execute("SELECT ?", (value,))
     assert {item.reason.split(" (")[0] for item in store.set_aside.all()} == {
         "holds what is no valid text",

@@ -36,7 +36,7 @@ def everyone(size: int = 100) -> NDArray[np.bool_]:
 def found(
     store: Store, weights: Terms, *, space: str = "e13", k: int = 10, by_rarity: bool = False
 ) -> dict[int, float]:
-    keys, scores = store.sparse.search(space, weights, everyone(), k, by_rarity=by_rarity)
+    keys, scores = store.sparse.best_matches(space, weights, everyone(), k, by_rarity=by_rarity)
     return dict(zip(keys.tolist(), scores.round(3).tolist(), strict=True))
 
 
@@ -61,8 +61,8 @@ def test_only_what_is_allowed_is_found_and_equal_scores_come_by_key(store: Store
     put(store, {key: {"same": 1.0} for key in reversed(keys)})
     allowed = everyone()
     allowed[keys[1]] = False
-    assert store.sparse.search("e13", {"same": 1.0}, allowed, 3)[0].tolist() == [keys[0], keys[2], keys[3]]
-    assert store.sparse.search("e13", {"same": 1.0}, allowed[: keys[2]], 3)[0].tolist() == [keys[0]]
+    assert store.sparse.best_matches("e13", {"same": 1.0}, allowed, 3)[0].tolist() == [keys[0], keys[2], keys[3]]
+    assert store.sparse.best_matches("e13", {"same": 1.0}, allowed[: keys[2]], 3)[0].tolist() == [keys[0]]
 
 
 def test_what_is_put_again_replaces_what_was_there(store: Store) -> None:
@@ -178,7 +178,7 @@ def test_the_index_finds_what_a_full_comparison_finds(
             for key, terms in held.items()
         }
         expected = sorted((key for key, total in sums.items() if total > 0), key=lambda key: (-sums[key], key))
-        ranked, scores = store.sparse.search("e13", query, everyone(BLOCK_ROWS), 10, by_rarity=False)
+        ranked, scores = store.sparse.best_matches("e13", query, everyone(BLOCK_ROWS), 10, by_rarity=False)
         assert set(ranked.tolist()) == set(expected)
         assert all(
             sums[one] >= sums[two] - 1e-4 for one, two in zip(ranked.tolist(), ranked.tolist()[1:], strict=False)

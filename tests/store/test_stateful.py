@@ -57,7 +57,7 @@ class Memory(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "stores"):
             store = self.stores[0]
-            assert health.integrity(store.connection) == []
+            assert health.integrity(store) == []
             assert health.violations(store) == {}
             for store in self.stores:
                 store.close()
@@ -181,7 +181,7 @@ class Memory(RuleBasedStateMachine):
         }
         assert {key for key, holds in enumerate(allowed) if holds} == living
         for word in ("apple", "user"):
-            hits = store.keyword_search.search(query_terms(word), allowed, 10_000).scores
+            hits = store.keyword_search.rank(query_terms(word), allowed, 10_000)
             terms = {"apple": "apple", "user": "getUserName"}[word]
             assert set(hits) == {self.keys[i] for i, e in self.nodes.items() if e.content == terms} & living
 

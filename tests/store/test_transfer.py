@@ -27,8 +27,6 @@ from hyperloci.model.position import Position
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, transfer
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.consolidations import Consolidations
-from hyperloci.store.episodes import Episodes
 from hyperloci.store.positions import Anchor
 from hyperloci.store.sessions import TranscriptMark
 from hyperloci.store.transfer import export_all, import_all
@@ -74,7 +72,7 @@ def fill(store: Store) -> None:
         scope = store.scopes.ensure("p", now=NOW, name="rocket", root="/src")
         session = store.sessions.see("s", scope, now=NOW)
         store.sessions.take_seq(session.key)
-        Consolidations(store.connection, store.log).advance_causes(session.key, 1, now=NOW)
+        store.consolidations.advance_causes(session.key, 1, now=NOW)
         store.sessions.mark_transcript("/t.jsonl", TranscriptMark(3, b"\xff\0head"), now=NOW)
         file = store.files.put(scope, "a.py", size=1, mtime_ns=2, content_hash=b"\0\1", now=NOW)
         fact = add(store, 'a fact with "quotes"\nand lines\u2028 and \0', scope="p", session_key=session.key, seq=0)
@@ -103,7 +101,7 @@ def fill(store: Store) -> None:
         store.nodes.delete_node(gone.id, now=NOW + 2, reason="wrong")
         turn = add(store, "said", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key, seq=1)
         store.chunks.create(Level.MICRO, session.key, [turn], [2], now=NOW)
-        Episodes(store.connection).note_times(turn.key, [SpokenTime(1, 2, "yesterday")])
+        store.turns.note_times(turn.key, [SpokenTime(1, 2, "yesterday")])
         for _ in range(2):
             store.log.add("seen", [fact.id, code.id], now=NOW)
 
@@ -166,14 +164,14 @@ def test_a_memory_comes_over_whole(store: Store, tmp_path: Path) -> None:
     with copy(store, tmp_path) as target:
         assert contents(target) == contents(store)
         assert all(rows for rows in contents(target).values())
-        assert health.integrity(target.connection) == [] and health.violations(target) == {}
+        assert health.integrity(target) == [] and health.violations(target) == {}
         assert target.vectors.pending_count() == store.vectors.pending_count()
         everything = Where(types=("fact", "snippet", "entity"))
         for words in ("quotes", "context", "valve"):
             found = [
-                s.keyword_search.search(query_terms(words), s.filters.allowed(everything), 9) for s in (store, target)
+                s.keyword_search.rank(query_terms(words), s.filters.allowed(everything), 9) for s in (store, target)
             ]
-            assert [len(hits.scores) for hits in found] == [1, 1]
+            assert [len(hits) for hits in found] == [1, 1]
 
 
 def test_a_memory_comes_over_into_one_that_holds_something_already(store: Store, tmp_path: Path) -> None:
@@ -200,7 +198,7 @@ def test_a_memory_comes_over_into_one_that_holds_something_already(store: Store,
             "thing 1",
             "thing 0",
         ]
-        assert health.integrity(target.connection) == [] and health.violations(target) == {}
+        assert health.integrity(target) == [] and health.violations(target) == {}
 
 
 def test_importing_twice_adds_nothing_and_changes_nothing(store: Store, tmp_path: Path) -> None:
@@ -286,7 +284,7 @@ def refused(folder: Path, lines: list[Any], *, raw: bytes | None = None) -> str:
         with pytest.raises(BadRequestError) as caught:
             import_all(target, file)
         assert target.stats()["nodes"] == 0
-        assert health.integrity(target.connection) == []
+        assert health.integrity(target) == []
     return str(caught.value)
 
 

@@ -22,9 +22,8 @@ from hyperloci.errors import StoreError
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.search import Where
 from hyperloci.store import Store, half, health, int8, vec, vectors
-from hyperloci.store.blocks import BLOCK_ROWS
+from hyperloci.store.blocks import BLOCK_ROWS, MAX_ATTEMPTS
 from hyperloci.store.codes import Codes
-from hyperloci.store.stats import MAX_ATTEMPTS
 from hyperloci.store.vectors import COLUMNS, Vectors
 from tests.support import NOW, add, examples, packing_error, random_rows, unit
 

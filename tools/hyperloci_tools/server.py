@@ -148,7 +148,7 @@ def _explained(error: ToolError, tool: str, schema: dict[str, Any]) -> ToolError
     if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
         return ToolError(arguments_refused(cause, schema))
     if isinstance(cause, sqlite3.Error):
-        from hyperloci.store.connection import translate
+        from hyperloci.store.faults import translate
 
         return ToolError(str(translate(cause)))
     if isinstance(cause, (HyperlociError, ToolError)):

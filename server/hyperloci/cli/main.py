@@ -14,7 +14,7 @@ from hyperloci import __version__
 from hyperloci.cli import care, entities, facets, graph, projects, read, setup, talk, topics, upkeep, write
 from hyperloci.cli.common import Exit, complain, load_settings
 from hyperloci.errors import HyperlociError
-from hyperloci.store.connection import in_words
+from hyperloci.store.faults import in_words
 
 app = typer.Typer(
     name="hyperloci",

@@ -14,8 +14,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import HyperlociError
 from hyperloci.store import Store
-from hyperloci.store.connection import translated
-from hyperloci.store.stats import anything_waits
+from hyperloci.store.faults import translated
 
 logger = logging.getLogger(__name__)
 
@@ -68,4 +67,4 @@ class Takeover:
             return False
         path = self._settings.database
         with translated(path), Store.open(path, read_only=True, busy_timeout_ms=0) as store:
-            return anything_waits(store.connection)
+            return store.anything_waits()

@@ -19,7 +19,6 @@ from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.sources import source_of
 from hyperloci.store import Store
-from hyperloci.store.traversal import Traversal
 
 logger = logging.getLogger(__name__)
 
@@ -79,7 +78,7 @@ class ContradictionFinder:
 
     def __init__(self, store: Store, nli: Entailment | None = None) -> None:
         self._store = store
-        self._traversal = Traversal(store.connection)
+        self._traversal = store.traversal
         self._nli = nli
 
     def find(

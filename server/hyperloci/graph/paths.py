@@ -32,6 +32,9 @@ UNBOUNDED: Final = 2**31
 BATCH: Final = 2_000
 """Nodes of one statement."""
 
+AHEAD: Final = 256
+"""Nodes on top of the stack whose neighbours a depth-first walk reads at once."""
+
 _REVERSED: Final = {OUT: IN, IN: OUT, BOTH: BOTH}
 
 
@@ -76,7 +79,7 @@ def neighbourhood(
     """
     if depth < 0:
         raise BadRequestError(f"depth={depth} is below 0.")
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     found = {start: 0}
     frontier = [start]
     with store.snapshot():
@@ -96,7 +99,7 @@ def neighbourhood(
 
 def dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_NODES) -> Dependencies:
     """Return everything that `start` depends on, over any number of steps, and the circles in it (D.02)."""
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     found: dict[NodeKey, int] = {start: 0}
     edges: dict[NodeKey, list[NodeKey]] = {}
     frontier, distance, complete = [start], 0, True
@@ -124,7 +127,7 @@ def shortest_path(
     """
     if start == end:
         return []
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     # Of each node reached: the crossing that led to it, from its own end of the path.
     ahead: dict[NodeKey, Crossing | None] = {start: None}
     behind: dict[NodeKey, Crossing | None] = {end: None}
@@ -144,6 +147,54 @@ def shortest_path(
                 return None
             fronts[side] = fresh
     return None
+
+
+def walk_all(store: Store, start: NodeKey, walk: Walk, order: str = "bfs") -> Iterator[NodeKey]:
+    """Yield every node that can be reached from `start`, itself first: by breadth or by depth, iteratively (E.13).
+
+    Args:
+        store: the open store.
+        start: where to begin.
+        walk: which way.
+        order: `bfs`, level by level; `dfs`, each branch to its end before the next, the oldest hyperedge first.
+
+    Raises:
+        BadRequestError: another order.
+    """
+    if order not in ("bfs", "dfs"):
+        raise BadRequestError(f"order={order!r} is unknown: use bfs or dfs.")
+    traversal = store.traversal
+    return _breadth_first(traversal, start, walk) if order == "bfs" else _depth_first(traversal, start, walk)
+
+
+def _breadth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
+    seen, frontier = {start}, [start]
+    while frontier:
+        yield from frontier
+        fresh: dict[NodeKey, None] = {}
+        for crossing in _cross(traversal, frontier, walk, limit=UNBOUNDED):
+            if crossing.target not in seen:
+                fresh[crossing.target] = None
+        seen.update(fresh)
+        frontier = list(fresh)
+
+
+def _depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
+    seen: set[NodeKey] = set()
+    children: dict[NodeKey, list[NodeKey]] = {}
+    stack = [start]
+    while stack:
+        node = stack.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        if node not in children:
+            asked = {node, *(key for key in stack[-AHEAD:] if key not in seen and key not in children)}
+            children.update({key: [] for key in asked})
+            for source, target, _ in _cross(traversal, asked, walk, limit=UNBOUNDED):
+                children[source].append(target)
+        stack.extend(target for target in reversed(children.pop(node)) if target not in seen)
 
 
 def _cross(

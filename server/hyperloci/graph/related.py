@@ -58,7 +58,7 @@ def related(
         raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
     if depth < 1:
         raise BadRequestError(f"depth={depth} is below 1.")
-    traversal = Traversal(store.connection)
+    traversal = store.traversal
     label = known_label(traversal, relationship)
     with store.snapshot():
         reached = _walk(traversal, start, label, direction, depth, scopes)

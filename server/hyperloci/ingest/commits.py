@@ -39,7 +39,6 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.history import HistoryState
 from hyperloci.store.set_aside import is_own_fault, reason_of
-from hyperloci.store.stats import set_meta
 
 FIRST_COMMITS: Final = 500
 """Newest commits that are stored together with the files: about a year of a busy project, within ten seconds."""
@@ -269,7 +268,7 @@ class CommitIndexer:
             self._store.history.forget_renames(self._scope_key)
             if self._resumed:
                 # Documents may name commits that are here only now; which do, only a look at all of them can tell.
-                set_meta(self._store.connection, due_name(self._scope_key), str(self._clock()))
+                self._store.meta.set(due_name(self._scope_key), str(self._clock()))
 
     # -- doing it ----------------------------------------------------------------------------------------------------
 

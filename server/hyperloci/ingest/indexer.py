@@ -29,7 +29,6 @@ from hyperloci.ingest.walk import UNREADABLE, Found, check, is_ignored_folder, w
 from hyperloci.ingest.writing import FileWriter
 from hyperloci.model.answers import IndexReport, Progress, Skipped
 from hyperloci.store import Store
-from hyperloci.store.trees import note_tree
 
 MAX_SKIPPED: Final = 500
 """Skipped files that a report names; a tree of pictures has thousands, and a reader wants the reasons."""
@@ -170,8 +169,9 @@ class Indexer:
         scope_key = self._scope_key()
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
         known_before = bool(self._store.files.all(scope_key))
-        if "" in look.targets:
-            note_tree(self._store, self._project.id, str(self._project.root))
+        if "" in look.targets and not self._store.files.is_indexed_from(self._project.id, str(self._project.root)):
+            with self._store.transaction():
+                self._store.files.note_tree(self._project.id, str(self._project.root))
         with borrowed(self._limits()) as parser:
             run = IndexRun(
                 self._store,

@@ -17,8 +17,7 @@ from hyperloci.model.edge import Link
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.set_aside import aside, is_own_fault
-from hyperloci.store.stats import set_meta
+from hyperloci.store.set_aside import is_own_fault
 
 AT_ONCE: Final = 64
 """Snippets whose edges are replaced in one turn: about 3 ms, a third of it for the transaction itself."""
@@ -68,7 +67,7 @@ def queue_readers(store: Store, scope_key: int, paths: Collection[str], clock: C
     """
     stems = {module_name(path).rpartition(".")[2] for path in paths}
     with store.transaction():
-        set_meta(store.connection, due_name(scope_key), str(clock()))
+        store.meta.set(due_name(scope_key), str(clock()))
         if len(stems) > MANY_FILES:
             store.links.queue_kind(scope_key, "code")
         else:
@@ -162,7 +161,7 @@ def _write_one(store: Store, turns: Turns, scope_key: int, key: NodeKey, links: 
     came = went = 0
     with turns.turn():
         subject = _subject(store, key)
-        with aside(store, scope_key, SetAsideKind.RELATIONS, subject, now=clock(), node=key):
+        with store.set_aside.attempt(scope_key, SetAsideKind.RELATIONS, subject, now=clock(), node=key):
             came, went = store.links.replace_all({key: links}, LABELS, now=clock())
         store.links.unqueue([key])
     return came + went

@@ -25,7 +25,7 @@ from hyperloci.ingest.watch_files import FileWatch
 from hyperloci.ingest.watch_worker import Pace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
-from hyperloci.store.connection import in_words
+from hyperloci.store.faults import in_words
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0

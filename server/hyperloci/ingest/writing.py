@@ -32,7 +32,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.files import IndexedFile, StoredChunk
-from hyperloci.store.set_aside import aside, is_own_fault
+from hyperloci.store.set_aside import is_own_fault
 
 FILE_CHANGED: Final = "file changed"
 FILE_DELETED: Final = "file deleted"
@@ -210,7 +210,7 @@ class FileWriter:
         tally = replace(self.tally)
         subject, now = f"{file.path}#{step.place}", self._clock()
         content = file.content_hash.hex()
-        with aside(self._store, self._scope_key, _CHUNK, subject, now=now, content=content) as attempt:
+        with self._store.set_aside.attempt(self._scope_key, _CHUNK, subject, now=now, content=content) as attempt:
             step.run()
         if attempt.failed:
             self._forget_undone(tally)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.annotate import annotate_again
 from hyperloci.lifecycle.costing import costing_only
-from hyperloci.store.stats import drop_meta, get_meta, set_meta
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import UpkeepContext
@@ -22,7 +21,7 @@ AT_ONCE: Final = 50
 def annotate_step(context: UpkeepContext) -> int:
     """Annotate the memories that older versions wrote, from where the last run stopped; return how many."""
     store = context.store
-    waiting = get_meta(store.connection, NEXT)
+    waiting = store.meta.get(NEXT)
     if waiting is None:
         return 0
     linker, done, first = EntityLinker(store, sparing=True), 0, int(waiting)
@@ -36,9 +35,9 @@ def annotate_step(context: UpkeepContext) -> int:
                 if attempt.failed:
                     linker = EntityLinker(store, sparing=True)  # It may know of what was undone.
             first = keys[-1] + 1
-            set_meta(store.connection, NEXT, str(first))
+            store.meta.set(NEXT, str(first))
         done += len(keys)
         context.breathe()
     with store.transaction():
-        drop_meta(store.connection, NEXT)
+        store.meta.drop(NEXT)
     return done

@@ -22,7 +22,6 @@ from hyperloci.retrieval.search import Found, Searcher
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.trees import other_tree
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -57,7 +56,7 @@ class Asking:
     clock: Clock
     token_budget: int
 
-    def search(
+    def answer(
         self,
         query: str,
         *,
@@ -75,7 +74,7 @@ class Asking:
         """
         started = time.perf_counter()
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
-        found = self.searcher.search(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
+        found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
         terms = query_terms(query)
         hits = self._present(
             found.nodes,
@@ -86,7 +85,7 @@ class Asking:
         )
         if reinforce:
             self._reinforce([node.key for node in found.nodes])
-        return self._answer(query, found, hits, conditions.where, started)
+        return self._compose(query, found, hits, conditions.where, started)
 
     def line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.
@@ -99,12 +98,12 @@ class Asking:
         query = parse_query(line, project=self.project.id, now=self.clock())
         given = arguments(query, limit=limit, **otherwise)
         if query.text:
-            return self.search(query.text, explain=explain, reinforce=reinforce, **given)
+            return self.answer(query.text, explain=explain, reinforce=reinforce, **given)
         started = time.perf_counter()
         limit, _ = given.pop("limit"), given.pop("profile", None)
         conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
         found = self.searcher.listed(conditions, limit=limit)
-        return self._answer(line, found, self._present(found.nodes), conditions.where, started)
+        return self._compose(line, found, self._present(found.nodes), conditions.where, started)
 
     def context(self, query: str, max_tokens: int | None) -> AssembledContext:
         """Assemble what a prompt should know (B.09), and note what of it was recalled."""
@@ -113,7 +112,7 @@ class Asking:
         from hyperloci.retrieval.intent import effort
 
         level = effort(query)
-        answer = self.search(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
+        answer = self.answer(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
         hits = bearing(query, answer.results)
         own = level.tokens * self.token_budget // USUAL_TOKENS
         context = assemble(query, hits, own if max_tokens is None else max_tokens)
@@ -127,9 +126,9 @@ class Asking:
         scopes = (self.project.id, GLOBAL_SCOPE)
         said = Where(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
         allowed = self.store.filters.allowed(said)
-        keyword = self.store.keyword_search.search(query_terms(statement), allowed, CONTRADICTION_CANDIDATES)
+        keyword = self.store.keyword_search.rank(query_terms(statement), allowed, CONTRADICTION_CANDIDATES)
         near = self.searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
-        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key in keyword.scores), *near})
+        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key in keyword), *near})
         candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
         return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
 
@@ -146,7 +145,7 @@ class Asking:
         is_id = self.store.nodes.get_node(topic) is not None
         if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic, scopes=scopes)):
             return self.facts.existing(by_id(self.store, topic, argument, scopes).id, argument)
-        answer = self.search(topic, limit=1, reinforce=False)
+        answer = self.answer(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
         return self.facts.existing(answer.results[0].id, argument)
@@ -160,7 +159,7 @@ class Asking:
     ) -> list[Hit]:
         return present(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
 
-    def _answer(self, query: str, found: Found, hits: Sequence[Hit], where: Where, started: float) -> SearchAnswer:
+    def _compose(self, query: str, found: Found, hits: Sequence[Hit], where: Where, started: float) -> SearchAnswer:
         return SearchAnswer(
             query=query,
             intent=found.intent,
@@ -187,8 +186,10 @@ class Asking:
         """Say whose files are shown, where they are another worktree's."""
         if not any(node.origin in FILE_ORIGINS for node in nodes):
             return ()
-        other = other_tree(self.store, self.project.id, str(self.project.root))
-        return () if other is None else (f"Files and lines are those of {other}; index_path reads this worktree's.",)
+        root = self.store.files.indexed_from(self.project.id)
+        if root is None or self.store.files.is_indexed_from(self.project.id, str(self.project.root)):
+            return ()
+        return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
 
     def _reinforce(self, keys: Sequence[NodeKey]) -> None:
         """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""

@@ -16,7 +16,6 @@ from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store.consolidations import Consolidations, Progress
-from hyperloci.store.set_aside import aside
 
 SHARED_WORDS: Final = 2
 """Words that both turns must share: `because` alone ties a turn to anything."""
@@ -78,7 +77,7 @@ def _sentence(turn: Node, pattern: re.Pattern[str]) -> str | None:
 
 def causes_step(context: UpkeepContext) -> int:
     """Look through the sessions that are over for causes; `causal_inference_batch_size` pairs at most in a run."""
-    progress = Consolidations(context.store.connection, context.store.log)
+    progress = context.store.consolidations
     write = WritePath(context.store, context.settings, context.clock)
     left, added = context.settings.causal_inference_batch_size, 0
     for session in progress.without_causes(SESSIONS_LOOKED_AT):
@@ -103,7 +102,7 @@ def _look_through(
     added, now = 0, context.clock()
     scope_key = context.store.scopes.ensure(session.scope, now=now)
     with context.store.transaction():
-        with aside(context.store, scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now):
+        with context.store.set_aside.attempt(scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now):
             added = write.save_causal_edges(infer_causes(turns), by_seq, strategy="heuristic")
         progress.advance_causes(session.session_key, through, now=now)
     return max(1, len(turns) - 1), added

@@ -40,8 +40,8 @@ class Conflicts:
         scopes = (scope, GLOBAL_SCOPE)
         said = Where(scopes=tuple(scopes), types=("fact", "decision", "experience"))
         allowed = self._store.filters.allowed(said)
-        found = self._store.keyword_search.search(query_terms(statement), allowed, CANDIDATES)
-        keys = [NodeKey(key) for key in found.scores]
+        found = self._store.keyword_search.rank(query_terms(statement), allowed, CANDIDATES)
+        keys = [NodeKey(key) for key in found]
         nodes = self._store.nodes.by_keys(keys)
         concluded = [nodes[key] for key in keys if key in nodes]
         return [Candidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]

@@ -27,8 +27,6 @@ from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.store import Store
-from hyperloci.store.pruning import to_prune
-from hyperloci.store.traversal import Traversal
 
 MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50
@@ -126,13 +124,13 @@ class Connections:
     def prune(self, *, dry_run: bool) -> PrunedEdges:
         """Remove automatic relations that faded or crowd a memory."""
         now = self.clock()
-        pruning = to_prune(self.store.connection, now)
+        pruning = self.store.pruning.find(now)
         if not dry_run:
             prune_edges(self.store, now=now)
         return PrunedEdges(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
 
     def _walk(self, relationship: str, direction: str) -> Walk:
-        label = known_label(Traversal(self.store.connection), relationship)
+        label = known_label(self.store.traversal, relationship)
         return Walk(label=label, direction=direction, scopes=self.scopes)
 
     def _member(self, index: int, member: Mapping[str, str]) -> Member:

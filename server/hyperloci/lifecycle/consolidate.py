@@ -26,8 +26,7 @@ from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.ageing import Ageing
-from hyperloci.store.consolidations import Consolidations, Progress
+from hyperloci.store.consolidations import Progress
 from hyperloci.store.set_aside import is_own_fault, reason_of
 
 _log = logging.getLogger(__name__)
@@ -103,7 +102,7 @@ class Consolidation:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._progress = Consolidations(store.connection, store.log)
+        self._progress = store.consolidations
         self.write = WritePath(store, settings, clock)
 
     def pending(self, limit: int = PENDING_LOOKED_AT) -> list[Progress]:
@@ -258,7 +257,7 @@ class Consolidation:
     def _move(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
         if node_ids:
             now = self._clock()
-            Ageing(self._store.connection, self._store.log).move(node_ids, after, now=now)
+            self._store.ageing.move(node_ids, after, now=now)
             self._store.log.add("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
 
     def _failed(self, progress: Progress, error: str) -> Consolidated:

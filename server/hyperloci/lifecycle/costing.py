@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.set_aside import Attempt, aside
+from hyperloci.store.set_aside import Attempt
 
 
 @contextlib.contextmanager
@@ -20,5 +20,6 @@ def costing_only(store: Store, node: Node, step: str, *, now: int) -> Iterator[A
     """
     scope_key = store.scopes.find(node.scope)
     assert scope_key is not None
-    with aside(store, scope_key, SetAsideKind.MEMORY, f"{step} {node.id}", now=now, node=node.key) as attempt:
+    subject = f"{step} {node.id}"
+    with store.set_aside.attempt(scope_key, SetAsideKind.MEMORY, subject, now=now, node=node.key) as attempt:
         yield attempt

@@ -19,7 +19,7 @@ from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.ageing import Ageing, Faded
+from hyperloci.store.ageing import Faded
 from hyperloci.store.nodes import RESTORE_DAYS
 from hyperloci.store.purge import expire
 from hyperloci.store.store import DECAY_EXPONENT
@@ -87,7 +87,7 @@ def days_until(confidence: float, rate: float, threshold: float) -> float | None
 
 def weak_facts(store: Store, scopes: Sequence[str], *, now: int, threshold: float, limit: int) -> list[WeakFact]:
     """Return the facts and decisions that are as likely wrong as right, the least sure first (B.15)."""
-    keys = ageing(store).weak(now, WEAK_CONFIDENCE, scopes, limit)
+    keys = store.ageing.weak(now, WEAK_CONFIDENCE, scopes, limit)
     nodes = store.nodes.by_keys(keys)
     return [_weak(nodes[key], now, threshold) for key in keys if key in nodes]
 
@@ -112,7 +112,7 @@ def prune(context: UpkeepContext, *, limit: int | None = None, dry_run: bool = F
         limit: forget no more than so many now.
         dry_run: change nothing.
     """
-    settings, now, aged = context.settings, context.clock(), ageing(context.store)
+    settings, now, aged = context.settings, context.clock(), context.store.ageing
     allowed = max(0, settings.prune_cap - aged.pruned_since(now - PRUNE_WINDOW_MS))
     if limit is not None:
         allowed = min(allowed, limit)
@@ -129,7 +129,7 @@ def prune(context: UpkeepContext, *, limit: int | None = None, dry_run: bool = F
 
 
 def _prune_all(context: UpkeepContext, faded: Sequence[Faded], now: int) -> list[NodeId]:
-    aged = ageing(context.store)
+    aged = context.store.ageing
     if faded and not context.dry_run:
         ensure_backup(context.store, context.settings, context.clock)
     pruned: list[NodeId] = []
@@ -159,7 +159,7 @@ def prune_step(context: UpkeepContext) -> int:
 
 def expire_step(context: UpkeepContext) -> int:
     """Delete for good what was forgotten over 30 days ago (SPEC-02.23)."""
-    aged, store = ageing(context.store), context.store
+    aged, store = context.store.ageing, context.store
     before = context.clock() - RESTORE_DAYS * MS_PER_DAY
     gone = 0
     while node_ids := aged.expired(before, PIECE):
@@ -175,7 +175,7 @@ def expire_step(context: UpkeepContext) -> int:
 
 def tiers_step(context: UpkeepContext) -> int:
     """Move what was recalled in a later session to the long term (requirements, F)."""
-    aged, store = ageing(context.store), context.store
+    aged, store = context.store.ageing, context.store
     moved = 0
     while found := aged.recalled_later(PIECE):
         now = context.clock()
@@ -194,8 +194,3 @@ def tiers_step(context: UpkeepContext) -> int:
         moved += len(found)
         context.breathe()
     return moved
-
-
-def ageing(store: Store) -> Ageing:
-    """Return the ageing of a store."""
-    return Ageing(store.connection, store.log)

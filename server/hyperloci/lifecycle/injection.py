@@ -20,7 +20,6 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.episodes import Episodes
 from hyperloci.store.sessions import Session
 
 if TYPE_CHECKING:
@@ -202,7 +201,6 @@ def _last_session(store: Store, session: Session, scopes: Sequence[str]) -> list
     """Return what the last session of this project was for and how it ended."""
     project = next((scope for scope in scopes if scope != GLOBAL_SCOPE), GLOBAL_SCOPE)
     earlier = (other for other in store.sessions.recent(project, limit=5) if other.id != session.id)
-    episodes = Episodes(store.connection)
     for other in earlier:
         outcomes = [
             _item(node)
@@ -211,7 +209,7 @@ def _last_session(store: Store, session: Session, scopes: Sequence[str]) -> list
         ]
         if outcomes:
             return outcomes
-        said = (episodes.first(other.key, Speaker.USER), episodes.last(other.key, Speaker.ASSISTANT))
+        said = (store.turns.first(other.key, Speaker.USER), store.turns.last(other.key, Speaker.ASSISTANT))
         items = [_item(node, limit=MAX_OUTCOME_CHARS) for node in said if node and not node.metadata.get("flags")]
         if items:
             return items

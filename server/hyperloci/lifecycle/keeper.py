@@ -21,7 +21,7 @@ from hyperloci.ingest.election import Election, lock_path
 from hyperloci.ingest.watch import SWITCH_SECONDS
 from hyperloci.lifecycle.step import Step, UpkeepContext
 from hyperloci.store import Store
-from hyperloci.store.connection import in_words
+from hyperloci.store.faults import in_words
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient

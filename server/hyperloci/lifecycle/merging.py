@@ -16,7 +16,6 @@ from hyperloci.lifecycle.entities import merge
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.entities import Entity
-from hyperloci.store.set_aside import aside
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import UpkeepContext
@@ -41,7 +40,7 @@ def merge_step(context: UpkeepContext) -> int:
             continue
         for one, other, score in alike(store, key):
             subject = f"merge {one.id} {other.id}"
-            with aside(store, key, SetAsideKind.MEMORY, subject, now=context.clock(), node=one.node_key):
+            with store.set_aside.attempt(key, SetAsideKind.MEMORY, subject, now=context.clock(), node=one.node_key):
                 kept, merged = (store.entities.get(each.node_key) for each in (one, other))
                 if kept is not None and merged is not None and _both_live(store, kept, merged):
                     reason = f"the names mean the same (cosine {score:.2f})"

@@ -16,7 +16,6 @@ from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository
 from hyperloci.ingest.project_token import known_token
 from hyperloci.store import Store
 from hyperloci.store.places import Place
-from hyperloci.store.trees import indexed_from
 
 SEEN_EVERY_MS: Final = MS_PER_DAY // 24
 """How often it is noted that a place was opened: a hook doesn't wait for the write lock each time."""
@@ -145,7 +144,7 @@ def _grown(store: Store, project: Project) -> Decision | None:
 def _adopted(store: Store, project: Project) -> Decision | None:
     """Return the scope that an older version of the program made for this very folder."""
     for scope, root in store.places.unplaced(project.former_ids):
-        folders = [Path(folder) for folder in (root, indexed_from(store, scope)) if folder]
+        folders = [Path(folder) for folder in (root, store.files.indexed_from(scope)) if folder]
         if any(_is_this(folder, project) for folder in folders[: 1 if folders and folders[0].exists() else 2]):
             return scope, "adopted"
     return None

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from hyperloci.ingest.linking import due_name, link_waiting
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.store import Store
-from hyperloci.store.pruning import PRUNED_AT_ONCE, Pruning, remove_edges, to_prune
-from hyperloci.store.stats import clear_meta, get_meta
+from hyperloci.store.pruning import PRUNED_AT_ONCE, Pruning
 
 PROSE: tuple[str, ...] = ("markdown", "text")
 
@@ -22,11 +21,11 @@ def link_step(context: UpkeepContext) -> int:
         key = store.scopes.find(scope)
         if key is None:
             continue
-        if get_meta(store.connection, due_name(key)) is not None:
+        if store.meta.get(due_name(key)) is not None:
             with store.transaction():
                 for kind in PROSE:
                     store.links.queue_kind(key, kind)
-                clear_meta(store.connection, due_name(key))
+                store.meta.drop(due_name(key))
         changed += _link(context, key)
     return changed
 
@@ -59,10 +58,10 @@ def prune_edges(store: Store, *, now: int, breathe: Callable[[], None] = lambda:
         breathe: called between two transactions.
     """
     removed = 0
-    for why, keys in reasons(to_prune(store.connection, now)).items():
+    for why, keys in reasons(store.pruning.find(now)).items():
         for start in range(0, len(keys), PRUNED_AT_ONCE):
             with store.transaction():
-                count = remove_edges(store.connection, keys[start : start + PRUNED_AT_ONCE])
+                count = store.pruning.remove(keys[start : start + PRUNED_AT_ONCE])
                 if count:
                     store.log.add("prune_edges", [], now=now, reasoning=f"{count} automatic relations {why}")
             removed += count

@@ -10,8 +10,6 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
-from hyperloci.store.consolidations import Consolidations
-from hyperloci.store.episodes import Episodes
 from hyperloci.store.sessions import Session
 
 EXCERPT_CHARS: Final = 600
@@ -54,7 +52,7 @@ class SessionReport:
 
 def session_report(store: Store, session: Session, present: Present) -> SessionReport:
     """Return a session in short; reading it reinforces nothing."""
-    episodes, marks = Episodes(store.connection), Consolidations(store.connection, store.log)
+    turns, marks = store.turns, store.consolidations
     progress = marks.progress(session.id)
     made = {origin: marks.made(session.key, origin, MAX_MEMORIES) for origin in ("extraction", "tool")}
     return SessionReport(
@@ -67,8 +65,8 @@ def session_report(store: Store, session: Session, present: Present) -> SessionR
         turns=session.next_seq,
         consolidated_turns=0 if progress is None else progress.through_seq,
         strategy=None if progress is None else progress.strategy,
-        asked=_excerpt(episodes.first(session.key, Speaker.USER)),
-        answered=_excerpt(episodes.last(session.key, Speaker.ASSISTANT)),
+        asked=_excerpt(turns.first(session.key, Speaker.USER)),
+        answered=_excerpt(turns.last(session.key, Speaker.ASSISTANT)),
         files=tuple(marks.changed_files(session.key, MAX_FILES)),
         extracted=tuple(present(made["extraction"])),
         remembered=tuple(present(made["tool"])),

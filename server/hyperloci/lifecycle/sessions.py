@@ -23,7 +23,6 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.episodes import Episodes, Twin
 from hyperloci.store.sessions import Session
-from hyperloci.store.set_aside import aside
 
 CONTEXT_CHARS: Final = 300
 """How much of the turn before helps to find a turn: 8 points of recall on LoCoMo; all of a long one costs BEAM two
@@ -84,7 +83,7 @@ def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], 
             uuid=turn.uuid,
             path=turn.path,
         )
-        with aside(store, scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now):
+        with store.set_aside.attempt(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now):
             new += add_saying(store, session_id, scope, saying, now=now) is not None
     return new
 
@@ -102,7 +101,7 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
     if prepared is None:
         return None
     session = _session(store, session_id, scope, saying.at, now)
-    episodes = Episodes(store.connection)
+    episodes = store.turns
     if _known(episodes, session, saying, episodes.twins(store.scopes.ensure(scope, now=now), prepared.text)):
         return None
     previous = episodes.last(session.key)
@@ -187,10 +186,9 @@ def end_session(
     store.sessions.end(session_id, now=now, status=status)
     if reason:
         store.sessions.set_metadata(session_id, end_reason=reason)
-    episodes = Episodes(store.connection)
-    kept = episodes.worth_keeping(session.key)
+    kept = store.turns.worth_keeping(session.key)
     if kept:
-        episodes.move_to_session(kept, now=now)
+        store.turns.move_to_session(kept, now=now)
         why = f"session {session_id} ended: it was recalled or extracted"
         store.log.add("tier", kept, now=now, from_tier=Tier.TASK, to_tier=Tier.SESSION, reasoning=why)
     return tuple(kept)

@@ -27,8 +27,7 @@ from hyperloci.lifecycle import backups, decay
 from hyperloci.lifecycle.pyramid import steps as pyramid
 from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, Step, UpkeepContext, UpkeepStoppedError
 from hyperloci.store import Store
-from hyperloci.store.connection import in_words
-from hyperloci.store.stats import get_meta, set_meta
+from hyperloci.store.faults import in_words
 
 _log = logging.getLogger(__name__)
 
@@ -214,12 +213,12 @@ def _note(context: UpkeepContext, report: StepReport) -> None:
     now = context.clock()
     note = {"at": now, "changed": report.changed, "error": report.error}
     with context.store.transaction():
-        set_meta(context.store.connection, _meta_name(report.name), json.dumps(note))
-        set_meta(context.store.connection, "last_upkeep", to_iso(now))
+        context.store.meta.set(_meta_name(report.name), json.dumps(note))
+        context.store.meta.set("last_upkeep", to_iso(now))
 
 
 def _is_due(store: Store, step: Step, now: int) -> bool:
-    noted = get_meta(store.connection, _meta_name(step.name))
+    noted = store.meta.get(_meta_name(step.name))
     if noted is None:
         return True
     last = json.loads(noted)

@@ -26,7 +26,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, O
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.ageing import PRUNE
-from hyperloci.store.consolidations import Consolidations, Progress
+from hyperloci.store.consolidations import Progress
 
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
@@ -78,7 +78,7 @@ class WritePath:
         self._store = store
         self._settings = settings
         self._clock = clock
-        self._progress = Consolidations(store.connection, store.log)
+        self._progress = store.consolidations
         self.conflicts = Conflicts(store, clock)
 
     # -- sessions ----------------------------------------------------------------------------------------------------

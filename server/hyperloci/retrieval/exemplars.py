@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.retrieval.intent import exemplars
 from hyperloci.store import Store
-from hyperloci.store.stats import get_meta, set_meta
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +29,7 @@ def are_kept(store: Store, model_id: str) -> bool:
 def keep(store: Store, model_id: str, vectors: NDArray[np.float32]) -> None:
     """Store the exemplars' vectors, a row each, in a transaction that the caller has begun."""
     packed = base64.b64encode(vectors.astype("<f2").tobytes()).decode("ascii")
-    set_meta(store.connection, NAME, f"{_head(model_id)}\n{packed}")
+    store.meta.set(NAME, f"{_head(model_id)}\n{packed}")
 
 
 def kept(store: Store, model_id: str) -> NDArray[np.float32] | None:
@@ -48,7 +47,7 @@ def kept(store: Store, model_id: str) -> NDArray[np.float32] | None:
 
 
 def _kept(store: Store, model_id: str) -> str | None:
-    head, _, packed = (get_meta(store.connection, NAME) or "").rpartition("\n")
+    head, _, packed = (store.meta.get(NAME) or "").rpartition("\n")
     return packed if head == _head(model_id) else None
 
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Final
 
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.node import Node
+from hyperloci.model.node import Candidate, Node
 from hyperloci.retrieval.routing import Route, Strategy
+from hyperloci.retrieval.scoring import Ranking, Scores
+from hyperloci.retrieval.times import Bounds
 from hyperloci.store import Store
+from hyperloci.store.bits import BoolArray
 from hyperloci.store.entities import Entity, squash
-from hyperloci.store.traversal import Traversal
 
 FROM_BEST: Final = 3
 """Hits that a walk begins at: an answer beside a worse one is rarely the answer."""
@@ -36,7 +39,43 @@ all that mention it costs LoCoMo up to half a point (docs/why.md)."""
 LOOKED_AT: Final = 100
 """Memories that speak of a thing, the latest, of which `REACHED` at most are taken."""
 
+IN_TIME: Final = 1.2
+"""Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
+was written on Monday speaks of Sunday."""
+
 _TYPES: Final = tuple(kind for kind in NodeType if kind is not NodeType.ENTITY)
+
+
+def expand(
+    store: Store,
+    route: Route,
+    nodes: Mapping[NodeKey, Candidate],
+    scores: Mapping[NodeKey, Scores],
+    allowed: BoolArray,
+    scopes: Sequence[str],
+) -> Ranking:
+    """Add what the best candidates are related to as the question asks; what lies in the time it names counts more."""
+    totals = {key: found.total for key, found in scores.items()}
+    reached = followed(store, route, totals, scopes)
+    reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
+    all_nodes = {**nodes, **store.nodes.candidates(reached)}
+    all_scores = {**scores, **{key: _reached(scores.get(key), value) for key, value in reached.items()}}
+    if route.bounds is None:
+        return all_nodes, all_scores
+    return all_nodes, {
+        key: replace(found, total=found.total * IN_TIME) if _within(route.bounds, all_nodes[key]) else found
+        for key, found in all_scores.items()
+    }
+
+
+def _reached(known: Scores | None, total: float) -> Scores:
+    spaces = known.spaces if known else {}
+    return Scores(spaces=spaces, parts={"e8": total}, total=total)
+
+
+def _within(bounds: Bounds, node: Candidate) -> bool:
+    after_it = bounds.before is None or node.event_time < bounds.before
+    return after_it and (bounds.after is None or node.event_time >= bounds.after)
 
 
 def followed(
@@ -51,8 +90,7 @@ def followed(
     if route.strategy not in (Strategy.CAUSAL, Strategy.TEMPORAL) or route.direction == "both":
         return {}
     best = sorted(scores, key=lambda key: (-scores[key], key))[:FROM_BEST]
-    known = Traversal(store.connection)
-    labels = [follow for follow in route.follow if known.has_label(follow.label)]
+    labels = [follow for follow in route.follow if store.traversal.has_label(follow.label)]
     reached: dict[NodeKey, float] = {}
     for key in best:
         for follow in labels:

@@ -14,7 +14,6 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit
 from hyperloci.model.sources import source_of
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.episodes import Episodes
 
 
 def present(
@@ -30,7 +29,7 @@ def present(
     positions = store.positions.of(keys)
     commits = store.files.commits_of(keys)
     stale = outdated(store, keys)
-    times = Episodes(store.connection).times(keys)
+    times = store.turns.times(keys)
     return [
         Hit(
             id=node.id,

@@ -7,7 +7,7 @@ import numpy as np
 from hyperloci.model.search import ByMeaning
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
-from hyperloci.store.filters import BoolArray
+from hyperloci.store.bits import BoolArray
 
 
 def by_meaning(store: Store, seen: QueryFingerprint, allowed: BoolArray, *, now: int) -> ByMeaning:

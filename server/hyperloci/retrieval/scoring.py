@@ -114,6 +114,10 @@ class Scores:
         return max(self.parts, key=lambda space: self.parts[space], default="e6")
 
 
+Ranking = tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]
+"""Candidates of a question, and what each of them scores."""
+
+
 def combine(
     spaces: SpaceScores, nodes: Mapping[NodeKey, Candidate], *, profile: str, wanted: Wanted | None = None
 ) -> dict[NodeKey, Scores]:

@@ -1,4 +1,8 @@
-"""One search: conditions, candidates, scores by space, an order, an account of it (B.04-B.08, E.06, E.08)."""
+"""The search, from a question to memories in order (B.04-B.08, E.06, E.08).
+
+`Searcher.find` is the whole of it: the question is seen as vectors, its intent told and its conditions made a bitmap;
+a strategy ranks candidates, the graph adds what the best lead to, and the best are taken, each text once.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import functools
 import itertools
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import numpy as np
@@ -19,24 +23,21 @@ from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Candidate, Node
 from hyperloci.model.search import ByMeaning
-from hyperloci.retrieval import exemplars, strategies
-from hyperloci.retrieval.following import followed
-from hyperloci.retrieval.fusion import fuse_spaces
+from hyperloci.retrieval import exemplars
+from hyperloci.retrieval.following import expand
 from hyperloci.retrieval.ids import by_id
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.reach import by_meaning
-from hyperloci.retrieval.routing import Route, route
-from hyperloci.retrieval.scoring import MEANING, Scores, combine, counts
-from hyperloci.retrieval.spacewise import Ranked, Spacewise
-from hyperloci.retrieval.speakers import wanted
-from hyperloci.retrieval.strategies import FIRST_SPACES, Stages, Strategy
-from hyperloci.retrieval.times import Bounds
+from hyperloci.retrieval.routing import route
+from hyperloci.retrieval.scoring import Scores
+from hyperloci.retrieval.spacewise import Spacewise
+from hyperloci.retrieval.strategies import FIRST_SPACES, Strategy, rank
 from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
-from hyperloci.store.filters import BoolArray
+from hyperloci.store.bits import BoolArray
 
 logger = logging.getLogger(__name__)
 
@@ -45,10 +46,6 @@ MAX_QUERY_CHARS: Final = 10_000
 
 AROUND_LIMIT: Final = 2_000
 """Nodes a relation filter reaches at most: three unbounded hops are half of a large graph."""
-
-IN_TIME: Final = 1.2
-"""Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
-was written on Monday speaks of Sunday."""
 
 
 class QueryEncoder(Protocol):
@@ -114,7 +111,7 @@ class Searcher:
             SIMILARITY if settings is None else settings.intent_similarity_threshold,
         )
 
-    def search(
+    def find(
         self,
         query: str,
         conditions: Conditions,
@@ -139,17 +136,25 @@ class Searcher:
             NotFoundError: `related_to` names no memory.
         """
         check_query(query, limit, profile, conditions)
-        seen, degraded = (None, self._off_reason) if self._encoder is None else self._see(query, quick=quick)
+        seen, degraded = self._see(query, quick=quick)
         with self._store.snapshot():
             intent = classify(query) if quick else self._intent(query, seen)
             allowed = self._allowed(conditions)
             look = Spacewise(self._store, query, seen, allowed, now=self._clock(), without=self._without)
             strategy = _strategy(conditions, look)
-            nodes, scores = self._ranked(look, strategy, conditions, query, limit, profile, allowed)
+            nodes, scores = rank(
+                look,
+                strategy,
+                profile=profile,
+                limit=limit,
+                first_space=conditions.first_space or "e1",
+                settings=self._settings,
+            )
             if strategy is Strategy.MULTI_SPACE:
-                nodes, scores = self._led_on(route(query, intent, self._clock()), conditions, allowed, nodes, scores)
-            ranked = sorted(nodes, key=lambda key: (-scores[key].total, key))
-            order = list(itertools.islice(_said_once(ranked, nodes), limit))
+                way = route(query, intent, self._clock())
+                nodes, scores = expand(self._store, way, nodes, scores, allowed, conditions.where.scopes)
+            best = sorted(nodes, key=lambda key: (-scores[key].total, key))
+            order = list(itertools.islice(_said_once(best, nodes), limit))
             if explain and not quick:
                 scores = _explained(look, {key: nodes[key] for key in order}, scores)
             found = self._store.nodes.by_keys(order)
@@ -163,78 +168,6 @@ class Searcher:
             nodes=tuple(found[key] for key in order),
             scores={key: scores[key] for key in order},
         )
-
-    def _ranked(
-        self,
-        look: Spacewise,
-        strategy: Strategy,
-        conditions: Conditions,
-        query: str,
-        limit: int,
-        profile: str,
-        allowed: BoolArray,
-    ) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
-        if strategy is Strategy.E1_ONLY:
-            spaces = strategies.meaning_alone(look, limit)
-            nodes = self._nodes(spaces)
-            return nodes, combine(spaces, nodes, profile=MEANING)
-        if strategy is Strategy.EMBEDDER_FIRST:
-            spaces = strategies.one_first(look, conditions.first_space or "e1", limit)
-            return self._nodes(spaces), _by_one(spaces)
-        if strategy is Strategy.PIPELINE:
-            return self._staged(look, profile, allowed)
-        spaces = strategies.every_space(look)
-        nodes = self._nodes(spaces)
-        if self._settings is not None and self._settings.fusion == "rrf":
-            spaces |= look.scores(strategies.scored_spaces(look), nodes)
-            fused = fuse_spaces(spaces, profile, self._settings)
-            return nodes, {key: _fused_scores(key, spaces, fused[key]) for key in nodes}
-        spaces |= _counting(look, nodes, profile)
-        return nodes, combine(spaces, nodes, profile=profile, wanted=wanted(query))
-
-    def _led_on(
-        self,
-        way: Route,
-        conditions: Conditions,
-        allowed: BoolArray,
-        nodes: dict[NodeKey, Candidate],
-        scores: dict[NodeKey, Scores],
-    ) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
-        """Add what the best hits are related to as the question asks; what lies in the time it names counts more."""
-        totals = {key: found.total for key, found in scores.items()}
-        reached = followed(self._store, way, totals, conditions.where.scopes)
-        reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
-        nodes = nodes | self._store.nodes.candidates(reached)
-        scores = scores | {key: _reached(scores.get(key), value) for key, value in reached.items()}
-        if way.bounds is None:
-            return nodes, scores
-        return nodes, {
-            key: replace(found, total=found.total * IN_TIME) if _within(way.bounds, nodes[key]) else found
-            for key, found in scores.items()
-        }
-
-    def _staged(
-        self, look: Spacewise, profile: str, allowed: BoolArray
-    ) -> tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]:
-        """Recall by E13, scan by E1, fuse by ranks, then order the best by E12 token by token."""
-        assert self._settings is not None
-        stages = Stages.of(self._settings)
-        spaces = strategies.recalled(look, stages, allowed)
-        nodes = self._nodes(spaces)
-        # E12 sees the last stage only: it costs most.
-        spaces |= look.scores([space for space in strategies.scored_spaces(look) if space != "e12"], nodes)
-        fused = fuse_spaces(spaces, profile, self._settings)
-        kept = sorted(fused, key=lambda key: (-fused[key], key))[: stages.fused]
-        nodes = {key: nodes[key] for key in kept}
-        spaces |= look.scores(["e12"], nodes)
-        return nodes, {
-            # What has no token states keeps its place behind what has.
-            key: _fused_scores(key, spaces, spaces.get("e12", {}).get(key, 0.0) + fused[key] / stages.fused)
-            for key in kept
-        }
-
-    def _nodes(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Candidate]:
-        return self._store.nodes.candidates(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
 
     def listed(self, conditions: Conditions, *, limit: int) -> Found:
         """Return what meets conditions, without a query: by file and line, then the latest first.
@@ -272,7 +205,9 @@ class Searcher:
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
     def _see(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
-        assert self._encoder is not None
+        """Return what the model makes of a question, or why there is nothing of it."""
+        if self._encoder is None:
+            return None, self._off_reason
         try:
             if not quick:
                 return self._encoder.embed_query_spaces(query), None
@@ -303,45 +238,12 @@ class Searcher:
         return bitmap
 
 
-def _counting(look: Spacewise, nodes: Mapping[NodeKey, Candidate], profile: str) -> dict[str, Ranked]:
-    """Return the scores in the spaces that the question speaks to, each of those memories that it counts for."""
-    subtypes = {node.subtype for node in nodes.values()}
-    spaces_of: dict[frozenset[str | None], list[str]] = {}
-    for space in strategies.scored_spaces(look):
-        if counting := frozenset(subtype for subtype in subtypes if counts(space, subtype, profile)):
-            spaces_of.setdefault(counting, []).append(space)
-    found: dict[str, Ranked] = {}
-    for counting, spaces in spaces_of.items():
-        found |= look.scores(spaces, {key: node for key, node in nodes.items() if node.subtype in counting})
-    return found
-
-
 def _strategy(conditions: Conditions, look: Spacewise) -> Strategy:
     """Return how to go about it: what was asked for, or what can be done without vectors."""
     chosen = conditions.strategy or (Strategy.EMBEDDER_FIRST if conditions.first_space else Strategy.MULTI_SPACE)
     if not look.has_vectors and conditions.first_space != "e6":
         return Strategy.MULTI_SPACE
     return Strategy(chosen)
-
-
-def _reached(known: Scores | None, total: float) -> Scores:
-    spaces = known.spaces if known else {}
-    return Scores(spaces=spaces, parts={"e8": total}, total=total)
-
-
-def _within(bounds: Bounds, node: Candidate) -> bool:
-    after_it = bounds.before is None or node.event_time < bounds.before
-    return after_it and (bounds.after is None or node.event_time >= bounds.after)
-
-
-def _by_one(spaces: Mapping[str, Ranked]) -> dict[NodeKey, Scores]:
-    (space, found), *_ = spaces.items()
-    return {key: Scores(spaces={space: value}, parts={space: value}, total=value) for key, value in found.items()}
-
-
-def _fused_scores(key: NodeKey, spaces: Mapping[str, Ranked], total: float) -> Scores:
-    seen = {space: found[key] for space, found in spaces.items() if key in found}
-    return Scores(spaces=seen, parts=seen, total=total)
 
 
 def _explained(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
@@ -18,8 +19,7 @@ from hyperloci.spaces.score import score
 from hyperloci.spaces.space import SPACES, Kind
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
-from hyperloci.store.bits import FloatArray, signs_of
-from hyperloci.store.filters import BoolArray
+from hyperloci.store.bits import BoolArray, FloatArray, signs_of
 from hyperloci.store.keyword_search import RESCORED, KeywordQuery
 
 Ranked = dict[NodeKey, float]
@@ -46,28 +46,6 @@ _RECENT: Final = re.compile(
 question or at an end: a heading such as `requests now carry an id` tells of a change."""
 
 
-class Said:
-    """A question's words in E6; without any, nothing is likely and all shares are 0."""
-
-    def __init__(self, query: KeywordQuery | None) -> None:
-        self._query = query
-
-    def likely(self) -> list[NodeKey]:
-        """Return the memories whose words of the question weigh most."""
-        return [] if self._query is None else self._query.likely(RESCORED).tolist()
-
-    def bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the share of a perfect answer's BM25 that no memory exceeds, keys ascending."""
-        return np.zeros(len(keys)) if self._query is None else self._query.bounds(keys) / self._query.ceiling
-
-    def shares(self, keys: Iterable[NodeKey]) -> Ranked:
-        """Return the BM25 of memories as shares of a perfect answer's; those without any are left out."""
-        if self._query is None:
-            return {}
-        scores, ceiling = self._query.scores(set(keys)), self._query.ceiling
-        return {NodeKey(key): score / ceiling for key, score in scores.items() if score > 0}
-
-
 class Spacewise:
     """The scores of one question in one store, each space's looked up at most once for a set of memories."""
 
@@ -83,9 +61,9 @@ class Spacewise:
     ) -> None:
         self._store = store
         self._terms = query_terms(text)
-        self._text = text
+        self.text = text
         self._seen = seen
-        self._allowed = allowed
+        self.allowed = allowed
         self._now = now
         self._without = frozenset(without)
         self._model = None if seen is None else store.vectors.find_model(seen.model_id)
@@ -95,24 +73,31 @@ class Spacewise:
         """Whether the question was seen by a model that has seen memories too."""
         return self._seen is not None and self._model is not None
 
-    # -- who is near -------------------------------------------------------------------------------------------------
-
-    @functools.cached_property
-    def said(self) -> Said:
-        """E6: return the question's words, looked up."""
-        return Said(None if "e6" in self._without else self._asked)
-
     @functools.cached_property
     def _asked(self) -> KeywordQuery | None:
-        return self._store.keyword_search.ask(self._terms, self._allowed)
+        return self._store.keyword_search.ask(self._terms, self.allowed)
+
+    @property
+    def _query(self) -> KeywordQuery | None:
+        """The question's words in E6; without any, nothing is likely and all shares are 0."""
+        return None if "e6" in self._without else self._asked
+
+    def candidates(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Candidate]:
+        """Return what is known of the memories that any of several spaces found."""
+        return self._store.nodes.candidates(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
+
+    # -- who is near -------------------------------------------------------------------------------------------------
+
+    def likely(self) -> list[NodeKey]:
+        """E6: return the memories whose words of the question weigh most."""
+        return [] if self._query is None else self._query.likely(RESCORED).tolist()
 
     def words(self, limit: int, also: Iterable[NodeKey] = ()) -> Ranked:
         """E6: return the best by BM25 as shares of a perfect answer's, and what `also` names whatever its rank."""
-        if "e6" in self._without:
+        if self._query is None:
             return {}
-        hits = self._store.keyword_search.search(self._terms, self._allowed, limit, also=also)
-        best = sorted(hits.scores.items(), key=lambda item: (-item[1], item[0]))
-        return {NodeKey(key): value / hits.ceiling for key, value in best if value > 0}
+        best, ceiling = self._query.best(limit, also=also), self._query.ceiling
+        return {NodeKey(key): score / ceiling for key, score in best.items() if score > 0}
 
     def near(self, space: str, limit: int, among: BoolArray | None = None, *, roughly: bool = False) -> Ranked:
         """Return the nearest in one space; a space without an index looks at all memories of a small set.
@@ -123,7 +108,7 @@ class Spacewise:
             among: look among these instead of all that the conditions allow.
             roughly: estimated scores will do, because every candidate is scored in this space afterwards.
         """
-        allowed = self._allowed if among is None else among
+        allowed = self.allowed if among is None else among
         if self._seen is None or self._model is None or space in self._without:
             return {}
         if space != "e1" and not self._speaks(space):
@@ -153,7 +138,7 @@ class Spacewise:
         if self._seen is None or self._model is None:
             return {}
         seen = self._seen
-        return _ranked(*self._store.sparse.search("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
+        return _ranked(*self._store.sparse.best_matches("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
 
     def _scored_whole(self, space: str, limit: int, allowed: BoolArray) -> Ranked:
         keys: Sequence[int] = np.flatnonzero(allowed).tolist()
@@ -164,6 +149,17 @@ class Spacewise:
         return dict(best[:limit])
 
     # -- how near everybody is ---------------------------------------------------------------------------------------
+
+    def bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        """E6: return the share of a perfect answer's BM25 that no memory exceeds, keys ascending."""
+        return np.zeros(len(keys)) if self._query is None else self._query.bounds(keys) / self._query.ceiling
+
+    def shares(self, keys: Iterable[NodeKey]) -> Ranked:
+        """E6: return the BM25 of memories as shares of a perfect answer's; those without any are left out."""
+        if self._query is None:
+            return {}
+        scores, ceiling = self._query.scores(set(keys)), self._query.ceiling
+        return {NodeKey(key): score / ceiling for key, score in scores.items() if score > 0}
 
     def estimates(self, keys: NDArray[np.int64]) -> FloatArray:
         """E1: return the cosines of memories by their codes alone; nan for those without a vector yet."""
@@ -196,9 +192,9 @@ class Spacewise:
 
     def _speaks(self, space: str) -> bool:
         if space == "e2":
-            return _RECENT.search(self._text) is not None
+            return _RECENT.search(self.text) is not None
         if space == "e3":
-            return temporal.moment_of(self._text) is not None
+            return temporal.moment_of(self.text) is not None
         if self._seen is None or self._model is None or space == "e4":
             return False
         if space == "e9":
@@ -247,7 +243,7 @@ class Spacewise:
             return {}
         if space == "e2":
             values = temporal.recency(times, self._now)
-        elif space == "e3" and (moment := temporal.moment_of(self._text)) is not None:
+        elif space == "e3" and (moment := temporal.moment_of(self.text)) is not None:
             values = temporal.periodic(times, moment)
         else:
             return {}

@@ -1,12 +1,12 @@
 """The four ways to answer a question: meaning alone, all spaces, four stages, one space first (E.06).
 
-Every strategy returns scores by space for its candidates; `scoring` and `fusion` put them in order.
+Every strategy finds candidates and has `scoring` or `fusion` make one score of those by space.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
-from hyperloci.retrieval.scoring import ON_PURPOSE
+from hyperloci.model.node import Candidate
+from hyperloci.retrieval.fusion import fuse_spaces
+from hyperloci.retrieval.scoring import MEANING, ON_PURPOSE, Ranking, Scores, combine, counts
 from hyperloci.retrieval.spacewise import Ranked, Spacewise
+from hyperloci.retrieval.speakers import wanted
 from hyperloci.spaces.space import SPACES
-from hyperloci.store.filters import BoolArray
 
 POOL: Final = 100
 """Candidates a space: with fewer, hits are lost that the other space would have lifted; more change nothing."""
@@ -69,29 +71,102 @@ class Stages:
         return cls(recall=settings.pipeline_recall, scan=settings.pipeline_scan, fused=settings.pipeline_fused)
 
 
-def meaning_alone(look: Spacewise, limit: int) -> dict[str, Ranked]:
-    """Return the nearest by E1 and nothing else."""
-    return {"e1": look.near("e1", max(POOL, limit))}
+def rank(
+    look: Spacewise, strategy: Strategy, *, profile: str, limit: int, first_space: str, settings: Settings | None
+) -> Ranking:
+    """Return the candidates that a strategy finds, and what each of them scores.
+
+    Args:
+        look: the question in the store.
+        strategy: how to go about it.
+        profile: from which side to look (`profiles.PROFILES`).
+        limit: how many hits are wanted.
+        first_space: the one that leads, where one does.
+        settings: sizes and weights that a user may change.
+    """
+    pool = max(POOL, limit)
+    if strategy is Strategy.E1_ONLY:
+        nearest = {"e1": look.near("e1", pool)}
+        nodes = look.candidates(nearest)
+        return nodes, combine(nearest, nodes, profile=MEANING)
+    if strategy is Strategy.EMBEDDER_FIRST:
+        found = look.words(pool) if first_space == "e6" else look.near(first_space, pool)
+        return look.candidates({first_space: found}), _scores_of_one(first_space, found)
+    if strategy is Strategy.PIPELINE:
+        assert settings is not None
+        return _rank_in_stages(look, profile, settings)
+    return _rank_by_all(look, profile, settings)
+
+
+def _rank_by_all(look: Spacewise, profile: str, settings: Settings | None) -> Ranking:
+    spaces = every_space(look)
+    nodes = look.candidates(spaces)
+    if settings is not None and settings.fusion == "rrf":
+        spaces |= look.scores(scored_spaces(look), nodes)
+        fused = fuse_spaces(spaces, profile, settings)
+        return nodes, {key: _fused_scores(key, spaces, fused[key]) for key in nodes}
+    spaces |= _counting(look, nodes, profile)
+    return nodes, combine(spaces, nodes, profile=profile, wanted=wanted(look.text))
+
+
+def _rank_in_stages(look: Spacewise, profile: str, settings: Settings) -> Ranking:
+    """Recall by E13, scan by E1, fuse by ranks, then order the best by E12 token by token."""
+    stages = Stages.of(settings)
+    spaces = recalled(look, stages)
+    nodes = look.candidates(spaces)
+    # E12 sees the last stage only: it costs most.
+    spaces |= look.scores([space for space in scored_spaces(look) if space != "e12"], nodes)
+    fused = fuse_spaces(spaces, profile, settings)
+    kept = sorted(fused, key=lambda key: (-fused[key], key))[: stages.fused]
+    nodes = {key: nodes[key] for key in kept}
+    spaces |= look.scores(["e12"], nodes)
+    return nodes, {
+        # What has no token states keeps its place behind what has.
+        key: _fused_scores(key, spaces, spaces.get("e12", {}).get(key, 0.0) + fused[key] / stages.fused)
+        for key in kept
+    }
+
+
+def _counting(look: Spacewise, nodes: Mapping[NodeKey, Candidate], profile: str) -> dict[str, Ranked]:
+    """Return the scores in the spaces that the question speaks to, each of those memories that it counts for."""
+    subtypes = {node.subtype for node in nodes.values()}
+    spaces_of: dict[frozenset[str | None], list[str]] = {}
+    for space in scored_spaces(look):
+        if counting := frozenset(subtype for subtype in subtypes if counts(space, subtype, profile)):
+            spaces_of.setdefault(counting, []).append(space)
+    found: dict[str, Ranked] = {}
+    for counting, spaces in spaces_of.items():
+        found |= look.scores(spaces, {key: node for key, node in nodes.items() if node.subtype in counting})
+    return found
+
+
+def _scores_of_one(space: str, found: Ranked) -> dict[NodeKey, Scores]:
+    return {key: Scores(spaces={space: value}, parts={space: value}, total=value) for key, value in found.items()}
+
+
+def _fused_scores(key: NodeKey, spaces: Mapping[str, Ranked], total: float) -> Scores:
+    seen = {space: found[key] for space, found in spaces.items() if key in found}
+    return Scores(spaces=seen, parts=seen, total=total)
 
 
 def every_space(look: Spacewise) -> dict[str, Ranked]:
     """Return the scores by E1 and E6 of the most promising of what they and the helping spaces have found."""
     helpers = [look.near(space, FEW, roughly=True) for space in _helpers(look)]
-    found = set(itertools.chain(look.near("e1", NEAREST, roughly=True), look.said.likely(), *helpers))
+    found = set(itertools.chain(look.near("e1", NEAREST, roughly=True), look.likely(), *helpers))
     keys = np.array(sorted(found), np.int64)
     best = keys[np.lexsort((keys, -_promises(look, keys)))[:PROMISING]]
     lifted = itertools.chain.from_iterable(itertools.islice(helper, LIFTED) for helper in helpers)
     kept = list(dict.fromkeys((*(NodeKey(key) for key in best.tolist()), *lifted)))
-    return {"e1": look.cosines(kept), "e6": look.said.shares(kept)}
+    return {"e1": look.cosines(kept), "e6": look.shares(kept)}
 
 
 def _promises(look: Spacewise, keys: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return what memories, keys ascending, are likely to score, as `scoring` will have it."""
-    near, words = look.estimates(keys), LIKELY_SHARE * look.said.bounds(keys)
+    near, words = look.estimates(keys), LIKELY_SHARE * look.bounds(keys)
     # Words stand in for the meaning of what has no vector yet: what they are likely to reach would count twice, and
     # what was just indexed hide what answers, so they are counted.
     unseen = np.flatnonzero(np.isnan(near))
-    exact = look.said.shares(NodeKey(key) for key in keys[unseen].tolist())
+    exact = look.shares(NodeKey(key) for key in keys[unseen].tolist())
     words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
     # What somebody asked to be remembered counts more, or a decision is lost among a hundred functions of its subject.
     return (near + words) * np.where(look.told(keys), ON_PURPOSE, 1.0)
@@ -105,22 +180,15 @@ def _helpers(look: Spacewise) -> list[str]:
     return [*(["e9"] if look.misspelled else []), "e13"]
 
 
-def one_first(look: Spacewise, space: str, limit: int) -> dict[str, Ranked]:
-    """Return what one space finds nearest (E.14)."""
-    if space == "e6":
-        return {"e6": look.words(max(POOL, limit))}
-    return {space: look.near(space, max(POOL, limit))}
-
-
-def recalled(look: Spacewise, stages: Stages, allowed: BoolArray) -> dict[str, Ranked]:
+def recalled(look: Spacewise, stages: Stages) -> dict[str, Ranked]:
     """Return what two stages leave: E13 (with E6) recalls, a scan of E1's codes keeps the nearest of these.
 
     The scores by E1 and E6 are those of the memories kept; without any recalled, E1 looks at all.
     """
     found = dict.fromkeys((*look.near("e13", stages.recall), *look.words(min(stages.recall, stages.scan))))
-    among = np.zeros(len(allowed), np.bool_)
+    among = np.zeros(len(look.allowed), np.bool_)
     among[[int(key) for key in found]] = True
-    meaning = look.near("e1", stages.scan, among & allowed if found else allowed)
+    meaning = look.near("e1", stages.scan, among & look.allowed if found else look.allowed)
     # What has no vector yet was recalled by its words and must not be lost to a scan that can't see it.
     unseen = [key for key in look.words(FEW) if key not in meaning]
     kept: Sequence[NodeKey] = [*meaning, *unseen]

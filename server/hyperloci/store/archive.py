@@ -9,15 +9,19 @@ chunk stays where it was.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.errors import NotFoundError, StoreBusyError, StoreCorruptError, StoreError, StoreFullError
 from hyperloci.model.pyramid import ArchivePlace
+
+if TYPE_CHECKING:
+    import zstandard
 
 LEVEL: Final = 12
 """Of zstd: on chunks of ten turns 19 saves 1 % more and takes three times as long."""
@@ -27,6 +31,11 @@ LOCK_SECONDS: Final = 30.0
 
 RESERVE: Final = 24
 """Bytes kept free behind a chunk: what is left when a turn is blanked must fit, also if it packs a little worse."""
+
+MAX_BYTES: Final = 256 << 20
+"""What one chunk may come to: far above a micro-chunk of the longest turns, and no bomb."""
+
+PIECE: Final = 1 << 16
 
 _SKIPPABLE: Final = b"\x50\x2a\x4d\x18"
 _SKIPPABLE_HEADER: Final = 8
@@ -171,14 +180,10 @@ class Archive:
 
 
 def _packed(line: Line) -> bytes:
-    from hyperloci.store.pack import compress
-
     return compress(json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n", LEVEL)
 
 
 def _unpacked(frame: bytes) -> bytes:
-    from hyperloci.store.pack import decompress
-
     return decompress(frame)
 
 
@@ -196,8 +201,6 @@ def _padded(frame: bytes, length: int) -> bytes:
 
 def _frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
     """Yield where the chunks of a file are: a frame and the room behind it; what a dying process left is none."""
-    from hyperloci.store.pack import frame_length
-
     position = 0
     while length := frame_length(data, position):
         room = position + length
@@ -244,3 +247,50 @@ def _told(path: Path) -> Iterator[None]:
 
         kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
         raise kind(f"{path} cannot be written: {error.strerror}.") from error
+
+
+def compress(data: bytes, level: int) -> bytes:
+    """Return one zstd frame, with its length and a checksum."""
+    import zstandard
+
+    compressor = zstandard.ZstdCompressor(level=level, write_checksum=True, write_content_size=True)
+    return compressor.compress(data)
+
+
+@functools.cache
+def _decompressor() -> zstandard.ZstdDecompressor:
+    import zstandard
+
+    return zstandard.ZstdDecompressor()
+
+
+def decompress(data: bytes) -> bytes:
+    """Return what the first frame of `data` holds.
+
+    Raises:
+        ValueError: it is no whole frame.
+    """
+    import zstandard
+
+    try:
+        if zstandard.get_frame_parameters(data).content_size > MAX_BYTES:
+            raise ValueError("more than a chunk can be")
+        return _decompressor().decompress(data)
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from error
+
+
+def frame_length(data: bytes, start: int = 0) -> int:
+    """Return how many bytes the frame takes that begins at `start`; 0 where it is torn or none."""
+    import zstandard
+
+    reader = _decompressor().decompressobj()
+    position = start
+    try:
+        # By pieces: given all that follows, it would copy it for every frame.
+        while position < len(data) and not reader.eof:
+            reader.decompress(data[position : position + PIECE])
+            position += PIECE
+    except zstandard.ZstdError:
+        return 0
+    return min(position, len(data)) - len(reader.unused_data) - start if reader.eof else 0

@@ -1,4 +1,4 @@
-"""Packed signs of vectors, and what they add up to with vectors of floats."""
+"""Arrays: bitmaps over node keys, packed signs of vectors, and what those add up to with vectors of floats."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float32]
+BoolArray = NDArray[np.bool_]
 
 _BYTES: Final = np.unpackbits(np.arange(256, dtype=np.uint8)[:, np.newaxis], axis=1, bitorder="little").astype(
     np.float32
@@ -50,3 +51,8 @@ def sums_of_set(packed: NDArray[np.uint8], vectors: FloatArray) -> tuple[NDArray
     for place, column in enumerate(columns):
         sums += np.take(table[place], column, axis=0, out=more, mode="clip")
     return sums, step
+
+
+def key_array(text: str | None) -> NDArray[np.int64]:
+    """Turn a group_concat of keys into an array."""
+    return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)

@@ -1,8 +1,11 @@
-"""How what is looked up by node key is cut into blocks: known to those who never load numpy, too."""
+"""Numbers of the fingerprints that those know, too, who never load numpy."""
 
 from __future__ import annotations
 
 from typing import Final
 
 BLOCK_ROWS: Final = 8_192
-"""Node keys a block of codes: 393 KB at 384 bits, one read of which costs about a millisecond."""
+"""Node keys in a block of codes: 393 KB at 384 bits, one read of which costs about a millisecond."""
+
+MAX_ATTEMPTS: Final = 3
+"""A text that failed so often is given up, with the reason beside it; a change of the text tries anew."""

@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.bits import BoolArray, FloatArray
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.connection import is_reading
 
@@ -44,7 +44,6 @@ _ZERO: Final = 1 << (_QUERY_BITS - 1)
 _BIT: Final = np.arange(_QUERY_BITS)
 _WORTH: Final = np.float32(2) ** _BIT.astype(np.float32)
 
-BoolArray = NDArray[np.bool_]
 Words = NDArray[np.uint64]
 
 

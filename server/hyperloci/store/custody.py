@@ -19,6 +19,8 @@ from typing import Final
 
 from hyperloci.clock import system_clock
 from hyperloci.errors import HyperlociError, StoreMovedError
+from hyperloci.store.database.copies import back_up
+from hyperloci.store.database.meta import Meta
 
 logger = logging.getLogger(__name__)
 
@@ -177,22 +179,19 @@ class Custody:
             return False
         if change is Change.LOG_GONE:
             with contextlib.closing(self._afresh()) as connection:
-                connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)", (SAVED, str(self._log)))
+                Meta(connection).set(SAVED, str(self._log))
         return True
 
     def _saved_by_another(self) -> bool:
         """Tell whether another process has brought the log that is gone into the file, before a new one was begun."""
         with contextlib.closing(self._afresh()) as connection:
-            row = connection.execute("SELECT value FROM meta WHERE name = ?", (SAVED,)).fetchone()
-        return row is not None and row[0] == str(self._log)
+            return Meta(connection).get(SAVED) == str(self._log)
 
     def _afresh(self) -> sqlite3.Connection:
         return sqlite3.connect(self._real, timeout=1.0, isolation_level=None)
 
     def _rescue(self) -> Path:
         """Copy what the connection sees to a file beside the database, unless that was done since the last write."""
-        from hyperloci.store.migrate import back_up
-
         key = (self._real, self._main, self._event)
         target, when = _rescues.get(key, (None, -1.0))
         if target is None or when < self._wrote_at or not target.exists():

@@ -1,32 +1,103 @@
-"""The edge round a façade over the store: whatever a use case does, SQLite's errors leave it as ours."""
+"""The edge where SQLite's errors become ours: translating one, a block's, or those of a whole façade over the store."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import logging
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import FunctionType
-from typing import Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, Final, ParamSpec, TypeVar
 
-from hyperloci.errors import BadRequestError, StoreError
-from hyperloci.store.connection import read_leniently, translated
-from hyperloci.store.store import Store
+from hyperloci.errors import (
+    BadRequestError,
+    HyperlociError,
+    StoreBusyError,
+    StoreCorruptError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+)
 
+logger = logging.getLogger(__name__)
 
-class Facade(Protocol):
-    """What stands over one store."""
-
-    store: Store
-
-
-F = TypeVar("F", bound=Facade)
 C = TypeVar("C", bound=type)
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_FAULTS: Final[tuple[tuple[frozenset[int], type[StoreError]], ...]] = (
+    # PROTOCOL: too many processes raced to open the write-ahead log; the next try is likely to win.
+    (frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}), StoreBusyError),
+    # IOERR_SHMSIZE: the index of the write-ahead log could not grow.
+    (frozenset({sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}), StoreFullError),
+    (
+        frozenset({sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH}),
+        StoreReadOnlyError,
+    ),
+    (frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}), StoreCorruptError),
+)
+
+_PRIMARY_CODE_MASK: Final = 0xFF
+"""SQLite's extended result codes keep the primary one in the low byte."""
+
+
+def translate(error: Exception, path: object = None) -> StoreError:
+    """Return our error for one of SQLite's, in our words: SQLite's own tell a caller nothing to do."""
+    where = f" Database: {path}." if path is not None else ""
+    kind = _kind(error)
+    if kind is StoreError:
+        return StoreError(f"The database could not do it: {error}.{where}")
+    logger.debug("SQLite said: %s", error)
+    return kind(f"{(kind.__doc__ or '').strip()}{where}")
+
+
+def _kind(error: Exception) -> type[StoreError]:
+    code = getattr(error, "sqlite_errorcode", None)
+    if code is not None:
+        for codes, kind in _FAULTS:
+            if code in codes or code & _PRIMARY_CODE_MASK in codes:
+                return kind
+    return StoreError
+
+
+def in_words(error: BaseException) -> str:
+    """Return what to tell of any error: our words for SQLite's, its own for ours, with its type for others."""
+    if isinstance(error, sqlite3.Error):
+        return str(translate(error))
+    if isinstance(error, HyperlociError | OSError):
+        return str(error) or type(error).__name__
+    return f"{type(error).__name__}: {error}"
+
+
+@contextlib.contextmanager
+def translated(path: object = None) -> Iterator[None]:
+    """Raise SQLite's errors as ours."""
+    try:
+        yield
+    except (sqlite3.Error, sqlite3.Warning) as error:
+        raise translate(error, path) from error
+
+
+_LENIENT: Final = functools.partial(str, encoding="utf-8", errors="replace")
+"""Reads text that is not UTF-8, at half the speed."""
+
+
+def read_leniently(connection: sqlite3.Connection, error: Exception) -> bool:
+    """From now on read bytes that are not UTF-8 as U+FFFD; return whether that is what the error is about.
+
+    No program of ours writes such a text, but a damaged disk or another program may.
+    """
+    said = str(error.__cause__ if isinstance(error, StoreError) else error)
+    if connection.text_factory is not str or not said.startswith("Could not decode to UTF-8"):
+        return False
+    logger.warning("the database holds text that is not UTF-8; what can't be read of it is shown as U+FFFD")
+    connection.text_factory = _LENIENT
+    return True
+
 
 def use_cases(facade: C) -> C:
-    """Make every public method of a class raise SQLite's errors as ours (a class decorator).
+    """Make every public method of a class with a `store` raise SQLite's errors as ours (a class decorator).
 
     It takes the class as a whole, so that a method that is added later can't be forgotten.
     """
@@ -36,9 +107,9 @@ def use_cases(facade: C) -> C:
     return facade
 
 
-def _guarded(method: Callable[Concatenate[F, P], R]) -> Callable[Concatenate[F, P], R]:
+def _guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     @functools.wraps(method)
-    def run(self: F, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             with translated(self.store.path):
                 try:

@@ -1,4 +1,9 @@
-"""Indexed files, the snippets made of them, and the commits that changed them."""
+"""Indexed files, the snippets made of them, the commits that changed them, and the folder that they were read from.
+
+All worktrees of a repository are one project, whose table of files shows one tree at a time: the one that was indexed
+last. What stands in another tree only is forgotten then, and comes back with its ids and vectors when that one is
+indexed again. A session in another tree is told whose files it is shown.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
+from hyperloci.store.database.meta import Meta
+from hyperloci.store.paths import as_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +70,28 @@ class FilePiece:
 MAX_VALUES: Final = 500
 """Values bound in one statement; SQLite's own limit was 999 for long."""
 
+_INDEXED_FROM: Final = "indexed_from."
+"""In the table of named values, before the scope's id."""
+
 
 class Files:
     """The indexed files of one database. Every write expects to run inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
+        self._meta = Meta(connection)
+
+    def indexed_from(self, scope_id: str) -> str | None:
+        """Return the folder whose files a project's are, None where none were indexed."""
+        return self._meta.get(_INDEXED_FROM + scope_id)
+
+    def is_indexed_from(self, scope_id: str, root: str) -> bool:
+        """Tell whether a project's files are those of the folder `root`."""
+        return self.indexed_from(scope_id) == as_text(root)
+
+    def note_tree(self, scope_id: str, root: str) -> None:
+        """Note that a project's files are those of the folder `root`."""
+        self._meta.set(_INDEXED_FROM + scope_id, as_text(root))
 
     def all(self, scope_key: int) -> dict[str, IndexedFile]:
         """Return a project's indexed files by path."""

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.search import Where
+from hyperloci.store.bits import BoolArray, key_array
 from hyperloci.store.connection import is_reading
+from hyperloci.store.database.meta import RESTORED_AT
 from hyperloci.store.entities import fold, squash
 
-BoolArray = NDArray[np.bool_]
 Condition = tuple[str, tuple[Any, ...]]
 
 MAX_PATTERN_CHARS: Final = 500
@@ -31,9 +31,6 @@ _LATEST: Final = 2**62
 
 MAX_CHANGES: Final = 8_192
 """So many changed nodes are looked at one by one; more, and all are."""
-
-RESTORED_AT: Final = "restored_at"
-"""The name of the time of the last restore: what came back has a count of changes of its own."""
 
 _POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
 # From the few edges outwards, once: from each node inwards it would be a look-up a node.
@@ -345,8 +342,3 @@ class Filters:
         bitmap = np.zeros(last + 1, np.bool_)
         bitmap[key_array(text)] = True
         return bitmap
-
-
-def key_array(text: str | None) -> NDArray[np.int64]:
-    """Turn a group_concat of keys into an array."""
-    return np.fromstring(text, np.int64, sep=",") if text else np.empty(0, np.int64)

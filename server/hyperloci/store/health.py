@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import StoreCorruptError
-from hyperloci.store.connection import translate
+from hyperloci.store.faults import translate
 from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
 
@@ -101,12 +101,12 @@ EMPTIED: Final = frozenset(
 """References that a row can do without."""
 
 
-def integrity(connection: sqlite3.Connection) -> list[str]:
+def integrity(store: Store) -> list[str]:
     """Return what SQLite finds wrong with the file and the keyword index; empty when all is well."""
-    problems = [row[0] for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+    problems = [row[0] for row in store.connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
     try:
         # Rank 1: compared with the table it indexes too, not only with itself.
-        connection.execute("INSERT INTO keyword_index(keyword_index, rank) VALUES ('integrity-check', 1)")
+        store.connection.execute("INSERT INTO keyword_index(keyword_index, rank) VALUES ('integrity-check', 1)")
     except sqlite3.DatabaseError as error:
         if not isinstance(translate(error), StoreCorruptError):
             raise

@@ -18,8 +18,9 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperloci.store.bits import BoolArray, key_array
 from hyperloci.store.connection import is_reading
-from hyperloci.store.filters import RESTORED_AT, BoolArray, key_array
+from hyperloci.store.database.meta import RESTORED_AT
 
 K1: Final = 1.2
 B: Final = 0.75
@@ -49,14 +50,6 @@ KeyArray = NDArray[np.integer[Any]]
 
 _SET_BITS: Final = 62
 """Terms that a number tells apart; of a longer question, terms so far from each other are looked for together."""
-
-
-@dataclass(frozen=True, slots=True)
-class KeywordHits:
-    """Nodes by BM25 score, best first, and the score that no document exceeds for the query."""
-
-    scores: dict[int, float]
-    ceiling: float
 
 
 @dataclass(slots=True)
@@ -102,23 +95,10 @@ class KeywordSearch:
         whole = {term: keys for term, keys in postings.items() if frequencies[term] < POSTING_BUDGET}
         return KeywordQuery(self._connection, weights, postings, whole, average, self._sums)
 
-    def search(self, terms: Sequence[str], allowed: BoolArray, limit: int, *, also: Iterable[int] = ()) -> KeywordHits:
-        """Return the best nodes among the allowed ones, ties by key.
-
-        Args:
-            terms: analysed query terms (`analysis.query_terms`).
-            allowed: bitmap over node keys.
-            limit: how many at most.
-            also: nodes to score whether or not they are among the best; what they lack scores 0.
-        """
+    def rank(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> dict[int, float]:
+        """Return the best of the allowed nodes for analysed terms with their BM25, best first, ties by key."""
         query = self.ask(terms, allowed)
-        if query is None:
-            return KeywordHits({}, 1.0)
-        among = {int(key) for key in also}
-        scored = query.scores(among.union(query.likely(max(RESCORED, limit)).tolist()))
-        best = sorted(scored.items(), key=lambda item: (-item[1], item[0]))
-        kept = {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
-        return KeywordHits(kept, query.ceiling)
+        return {} if query is None else query.best(limit)
 
     def _collection(self) -> tuple[int, float]:
         # The vocabulary's statistics count living and forgotten nodes alike, and so do these.
@@ -269,6 +249,18 @@ class KeywordQuery:
             return found
         likely = np.flatnonzero(values >= np.partition(values, len(values) - limit)[len(values) - limit])
         return found[likely[np.lexsort((-found[likely], -values[likely]))[:limit]]]
+
+    def best(self, limit: int, *, also: Iterable[int] = ()) -> dict[int, float]:
+        """Return the BM25 of the best nodes, best first, ties by key.
+
+        Args:
+            limit: how many at most.
+            also: nodes to score whether or not they are among the best; what they lack scores 0.
+        """
+        among = {int(key) for key in also}
+        scored = self.scores(among.union(self.likely(max(RESCORED, limit)).tolist()))
+        best = sorted(scored.items(), key=lambda item: (-item[1], item[0]))
+        return {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
 
     def bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return a score that a node does not exceed, as if it said its terms and nothing else, for keys ascending."""

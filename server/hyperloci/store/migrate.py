@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import os
 import re
 import sqlite3
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from hyperloci.clock import Clock
-from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError, StoreVersionError
-from hyperloci.store.connection import APPLICATION_ID, LOCK_SUFFIX, refuse_foreign, transaction, translated
-
-LOCK_SECONDS = 30.0
-"""How long a process waits for another that migrates, or for the end of a copy that can't go on."""
+from hyperloci.errors import StoreBusyError, StoreError, StoreVersionError
+from hyperloci.store.connection import APPLICATION_ID, LOCK_SUFFIX, refuse_foreign, transaction
+from hyperloci.store.database.copies import LOCK_SECONDS, back_up
+from hyperloci.store.faults import translated
 
 _CODES_ANEW = 9
 """The step that codes have another form after: they are made of the vectors, which SQL can't."""
@@ -179,63 +176,3 @@ def split_statements(sql: str) -> Iterator[str]:
             pending = ""
     if pending.strip() and not all(line.strip().startswith("--") or not line.strip() for line in pending.splitlines()):
         yield pending
-
-
-def back_up(connection: sqlite3.Connection, target: Path) -> Path:
-    """Copy the whole database to `target` while it is in use; the copy is complete or not there.
-
-    Raises:
-        BadRequestError: the target is the database itself.
-        StoreError: it can't be written there.
-    """
-    if _is_database_of(connection, target):
-        raise BadRequestError(f"{target} is the database itself: give another file.")
-    partial = target.with_name(target.name + ".partial")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        partial.unlink(missing_ok=True)
-        partial.touch(mode=0o600, exist_ok=False)
-        with translated(target), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
-            copy_database(connection, copy)
-            # A file by itself, without a write-ahead log beside it.
-            copy.execute("PRAGMA journal_mode = DELETE")
-        _sync(partial)
-        for suffix in ("-wal", "-shm"):
-            # The log of a file that lay there before would be replayed into the new one.
-            Path(f"{target}{suffix}").unlink(missing_ok=True)
-        partial.replace(target)
-    except OSError as error:
-        kind = StoreFullError if error.errno in (errno.ENOSPC, errno.EDQUOT) else StoreError
-        raise kind(f"{target} cannot be written: {error.strerror}.") from error
-    finally:
-        for leftover in (partial, f"{partial}-wal", f"{partial}-shm", f"{partial}-journal"):
-            with contextlib.suppress(OSError):
-                Path(leftover).unlink(missing_ok=True)
-    return target
-
-
-def copy_database(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Copy a whole database over another one in one transaction.
-
-    Raises:
-        StoreBusyError: one of the two was locked for too long.
-    """
-    deadline = time.monotonic() + LOCK_SECONDS
-
-    def give_up(status: int, remaining: int, total: int) -> None:
-        # Left to itself, sqlite3 tries for ever.
-        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED) and time.monotonic() >= deadline:
-            raise StoreBusyError
-
-    source.backup(target, progress=give_up)
-
-
-def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
-    file = connection.execute("SELECT file FROM pragma_database_list WHERE name = 'main'").fetchone()[0]
-    return bool(file) and target.exists() and os.path.samefile(file, target)
-
-
-def _sync(path: Path) -> None:
-    # Opened for writing: Windows refuses to flush a file that is open for reading only.
-    with open(path, "r+b") as file:
-        os.fsync(file.fileno())

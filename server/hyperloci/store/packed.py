@@ -77,7 +77,7 @@ def _archived(database: Path, place: ArchivePlace) -> Sequence[str | None]:
 def pack(turns: Sequence[Any]) -> bytes:
     """Return turns (`model.turn.Turn`) as the bytes of a warm chunk: CTF v1 under zstd."""
     from hyperloci.model import ctf
-    from hyperloci.store.pack import compress
+    from hyperloci.store.archive import compress
 
     text = ctf.encode(turns, ("role", "kind", "time", "path", "content"))
     return compress(text.encode("utf-8", "surrogatepass"), CTF_LEVEL)
@@ -90,6 +90,6 @@ def unpack(data: bytes) -> Sequence[Any]:
         BadRequestError, ValueError: the bytes are damaged.
     """
     from hyperloci.model import ctf
-    from hyperloci.store.pack import decompress
+    from hyperloci.store.archive import decompress
 
     return ctf.decode(decompress(data).decode("utf-8", "surrogatepass"))

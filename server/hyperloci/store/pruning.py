@@ -54,30 +54,6 @@ SELECT DISTINCT fades FROM ranked WHERE place > {MAX_EDGES} AND fades IS NOT NUL
 """
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Pruning:
-    """Keys of the edges to prune: faded below the floor, and beyond the fifty surest of a memory."""
-
-    faded: tuple[int, ...]
-    crowded: tuple[int, ...]
-
-
-def to_prune(connection: sqlite3.Connection, now: int) -> Pruning:
-    """Return what pruning would remove now; it reads only."""
-    faded = tuple(row[0] for row in connection.execute(_FADED, (now,)))
-    gone = set(faded)
-    crowded = tuple(row[0] for row in connection.execute(_CROWDED, (now,)) if row[0] not in gone)
-    return Pruning(faded=faded, crowded=crowded)
-
-
-def remove_edges(connection: sqlite3.Connection, keys: tuple[int, ...]) -> int:
-    """Remove those of these edges that nobody confirmed meanwhile, in the caller's transaction; return how many."""
-    cursor = connection.executemany(
-        "DELETE FROM hyperedges WHERE key = ? AND automatic = 1 AND confirmed_at IS NULL", [(key,) for key in keys]
-    )
-    return cursor.rowcount
-
-
 _NUMBERS: Final = {
     "total_edges": "SELECT count(*) FROM hyperedges",
     "automatic_edges": "SELECT count(*) FROM hyperedges WHERE automatic = 1",
@@ -94,18 +70,45 @@ SELECT count(*), coalesce(sum(degree), 0), coalesce(max(degree), 0) FROM (
 """
 
 
-def graph_stats(connection: sqlite3.Connection) -> dict[str, Any]:
-    """Return the concept graph's measures: the document's four, and what else tells its state.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pruning:
+    """Keys of the edges to prune: faded below the floor, and beyond the fifty surest of a memory."""
 
-    `nodes_with_edges` are those that point somewhere (every member of a symmetric relation does), `avg_out_degree` and
-    `max_out_degree` the hyperedges they point by.
-    """
-    answer: dict[str, Any] = {name: int(connection.execute(sql).fetchone()[0]) for name, sql in _NUMBERS.items()}
-    nodes, degrees, largest = connection.execute(_DEGREES).fetchone()
-    answer["nodes_with_edges"] = nodes
-    answer["avg_out_degree"] = round(degrees / nodes, 2) if nodes else 0.0
-    answer["max_out_degree"] = largest
-    answer["by_label"] = dict(
-        connection.execute("SELECT label, count(*) FROM hyperedges GROUP BY label ORDER BY label")
-    )
-    return answer
+    faded: tuple[int, ...]
+    crowded: tuple[int, ...]
+
+
+class EdgePruning:
+    """The pruning of one database's hyperedges. Every write expects to run inside a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def find(self, now: int) -> Pruning:
+        """Return what pruning would remove now."""
+        faded = tuple(row[0] for row in self._connection.execute(_FADED, (now,)))
+        gone = set(faded)
+        crowded = tuple(row[0] for row in self._connection.execute(_CROWDED, (now,)) if row[0] not in gone)
+        return Pruning(faded=faded, crowded=crowded)
+
+    def remove(self, keys: tuple[int, ...]) -> int:
+        """Remove those of these edges that nobody confirmed meanwhile; return how many."""
+        cursor = self._connection.executemany(
+            "DELETE FROM hyperedges WHERE key = ? AND automatic = 1 AND confirmed_at IS NULL", [(key,) for key in keys]
+        )
+        return cursor.rowcount
+
+    def statistics(self) -> dict[str, Any]:
+        """Return the concept graph's measures: the document's four, and what else tells its state.
+
+        `nodes_with_edges` are those that point somewhere (every member of a symmetric relation does), `avg_out_degree`
+        and `max_out_degree` the hyperedges they point by.
+        """
+        select = self._connection.execute
+        answer: dict[str, Any] = {name: int(select(sql).fetchone()[0]) for name, sql in _NUMBERS.items()}
+        nodes, degrees, largest = select(_DEGREES).fetchone()
+        answer["nodes_with_edges"] = nodes
+        answer["avg_out_degree"] = round(degrees / nodes, 2) if nodes else 0.0
+        answer["max_out_degree"] = largest
+        answer["by_label"] = dict(select("SELECT label, count(*) FROM hyperedges GROUP BY label ORDER BY label"))
+        return answer

@@ -17,9 +17,10 @@ from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import Digest
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translated
+from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
 from hyperloci.store.custody import RESCUED
 from hyperloci.store.entities import Entity
+from hyperloci.store.faults import translated
 from hyperloci.store.migrate import latest_version, schema_version
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.packed import JOIN, WHOLE

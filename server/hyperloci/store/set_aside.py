@@ -7,18 +7,15 @@ import json
 import logging
 import sqlite3
 import traceback
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from hyperloci import __version__
 from hyperloci.errors import BadRequestError, HyperlociError, NotFoundError, StoreError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAside, SetAsideKind
-
-if TYPE_CHECKING:
-    from hyperloci.store.store import Store
 
 _log = logging.getLogger(__name__)
 
@@ -34,12 +31,57 @@ _SELECT: Final = (
 )
 
 
-class SetAsideRows:
-    """The set-aside things of one database. Every write expects to run inside a transaction."""
+@dataclass(slots=True)
+class Attempt:
+    """How a piece of work on one thing ended."""
 
-    def __init__(self, connection: sqlite3.Connection, program: str = __version__) -> None:
+    failed: bool = False
+
+
+class SetAsideRows:
+    """The set-aside things of one database. Every write but that of `attempt` expects to run inside a transaction."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        transaction: Callable[[], contextlib.AbstractContextManager[None]],
+        program: str = __version__,
+    ) -> None:
         self._connection = connection
+        self._transaction = transaction
         self._program = program
+
+    @contextlib.contextmanager
+    def attempt(
+        self,
+        scope_key: int,
+        kind: SetAsideKind,
+        subject: str,
+        *,
+        now: int,
+        content: str = "",
+        node: NodeKey | None = None,
+    ) -> Iterator[Attempt]:
+        """Run the block for one thing: if it fails by the thing's own fault, undo it alone and set the thing aside.
+
+        Inside a transaction the block is a piece of it, else a transaction of its own. The arguments are those of
+        `put`. What is yielded tells afterwards whether it failed.
+
+        Raises:
+            StoreError, OSError: the database or the system failed, not the thing.
+        """
+        attempt = Attempt()
+        try:
+            with self._transaction():
+                yield attempt
+        except Exception as error:
+            if not is_own_fault(error):
+                raise
+            attempt.failed, reason = True, reason_of(error)
+            _log.warning("%s %s is set aside: %s", kind, _storable(subject), reason)
+            _log.debug("%s %s", kind, _storable(subject), exc_info=True)
+            with self._transaction():
+                self.put(scope_key, kind, subject, reason, now=now, content=content, node=node)
 
     def put(
         self,
@@ -165,46 +207,6 @@ class SetAsideRows:
             (scope_key,),
         )
         return {row[0]: row[1] for row in rows}
-
-
-@dataclass(slots=True)
-class Attempt:
-    """How a piece of work on one thing ended."""
-
-    failed: bool = False
-
-
-@contextlib.contextmanager
-def aside(
-    store: Store,
-    scope_key: int,
-    kind: SetAsideKind,
-    subject: str,
-    *,
-    now: int,
-    content: str = "",
-    node: NodeKey | None = None,
-) -> Iterator[Attempt]:
-    """Run the block for one thing: if it fails by the thing's own fault, undo the block alone and set the thing aside.
-
-    Inside a transaction the block is a piece of it, else a transaction of its own. The arguments are those of `put`.
-    What is yielded tells afterwards whether it failed.
-
-    Raises:
-        StoreError, OSError: the database or the system failed, not the thing.
-    """
-    attempt = Attempt()
-    try:
-        with store.transaction():
-            yield attempt
-    except Exception as error:
-        if not is_own_fault(error):
-            raise
-        attempt.failed, reason = True, reason_of(error)
-        _log.warning("%s %s is set aside: %s", kind, _storable(subject), reason)
-        _log.debug("%s %s", kind, _storable(subject), exc_info=True)
-        with store.transaction():
-            store.set_aside.put(scope_key, kind, subject, reason, now=now, content=content, node=node)
 
 
 @contextlib.contextmanager

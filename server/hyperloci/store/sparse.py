@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.bits import BoolArray, FloatArray
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.codes import BoolArray
 from hyperloci.store.connection import is_reading
 
 STEP: Final = 1 / 64
@@ -92,7 +91,7 @@ class Sparse:
         """Take memories out of every sparse space; terms that only they had are forgotten."""
         self._drop(list(keys), None)
 
-    def search(
+    def best_matches(
         self, space: str, weights: Mapping[str, float], allowed: BoolArray, k: int, *, by_rarity: bool = True
     ) -> tuple[NDArray[np.int64], FloatArray]:
         """Return the memories whose terms answer best and their scores, best first, ties by key.
@@ -121,7 +120,7 @@ class Sparse:
     def scores(
         self, space: str, weights: Mapping[str, float], keys: Sequence[int], *, by_rarity: bool = True
     ) -> FloatArray:
-        """Return the scores of some memories as `search` gives them; 0 for one with none of the terms."""
+        """Return the scores of some memories as `best_matches` gives them; 0 for one with none of the terms."""
         found = self._all_scores(space, weights, by_rarity=by_rarity).scores
         wanted = np.array([int(key) for key in keys], np.int64)
         inside = wanted < len(found)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, Final
 
-MAX_ATTEMPTS: Final = 3
-"""A text that failed so often is given up, with the reason beside it; a change of the text tries anew."""
+from hyperloci.store.blocks import MAX_ATTEMPTS
+from hyperloci.store.database.meta import Meta
 
 _COUNTS: Final = {
     "nodes_by_type": "SELECT type, count(*) FROM nodes WHERE deleted_at IS NULL GROUP BY type",
@@ -54,7 +54,7 @@ def collect(connection: sqlite3.Connection) -> dict[str, Any]:
     answer: dict[str, Any] = {name: connection.execute(sql).fetchone()[0] for name, sql in _NUMBERS.items()}
     for name, sql in _COUNTS.items():
         answer[name] = dict(connection.execute(sql).fetchall())
-    answer["last_upkeep"] = get_meta(connection, "last_upkeep")
+    answer["last_upkeep"] = Meta(connection).get("last_upkeep")
     return answer
 
 
@@ -73,24 +73,3 @@ def count_waiting(connection: sqlite3.Connection, scope_id: str) -> tuple[int, i
         (MAX_ATTEMPTS, scope_id),
     ).fetchone()
     return (int(row[0]), int(row[1]), int(row[2])) if row else (0, 0, 0)
-
-
-def get_meta(connection: sqlite3.Connection, name: str) -> str | None:
-    """Return a named value of the database, or None."""
-    row = connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
-    return row[0] if row else None
-
-
-def drop_meta(connection: sqlite3.Connection, name: str) -> None:
-    """Forget a named value of the database."""
-    connection.execute("DELETE FROM meta WHERE name = ?", (name,))
-
-
-def set_meta(connection: sqlite3.Connection, name: str, value: str) -> None:
-    """Store a named value of the database."""
-    connection.execute("INSERT OR REPLACE INTO meta(name, value) VALUES (?, ?)", (name, value))
-
-
-def clear_meta(connection: sqlite3.Connection, name: str) -> None:
-    """Forget a named value of the database."""
-    connection.execute("DELETE FROM meta WHERE name = ?", (name,))

@@ -15,12 +15,15 @@ from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import connection as connections
 from hyperloci.store import packed, stats
 from hyperloci.store.custody import Custody, refuse_logless
+from hyperloci.store.database.copies import back_up
+from hyperloci.store.database.meta import Meta
 from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
+from hyperloci.store.faults import translated
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.links import Links
 from hyperloci.store.log import EvolutionLog
-from hyperloci.store.migrate import back_up, check_version, migrate, refuse_other
+from hyperloci.store.migrate import check_version, migrate, refuse_other
 from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.places import Places
 from hyperloci.store.positions import Positions
@@ -29,15 +32,20 @@ from hyperloci.store.sessions import Sessions
 from hyperloci.store.set_aside import SetAsideRows
 
 if TYPE_CHECKING:
+    from hyperloci.store.ageing import Ageing
     from hyperloci.store.chunks import Chunks
+    from hyperloci.store.consolidations import Consolidations
+    from hyperloci.store.episodes import Episodes
     from hyperloci.store.facets import FacetRows
     from hyperloci.store.files import Files
     from hyperloci.store.filters import Filters
     from hyperloci.store.history import History
     from hyperloci.store.keyword_search import KeywordSearch
     from hyperloci.store.moments import Moments
+    from hyperloci.store.pruning import EdgePruning
     from hyperloci.store.sparse import Sparse
     from hyperloci.store.topics import Topics
+    from hyperloci.store.traversal import Traversal
     from hyperloci.store.vectors import Vectors
 
 DECAY_EXPONENT = 0.8
@@ -55,6 +63,7 @@ class Store:
 
     Reads may run at any time; writes run inside `with store.transaction():`. The parts that a hook
     can do without, those that need numpy above all, are loaded on first use, so that it stays quick.
+    `connection` is for the modules of this package: all others ask one of the parts.
     """
 
     def __init__(
@@ -74,7 +83,8 @@ class Store:
         self.links = Links(connection)
         self.entities = Entities(connection)
         self.sessions = Sessions(connection)
-        self.set_aside = SetAsideRows(connection)
+        self.set_aside = SetAsideRows(connection, self.transaction)
+        self.meta = Meta(connection)
         packed.register(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
@@ -110,7 +120,7 @@ class Store:
             path, synchronous=synchronous, read_only=read_only, busy_timeout_ms=busy_timeout_ms
         )
         try:
-            with connections.translated(path):
+            with translated(path):
                 if read_only:
                     check_version(connection, path)
                 else:
@@ -123,6 +133,41 @@ class Store:
             connection.close()
             raise
         return store
+
+    @functools.cached_property
+    def turns(self) -> Episodes:
+        """What was said and done in sessions."""
+        from hyperloci.store.episodes import Episodes
+
+        return Episodes(self.connection)
+
+    @functools.cached_property
+    def consolidations(self) -> Consolidations:
+        """How far each session was made into facts."""
+        from hyperloci.store.consolidations import Consolidations
+
+        return Consolidations(self.connection, self.log)
+
+    @functools.cached_property
+    def ageing(self) -> Ageing:
+        """What has faded, moves a tier, or was forgotten for too long."""
+        from hyperloci.store.ageing import Ageing
+
+        return Ageing(self.connection, self.log)
+
+    @functools.cached_property
+    def pruning(self) -> EdgePruning:
+        """Relations that have faded, and the graph's measures."""
+        from hyperloci.store.pruning import EdgePruning
+
+        return EdgePruning(self.connection)
+
+    @functools.cached_property
+    def traversal(self) -> Traversal:
+        """Steps over hyperedges."""
+        from hyperloci.store.traversal import Traversal
+
+        return Traversal(self.connection)
 
     @functools.cached_property
     def chunks(self) -> Chunks:
@@ -242,16 +287,24 @@ class Store:
 
     def empty_log(self) -> None:
         """Bring what the write-ahead log holds into the file, as far as nobody is in the way."""
-        with self.patience(0), connections.translated(self.path):
+        with self.patience(0), translated(self.path):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held."""
         return stats.collect(self.connection)
 
+    def anything_waits(self) -> bool:
+        """Tell whether a living memory waits for a fingerprint, those given up aside."""
+        return stats.anything_waits(self.connection)
+
+    def count_waiting(self, scope_id: str) -> tuple[int, int, int]:
+        """Return how many living memories a scope has, how many wait for a fingerprint, and how many get none."""
+        return stats.count_waiting(self.connection, scope_id)
+
     def back_up(self, target: Path) -> Path:
         """Copy the whole database to a new file while it is in use."""
-        with connections.translated(self.path):
+        with translated(self.path):
             return back_up(self.connection, target)
 
     def close(self) -> None:

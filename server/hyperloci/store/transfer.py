@@ -27,8 +27,11 @@ from hyperloci.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS, translate, translated
-from hyperloci.store.migrate import back_up, copy_database, latest_version, migrate, schema_version
+from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
+from hyperloci.store.database.copies import back_up, copy_database
+from hyperloci.store.database.meta import RESTORED_AT, Meta
+from hyperloci.store.faults import translate, translated
+from hyperloci.store.migrate import latest_version, migrate, schema_version
 from hyperloci.store.packed import JOIN, WHOLE
 from hyperloci.store.store import Store
 
@@ -352,7 +355,7 @@ def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path, clock: Cl
             back_up(present, kept)
             copy_database(backup, present)
             # Sessions that have the database open: its count of changes is another one now.
-            present.execute("INSERT OR REPLACE INTO meta(name, value) VALUES ('restored_at', ?)", (str(clock()),))
+            Meta(present).set(RESTORED_AT, str(clock()))
             # They can't read an older schema.
             migrate(present, database, kept.parent / "backups", clock)
     except StoreCorruptError:

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import half, int8
-from hyperloci.store.bits import FloatArray, signs_of
-from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.codes import WORD_BITS, BoolArray, Codes, dot, sign_code, size_code, words_of
-from hyperloci.store.stats import MAX_ATTEMPTS, get_meta, set_meta
+from hyperloci.store.bits import BoolArray, FloatArray, signs_of
+from hyperloci.store.blocks import BLOCK_ROWS, MAX_ATTEMPTS
+from hyperloci.store.codes import WORD_BITS, Codes, dot, sign_code, size_code, words_of
+from hyperloci.store.database.meta import Meta
 
 FINE: Final = 256
 """Candidates scored from stored rows, 3 to 6 microseconds each: recall@10 1.0 at 10,000 and 100,000 memories with many
@@ -60,6 +60,7 @@ class Vectors:
 
     def __init__(self, connection: sqlite3.Connection, *, vec_attached: bool) -> None:
         self._connection = connection
+        self._meta = Meta(connection)
         self._vec = vec_attached
         self._codes: dict[str, Codes] = {}
 
@@ -76,7 +77,7 @@ class Vectors:
         assert key is not None
         before = self.model_in_use()
         if before != model_id:
-            set_meta(self._connection, _MODEL_IN_USE, model_id)
+            self._meta.set(_MODEL_IN_USE, model_id)
             self._connection.execute(
                 "INSERT OR IGNORE INTO pending(node_key, queued_at)"
                 " SELECT node_key, ? FROM fingerprints WHERE model_key <> ?",
@@ -98,7 +99,7 @@ class Vectors:
 
     def model_in_use(self) -> str | None:
         """Return the id of the model that fingerprints are made with, None before the first."""
-        return get_meta(self._connection, _MODEL_IN_USE)
+        return self._meta.get(_MODEL_IN_USE)
 
     def find_model(self, model_id: str) -> int | None:
         """Return the key of a model that has been used, or None."""
@@ -150,7 +151,7 @@ class Vectors:
         """Note how fast fingerprints are being made, as seen over the last batch and those before it."""
         before, last = self._pace(), nodes / max(seconds, 0.001)
         smooth = last if before is None or now - before[0] > PACE_MS else 0.8 * before[1] + 0.2 * last
-        set_meta(self._connection, _PACE, f"{now} {smooth:.3f}")
+        self._meta.set(_PACE, f"{now} {smooth:.3f}")
 
     def pace(self, *, now: int) -> float | None:
         """Return how many nodes a second are given fingerprints now, None if none has been for a while."""
@@ -158,7 +159,7 @@ class Vectors:
         return known[1] if known is not None and 0 <= now - known[0] <= PACE_MS and known[1] > 0 else None
 
     def _pace(self) -> tuple[int, float] | None:
-        noted = get_meta(self._connection, _PACE)
+        noted = self._meta.get(_PACE)
         if noted is None:
             return None
         at, _, pace = noted.partition(" ")

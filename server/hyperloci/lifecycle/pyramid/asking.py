@@ -30,7 +30,7 @@ def window_of(
 
     def find(question: str, session: str) -> Relevant:
         where = Where(session_id=session, subtypes=SPOKEN)
-        found = searcher.search(question[:MAX_QUERY_CHARS], Conditions(where=where), limit=MAX_LIMIT)
+        found = searcher.find(question[:MAX_QUERY_CHARS], Conditions(where=where), limit=MAX_LIMIT)
         return Relevant([node.key for node in found.nodes], found.mode, found.degraded)
 
     asked = query if query and query.strip() else None
