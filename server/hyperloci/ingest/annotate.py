@@ -17,7 +17,7 @@ def annotate(
     node: Node,
     *,
     now: int,
-    linker: EntityLinker | None = None,
+    linker: EntityLinker,
     text: str | None = None,
     author: str | None = None,
 ) -> None:
@@ -27,12 +27,12 @@ def annotate(
         store: the open store.
         node: the memory, just written.
         now: the time, in milliseconds.
-        linker: the run's, where many are written.
+        linker: joins it to what it names.
         text: what of it speaks, where not all does (a commit's message without its list of files).
         author: who wrote it, if that is known.
     """
     said = node.content if text is None else text
-    (linker or EntityLinker(store)).link_text(node.key, node.scope, said, now=now, author=author)
+    linker.link_text(node.key, node.scope, said, now=now, author=author)
     store.facets.add(node.key, facets_of(said, node.origin, confidence=node.confidence))
 
 

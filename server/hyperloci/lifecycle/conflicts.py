@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.clock import Clock
+from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.ingest.boundary import prepare
 from hyperloci.lifecycle.payload import Conflict, Rejected
@@ -87,10 +88,9 @@ class Conflicts:
 
     def supersede(self, old: Node, new: Node, reason: str) -> None:
         """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
-        now = self._clock()
-        self._store.nodes.update_node(old.id, now=now, valid_until=max(old.valid_from, new.valid_from))
-        self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=True, evidence=reason)
-        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+        until = max(old.valid_from, new.valid_from)
+        writer = MemoryWriter(self._store)
+        writer.supersede(old, new, reason, now=self._clock(), until=until, automatic=True)
 
     def _are_joined(self, old: Node, new: Node) -> bool:
         return any(

@@ -16,6 +16,7 @@ from hyperloci.store import Store
 from hyperloci.store.nodes import RESTORE_DAYS
 
 if TYPE_CHECKING:
+    from hyperloci.facts.writer import MemoryWriter
     from hyperloci.model.answers import Contradiction
 
 CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
@@ -79,7 +80,7 @@ class Facts:
             origin=Origin.TOOL,
             provenance="remember_fact",
             scope=scope,
-            metadata=_metadata(fact),
+            metadata=safety_metadata(fact),
         )
         with self._store.transaction():
             old = None if replaces is None else self.existing(replaces, "replaces")
@@ -87,9 +88,7 @@ class Facts:
             if known is not None and (old is None or known.key != old.key):
                 self._store.nodes.count_again(known.key, now=self._clock())
                 return Remembered(id=known.id, duplicate_of=known.id, redactions=len(fact.redactions))
-            node = self._create(new, session_id, names)
-            if old is not None:
-                self.supersede(old, node, "replaced by a newer fact")
+            node = self._write(new, session_id, names, replaced=old, reason="replaced by a newer fact")
         return Remembered(
             id=node.id,
             contradictions=tuple(item for item in contradictions if old is None or item.id != old.id),
@@ -146,7 +145,7 @@ class Facts:
             origin=Origin.TOOL,
             provenance=provenance,
             scope=scope,
-            metadata={**_metadata(*parts), **told},
+            metadata={**safety_metadata(*parts), **told},
         )
         redactions = sum(len(part.redactions) for part in parts)
         with self._store.transaction():
@@ -154,7 +153,7 @@ class Facts:
             if known is not None:
                 self._store.nodes.count_again(known.key, now=self._clock())
                 return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
-            node = self._create(new, session_id, ())
+            node = self._write(new, session_id)
         return Remembered(id=node.id, redactions=redactions, flags=_flags(*parts))
 
     def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
@@ -179,19 +178,10 @@ class Facts:
                 provenance=f"correct_fact: {reason}" if reason else "correct_fact",
                 scope=old.scope,
                 tier=old.tier,
-                metadata=_metadata(fact),
+                metadata=safety_metadata(fact),
             )
-            node = self._create(new, session_id, ())
-            self.supersede(old, node, reason or "corrected")
+            node = self._write(new, session_id, replaced=old, reason=reason or "corrected")
         return Remembered(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
-
-    def supersede(self, old: Node, new: Node, reason: str) -> None:
-        """Invalidate `old` from now on and join it to its successor."""
-        now = self._clock()
-        self._store.nodes.update_node(old.id, now=now, valid_until=now)
-        self._store.facets.mark(old.key, Verification.OUTDATED)
-        self._store.edges.link("supersedes", new.key, [old.key], now=now, evidence=reason)
-        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
 
     def confirm(self, node_id: str) -> Node:
         """Protect a fact: full confidence, no decay, long-term (B.13)."""
@@ -210,7 +200,7 @@ class Facts:
             self._store.facets.mark(node.key, Verification.VERIFIED)
             self._store.log.add("confirm", [node.id], now=now)
             # What is confirmed is right about the code as it is now.
-            self._anchor(node, now)
+            self._writer().anchor(node, self._project, now=now)
             return self.existing(node_id, "id")
 
     def forget(self, node_id: str, *, reason: str | None) -> Forgotten:
@@ -264,28 +254,37 @@ class Facts:
             raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
         return node
 
-    def _anchor(self, node: Node, now: int) -> None:
-        from hyperloci.graph.anchors import anchor_fact
-
-        anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
-
-    def _create(self, new: NewNode, session_id: str | None, entities: Sequence[str]) -> Node:
-        # Hooks load this module and remember no facts: reading names takes as long to load as all the rest of it.
-        from hyperloci.graph.entities import EntityLinker
-        from hyperloci.ingest.annotate import annotate
-
-        now = self._clock()
+    def _write(
+        self,
+        new: NewNode,
+        session_id: str | None,
+        entities: Sequence[str] = (),
+        *,
+        replaced: Node | None = None,
+        reason: str = "",
+    ) -> Node:
+        """Store a statement about some entities; what it replaces ends now."""
+        now, writer = self._clock(), self._writer()
         session = None
         if session_id is not None:
             session = self._store.sessions.see(session_id, self._store.scopes.ensure(self._project, now=now), now=now)
-        node = self._store.nodes.create_node(new, now=now, session_key=session.key if session else None)
-        self._store.log.add("create", [node.id], now=now, to_tier=node.tier, reasoning=new.provenance)
-        self._anchor(node, now)
-        linker = EntityLinker(self._store)
-        declared = [linker.declare(name, node.scope, now=now) for name in entities]
-        annotate(self._store, node, now=now, linker=linker)
-        self._store.entities.mention_all(node.key, [key for key in declared if key is not None], now=now)
+        declared = [writer.declare_entity(name, new.scope, now=now) for name in entities]
+        node = writer.write_statement(
+            new,
+            self._project,
+            now=now,
+            session_key=session.key if session else None,
+            about=[key for key in declared if key is not None],
+        )
+        if replaced is not None:
+            writer.supersede(replaced, node, reason, now=now, until=now)
         return node
+
+    def _writer(self) -> MemoryWriter:
+        # Hooks load this module and remember no facts: reading names takes as long to load as all the rest of it.
+        from hyperloci.facts.writer import MemoryWriter
+
+        return MemoryWriter(self._store)
 
 
 def category_of(category: str) -> tuple[NodeType, str]:
@@ -358,7 +357,8 @@ def _flags(*texts: Prepared) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flag for text in texts for flag in text.flags))
 
 
-def _metadata(*texts: Prepared) -> dict[str, Any]:
+def safety_metadata(*texts: Prepared) -> dict[str, Any]:
+    """Return what is noted of a memory made of some texts: what is suspicious, how many secrets were redacted."""
     redactions = sum(len(text.redactions) for text in texts)
     found = {"flags": list(_flags(*texts)), "redactions": redactions}
     return {name: value for name, value in found.items() if value}
