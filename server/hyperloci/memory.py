@@ -558,7 +558,7 @@ class Memory:
         Every other session should be closed: one that reads keeps the write-ahead log from being emptied.
 
         Raises:
-            NotFoundError: an id is no memory; nothing was purged.
+            NotFoundError: no memory has one of the ids; nothing was purged.
             StoreBusyError: the memories are gone, but traces may lie in the log; purge the same ids again.
         """
         from hyperloci.lifecycle.purging import Purge

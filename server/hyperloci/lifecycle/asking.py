@@ -16,12 +16,12 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, Where
 from hyperloci.retrieval.explain import explanation_of
-from hyperloci.retrieval.ids import by_id, may_be_id
 from hyperloci.retrieval.present import present
 from hyperloci.retrieval.search import Found, Searcher
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
+from hyperloci.store.ids import find_node
 from hyperloci.store.trees import other_tree
 
 if TYPE_CHECKING:
@@ -142,10 +142,9 @@ class Asking:
         """
         if not topic.strip():
             raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
-        scopes = (self.project.id, GLOBAL_SCOPE)
-        is_id = self.store.nodes.get_node(topic) is not None
-        if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic, scopes=scopes)):
-            return self.facts.existing(by_id(self.store, topic, argument, scopes).id, argument)
+        node = find_node(self.store.nodes, topic, argument, scopes=(self.project.id, GLOBAL_SCOPE))
+        if node is not None:
+            return self.facts.existing(node.id, argument)
         answer = self.search(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")

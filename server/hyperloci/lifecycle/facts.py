@@ -13,6 +13,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
 from hyperloci.model.written import Forgotten, Remembered
 from hyperloci.store import Store
+from hyperloci.store.ids import resolve_node
 from hyperloci.store.nodes import RESTORE_DAYS
 
 if TYPE_CHECKING:
@@ -227,21 +228,8 @@ class Facts:
             return self.existing(node.id, "id")
 
     def any_node(self, node_id: str, argument: str) -> Node:
-        """Return a memory by its id or a prefix of 8 characters and more, forgotten ones too.
-
-        Raises:
-            NotFoundError: nothing, or several, go by it.
-        """
-        node = self._store.nodes.get_node(node_id)
-        if node is not None:
-            return node
-        similar = self._store.nodes.ids_like(node_id, scopes=(self._project, GLOBAL_SCOPE)) if len(node_id) >= 8 else []
-        if len(similar) == 1:
-            found = self._store.nodes.get_node(similar[0])
-            assert found is not None
-            return found
-        hint = f"these begin so: {', '.join(similar)}" if similar else "search_memory (`hyperloci query`) gives ids"
-        raise NotFoundError(f"{argument}={node_id!r:.80} is no memory; {hint}.")
+        """Return a memory by its id or the beginning of it (`store.ids.resolve_node`), forgotten ones too."""
+        return resolve_node(self._store.nodes, node_id, argument, scopes=(self._project, GLOBAL_SCOPE))
 
     def existing(self, node_id: str, argument: str) -> Node:
         """Return a memory that is not forgotten.

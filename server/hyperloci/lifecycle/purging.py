@@ -47,7 +47,7 @@ class Purge:
         """Make memories as if they had never been; ids that were purged before are swept for once more.
 
         Raises:
-            NotFoundError: an id is no memory; nothing was purged.
+            NotFoundError: no memory has one of the ids; nothing was purged.
             StoreBusyError: other sessions keep the log in use; the memories are gone, their traces not all.
         """
         nodes = [self.facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]

@@ -22,7 +22,6 @@ from hyperloci.model.search import ByMeaning
 from hyperloci.retrieval import exemplars, strategies
 from hyperloci.retrieval.following import followed
 from hyperloci.retrieval.fusion import fuse_spaces
-from hyperloci.retrieval.ids import by_id
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.reach import by_meaning
@@ -37,6 +36,7 @@ from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
 from hyperloci.store.filters import BoolArray
+from hyperloci.store.ids import resolve_node
 
 logger = logging.getLogger(__name__)
 
@@ -296,7 +296,7 @@ class Searcher:
         return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
 
     def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
-        start = by_id(self._store, around.node_id, "where.related_to", scopes)
+        start = resolve_node(self._store.nodes, around.node_id, "where.related_to", scopes=scopes)
         reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True
