@@ -192,7 +192,7 @@ class Memory:
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
         """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
 
-        Where nothing bears on the query it is empty (`retrieval.bearing`).
+        Where nothing bears on the query it is empty (`retrieval.relevance`).
         """
         return self._asking.context(query, max_tokens)
 

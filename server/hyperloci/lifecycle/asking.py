@@ -108,13 +108,13 @@ class Asking:
 
     def context(self, query: str, max_tokens: int | None) -> AssembledContext:
         """Assemble what a prompt should know (B.09), and note what of it was recalled."""
-        from hyperloci.retrieval.bearing import bearing
         from hyperloci.retrieval.context import assemble
         from hyperloci.retrieval.intent import effort
+        from hyperloci.retrieval.relevance import QUESTION_FLOOR, relevant_hits
 
         level = effort(query)
         answer = self.search(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
-        hits = bearing(query, answer.results)
+        hits = relevant_hits(query, answer.results, QUESTION_FLOOR)
         own = level.tokens * self.token_budget // USUAL_TOKENS
         context = assemble(query, hits, own if max_tokens is None else max_tokens)
         self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])

@@ -53,6 +53,22 @@ MAX_SHOWN: Final = 400
 CANDIDATES: Final = 60
 """Memories of a kind that are considered: the newest; ten times what there is room for."""
 
+CONTENT_SUBTYPES: Final = (
+    "user_info",
+    "preference",
+    "constraint",
+    "insight",
+    "opinion",
+    "procedure",
+    "semantic",
+    "decision",
+    "dead_end",
+    "outcome",
+    "episode",
+)
+"""What a prompt is searched for: what was said and learnt. Files the assistant reads itself, and what a tool did is no
+answer to a prompt."""
+
 NO_SESSION_CONTEXT: Final = frozenset({"fork"})
 """A fork starts with a copy of its parent's context, ours included."""
 
@@ -153,7 +169,7 @@ def prompt_context(
     Left out: what was said in this session (it is in the context), what the session was shown, what is suspicious,
     forgotten or no longer valid.
     """
-    from hyperloci.lifecycle.relevance import excerpt
+    from hyperloci.retrieval.relevance import excerpt
 
     usable = [
         hit for hit in hits if hit.id not in seen and hit.source.session_id != session_id and not _barred(hit.notes)
