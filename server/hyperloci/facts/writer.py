@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from hyperloci.graph.anchors import anchor_fact
 from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.annotate import annotate
+from hyperloci.ingest.facets import facets_of
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import NewNode, Node
@@ -125,3 +125,12 @@ class MemoryWriter:
         self._store.facets.mark(old.key, Verification.OUTDATED)
         self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
         self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+
+def annotate(
+    store: Store, node: Node, *, now: int, linker: EntityLinker, text: str | None = None, author: str | None = None
+) -> None:
+    """Join a memory in prose, or that text of it, to the entities it names, and store its facets."""
+    said = node.content if text is None else text
+    linker.link_text(node.key, node.scope, said, now=now, author=author)
+    store.facets.add(node.key, facets_of(said, node.origin, confidence=node.confidence))

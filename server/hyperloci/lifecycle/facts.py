@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
@@ -85,18 +86,11 @@ class Facts:
         )
         with self._store.transaction():
             old = None if replaces is None else self.existing(replaces, "replaces")
-            known = self._store.nodes.find_duplicate(fact.text, scope)
-            if known is not None and (old is None or known.key != old.key):
-                self._store.nodes.count_again(known.key, now=self._clock())
-                return Remembered(id=known.id, duplicate_of=known.id, redactions=len(fact.redactions))
-            node = self._write(new, session_id, names, replaced=old, reason="replaced by a newer fact")
-        return Remembered(
-            id=node.id,
-            contradictions=tuple(item for item in contradictions if old is None or item.id != old.id),
-            redactions=len(fact.redactions),
-            supersedes=None if old is None else old.id,
-            flags=fact.flags,
-        )
+            stored = self._remember(new, (fact,), session_id, names, replaced=old)
+        if stored.duplicate_of is not None:
+            return stored
+        others = tuple(item for item in contradictions if old is None or item.id != old.id)
+        return replace(stored, contradictions=others)
 
     def mark_dead_end(
         self, approach: Prepared, reason: Prepared, *, scope: str, session_id: str | None = None
@@ -148,14 +142,27 @@ class Facts:
             scope=scope,
             metadata={**safety_metadata(*parts), **told},
         )
-        redactions = sum(len(part.redactions) for part in parts)
         with self._store.transaction():
-            known = self._store.nodes.find_duplicate(content, scope)
-            if known is not None:
-                self._store.nodes.count_again(known.key, now=self._clock())
-                return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
-            node = self._write(new, session_id)
-        return Remembered(id=node.id, redactions=redactions, flags=_flags(*parts))
+            return self._remember(new, parts, session_id)
+
+    def _remember(
+        self,
+        new: NewNode,
+        parts: Sequence[Prepared],
+        session_id: str | None,
+        entities: Sequence[str] = (),
+        *,
+        replaced: Node | None = None,
+    ) -> Remembered:
+        """Store a statement made of some texts, or count it again if it is known. Runs in a transaction."""
+        redactions = sum(len(part.redactions) for part in parts)
+        known = self._store.nodes.find_duplicate(new.content, new.scope)
+        if known is not None and (replaced is None or known.key != replaced.key):
+            self._store.nodes.count_again(known.key, now=self._clock())
+            return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
+        node = self._write(new, session_id, entities, replaced=replaced, reason="replaced by a newer fact")
+        superseded = None if replaced is None else replaced.id
+        return Remembered(id=node.id, redactions=redactions, supersedes=superseded, flags=_flags(*parts))
 
     def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
