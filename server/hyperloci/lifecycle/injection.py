@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from hyperloci.clock import to_iso
 from hyperloci.config import Settings
 from hyperloci.ingest.clean import INJECTED_TAG
-from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
+from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store, decay_factor
@@ -53,18 +53,10 @@ MAX_SHOWN: Final = 400
 CANDIDATES: Final = 60
 """Memories of a kind that are considered: the newest; ten times what there is room for."""
 
-CONTENT_SUBTYPES: Final = (
-    "user_info",
-    "preference",
-    "constraint",
-    "insight",
-    "opinion",
-    "procedure",
-    "semantic",
-    "decision",
-    "dead_end",
-    "outcome",
-    "episode",
+CONTENT_SUBTYPES: Final = tuple(
+    sorted(
+        (SUBTYPES[NodeType.FACT] | SUBTYPES[NodeType.DECISION] | SUBTYPES[NodeType.EXPERIENCE]) - {"commit", "action"}
+    )
 )
 """What a prompt is searched for: what was said and learnt. Files the assistant reads itself, and what a tool did is no
 answer to a prompt."""
