@@ -39,7 +39,7 @@ def test_a_port_that_an_id_begins_with_names_no_memory(store: Store) -> None:
     called(store, add(store), f"{SHARED}-0000-4000-8000-000000000000")
 
     with pytest.raises(
-        NotFoundError, match="No memory has id '8443'; give at least 8 characters of an id; search_memory"
+        NotFoundError, match="id='8443': no memory has this id; give at least 8 characters of an id; search_memory"
     ):
         resolve_node(store.nodes, SHARED[:4])
 
@@ -55,9 +55,9 @@ def test_a_beginning_that_several_ids_share_is_refused_with_all_of_them(store: S
 
 
 def test_a_missing_memory_is_named_with_the_argument_it_was_given_as(store: Store) -> None:
-    with pytest.raises(NotFoundError, match=r"^No memory has id '0{8}'; search_memory"):
+    with pytest.raises(NotFoundError, match=r"^id='0{8}': no memory has this id; search_memory"):
         resolve_node(store.nodes, "00000000")
-    with pytest.raises(NotFoundError, match=r"^No memory has id '0{8}' \(given as where.related_to\); "):
+    with pytest.raises(NotFoundError, match=r"^where.related_to='0{8}': no memory has this id; "):
         resolve_node(store.nodes, "00000000", "where.related_to")
 
 
@@ -68,7 +68,7 @@ def test_the_beginning_of_an_id_names_nothing_of_another_project(store: Store) -
     assert find_node(store.nodes, theirs[0].id[:8], scopes=["us"]) is None
     assert find_node(store.nodes, theirs[0].id, scopes=["us"]) == theirs[0]
     assert resolve_edge(store.edges, edge[:8], scopes=["us", "them"]).id == edge
-    with pytest.raises(NotFoundError, match="No relation has id"):
+    with pytest.raises(NotFoundError, match="no relation has this id"):
         resolve_edge(store.edges, edge[:8], scopes=["us"])
 
 
@@ -76,5 +76,5 @@ def test_a_relation_is_found_by_its_id_and_by_eight_characters_of_it(store: Stor
     edge = joined(store, add(store, "one"), add(store, "two"))
 
     assert resolve_edge(store.edges, edge).id == resolve_edge(store.edges, edge[:MIN_PREFIX]).id == edge
-    with pytest.raises(NotFoundError, match=r"No relation has id .*`hyperloci graph` shows their ids"):
+    with pytest.raises(NotFoundError, match=r"no relation has this id; .*`hyperloci graph` shows their ids"):
         resolve_edge(store.edges, edge[: MIN_PREFIX - 1])

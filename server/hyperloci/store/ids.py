@@ -73,6 +73,5 @@ def _find(
 
 
 def _not_found(noun: str, said: str, argument: str, hint: str) -> NotFoundError:
-    given = "" if argument == "id" else f" (given as {argument})"
     short = f"give at least {MIN_PREFIX} characters of an id; " if len(said) < MIN_PREFIX else ""
-    return NotFoundError(f"No {noun} has id {said!r:.80}{given}; {short}{hint}.")
+    return NotFoundError(f"{argument}={said!r:.80}: no {noun} has this id; {short}{hint}.")
