@@ -37,12 +37,12 @@ from hyperloci.ingest.tool_use import describe
 from hyperloci.ingest.transcript import read_batch
 from hyperloci.ingest.walk import Found, check
 from hyperloci.lifecycle.records import Records
-from hyperloci.lifecycle.relevance import excerpt, query_of
 from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
 from hyperloci.model.ctf import decode, encode
 from hyperloci.retrieval.intent import classify, effort
 from hyperloci.retrieval.query_language import parse_query
+from hyperloci.retrieval.relevance import excerpt, query_of
 from hyperloci.retrieval.routing import route
 from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.views import Sight, views_of

@@ -2,7 +2,7 @@
 
 Stores a few corpora of each kind (short and long conversations, documents, functions), asks each its own questions,
 questions about other subjects and everyday requests, and counts with how many anything passes the floor of
-`hyperloci.retrieval.bearing`, and with how many of its own the answer does, where the search found it.
+`hyperloci.retrieval.relevance`, and with how many of its own the answer does, where the search found it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bench._shared import Table, bench_settings, save_result
 from bench.prompts import EVERYDAY
 from bench.quality import LOADERS, Corpus, Question, store
 from hyperloci.memory import Memory
-from hyperloci.retrieval.bearing import bearing
+from hyperloci.retrieval.relevance import QUESTION_FLOOR, relevant_hits
 
 LIMIT = 20
 """Hits that `get_context` looks at."""
@@ -55,7 +55,7 @@ def ask(memory: Memory, names: dict[str, str], questions: Sequence[Question]) ->
     """Yield, a question, whether anything passes, and whether the answer does (None if the search did not find it)."""
     for question in questions:
         results = memory.search(question.text, limit=LIMIT, explain=True, reinforce=False).results
-        passed = bearing(question.text, results)
+        passed = relevant_hits(question.text, results, QUESTION_FLOOR)
         found, given = (
             any(names.get(hit.source.path or hit.id) in question.relevant for hit in hits) for hits in (results, passed)
         )

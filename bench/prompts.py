@@ -17,9 +17,9 @@ from pathlib import Path
 from bench._shared import Table, bench_settings, save_result
 from bench.quality import Corpus, beam, store
 from hyperloci.lifecycle.capture import SEARCHED
-from hyperloci.lifecycle.injection import prompt_context
-from hyperloci.lifecycle.relevance import CONTENT_SUBTYPES, query_of, relevant
+from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, prompt_context
 from hyperloci.memory import Memory
+from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_of, relevant_hits
 
 EVERYDAY = """thanks | thank you, looks good | fix the typo | run the tests | commit this | commit and push | continue |
 yes, do it | go ahead | ok | no, the other one | make it faster | why does this fail? | try again |
@@ -48,7 +48,8 @@ def injected(memory: Memory, prompts: Sequence[str]) -> list[int]:
             continue
         where = {"subtypes": list(CONTENT_SUBTYPES)}
         answer = memory.search(query, limit=SEARCHED, where=where, explain=True, reinforce=False)
-        counts.append(len(prompt_context(relevant(answer), query, session_id="new").ids))
+        hits = relevant_hits(query, answer.results, PROMPT_FLOOR)
+        counts.append(len(prompt_context(hits, query, session_id="new").ids))
     return counts
 
 

@@ -181,7 +181,7 @@ def test_relations_of_code_are_walked_confirmed_and_drawn(memory: Memory) -> Non
     assert (edge.label, edge.automatic, edge.confirmed) == ("calls", True, False)
     confirmed = memory.confirm_link(edge.id[:8])
     assert confirmed.confirmed and confirmed.confidence == 1.0
-    with pytest.raises(NotFoundError, match="no relation"):
+    with pytest.raises(NotFoundError, match="no relation has this id"):
         memory.confirm_link("00000000")
     drawn = memory.graph(fetch.id, depth=1)
     assert drawn.nodes[0].id == fetch.id and edge.id in [other.id for other in drawn.edges]

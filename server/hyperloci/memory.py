@@ -189,7 +189,7 @@ class Memory:
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
         """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
 
-        Where nothing bears on the query it is empty (`retrieval.bearing`).
+        Where nothing bears on the query it is empty (`retrieval.relevance`).
         """
         return self._asking.context(query, max_tokens)
 
@@ -551,12 +551,12 @@ class Memory:
         Every other session should be closed: one that reads keeps the write-ahead log from being emptied.
 
         Raises:
-            NotFoundError: an id is no memory; nothing was purged.
+            NotFoundError: no memory has one of the ids; nothing was purged.
             StoreBusyError: the memories are gone, but traces may lie in the log; purge the same ids again.
         """
-        from hyperloci.lifecycle.purging import Purge
+        from hyperloci.lifecycle.purging import purge
 
-        return Purge(self.store, self.settings, self._facts, self._clock)(ids)
+        return purge(self.store, self.settings, self._facts, ids, now=self._clock())
 
     def repl(self, code: str) -> ReplAnswer:
         """Run a program over this memory, in a sandbox, and return what came of it (SPEC-02.27 to .32).
@@ -820,14 +820,10 @@ class Memory:
 
     def weak_facts(self, limit: int = 10) -> tuple[WeakHit, ...]:
         """Return what is as likely wrong as right, the least sure first, and when it is forgotten (B.15)."""
-        from hyperloci.lifecycle.decay import WeakHit, weak_facts
+        from hyperloci.lifecycle.decay import weak_facts
 
         scopes, threshold = (self.project.id, GLOBAL_SCOPE), self.settings.decay_threshold
-        weak = weak_facts(self.store, scopes, now=self._clock(), threshold=threshold, limit=limit)
-        hits = self._present([item.node for item in weak])
-        return tuple(
-            WeakHit(hit, item.confidence_now, item.days_to_prune) for hit, item in zip(hits, weak, strict=True)
-        )
+        return weak_facts(self.store, scopes, self._present, now=self._clock(), threshold=threshold, limit=limit)
 
     def prune(self, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
         """Forget what has faded, in every project; `restore` brings it back for 30 days (B.11)."""

@@ -57,7 +57,7 @@ def test_an_unknown_id_ends_with_code_1() -> None:
     result = invoke("forget", "nope")
 
     assert result.exit_code == 1
-    assert "is no memory" in result.stderr
+    assert "no memory has this id" in result.stderr
 
 
 @pytest.mark.req("D.11")

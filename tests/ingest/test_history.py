@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
+from hyperloci.facts import writer as writer_module
 from hyperloci.ingest import commits as commits_module
 from hyperloci.ingest.commit_reading import PATIENCE
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
@@ -506,18 +507,21 @@ def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
 
 def test_a_commit_that_cannot_be_written_costs_itself_alone(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     fast_import(past.tree.root, 20)
-    real = commits_module.annotate
+    real = writer_module.annotate
 
     def annotate(store: Store, node: Node, **rest: object) -> None:
         real(store, node, **rest)  # type: ignore[arg-type]
-        if node.content.startswith("Commit number 7\n"):
+        if node.content.startswith("Commit number 19\n"):
             raise ValueError("unforeseen")
 
-    monkeypatch.setattr(commits_module, "annotate", annotate)
+    monkeypatch.setattr(writer_module, "annotate", annotate)
     past.run_all()
 
     assert len(past.stored()) == 19
     assert past.store.stats()["nodes_by_subtype"]["commit"] == 19
+    assert [(entity.canonical_name, entity.mention_count) for entity in past.store.entities.find("Ada")] == [
+        ("Ada", 19)
+    ]
 
 
 def test_a_purged_commit_does_not_come_back(past: Past) -> None:

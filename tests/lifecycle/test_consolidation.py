@@ -18,6 +18,7 @@ from hyperloci.lifecycle.decay import prune
 from hyperloci.lifecycle.facts import Facts, checked_text
 from hyperloci.lifecycle.sessions import Saying, add_saying, end_session, start_session
 from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import Tier
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind
@@ -254,6 +255,7 @@ def test_a_later_state_replaces_what_was_extracted_and_keeps_it_as_history(
     old, new = extracted(store)
     assert old.valid_until == new.valid_from
     assert new.valid_until is None
+    assert store.facets.of([old.key])[old.key].verification is Verification.OUTDATED
     (edge,) = store.edges.of(new.key, "supersedes")
     assert [member.node for member in edge.members] == [new.key, old.key]
 

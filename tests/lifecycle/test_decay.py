@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -17,6 +18,7 @@ from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
+from hyperloci.retrieval.present import present
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.ageing import PRUNE
 from hyperloci.store.health import violations
@@ -84,7 +86,14 @@ def test_looking_often_makes_nothing_fade_faster(context: UpkeepContext, clock: 
     for _ in range(50):
         assert prune_step(context) == 0
         assert tiers_step(context) == 0
-        weak_facts(context.store, [GLOBAL_SCOPE], now=clock(), threshold=0.05, limit=50)
+        weak_facts(
+            context.store,
+            [GLOBAL_SCOPE],
+            partial(present, context.store, now=clock()),
+            now=clock(),
+            threshold=0.05,
+            limit=50,
+        )
     assert state(context.store) == once
 
 
@@ -246,10 +255,12 @@ def test_weak_is_what_is_as_likely_wrong_as_right_the_least_sure_first(store: St
     clock.advance(12 * MS_PER_DAY)
     add(store, "fresh", confidence=0.9, now=clock())
     add(store, "other project", confidence=0.1, scope="elsewhere", now=clock())
-    found = weak_facts(store, [GLOBAL_SCOPE], now=clock(), threshold=0.05, limit=10)
+    found = weak_facts(
+        store, [GLOBAL_SCOPE], partial(present, store, now=clock()), now=clock(), threshold=0.05, limit=10
+    )
     assert sure is not None
-    assert [item.node.id for item in found] == [faint.id, fading.id, guess.id, sure.id]
-    by_id = {item.node.id: item for item in found}
+    assert [item.hit.id for item in found] == [faint.id, fading.id, guess.id, sure.id]
+    by_id = {item.hit.id: item for item in found}
     assert by_id[guess.id].days_to_prune is None
     days = by_id[faint.id].days_to_prune
     assert days is not None

@@ -45,6 +45,14 @@ def assert_whole(memory: Memory) -> None:
     assert health.violations(memory.store) == {}
 
 
+def test_a_fact_that_says_no_more_than_a_known_name_is_no_duplicate_of_the_name(memory: Memory, tmp_path: Path) -> None:
+    memory.import_file(written(tmp_path / "memory.jsonl", entity("Tram Depot")))
+    (tmp_path / "notes.md").write_text("- Tram Depot\n", encoding="utf-8")
+    report = memory.import_file(tmp_path / "notes.md")
+
+    assert (report.added, report.known) == ({"facts": 1}, 0)
+
+
 @pytest.mark.req("E.02")
 def test_a_graph_of_the_reference_server_is_found_related_and_trusted_less(memory: Memory, tmp_path: Path) -> None:
     source = written(tmp_path / "memory.jsonl", *GRAPH)

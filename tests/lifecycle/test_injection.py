@@ -15,7 +15,6 @@ from hyperloci.config import Settings
 from hyperloci.ingest.clean import strip_injected
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, PROMPT_ITEM_CHARS, prompt_context
-from hyperloci.lifecycle.relevance import excerpt, query_of, relevant
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.record import Record, RecordKind
@@ -341,50 +340,11 @@ def test_a_memory_is_called_by_its_subtype() -> None:
     assert "- insight " in prompt_context([hit("a" * 36)], session_id="s1").text
 
 
-@pytest.mark.parametrize("length", [78, 79, 80])
-def test_what_fits_is_excerpted_whole(length: int) -> None:
-    text = "The port. " * 8
-    assert excerpt(text[:length].strip(), "port", 80) == text[:length].strip()
-
-
 def test_of_a_long_memory_a_prompt_gets_the_passage_that_bears_on_it() -> None:
     long = "It rained all day. " * 100 + "The edge gateway listens on TLS port 8443. " + "And then it snowed. " * 100
     text = prompt_context([hit(content=long)], "Which TLS port does the gateway use?", session_id="s1").text
     assert "The edge gateway listens on TLS port 8443." in text
     assert len(text) < PROMPT_ITEM_CHARS + 500 and '"…' in text and '…"' in text
-
-
-@given(st.text(st.sampled_from("ab .\n"), max_size=400), st.integers(10, 200))
-@settings(max_examples=examples(100))
-def test_an_excerpt_is_a_piece_of_the_text_within_its_limit(text: str, limit: int) -> None:
-    piece = excerpt(text, "aa bb ab", limit)
-    assert len(piece) <= limit and piece.strip("…") in text
-
-
-@pytest.mark.parametrize("prompt", ["thanks", "run the tests", "fix the typo", "yes, do it", "continue", "ok", "👍"])
-def test_everyday_prompts_are_not_searched_for(prompt: str) -> None:
-    assert query_of(prompt) is None
-
-
-def test_a_question_is_searched_for_by_its_beginning() -> None:
-    assert query_of("Which port does the gateway listen on?") == "Which port does the gateway listen on?"
-    assert len(query_of("gateway port configuration " + "x" * 5_000) or "") == 1_000
-
-
-def answer(query: str, mode: str, *hits: Hit) -> SearchAnswer:
-    return SearchAnswer(query=query, intent="what", strategy="multi_space", mode=mode, degraded=None, results=hits)
-
-
-def test_with_vectors_only_what_is_near_in_meaning_passes() -> None:
-    near, far, unknown = hit("near", cosine=0.6), hit("far", cosine=0.3), hit("unknown")
-    assert relevant(answer("Which port?", "hybrid", far, near, unknown)) == [near]
-
-
-def test_without_vectors_only_what_shares_most_words_passes() -> None:
-    question = "Which TLS port does the edge gateway listen on?"
-    same = hit("same", "The edge gateway listens on TLS port 8443")
-    some = hit("some", "The gateway is written in Go and has a port of its tests")
-    assert relevant(answer(question, "keyword", some, same)) == [same]
 
 
 def test_what_a_prompt_was_told_is_not_told_again_in_that_session(house: House) -> None:
@@ -395,7 +355,14 @@ def test_what_a_prompt_was_told_is_not_told_again_in_that_session(house: House) 
     def search(query: str, **conditions: object) -> SearchAnswer:
         asked.append(query)
         assert conditions["reinforce"] is False
-        return answer(query, "hybrid", hit(cosine=0.7))
+        return SearchAnswer(
+            query=query,
+            intent="what",
+            strategy="multi_space",
+            mode="hybrid",
+            degraded=None,
+            results=(hit(cosine=0.7),),
+        )
 
     assert "8443" in house.capture.context_for(first, search)
     again = house.tell(RecordKind.PROMPT, "And which port does the edge gateway of staging have?", "s1")

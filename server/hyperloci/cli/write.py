@@ -12,7 +12,7 @@ from rich.table import Table
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, opened, print_json
 from hyperloci.cli.steps import Steps
-from hyperloci.errors import EmbedderError
+from hyperloci.errors import EmbedderError, NotFoundError
 from hyperloci.model.answers import HistoryCounts, IndexReport
 from hyperloci.model.search import ByMeaning
 from hyperloci.model.written import Remembered
@@ -88,12 +88,12 @@ def confirm(
       hyperloci confirm 976bdca7
     """
     with opened(project) as memory:
-        if memory.store.nodes.get_node(id) is None and memory.store.edges.ids_like(id):
+        try:
             edge = memory.confirm_link(id)
-            console.print(f"{edge.id} ({edge.label}) confirmed")
-            return
-        hit = memory.confirm_fact(id)
-    console.print(f"{hit.id} confirmed")
+            confirmed = f"{edge.id} ({edge.label})"
+        except NotFoundError:
+            confirmed = memory.confirm_fact(id).id
+    console.print(f"{confirmed} confirmed")
 
 
 def forget(

@@ -142,6 +142,30 @@ class EntityLinker:
         named = Named(name, kind_of(name))
         return self._resolve(named, scope, self._bearers(scope, [squash(name)])[squash(name)], now, Origin.TOOL)
 
+    def add_entity(self, new: NewNode, *, now: int, defined: bool = False) -> NodeKey:
+        """Make an entity known by its name, its other spellings, and what it was sighted in.
+
+        Args:
+            new: the entity: its name is its content, its kind its subtype.
+            now: the time, in milliseconds.
+            defined: the memory at hand defines it, so that no other place is looked for.
+        """
+        name, kind = new.content, EntityKind(new.subtype or EntityKind.CONCEPT)
+        bearers = self._bearers(new.scope, [squash(name)])[squash(name)]
+        key = self._store.nodes.add(new, now=now, place="entity")
+        self._store.entities.register(key, name, now=now)
+        for spelling in vocabulary().spellings(name):
+            self._store.entities.add_alias(key, spelling)
+        sighted = self._sighted.pop((new.scope, squash(name)), None)
+        if sighted is not None:
+            self._store.entities.mention(sighted, key, now=now)
+        if kind is EntityKind.CONCEPT and not defined:
+            for place in self._store.positions.defining(new.scope, name, limit=DEFINED_AT_MOST):
+                self._store.entities.mention(place, key, now=now)
+        scope_key = self._store.scopes.ensure(new.scope, now=now)
+        bearers.append(Bearer(key=key, kind=kind, scope_key=scope_key, forgotten=False))
+        return key
+
     def _is_first(self, node: NodeKey, scope: str, named: Named, bearers: Mapping[str, list[Bearer]]) -> bool:
         """Return whether a concept is seen for the first time, and is not to be made known for that."""
         name = squash(named.name)
@@ -181,11 +205,16 @@ class EntityLinker:
                 return None if bearer.forgotten and origin is not Origin.TOOL else self._seen(bearer, named, bearers)
         if not named.sure:
             return None
-        key = self._create(named, scope, now, origin)
-        bearers.append(
-            Bearer(key=key, kind=named.kind, scope_key=self._store.scopes.ensure(scope, now=now), forgotten=False)
+        new = NewNode(
+            type=NodeType.ENTITY,
+            subtype=named.kind,
+            content=named.name,
+            confidence=1.0,
+            origin=origin,
+            scope=scope,
+            tier=Tier.LONGTERM,
         )
-        return key
+        return self.add_entity(new, now=now, defined=named.defined)
 
     def _seen(self, bearer: Bearer, named: Named, bearers: list[Bearer]) -> NodeKey:
         if bearer.kind is EntityKind.CONCEPT and named.kind is not EntityKind.CONCEPT:
@@ -194,31 +223,6 @@ class EntityLinker:
                 key=bearer.key, kind=named.kind, scope_key=bearer.scope_key, forgotten=bearer.forgotten
             )
         return bearer.key
-
-    def _create(self, named: Named, scope: str, now: int, origin: Origin) -> NodeKey:
-        key = self._store.nodes.add(
-            NewNode(
-                type=NodeType.ENTITY,
-                subtype=named.kind,
-                content=named.name,
-                confidence=1.0,
-                origin=origin,
-                scope=scope,
-                tier=Tier.LONGTERM,
-            ),
-            now=now,
-            place="entity",
-        )
-        self._store.entities.register(key, named.name, now=now)
-        for spelling in vocabulary().spellings(named.name):
-            self._store.entities.add_alias(key, spelling)
-        sighted = self._sighted.pop((scope, squash(named.name)), None)
-        if sighted is not None:
-            self._store.entities.mention(sighted, key, now=now)
-        if named.kind is EntityKind.CONCEPT and not named.defined:
-            for place in self._store.positions.defining(scope, named.name, limit=DEFINED_AT_MOST):
-                self._store.entities.mention(place, key, now=now)
-        return key
 
     # -- names in plain words ----------------------------------------------------------------------------------------
 

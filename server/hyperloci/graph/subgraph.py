@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.graph.related import ANY, related
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.edge import Hyperedge
@@ -12,9 +11,6 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from hyperloci.store.traversal import Crossing
-
-MIN_PREFIX = 4
-"""Characters of a relation's id that stand for it where no other begins so."""
 
 
 def subgraph(
@@ -73,25 +69,6 @@ def graph_nodes(store: Store, distances: Mapping[NodeKey, int]) -> tuple[GraphNo
             )
         )
     return tuple(shown)
-
-
-def edge_by_id(store: Store, said: str) -> Hyperedge:
-    """Return the hyperedge with an id, or the only one whose id begins so.
-
-    Raises:
-        BadRequestError: several ids begin so.
-        NotFoundError: none does.
-    """
-    exact = store.edges.get_edge(said)
-    if exact is not None:
-        return exact
-    ids = store.edges.ids_like(said) if len(said) >= MIN_PREFIX else []
-    if len(ids) > 1:
-        raise BadRequestError(f"id={said!r} could be {', '.join(ids)}: give more of the id.")
-    edge = store.edges.get_edge(ids[0]) if ids else None
-    if edge is None:
-        raise NotFoundError(f"id={said!r:.80} is no relation; `hyperloci graph` shows their ids.")
-    return edge
 
 
 def _shown(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> bool:

@@ -22,8 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock, system_clock
-from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.annotate import annotate
+from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest.boundary import Prepared, prepare, safe_name
 from hyperloci.ingest.commit_effects import Effects, Touched
 from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text, shallow_commits
@@ -34,7 +33,7 @@ from hyperloci.ingest.project import Project
 from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository, read_head
 from hyperloci.ingest.turns import Turns
 from hyperloci.model.kinds import NodeType, Origin, Tier
-from hyperloci.model.node import NewNode, Node
+from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.history import HistoryState
@@ -121,7 +120,7 @@ class CommitIndexer:
         self._wanted = wanted
         self._cancelled = cancelled
         self._turns = Turns(store)
-        self._linker = EntityLinker(store, sparing=True)
+        self._writer = MemoryWriter(store, sparing=True)
         self._effects: Effects | None = None
         self._reader = CommitReader(self._git)
         self._head: str | None = None
@@ -284,6 +283,7 @@ class CommitIndexer:
                 added += self._store_batch(some, branch)
         except BaseException:
             self._window.clear()  # What of it was stored, the next walk tells.
+            self._forget_undone()
             raise
         if not self._waiting:
             self._finish()
@@ -349,9 +349,14 @@ class CommitIndexer:
                 if not is_own_fault(error):
                     raise
                 problem = reason_of(error)
+                self._forget_undone()
         if problem is not None:
             self._set_aside(one.sha, problem)
         return int(problem is None)
+
+    def _forget_undone(self) -> None:
+        """Forget the entities that were made known in what was undone."""
+        self._writer = MemoryWriter(self._store, sparing=True)
 
     def _set_aside(self, sha: str, problem: str) -> None:
         """Leave a commit out that can't be read or stored, so that it costs no further run anything."""
@@ -368,7 +373,7 @@ class CommitIndexer:
             "branch": safe_name(branch) if branch else None,
             "flags": one.text.flags,
         }
-        node = self._store.nodes.create_node(
+        node = self._writer.write_event(
             NewNode(
                 type=NodeType.DECISION,
                 subtype="commit",
@@ -387,13 +392,10 @@ class CommitIndexer:
             ),
             now=now,
             place=one.sha,
+            text=one.text.text.partition(CHANGED)[0],
+            author=one.author or None,
         )
         self._store.files.put_commit(self._scope_key, one.sha, node.key)
-        self._annotate(one, node, now)
-
-    def _annotate(self, one: _Ready, node: Node, now: int) -> None:
-        message = one.text.text.partition(CHANGED)[0]
-        annotate(self._store, node, now=now, linker=self._linker, text=message, author=one.author or None)
         if one.touched.nodes:
             self._store.edges.link(
                 "changed",

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.annotate import annotate_again
-from hyperloci.lifecycle.costing import costing_only
+from hyperloci.facts.writer import annotate
+from hyperloci.graph.entities import EntityLinker, names_of
+from hyperloci.ingest.facets import facets_of_chunk
+from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.facets import Facets
+from hyperloci.model.kinds import NodeType, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.position import Position
+from hyperloci.store import Store
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import UpkeepContext
@@ -30,7 +36,7 @@ def annotate_step(context: UpkeepContext) -> int:
             nodes = store.nodes.by_keys(keys)
             places, facts = store.positions.of(keys), store.positions.code_facts(keys)
             for key, node in sorted(nodes.items()):
-                with costing_only(store, node, "annotate", now=context.clock()) as attempt:
+                with context.costing_only(node, "annotate") as attempt:
                     annotate_again(store, node, places.get(key), facts.get(key), now=context.clock(), linker=linker)
                 if attempt.failed:
                     linker = EntityLinker(store, sparing=True)  # It may know of what was undone.
@@ -41,3 +47,34 @@ def annotate_step(context: UpkeepContext) -> int:
     with store.transaction():
         store.meta.drop(NEXT)
     return done
+
+
+def annotate_again(
+    store: Store,
+    node: Node,
+    position: Position | None,
+    facts: CodeFacts | None,
+    *,
+    now: int,
+    linker: EntityLinker,
+) -> None:
+    """Annotate a memory that was written before there were annotations, whatever it is. Runs in a transaction."""
+    if node.type is NodeType.ENTITY:
+        store.entities.add_alias(node.key, node.content)
+    elif node.type is NodeType.SNIPPET and node.origin in (Origin.CODE, Origin.MARKDOWN):
+        linker.link(node.key, node.scope, names_of(node.content, facts, position), now=now)
+        store.facets.add(node.key, _facets_of_snippet(node, position, facts))
+    else:
+        author = node.metadata.get("author") if node.subtype == "commit" else None
+        annotate(store, node, now=now, linker=linker, author=author if isinstance(author, str) else None)
+
+
+def _facets_of_snippet(node: Node, position: Position | None, facts: CodeFacts | None) -> Facets:
+    chunk = Chunk(
+        text=node.content,
+        kind=ChunkKind(node.subtype) if node.subtype in set(ChunkKind) else ChunkKind.TEXT,
+        position=position or Position(),
+        section_type=node.metadata.get("section_type"),
+        code=facts,
+    )
+    return facets_of_chunk(chunk)

@@ -16,12 +16,12 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, Where
 from hyperloci.retrieval.explain import explanation_of
-from hyperloci.retrieval.ids import by_id, may_be_id
 from hyperloci.retrieval.present import present
 from hyperloci.retrieval.search import Found, Searcher
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import query_terms
+from hyperloci.store.ids import find_node
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -107,13 +107,13 @@ class Asking:
 
     def context(self, query: str, max_tokens: int | None) -> AssembledContext:
         """Assemble what a prompt should know (B.09), and note what of it was recalled."""
-        from hyperloci.retrieval.bearing import bearing
         from hyperloci.retrieval.context import assemble
         from hyperloci.retrieval.intent import effort
+        from hyperloci.retrieval.relevance import QUESTION_FLOOR, relevant_hits
 
         level = effort(query)
         answer = self.answer(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
-        hits = bearing(query, answer.results)
+        hits = relevant_hits(query, answer.results, QUESTION_FLOOR)
         own = level.tokens * self.token_budget // USUAL_TOKENS
         context = assemble(query, hits, own if max_tokens is None else max_tokens)
         self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
@@ -141,10 +141,9 @@ class Asking:
         """
         if not topic.strip():
             raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
-        scopes = (self.project.id, GLOBAL_SCOPE)
-        is_id = self.store.nodes.get_node(topic) is not None
-        if is_id or (may_be_id(topic) and self.store.nodes.ids_like(topic, scopes=scopes)):
-            return self.facts.existing(by_id(self.store, topic, argument, scopes).id, argument)
+        node = find_node(self.store.nodes, topic, argument, scopes=(self.project.id, GLOBAL_SCOPE))
+        if node is not None:
+            return self.facts.existing(node.id, argument)
         answer = self.answer(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")

@@ -152,8 +152,8 @@ class Capture:
         return injection.text
 
     def _prompt_context(self, record: Record, search: Search) -> str:
-        from hyperloci.lifecycle.injection import note_shown, prompt_context, shown_ids
-        from hyperloci.lifecycle.relevance import CONTENT_SUBTYPES, query_of, relevant
+        from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, note_shown, prompt_context, shown_ids
+        from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_of, relevant_hits
 
         query = query_of(record.text)
         if query is None:
@@ -162,7 +162,8 @@ class Capture:
             query, limit=SEARCHED, where={"subtypes": list(CONTENT_SUBTYPES)}, explain=True, reinforce=False, quick=True
         )
         session = self._store.sessions.get(record.session_id)
-        injection = prompt_context(relevant(answer), query, session_id=record.session_id, seen=shown_ids(session))
+        hits = relevant_hits(query, answer.results, PROMPT_FLOOR)
+        injection = prompt_context(hits, query, session_id=record.session_id, seen=shown_ids(session))
         if injection.ids and session is not None:
             with self._store.transaction():
                 note_shown(self._store, session, injection.ids, anew=False)

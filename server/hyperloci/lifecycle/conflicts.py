@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from hyperloci.clock import Clock
+from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.ingest.boundary import prepare
 from hyperloci.lifecycle.payload import Conflict, Rejected
@@ -74,23 +75,18 @@ class Conflicts:
         if replaceable:
             self.supersede(old, new, dispute.reason)
         elif not self._are_joined(old, new):
-            self._store.edges.link(
-                "contradicts",
-                new.key,
-                [old.key],
-                now=self._clock(),
-                confidence=dispute.score,
-                automatic=True,
-                evidence=dispute.reason,
-            )
+            self._contradict(old, new, dispute.score, dispute.reason)
         return replaceable
 
     def supersede(self, old: Node, new: Node, reason: str) -> None:
         """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
-        now = self._clock()
-        self._store.nodes.update_node(old.id, now=now, valid_until=max(old.valid_from, new.valid_from))
-        self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=True, evidence=reason)
-        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+        until = max(old.valid_from, new.valid_from)
+        writer = MemoryWriter(self._store)
+        writer.supersede(old, new, reason, now=self._clock(), until=until, automatic=True)
+
+    def _contradict(self, old: Node, new: Node, confidence: float, reason: str) -> None:
+        edges, now = self._store.edges, self._clock()
+        edges.link("contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason)
 
     def _are_joined(self, old: Node, new: Node) -> bool:
         return any(
@@ -114,16 +110,7 @@ class Conflicts:
                 rejected.append(Rejected(place, "old is replaced already"))
             elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _trust(old) > _trust(new):
                 reason = prepare(conflict.reason).text or "declared so"
-                score = min(old.confidence, new.confidence)
-                self._store.edges.link(
-                    "contradicts",
-                    new.key,
-                    [old.key],
-                    now=self._clock(),
-                    confidence=score,
-                    automatic=True,
-                    evidence=reason,
-                )
+                self._contradict(old, new, min(old.confidence, new.confidence), reason)
                 why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
                 rejected.append(Rejected(place, why))
             else:

@@ -10,7 +10,7 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path
 from hyperloci.graph.related import DIRECTIONS, known_label, related
-from hyperloci.graph.subgraph import described, edge_by_id, graph_nodes, path_answer, subgraph
+from hyperloci.graph.subgraph import described, graph_nodes, path_answer, subgraph
 from hyperloci.lifecycle.facts import Facts, checked_text
 from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.answers import (
@@ -27,6 +27,7 @@ from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.store import Store
+from hyperloci.store.ids import resolve_edge
 
 MAX_LABEL_CHARS: Final = 64
 MAX_MEMBERS: Final = 50
@@ -117,9 +118,9 @@ class Connections:
     def confirm(self, id: str) -> GraphEdge:
         """Mark a relation as right."""
         with self.store.transaction():
-            edge = edge_by_id(self.store, id)
+            edge = resolve_edge(self.store.edges, id, scopes=self.scopes)
             self.store.edges.confirm(edge.id, now=self.clock())
-        return described(self.store, [edge_by_id(self.store, edge.id)])[0]
+        return described(self.store, [resolve_edge(self.store.edges, edge.id)])[0]
 
     def prune(self, *, dry_run: bool) -> PrunedEdges:
         """Remove automatic relations that faded or crowd a memory."""

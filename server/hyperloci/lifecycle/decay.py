@@ -17,7 +17,7 @@ from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.lifecycle.step import UpkeepContext
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit
+from hyperloci.model.search import Hit, Present
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.ageing import Faded
 from hyperloci.store.nodes import RESTORE_DAYS
@@ -34,24 +34,15 @@ PRUNE_WINDOW_MS: Final = MS_PER_DAY
 """The cap counts what was pruned in this time, and so holds however often upkeep runs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeakFact:
+@dataclass(frozen=True, slots=True)
+class WeakHit:
     """A memory that may be wrong or will be forgotten.
 
     Attributes:
-        node: the memory.
+        hit: the memory as callers see it.
         confidence_now: its confidence, faded until now.
         days_to_prune: until it is forgotten unless recalled or confirmed; None where it doesn't fade.
     """
-
-    node: Node
-    confidence_now: float
-    days_to_prune: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class WeakHit:
-    """A weak memory as callers see it; the fields are those of `WeakFact`."""
 
     hit: Hit
     confidence_now: float
@@ -85,21 +76,27 @@ def days_until(confidence: float, rate: float, threshold: float) -> float | None
     return float((math.log(confidence / threshold) / rate) ** (1 / DECAY_EXPONENT))
 
 
-def weak_facts(store: Store, scopes: Sequence[str], *, now: int, threshold: float, limit: int) -> list[WeakFact]:
+def weak_facts(
+    store: Store,
+    scopes: Sequence[str],
+    present: Present,
+    *,
+    now: int,
+    threshold: float,
+    limit: int,
+) -> tuple[WeakHit, ...]:
     """Return the facts and decisions that are as likely wrong as right, the least sure first (B.15)."""
     keys = store.ageing.weak(now, WEAK_CONFIDENCE, scopes, limit)
-    nodes = store.nodes.by_keys(keys)
-    return [_weak(nodes[key], now, threshold) for key in keys if key in nodes]
+    found = store.nodes.by_keys(keys)
+    nodes = [found[key] for key in keys if key in found]
+    return tuple(_weak(node, hit, now, threshold) for node, hit in zip(nodes, present(nodes), strict=True))
 
 
-def _weak(node: Node, now: int, threshold: float) -> WeakFact:
+def _weak(node: Node, hit: Hit, now: int, threshold: float) -> WeakHit:
     age = now - node.last_accessed
     days = days_until(node.confidence, node.decay_rate, threshold)
-    return WeakFact(
-        node=node,
-        confidence_now=node.confidence * decay_factor(node.decay_rate, age),
-        days_to_prune=None if days is None else max(0.0, days - max(0, age) / MS_PER_DAY),
-    )
+    left = None if days is None else max(0.0, days - max(0, age) / MS_PER_DAY)
+    return WeakHit(hit, node.confidence * decay_factor(node.decay_rate, age), left)
 
 
 def prune(context: UpkeepContext, *, limit: int | None = None, dry_run: bool = False) -> Pruning:

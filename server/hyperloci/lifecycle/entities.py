@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.lifecycle.costing import costing_only
 from hyperloci.model.answers import EntityInfo, EntityMerge, EntityProfile, RelatedEntity
 from hyperloci.model.kinds import EntityKind, NodeKey, NodeType
 from hyperloci.model.node import Node
@@ -188,7 +187,7 @@ def enrich(context: UpkeepContext) -> int:
     for entity in wanted:
         node, summary = store.nodes.by_key(entity.node_key), ""
         assert node is not None
-        with costing_only(store, node, "enrich", now=context.clock()) as attempt:
+        with context.costing_only(node, "enrich") as attempt:
             summary = summary_of(store, entity)
             store.entities.set_summary(entity.node_key, summary, now=context.clock())
         if attempt.failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
@@ -13,9 +14,11 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
 from hyperloci.model.written import Forgotten, Remembered
 from hyperloci.store import Store
+from hyperloci.store.ids import resolve_node
 from hyperloci.store.nodes import RESTORE_DAYS
 
 if TYPE_CHECKING:
+    from hyperloci.facts.writer import MemoryWriter
     from hyperloci.model.answers import Contradiction
 
 CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
@@ -79,24 +82,15 @@ class Facts:
             origin=Origin.TOOL,
             provenance="remember_fact",
             scope=scope,
-            metadata=_metadata(fact),
+            metadata=safety_metadata(fact),
         )
         with self._store.transaction():
             old = None if replaces is None else self.existing(replaces, "replaces")
-            known = self._store.nodes.find_duplicate(fact.text, scope)
-            if known is not None and (old is None or known.key != old.key):
-                self._store.nodes.count_again(known.key, now=self._clock())
-                return Remembered(id=known.id, duplicate_of=known.id, redactions=len(fact.redactions))
-            node = self._create(new, session_id, names)
-            if old is not None:
-                self.supersede(old, node, "replaced by a newer fact")
-        return Remembered(
-            id=node.id,
-            contradictions=tuple(item for item in contradictions if old is None or item.id != old.id),
-            redactions=len(fact.redactions),
-            supersedes=None if old is None else old.id,
-            flags=fact.flags,
-        )
+            stored = self._remember(new, (fact,), session_id, names, replaced=old)
+        if stored.duplicate_of is not None:
+            return stored
+        others = tuple(item for item in contradictions if old is None or item.id != old.id)
+        return replace(stored, contradictions=others)
 
     def mark_dead_end(
         self, approach: Prepared, reason: Prepared, *, scope: str, session_id: str | None = None
@@ -146,16 +140,29 @@ class Facts:
             origin=Origin.TOOL,
             provenance=provenance,
             scope=scope,
-            metadata={**_metadata(*parts), **told},
+            metadata={**safety_metadata(*parts), **told},
         )
-        redactions = sum(len(part.redactions) for part in parts)
         with self._store.transaction():
-            known = self._store.nodes.find_duplicate(content, scope)
-            if known is not None:
-                self._store.nodes.count_again(known.key, now=self._clock())
-                return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
-            node = self._create(new, session_id, ())
-        return Remembered(id=node.id, redactions=redactions, flags=_flags(*parts))
+            return self._remember(new, parts, session_id)
+
+    def _remember(
+        self,
+        new: NewNode,
+        parts: Sequence[Prepared],
+        session_id: str | None,
+        entities: Sequence[str] = (),
+        *,
+        replaced: Node | None = None,
+    ) -> Remembered:
+        """Store a statement made of some texts, or count it again if it is known. Runs in a transaction."""
+        redactions = sum(len(part.redactions) for part in parts)
+        known = self._store.nodes.find_duplicate(new.content, new.scope)
+        if known is not None and (replaced is None or known.key != replaced.key):
+            self._store.nodes.count_again(known.key, now=self._clock())
+            return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
+        node = self._write(new, session_id, entities, replaced=replaced, reason="replaced by a newer fact")
+        superseded = None if replaced is None else replaced.id
+        return Remembered(id=node.id, redactions=redactions, supersedes=superseded, flags=_flags(*parts))
 
     def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
@@ -179,19 +186,10 @@ class Facts:
                 provenance=f"correct_fact: {reason}" if reason else "correct_fact",
                 scope=old.scope,
                 tier=old.tier,
-                metadata=_metadata(fact),
+                metadata=safety_metadata(fact),
             )
-            node = self._create(new, session_id, ())
-            self.supersede(old, node, reason or "corrected")
+            node = self._write(new, session_id, replaced=old, reason=reason or "corrected")
         return Remembered(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
-
-    def supersede(self, old: Node, new: Node, reason: str) -> None:
-        """Invalidate `old` from now on and join it to its successor."""
-        now = self._clock()
-        self._store.nodes.update_node(old.id, now=now, valid_until=now)
-        self._store.facets.mark(old.key, Verification.OUTDATED)
-        self._store.edges.link("supersedes", new.key, [old.key], now=now, evidence=reason)
-        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
 
     def confirm(self, node_id: str) -> Node:
         """Protect a fact: full confidence, no decay, long-term (B.13)."""
@@ -210,7 +208,7 @@ class Facts:
             self._store.facets.mark(node.key, Verification.VERIFIED)
             self._store.log.add("confirm", [node.id], now=now)
             # What is confirmed is right about the code as it is now.
-            self._anchor(node, now)
+            self._writer().anchor(node, self._project, now=now)
             return self.existing(node_id, "id")
 
     def forget(self, node_id: str, *, reason: str | None) -> Forgotten:
@@ -237,21 +235,8 @@ class Facts:
             return self.existing(node.id, "id")
 
     def any_node(self, node_id: str, argument: str) -> Node:
-        """Return a memory by its id or a prefix of 8 characters and more, forgotten ones too.
-
-        Raises:
-            NotFoundError: nothing, or several, go by it.
-        """
-        node = self._store.nodes.get_node(node_id)
-        if node is not None:
-            return node
-        similar = self._store.nodes.ids_like(node_id, scopes=(self._project, GLOBAL_SCOPE)) if len(node_id) >= 8 else []
-        if len(similar) == 1:
-            found = self._store.nodes.get_node(similar[0])
-            assert found is not None
-            return found
-        hint = f"these begin so: {', '.join(similar)}" if similar else "search_memory (`hyperloci query`) gives ids"
-        raise NotFoundError(f"{argument}={node_id!r:.80} is no memory; {hint}.")
+        """Return a memory by its id or the beginning of it (`store.ids.resolve_node`), forgotten ones too."""
+        return resolve_node(self._store.nodes, node_id, argument, scopes=(self._project, GLOBAL_SCOPE))
 
     def existing(self, node_id: str, argument: str) -> Node:
         """Return a memory that is not forgotten.
@@ -264,28 +249,37 @@ class Facts:
             raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
         return node
 
-    def _anchor(self, node: Node, now: int) -> None:
-        from hyperloci.graph.anchors import anchor_fact
-
-        anchor_fact(self._store, node, self._store.scopes.ensure(self._project, now=now))
-
-    def _create(self, new: NewNode, session_id: str | None, entities: Sequence[str]) -> Node:
-        # Hooks load this module and remember no facts: reading names takes as long to load as all the rest of it.
-        from hyperloci.graph.entities import EntityLinker
-        from hyperloci.ingest.annotate import annotate
-
-        now = self._clock()
+    def _write(
+        self,
+        new: NewNode,
+        session_id: str | None,
+        entities: Sequence[str] = (),
+        *,
+        replaced: Node | None = None,
+        reason: str = "",
+    ) -> Node:
+        """Store a statement about some entities; what it replaces ends now."""
+        now, writer = self._clock(), self._writer()
         session = None
         if session_id is not None:
             session = self._store.sessions.see(session_id, self._store.scopes.ensure(self._project, now=now), now=now)
-        node = self._store.nodes.create_node(new, now=now, session_key=session.key if session else None)
-        self._store.log.add("create", [node.id], now=now, to_tier=node.tier, reasoning=new.provenance)
-        self._anchor(node, now)
-        linker = EntityLinker(self._store)
-        declared = [linker.declare(name, node.scope, now=now) for name in entities]
-        annotate(self._store, node, now=now, linker=linker)
-        self._store.entities.mention_all(node.key, [key for key in declared if key is not None], now=now)
+        declared = [writer.declare_entity(name, new.scope, now=now) for name in entities]
+        node = writer.write_statement(
+            new,
+            self._project,
+            now=now,
+            session_key=session.key if session else None,
+            about=[key for key in declared if key is not None],
+        )
+        if replaced is not None:
+            writer.supersede(replaced, node, reason, now=now, until=now)
         return node
+
+    def _writer(self) -> MemoryWriter:
+        # Hooks load this module and remember no facts: reading names takes as long to load as all the rest of it.
+        from hyperloci.facts.writer import MemoryWriter
+
+        return MemoryWriter(self._store)
 
 
 def category_of(category: str) -> tuple[NodeType, str]:
@@ -358,7 +352,8 @@ def _flags(*texts: Prepared) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flag for text in texts for flag in text.flags))
 
 
-def _metadata(*texts: Prepared) -> dict[str, Any]:
+def safety_metadata(*texts: Prepared) -> dict[str, Any]:
+    """Return what is noted of a memory made of some texts: what is suspicious, how many secrets were redacted."""
     redactions = sum(len(text.redactions) for text in texts)
     found = {"flags": list(_flags(*texts)), "redactions": redactions}
     return {name: value for name, value in found.items() if value}

@@ -16,11 +16,10 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.graph.anchors import anchor_fact
+from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest import peer_graph, peer_notes
-from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
-from hyperloci.lifecycle.facts import checked_text
+from hyperloci.lifecycle.facts import checked_text, safety_metadata
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode
@@ -80,7 +79,7 @@ def import_file(
     if reader is None:
         return _import_own(store, source, clock, dry_run)
     memories = list(reader(source))
-    run = _Import(store, scope, clock)
+    run = _Import(store, scope, clock, MemoryWriter(store))
     try:
         with store.transaction():
             for path, memory in memories:
@@ -176,6 +175,7 @@ class _Import:
     store: Store
     scope: str
     clock: Clock
+    writer: MemoryWriter
     added: Counter[str] = field(default_factory=Counter)
     known: int = 0
     redactions: int = 0
@@ -201,15 +201,13 @@ class _Import:
         if self.store.nodes.find_duplicate(text.text, self.scope) is not None:
             self.known += 1
             return
-        now = self.clock()
-        node = self.store.nodes.create_node(_new_fact(path, format, fact, text, self.scope), now=now)
-        self.store.log.add("create", [node.id], now=now, to_tier=node.tier, reasoning=node.provenance)
-        anchor_fact(self.store, node, self.store.scopes.ensure(self.scope, now=now))
-        annotate(self.store, node, now=now)
-        for name in fact.about:
-            key = self._find(prepare(name).text.strip())
-            if key is not None:
-                self.store.entities.mention(node.key, key, now=now)
+        about = (self._find(prepare(name).text.strip()) for name in fact.about)
+        self.writer.write_statement(
+            _new_fact(path, format, fact, text, self.scope),
+            self.scope,
+            now=self.clock(),
+            about=[key for key in about if key is not None],
+        )
         self.added["facts"] += 1
 
     def _thing(self, path: str, thing: PeerThing) -> None:
@@ -222,8 +220,7 @@ class _Import:
         if self._find(name) is not None:
             self.known += 1
             return
-        now = self.clock()
-        node = self.store.nodes.create_node(
+        self.writer.add_entity(
             NewNode(
                 type=NodeType.ENTITY,
                 subtype=KIND_OF_WORD.get(thing.kind.casefold(), "concept"),
@@ -235,9 +232,8 @@ class _Import:
                 tier=Tier.LONGTERM,
                 metadata={"kind": prepare(thing.kind).text[:MAX_NAME_CHARS]} if thing.kind else {},
             ),
-            now=now,
+            now=self.clock(),
         )
-        self.store.entities.register(node.key, name, now=now)
         self.added["entities"] += 1
 
     def _relation(self, path: str, relation: PeerRelation) -> None:
@@ -277,7 +273,6 @@ def _without_names(fact: PeerFact) -> str:
 
 
 def _new_fact(path: str, format: str, fact: PeerFact, text: Prepared, scope: str) -> NewNode:
-    told = {"flags": list(text.flags), "redactions": len(text.redactions)}
     return NewNode(
         type=NodeType.FACT,
         subtype=fact.subtype,
@@ -288,7 +283,7 @@ def _new_fact(path: str, format: str, fact: PeerFact, text: Prepared, scope: str
         provenance=f"import: {path}:{fact.line} ({format})",
         scope=scope,
         tier=Tier.LONGTERM,
-        metadata={name: value for name, value in told.items() if value},
+        metadata=safety_metadata(text),
         position=Position(
             path=path,
             line_start=fact.line,

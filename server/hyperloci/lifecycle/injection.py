@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from hyperloci.clock import to_iso
 from hyperloci.config import Settings
 from hyperloci.ingest.clean import INJECTED_TAG
-from hyperloci.model.kinds import GLOBAL_SCOPE, Origin
+from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store, decay_factor
@@ -51,6 +51,14 @@ MAX_SHOWN: Final = 400
 
 CANDIDATES: Final = 60
 """Memories of a kind that are considered: the newest; ten times what there is room for."""
+
+CONTENT_SUBTYPES: Final = tuple(
+    sorted(
+        (SUBTYPES[NodeType.FACT] | SUBTYPES[NodeType.DECISION] | SUBTYPES[NodeType.EXPERIENCE]) - {"commit", "action"}
+    )
+)
+"""What a prompt is searched for: what was said and learnt. Files the assistant reads itself, and what a tool did is no
+answer to a prompt."""
 
 NO_SESSION_CONTEXT: Final = frozenset({"fork"})
 """A fork starts with a copy of its parent's context, ours included."""
@@ -152,7 +160,7 @@ def prompt_context(
     Left out: what was said in this session (it is in the context), what the session was shown, what is suspicious,
     forgotten or no longer valid.
     """
-    from hyperloci.lifecycle.relevance import excerpt
+    from hyperloci.retrieval.relevance import excerpt
 
     usable = [
         hit for hit in hits if hit.id not in seen and hit.source.session_id != session_id and not _barred(hit.notes)

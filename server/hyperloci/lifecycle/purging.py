@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.model.answers import Purged
@@ -34,48 +32,38 @@ SPOOLED: Final = ("*.jsonl", "*.tmp", "*.bad")
 """Records that wait, that a process died over, and that could not be stored."""
 
 
-@dataclass(frozen=True, slots=True)
-class Purge:
-    """Purges memories of one store."""
+def purge(store: Store, settings: Settings, facts: Facts, ids: Sequence[str], *, now: int) -> Purged:
+    """Make memories as if they had never been; ids that were purged before are swept for once more.
 
-    store: Store
-    settings: Settings
-    facts: Facts
-    clock: Clock
-
-    def __call__(self, ids: Sequence[str]) -> Purged:
-        """Make memories as if they had never been; ids that were purged before are swept for once more.
-
-        Raises:
-            NotFoundError: an id is no memory; nothing was purged.
-            StoreBusyError: other sessions keep the log in use; the memories are gone, their traces not all.
-        """
-        nodes = [self.facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]
-        # Beside the folders of databases lie records of earlier versions, which name none.
-        spools = (self.settings.spool_dir, self.settings.spool_dir.parent)
-        spooled = sum(_unspool(folder, [node.content for node in nodes]) for folder in spools)
-        now = self.clock()
-        erased = [gone for node in nodes if (gone := erase(self.store, node.id, now=now)) is not None]
-        Archive.beside(self.store.path).blank([*ids, *(node.id for node in nodes)])
-        sweep(self.store)
-        known = [NodeId(id) for id in ids if was_purged(self.store, id)]
-        for torn in unfinished_backups(self.store.path, self.settings.backup_dir):
-            torn.unlink(missing_ok=True)
-        backups = purge_backups(
-            managed_backups(self.store.path, self.settings.backup_dir),
-            list(dict.fromkeys((*known, *(gone.id for gone in erased)))),
-            now=now,
-        )
-        return Purged(
-            ids=tuple(dict.fromkeys((*(gone.id for gone in erased), *known))),
-            entities=tuple(name for gone in erased for name in gone.entities),
-            alike=_still_there(erased),
-            sources=tuple(dict.fromkeys(gone.source for gone in erased if gone.source)),
-            records=spooled,
-            backups_rewritten=tuple(map(str, backups.rewritten)),
-            backups_deleted=tuple(map(str, backups.deleted)),
-            backups_unreadable=tuple(map(str, backups.unreadable)),
-        )
+    Raises:
+        NotFoundError: no memory has one of the ids; nothing was purged.
+        StoreBusyError: other sessions keep the log in use; the memories are gone, their traces not all.
+    """
+    nodes = [facts.any_node(id, "id") for id in ids if not was_purged(store, id)]
+    # Beside the folders of databases lie records of earlier versions, which name none.
+    spools = (settings.spool_dir, settings.spool_dir.parent)
+    spooled = sum(_unspool(folder, [node.content for node in nodes]) for folder in spools)
+    erased = [gone for node in nodes if (gone := erase(store, node.id, now=now)) is not None]
+    Archive.beside(store.path).blank([*ids, *(node.id for node in nodes)])
+    sweep(store)
+    known = [NodeId(id) for id in ids if was_purged(store, id)]
+    for torn in unfinished_backups(store.path, settings.backup_dir):
+        torn.unlink(missing_ok=True)
+    backups = purge_backups(
+        managed_backups(store.path, settings.backup_dir),
+        list(dict.fromkeys((*known, *(gone.id for gone in erased)))),
+        now=now,
+    )
+    return Purged(
+        ids=tuple(dict.fromkeys((*(gone.id for gone in erased), *known))),
+        entities=tuple(name for gone in erased for name in gone.entities),
+        alike=_still_there(erased),
+        sources=tuple(dict.fromkeys(gone.source for gone in erased if gone.source)),
+        records=spooled,
+        backups_rewritten=tuple(map(str, backups.rewritten)),
+        backups_deleted=tuple(map(str, backups.deleted)),
+        backups_unreadable=tuple(map(str, backups.unreadable)),
+    )
 
 
 def _still_there(erased: Sequence[Erased]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.ingest.annotate import annotate
+from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest.boundary import Prepared
 from hyperloci.ingest.spoken import storable
 from hyperloci.ingest.spoken_times import spoken_times
@@ -106,7 +106,7 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         return None
     previous = episodes.last(session.key)
     seq = store.sessions.take_seq(session.key)
-    node = store.nodes.create_node(
+    node = MemoryWriter(store).write_event(
         _new_node(session, scope, saying, prepared, seq, previous),
         now=now,
         place=f"{session.id}:{saying.uuid or saying.ref or seq}",
@@ -116,7 +116,6 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         episodes.note_times(node.key, spoken_times(prepared.text, saying.at))
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link("follows", node.key, [previous.key], now=now)
-    annotate(store, node, now=now)
     return node
 
 

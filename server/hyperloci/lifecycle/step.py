@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.errors import NotReadyError
+from hyperloci.model.node import Node
+from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
+from hyperloci.store.set_aside import Attempt
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -63,6 +67,17 @@ class UpkeepContext:
     def scopes(self) -> list[str]:
         """Return the ids of every project of the database, and `global`."""
         return [scope.id for scope in self.store.scopes.all()]
+
+    def costing_only(self, node: Node, step: str) -> AbstractContextManager[Attempt]:
+        """Run the block for one memory: what fails by its fault is undone, and the memory is set aside for that step.
+
+        Raises:
+            StoreError, OSError: the database or the system failed, not the memory.
+        """
+        scope_key = self.store.scopes.find(node.scope)
+        assert scope_key is not None
+        subject = f"{step} {node.id}"
+        return self.store.set_aside.attempt(scope_key, SetAsideKind.MEMORY, subject, now=self.clock(), node=node.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,9 @@ from typing import Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
-from hyperloci.graph.anchors import anchor_fact
+from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.graph.naming import Named
-from hyperloci.ingest.annotate import annotate
 from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.suspicion import REASONS
 from hyperloci.lifecycle.conflicts import Conflicts
@@ -186,7 +185,9 @@ class WritePath:
         metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
         if kind is Kind.DEAD_END:
             metadata["approach"] = plan.text.text
-        node = self._store.nodes.create_node(
+        who = " and ".join(sorted({_speaker(source) for source in plan.sources}))
+        why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
+        return MemoryWriter(self._store, sparing=True).write_statement(
             NewNode(
                 type=_TYPE_OF.get(kind, NodeType.FACT),
                 subtype=kind.value,
@@ -201,15 +202,12 @@ class WritePath:
                 valid_from=said,
                 metadata={name: value for name, value in metadata.items() if value},
             ),
+            progress.scope,
             now=now,
             session_key=progress.session_key,
+            operation="extract",
+            reason=why,
         )
-        who = " and ".join(sorted({_speaker(source) for source in plan.sources}))
-        why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
-        self._store.log.add("extract", [node.id], now=now, to_tier=Tier.SESSION, reasoning=why)
-        anchor_fact(self._store, node, self._store.scopes.ensure(progress.scope, now=now))
-        annotate(self._store, node, now=now, linker=EntityLinker(self._store, sparing=True))
-        return node
 
     def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:
         known = {

@@ -25,7 +25,6 @@ from hyperloci.model.node import Candidate, Node
 from hyperloci.model.search import ByMeaning
 from hyperloci.retrieval import exemplars
 from hyperloci.retrieval.following import expand
-from hyperloci.retrieval.ids import by_id
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.reach import by_meaning
@@ -38,6 +37,7 @@ from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
 from hyperloci.store.bits import BoolArray
+from hyperloci.store.ids import resolve_node
 
 logger = logging.getLogger(__name__)
 
@@ -231,7 +231,7 @@ class Searcher:
         return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
 
     def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
-        start = by_id(self._store, around.node_id, "where.related_to", scopes)
+        start = resolve_node(self._store.nodes, around.node_id, "where.related_to", scopes=scopes)
         reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True

@@ -132,11 +132,13 @@ class Edges:
         members = self.members(row["key"] for row in rows)
         return [_edge_from_row(row, members.get(row["key"], ())) for row in rows]
 
-    def ids_like(self, prefix: str, limit: int = 5) -> list[str]:
-        """Return ids of hyperedges that start with `prefix`."""
+    def ids_like(self, prefix: str, limit: int = 5, *, scopes: Sequence[str] = ()) -> list[str]:
+        """Return ids of hyperedges that start with `prefix`; with a member in one of the scopes, if any are given."""
         rows = self._connection.execute(
-            "SELECT id FROM hyperedges WHERE id >= ? AND id < ? ORDER BY id LIMIT ?",
-            (prefix, prefix + "\U0010ffff", limit),
+            "SELECT h.id FROM hyperedges h WHERE h.id >= ?1 AND h.id < ?2 AND (?4 = '[]' OR EXISTS"
+            " (SELECT 1 FROM membership m JOIN nodes n ON n.key = m.node_key JOIN scopes s ON s.key = n.scope_key"
+            " WHERE m.hyperedge_key = h.key AND s.id IN (SELECT value FROM json_each(?4)))) ORDER BY h.id LIMIT ?3",
+            (prefix, prefix + "\U0010ffff", limit, json.dumps(list(scopes))),
         )
         return [row[0] for row in rows]
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import HyperlociError
+from hyperloci.facts.writer import MemoryWriter
 from hyperloci.lifecycle.pyramid.parts import range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
@@ -89,13 +90,14 @@ class Digester:
             self.store.nodes.update_node(known.id, now=now, content=digest.summary)
         else:
             scope = self.store.chunks.scope_of(chunk.session_key)
-            node = self.store.nodes.create_node(
-                _new_node(chunk, digest, scope), now=now, place=_place(chunk), session_key=chunk.session_key
+            node = MemoryWriter(self.store).write_summary(
+                _new_node(chunk, digest, scope),
+                self._members(chunk),
+                now=now,
+                place=_place(chunk),
+                session_key=chunk.session_key,
             )
             self.store.chunks.give_node(chunk, node)
-            members = self._members(chunk)
-            if members:
-                self.store.edges.link("contains", node.key, members, now=now, automatic=True)
         self.store.chunks.note_digest(chunk, digest, now=now)
 
     def _members(self, chunk: Chunk) -> list[NodeKey]:

@@ -1,0 +1,1 @@
+"""What is stated, extracted and taken over: memories, written by one writer."""

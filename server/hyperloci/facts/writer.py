@@ -1,0 +1,136 @@
+"""The writer of memories: whatever road a memory comes by, it is stored here, with all that belongs to its kind.
+
+Every memory gets its row, its keywords and its place in the queue for a fingerprint (`store.nodes`). What else it gets
+depends on what it is:
+
+| | log | anchors in code | entities and facets |
+|---|---|---|---|
+| a statement: told, extracted or imported | yes | yes: it says what is so, until the code changes | yes |
+| an event: a turn, a commit | no: it is its own record | no: it was so, whatever becomes of the code | yes |
+| a summary of other memories | no | no | no: what it covers has them |
+
+Two kinds of nodes are made elsewhere: pieces of files, which follow their files (`ingest.writing`), and entities, which
+annotating makes known (`graph.entities`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hyperloci.graph.anchors import anchor_fact
+from hyperloci.graph.entities import EntityLinker
+from hyperloci.ingest.facets import facets_of
+from hyperloci.model.facets import Verification
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import NewNode, Node
+from hyperloci.store import Store
+
+
+class MemoryWriter:
+    """Writes memories into one store, inside the caller's transactions.
+
+    It remembers whom names stand for: keep one for a run, and make a new one after a transaction that was undone.
+    """
+
+    def __init__(self, store: Store, *, sparing: bool = False) -> None:
+        """Make a writer; a `sparing` one makes a concept known only where it is defined, or at its second memory."""
+        self._store = store
+        self._linker = EntityLinker(store, sparing=sparing)
+
+    def write_statement(
+        self,
+        new: NewNode,
+        project: str,
+        *,
+        now: int,
+        session_key: int | None = None,
+        about: Sequence[NodeKey] = (),
+        operation: str = "create",
+        reason: str | None = None,
+    ) -> Node:
+        """Store what somebody states, logged, tied to the code it names and annotated.
+
+        Args:
+            new: the statement, of text that may be stored.
+            project: the id of the project whose code is meant, also for a global statement that was stored from it.
+            now: the time, in milliseconds.
+            session_key: the session it was stated in.
+            about: entities that it is about, whether its text names them or not.
+            operation: what the log calls its making.
+            reason: why it was made, for the log; its provenance, if none is given.
+        """
+        node = self._store.nodes.create_node(new, now=now, session_key=session_key)
+        self._store.log.add(operation, [node.id], now=now, to_tier=node.tier, reasoning=reason or new.provenance)
+        self.anchor(node, project, now=now)
+        annotate(self._store, node, now=now, linker=self._linker)
+        self._store.entities.mention_all(node.key, about, now=now)
+        return node
+
+    def write_event(
+        self,
+        new: NewNode,
+        *,
+        now: int,
+        place: str,
+        session_key: int | None = None,
+        text: str | None = None,
+        author: str | None = None,
+    ) -> Node:
+        """Store what happened, annotated.
+
+        Args:
+            new: the event, of text that may be stored.
+            now: the time, in milliseconds.
+            place: what makes equal contents different events: a turn's place in its session, a commit's hash.
+            session_key: the session it happened in.
+            text: what of it speaks, where not all does (a commit's message without its list of files).
+            author: who wrote it, if that is known.
+        """
+        node = self._store.nodes.create_node(new, now=now, place=place, session_key=session_key)
+        annotate(self._store, node, now=now, linker=self._linker, text=text, author=author)
+        return node
+
+    def write_summary(
+        self, new: NewNode, covered: Iterable[NodeKey], *, now: int, place: str, session_key: int
+    ) -> Node:
+        """Store a summary of a session's memories, joined to what it covers."""
+        node = self._store.nodes.create_node(new, now=now, place=place, session_key=session_key)
+        if members := list(covered):
+            self._store.edges.link("contains", node.key, members, now=now, automatic=True)
+        return node
+
+    def declare_entity(self, name: str, scope: str, *, now: int) -> NodeKey | None:
+        """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
+        return self._linker.declare(name, scope, now=now)
+
+    def add_entity(self, new: NewNode, *, now: int) -> NodeKey:
+        """Store an entity that nothing here is known by, under its name and its other spellings."""
+        return self._linker.add_entity(new, now=now)
+
+    def anchor(self, node: Node, project: str, *, now: int) -> None:
+        """Tie a statement to the code of a project as it is now."""
+        anchor_fact(self._store, node, self._store.scopes.ensure(project, now=now))
+
+    def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:
+        """End what an older statement says in favour of a newer one, and join the two.
+
+        Args:
+            old, new: the statements.
+            reason: why, for the log and the relation.
+            now: the time, in milliseconds.
+            until: the time up to which the older one held.
+            automatic: whether rules decided it, not a person.
+        """
+        self._store.nodes.update_node(old.id, now=now, valid_until=until)
+        self._store.facets.mark(old.key, Verification.OUTDATED)
+        self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
+        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+
+
+def annotate(
+    store: Store, node: Node, *, now: int, linker: EntityLinker, text: str | None = None, author: str | None = None
+) -> None:
+    """Join a memory in prose, or that text of it, to the entities it names, and store its facets."""
+    said = node.content if text is None else text
+    linker.link_text(node.key, node.scope, said, now=now, author=author)
+    store.facets.add(node.key, facets_of(said, node.origin, confidence=node.confidence))

@@ -1,0 +1,80 @@
+"""Ids and their beginnings: which memory or relation is meant, and what is said where none or several are."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.model.node import Node
+from hyperloci.store import Store
+from hyperloci.store.ids import MIN_PREFIX, find_node, resolve_edge, resolve_node
+from tests.support import NOW, add
+
+SHARED = "8443beef"
+
+
+def called(store: Store, node: Node, id: str) -> Node:
+    """Give a memory another id."""
+    with store.transaction():
+        store.connection.execute("UPDATE nodes SET id = ? WHERE key = ?", (id, node.key))
+    found = store.nodes.by_key(node.key)
+    assert found is not None
+    return found
+
+
+def joined(store: Store, *nodes: Node) -> str:
+    """Join memories and return the id of the relation."""
+    with store.transaction():
+        return store.edges.link("relates_to", nodes[0].key, [node.key for node in nodes[1:]], now=NOW).id
+
+
+def test_a_memory_is_found_by_its_id_and_by_eight_characters_of_it(store: Store) -> None:
+    node = add(store)
+
+    assert resolve_node(store.nodes, node.id) == resolve_node(store.nodes, node.id[:MIN_PREFIX]) == node
+    assert find_node(store.nodes, node.id[: MIN_PREFIX - 1]) is None
+
+
+def test_a_port_that_an_id_begins_with_names_no_memory(store: Store) -> None:
+    called(store, add(store), f"{SHARED}-0000-4000-8000-000000000000")
+
+    with pytest.raises(
+        NotFoundError, match="id='8443': no memory has this id; give at least 8 characters of an id; search_memory"
+    ):
+        resolve_node(store.nodes, SHARED[:4])
+
+
+def test_a_beginning_that_several_ids_share_is_refused_with_all_of_them(store: Store) -> None:
+    ids = [f"{SHARED}-000{number}-4000-8000-000000000000" for number in (1, 2)]
+    for id in ids:
+        called(store, add(store, id), id)
+
+    with pytest.raises(BadRequestError, match=rf"replaces='{SHARED}' could be {ids[0]}, {ids[1]}: give more of the id"):
+        resolve_node(store.nodes, SHARED, "replaces")
+    assert resolve_node(store.nodes, ids[1][:13]).id == ids[1]
+
+
+def test_a_missing_memory_is_named_with_the_argument_it_was_given_as(store: Store) -> None:
+    with pytest.raises(NotFoundError, match=r"^id='0{8}': no memory has this id; search_memory"):
+        resolve_node(store.nodes, "00000000")
+    with pytest.raises(NotFoundError, match=r"^where.related_to='0{8}': no memory has this id; "):
+        resolve_node(store.nodes, "00000000", "where.related_to")
+
+
+def test_the_beginning_of_an_id_names_nothing_of_another_project(store: Store) -> None:
+    theirs = add(store, "theirs", scope="them"), add(store, "theirs too", scope="them")
+    edge = joined(store, *theirs)
+
+    assert find_node(store.nodes, theirs[0].id[:8], scopes=["us"]) is None
+    assert find_node(store.nodes, theirs[0].id, scopes=["us"]) == theirs[0]
+    assert resolve_edge(store.edges, edge[:8], scopes=["us", "them"]).id == edge
+    with pytest.raises(NotFoundError, match="no relation has this id"):
+        resolve_edge(store.edges, edge[:8], scopes=["us"])
+
+
+def test_a_relation_is_found_by_its_id_and_by_eight_characters_of_it(store: Store) -> None:
+    edge = joined(store, add(store, "one"), add(store, "two"))
+
+    assert resolve_edge(store.edges, edge).id == resolve_edge(store.edges, edge[:MIN_PREFIX]).id == edge
+    with pytest.raises(NotFoundError, match=r"no relation has this id; .*`hyperloci graph` shows their ids"):
+        resolve_edge(store.edges, edge[: MIN_PREFIX - 1])
