@@ -15,10 +15,10 @@ import torch
 from hyperloci.config import Settings
 from hyperloci.embedder import expanding, late
 from hyperloci.embedder.device import Place
-from hyperloci.embedder.load import stages
+from hyperloci.embedder.joined import stages
 from hyperloci.embedder.sentence import load as load_dense
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.encoder import eyes_of
+from hyperloci.spaces.eyes import eyes_of
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.fingerprint_version import VERSION
 from hyperloci.spaces.query import query_fingerprint

@@ -12,7 +12,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.drainer import DRAIN
 from hyperloci.errors import ConfigurationError
 
-STAGES: Final = "hyperloci.embedder.load:stages"
+STAGES: Final = "hyperloci.embedder.joined:stages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

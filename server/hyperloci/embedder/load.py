@@ -1,14 +1,12 @@
-"""Which model the settings name, and how it is brought up."""
+"""One model, and how it is brought up: the bundled one in two steps, one by name, or a server's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from hyperloci.config import Settings
 from hyperloci.embedder.gate import Stage
-from hyperloci.embedder.joined import joined
-from hyperloci.spaces.profile import BUNDLED, Choice, profile_of
+from hyperloci.spaces.profile import BUNDLED, Choice
 
 BULK_TOKENS_CPU: Final = 512
 """A tenth of a second on two slow cores, the longest that a query waits; larger batches are 6 % faster at most."""
@@ -17,20 +15,12 @@ BULK_TOKENS_GPU: Final = 16_384
 """A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
 
 
-def stages(settings: Settings) -> Iterator[Stage]:
-    """Bring up the models of the profile that `settings` name, in forms that answer ever faster.
-
-    The first comes as soon as it can. Models of other spaces than E1's come with the last one, all of them warm.
+def foundations(choice: Choice, device: str) -> Iterator[Stage]:
+    """Bring up E1's model in forms that answer ever faster.
 
     Raises:
-        ConfigurationError: no such profile or model, or it cannot be used here.
+        ConfigurationError: no such model, or it cannot be used here.
     """
-    profile = profile_of(settings.profile, settings.profiles, settings.model)
-    for stage in _foundations(profile.of("e1"), settings.device):
-        yield from joined(stage, profile, settings.device)
-
-
-def _foundations(choice: Choice, device: str) -> Iterator[Stage]:
     if choice.model == BUNDLED:
         yield from bundled_stages(device)
     elif choice.model.startswith(("http://", "https://")):

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.spaces.encoder import Look, eyes_of
+from hyperloci.spaces.encoder import Look
+from hyperloci.spaces.eyes import eyes_of
 
 if TYPE_CHECKING:
     from hyperloci.spaces.encoder import Encoder
