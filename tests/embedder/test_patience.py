@@ -171,4 +171,4 @@ def test_a_session_starts_an_embedder_where_somebody_only_holds_the_socket(setti
         try:
             wait_for(lambda: owner.pid is not None and EmbedderClient(settings, insistent=True).warm())
         finally:
-            takeover.close()
+            takeover.stop(20)

@@ -25,7 +25,7 @@ def looking(settings: Settings, start: object) -> Iterator[Takeover]:
     try:
         yield takeover
     finally:
-        takeover.close()
+        takeover.stop(20)
 
 
 def looked(takeover: Takeover, times: int = 5) -> None:

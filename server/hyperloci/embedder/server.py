@@ -133,14 +133,10 @@ class Server:
             raise wire.DeadlineError(
                 f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
             ) from None
-        return (
-            {"ok": True, "model_id": answer.model_id, "shapes": [list(matrix.shape) for matrix in answer.matrices]},
-            b"".join(matrix.astype("<f4", copy=False).tobytes() for matrix in answer.matrices),
-        )
+        shapes, body = wire.matrices_to_body(answer.matrices)
+        return {"ok": True, "model_id": answer.model_id, "shapes": shapes}, body
 
     def _see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        from hyperloci.embedder.seen import to_message
-
         text, entities, seconds = _texts(request)[0], _names(request), _seconds(request)
         try:
             seen = self._engine.see(text, entities, deadline=time.monotonic() + seconds)
@@ -148,7 +144,7 @@ class Server:
             raise wire.DeadlineError(
                 f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
             ) from None
-        return to_message(seen)
+        return wire.fingerprint_to_message(seen)
 
     def _contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _texts(request), _seconds(request)
