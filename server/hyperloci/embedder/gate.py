@@ -117,19 +117,6 @@ class BulkEncoder:
                 vectors[batch] = self._stage.encoder.encode([texts[index] for index in batch])
         return vectors
 
-    def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Embed every token, one matrix a text (see `TokenEncoder`).
-
-        Raises:
-            BadRequestError: this model has no token states.
-        """
-        encoder = token_encoder(self._stage.encoder)
-        matrices: dict[int, NDArray[np.float32]] = {}
-        for batch in self._batches(texts):
-            with self._gate.bulk():
-                matrices.update(zip(batch, encoder.encode_tokens([texts[index] for index in batch]), strict=True))
-        return [matrices[index] for index in range(len(texts))]
-
     @property
     def has_tokens(self) -> bool:
         """Whether E12 can be seen."""

@@ -11,8 +11,7 @@ from hyperloci.embedder.gate import Stage
 from hyperloci.embedder.load import bundled_stages, foundations
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Look
-from hyperloci.spaces.fingerprint_version import VERSION
-from hyperloci.spaces.profile import BUNDLED, RULE, Choice, Profile, compound_id, profile_of
+from hyperloci.spaces.profile import BUNDLED, FINGERPRINT_VERSION, RULE, Choice, Profile, compound_id, profile_of
 from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, Kind
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ def _joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
         sparse_model=models.expanding(others["e13"]) if "e13" in foreign else None,
         neighbours=None if "e13" in foreign else _vocabulary(),
     )
-    eyes.model_id = compound_id(stage.encoder.model_id, VERSION, models.ids(others))
+    eyes.model_id = compound_id(stage.encoder.model_id, FINGERPRINT_VERSION, models.ids(others))
     if foreign:
         _warm(eyes)
     yield replace(stage, encoder=eyes)
@@ -118,11 +117,9 @@ class _Models:
         return model
 
     def _place(self) -> Place:
-        from hyperloci.embedder.device import choose
+        from hyperloci.embedder.device import choose_exact
 
-        place = choose(self._device)
-        # What half precision costs is known of the bundled model only.
-        return choose("cpu", "float32") if place.device.type == "cpu" else place
+        return choose_exact(self._device)
 
     def ids(self, others: dict[str, Choice]) -> dict[str, str]:
         """Return what decides each space beside E1's: a model's id and the words in front of a text."""

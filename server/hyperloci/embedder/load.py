@@ -71,14 +71,11 @@ def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:
 
 
 def _sentence_stage(name: str, device: str) -> Stage:
-    from hyperloci.embedder.device import choose, use_sensible_threads
+    from hyperloci.embedder.device import choose_exact, use_sensible_threads
     from hyperloci.embedder.sentence import load
 
     use_sensible_threads()
-    place = choose(device)
-    if place.device.type == "cpu":
-        # What half precision costs is known of the bundled model only.
-        place = choose("cpu", "float32")
+    place = choose_exact(device)
     return Stage(
         encoder=load(name, place),
         backend="sentence-transformers",

@@ -15,7 +15,7 @@ SWITCH_SECONDS: Final = 0.0005
 """How long one thread may keep others from running Python. Indexing is such a thread: with the default of 5 ms a tool's
 answer takes twice as long while it runs (p95 of a write: 17 ms, with this 9 ms)."""
 
-StatusT = TypeVar("StatusT", bound="DataclassInstance")
+_StatusT = TypeVar("_StatusT", bound="DataclassInstance")
 
 
 class BackgroundThread:
@@ -49,10 +49,10 @@ class BackgroundThread:
         return not self.is_running
 
 
-class StatusBoard(Generic[StatusT]):
+class StatusBoard(Generic[_StatusT]):
     """What a background thread last told of itself: a frozen value that other threads read."""
 
-    def __init__(self, status: StatusT) -> None:
+    def __init__(self, status: _StatusT) -> None:
         self._lock = threading.Lock()
         self.current = status
 

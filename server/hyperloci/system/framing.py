@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-PREFIX_BYTES = 12
+_PREFIX_BYTES = 12
 
 _CHUNK_BYTES = 1 << 20
 
@@ -73,7 +73,7 @@ class Framing:
             FrameError: what came is no frame of this protocol, or too large.
             EOFError: the other end is gone.
         """
-        header_length, body_length = self._read_lengths(_read_exactly(read, PREFIX_BYTES))
+        header_length, body_length = self._read_lengths(_read_exactly(read, _PREFIX_BYTES))
         return _read_exactly(read, header_length), _read_exactly(read, body_length)
 
     def read_json(self, read: Callable[[int], bytes | None]) -> tuple[dict[str, Any], bytearray]:
@@ -100,14 +100,14 @@ class Framing:
         Raises:
             FrameError: what came is no frame of this protocol, or too large.
         """
-        if len(buffer) < PREFIX_BYTES:
+        if len(buffer) < _PREFIX_BYTES:
             return None
         header_length, body_length = self._read_lengths(buffer)
-        start = PREFIX_BYTES + header_length
+        start = _PREFIX_BYTES + header_length
         end = start + body_length
         if len(buffer) < end:
             return None
-        header, body = bytes(buffer[PREFIX_BYTES:start]), bytes(memoryview(buffer)[start:end])
+        header, body = bytes(buffer[_PREFIX_BYTES:start]), bytes(memoryview(buffer)[start:end])
         del buffer[:end]
         return header, body
 
@@ -115,7 +115,7 @@ class Framing:
         mark = bytes(prefix[:4])
         if mark != self._mark:
             raise FrameError(f"Expected a message that begins with {self._mark!r}; {mark!r} came.")
-        lengths = int.from_bytes(prefix[4:8], "big"), int.from_bytes(prefix[8:PREFIX_BYTES], "big")
+        lengths = int.from_bytes(prefix[4:8], "big"), int.from_bytes(prefix[8:_PREFIX_BYTES], "big")
         self._check_size(*lengths, "accept")
         return lengths
 
