@@ -1,6 +1,6 @@
 """Encoders and drains for embedder processes without a model, and waiting without sleeping.
 
-Child processes run this module, so it must stay cheap: no torch.
+Child processes load this module, so it must stay cheap: no torch.
 """
 
 from __future__ import annotations
@@ -100,11 +100,5 @@ def drain_lines(database: Path, encoder: Encoder, should_yield: Callable[[], boo
 
 
 def command(stages: str = "stages") -> tuple[str, ...]:
-    """Return what starts an embedder with the encoders (the function's name) and the drain of this module."""
-    return (sys.executable, "-P", "-m", "tests.embedder.helpers", stages)
-
-
-if __name__ == "__main__":
-    from hyperloci.embedder.process import main
-
-    main(globals()[sys.argv[1]], lambda: drain_lines)
+    """Return what starts an embedder with encoders (by the function's name) and the drain of this module."""
+    return (sys.executable, "-P", "-m", "tests.embedder.child", stages)

@@ -316,6 +316,6 @@ def children(pid: int) -> list[int]:
             arguments = (folder / "cmdline").read_bytes()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if parent == pid and b"tests.embedder.helpers" in arguments and alive(int(folder.name)):
+        if parent == pid and b"tests.embedder.child" in arguments and alive(int(folder.name)):
             found.append(int(folder.name))
     return found
