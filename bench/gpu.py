@@ -20,8 +20,8 @@ import numpy as np
 
 from bench._shared import Table, bench_settings, save_result
 from hyperloci.embedder.bundled import model_folder
-from hyperloci.embedder.load import stages
-from hyperloci.spaces.encoder import eyes_of
+from hyperloci.embedder.joined import stages
+from hyperloci.spaces.eyes import eyes_of
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.views import Sight

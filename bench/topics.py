@@ -1,7 +1,7 @@
 """Topics against known labels: `python -m bench topics DATA_DIR [--n N] [--cache FOLDER] [--project FOLDER] [--json]`.
 
 `DATA_DIR/topics/stackoverflow20.jsonl` holds question titles (`text`) with one of 20 labels. They are stored as
-memories and given their fingerprints by the product's own drainer; then topics are looked for as the embedder does it,
+memories and given their fingerprints by the product's own drain; then topics are looked for as the embedder does it,
 without being told how many there are. Beside them, told that there are 20: k-means on the stored E1 vectors, and on
 TF-IDF reduced by SVD to 100 components, means of three seeds. NMI: normalised mutual information, memories without a
 topic counted as one more topic. ACC: share of titles in the topic that is matched to their label, one to one (Hungarian

@@ -87,6 +87,7 @@ SHARED = (
     LAUNCHER,
     ROOT / "server" / "hyperloci" / "__init__.py",
     ROOT / "server" / "hyperloci" / "whereabouts.py",
+    *(ROOT / "server" / "hyperloci" / "system" / name for name in ("__init__.py", "framing.py", "sockets.py")),
     *(ROOT / "hooks" / "hyperloci_hooks" / name for name in ("__init__.py", "budget.py", "client.py", "tally.py")),
 )
 """What the launcher runs on whatever Python a machine has."""

@@ -2,9 +2,9 @@
 
 The standard library only, as little of it as can be, Python 3.7 and later: the plugin's launcher uses this file too.
 
-A hook sends one frame: `HOOK`, two lengths of four bytes, a head (texts parted by NUL: see `frame`) and the payload as
-it came. The server says `T` when it has taken the frame, then `A`, a JSON object and a newline, once what it was told
-is durable; or `N` and a newline, if the hook must see for itself. Anything else, or the end, is no answer.
+A hook sends one frame (`hyperloci.system.framing`): its header is texts parted by NUL (see `frame`), its body the
+payload as it came. The server says `T` when it has taken the frame, then `A`, a JSON object and a newline, once what it
+was told is durable; or `N` and a newline, if the hook must see for itself. Anything else, or the end, is no answer.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 import os
 import select
 import socket
-import stat
-import sys
 import time
+
+from hyperloci.system.framing import pack_frame
+from hyperloci.system.sockets import is_private_folder, is_same_user
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def frame(event: str, payload: bytes, database: str, mark: str, environ: dict[st
     """Return what to send: the event, what came on stdin, and all of this process that its handling depends on."""
     told = [f"{name}={environ[name]}" for name in environ if _matters(name)]
     head = "\0".join([VERSION, database, event, mark, _here(), *told]).encode("utf-8", "surrogateescape")
-    return MARK + len(head).to_bytes(4, "big") + len(payload).to_bytes(4, "big") + head + payload
+    return pack_frame(MARK, head, payload)
 
 
 def _matters(name: str) -> bool:
@@ -151,23 +152,13 @@ def _sockets(folders: tuple[str, ...]) -> list[str]:
     if not hasattr(socket, "AF_UNIX") or os.name != "posix":
         return []
     try:
-        if not all(is_own(folder) for folder in folders):
+        if not all(is_private_folder(folder) for folder in folders):
             return []
         with os.scandir(folders[-1]) as entries:
             found = [(entry.stat().st_mtime, entry.path) for entry in entries if entry.name.endswith(SUFFIX)]
     except OSError:
         return []
     return [path for _, path in sorted(found)[-MOST_SERVERS:]]
-
-
-def is_own(folder: str) -> bool:
-    """Tell whether a folder is no link, and this user's alone.
-
-    Raises:
-        OSError: there is none.
-    """
-    found = os.lstat(folder)
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not stat.S_IMODE(found.st_mode) & 0o077
 
 
 def _connect(path: str) -> socket.socket | None:
@@ -186,7 +177,7 @@ def _connect(path: str) -> socket.socket | None:
         except OSError:
             break
         else:
-            if peer_is_own(connection):
+            if is_same_user(connection):
                 return connection
             break
     connection.close()
@@ -198,11 +189,3 @@ def _remove(path: str) -> None:
         os.unlink(path)
     except OSError:
         return
-
-
-def peer_is_own(connection: socket.socket) -> bool:
-    """Ask the kernel whether the process at the other end runs as this user; without its word the folder decides."""
-    if not sys.platform.startswith("linux"):
-        return True
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12)
-    return int.from_bytes(credentials[4:8], sys.byteorder) == os.getuid()

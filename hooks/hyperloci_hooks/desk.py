@@ -14,7 +14,6 @@ import os
 import queue
 import selectors
 import socket
-import sys
 import threading
 import time
 from collections import OrderedDict
@@ -23,8 +22,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.rendezvous import make_private
+from hyperloci.embedder.rendezvous import make_private, require_short
 from hyperloci.errors import ConfigurationError
+from hyperloci.system.framing import FrameError, Framing
+from hyperloci.system.sockets import is_same_user, is_supported, listen_at
 from hyperloci_hooks import client, tally
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.run import MAX_INPUT_BYTES
@@ -38,9 +39,6 @@ _log = logging.getLogger(__name__)
 MAX_HEAD_BYTES: Final = 1 << 18
 MAX_WAITING_BYTES: Final = 128 << 20
 """Of frames that are taken and not seen to yet: with more, new hooks wait at the door."""
-
-MAX_SOCKET_PATH: Final = 103
-"""What fits `sun_path` on macOS and the BSDs with its closing NUL."""
 
 SILENT_SECONDS: Final = 30.0
 """After so long a visitor that hasn't said all is sent away."""
@@ -56,51 +54,45 @@ OPEN_MEMORIES: Final = 4
 
 _BACKLOG: Final = 512
 _PIECE: Final = 1 << 18
-_LENGTHS: Final = len(client.MARK) + 8
+_FRAMES: Final = Framing(client.MARK, max_header=MAX_HEAD_BYTES, max_body=MAX_INPUT_BYTES)
 
 
 class Visitor:
-    """A hook at the other end of a connection."""
+    """A hook at the other end of a connection.
+
+    Attributes:
+        head: the texts of its frame's header.
+        payload: what the hook was told.
+        size: bytes of the whole frame.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         self.connection = connection
         self.came = time.monotonic()
-        self.said = bytearray()
+        self.head: list[str] = []
+        self.payload = b""
+        self.size = 0
+        self._said = bytearray()
 
-    def whole(self) -> bool:
-        """Tell whether it has said everything.
+    def hear(self, piece: bytes) -> bool:
+        """Take in a piece of what it says; tell whether it has said everything.
 
         Raises:
-            ValueError: what it says is no frame, or too long.
+            FrameError: what it says is no frame, or too long.
         """
-        if len(self.said) < _LENGTHS:
+        self._said += piece
+        self.size = len(self._said)
+        frame = _FRAMES.take(self._said)
+        if frame is None:
             return False
-        if not self.said.startswith(client.MARK):
-            raise ValueError("not a frame")
-        head, payload = self._lengths()
-        if head > MAX_HEAD_BYTES or payload > MAX_INPUT_BYTES:
-            raise ValueError("too long")
-        return len(self.said) >= _LENGTHS + head + payload
-
-    def _lengths(self) -> tuple[int, int]:
-        start = len(client.MARK)
-        return int.from_bytes(self.said[start : start + 4], "big"), int.from_bytes(
-            self.said[start + 4 : _LENGTHS], "big"
-        )
-
-    def head(self) -> list[str]:
-        """Return the texts of the frame's head."""
-        return bytes(self.said[_LENGTHS : _LENGTHS + self._lengths()[0]]).decode("utf-8", "surrogateescape").split("\0")
+        head, self.payload = frame
+        self.head = head.decode("utf-8", "surrogateescape").split("\0")
+        return True
 
     def takes_long(self) -> bool:
         """Tell whether its event may bring a whole transcript: others don't wait for such a one."""
-        event = EVENTS.get("".join(self.head()[2:3]))
+        event = EVENTS.get("".join(self.head[2:3]))
         return event is not None and event.drains and not event.injects
-
-    def payload(self) -> bytes:
-        """Return what the hook was told."""
-        head, payload = self._lengths()
-        return bytes(self.said[_LENGTHS + head : _LENGTHS + head + payload])
 
     def answer(self, answer: bytes) -> None:
         """Say it, and that this was all; a hook that has gone needs none."""
@@ -139,25 +131,13 @@ class HookDesk:
             ConfigurationError: the folder of sockets is not this user's own, or its path too long.
             OSError: it can't be listened there.
         """
-        if not hasattr(socket, "AF_UNIX") or sys.platform == "win32":
+        if not is_supported():
             return
-        length = len(os.fsencode(self._address))
-        if length > MAX_SOCKET_PATH:
-            raise ConfigurationError(
-                f"{self._address} has {length} bytes; a socket's path may have {MAX_SOCKET_PATH}. Set "
-                "HYPERLOCI_RUNTIME_DIR to a shorter folder."
-            )
+        require_short(Path(self._address))
         make_private(Path(self._where.runtime_dir))
         make_private(Path(self._where.sockets))
-        draft = Path(self._address).with_suffix(".t")
-        draft.unlink(missing_ok=True)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(draft))
-        draft.chmod(0o600)
+        listener = self._listener = listen_at(self._address, _BACKLOG)
         listener.setblocking(False)
-        listener.listen(_BACKLOG)
-        draft.replace(self._address)
-        self._listener = listener
         self._selector.register(listener, selectors.EVENT_READ)
         self._selector.register(self._nudged, selectors.EVENT_READ)
         threading.Thread(target=self._take, name="hook-desk", daemon=True).start()
@@ -221,7 +201,7 @@ class HookDesk:
             except OSError:
                 # Nobody is left, or this process has no descriptor to spare: the next look tells.
                 return
-            if not client.peer_is_own(connection):
+            if not is_same_user(connection):
                 connection.close()
                 continue
             connection.setblocking(False)
@@ -233,18 +213,17 @@ class HookDesk:
         """Take in what a visitor says; return whether more is to come."""
         try:
             piece = visitor.connection.recv(_PIECE)
-            visitor.said += piece
-            whole = visitor.whole()
+            whole = visitor.hear(piece)
         except BlockingIOError:
             return True
-        except (OSError, ValueError):
+        except (OSError, FrameError):
             self._send_away(visitor)
             return False
         if whole:
             self._selector.unregister(visitor.connection)
             with contextlib.suppress(OSError):  # It has gone, and what it said stays true.
                 visitor.connection.send(b"T")
-            self._count(len(visitor.said))
+            self._count(visitor.size)
             self._lanes[visitor.takes_long()].put(visitor)
             return False
         if not piece:
@@ -265,20 +244,19 @@ class HookDesk:
     def _work(self, lane: Lane) -> None:
         memories = Memories()
         while (visitor := lane.get()) is not None and not self._closing:
-            size = len(visitor.said)
             try:
                 visitor.answer(self._answer(visitor, memories))
             except Exception:
                 # The edge of a visit: the hook sees the line end, and sees to its event itself.
                 _log.exception("a hook's event could not be seen to")
                 visitor.connection.close()
-            self._count(-size)
+            self._count(-visitor.size)
             self._seen_to()
         memories.close()
 
     def _answer(self, visitor: Visitor, memories: Memories) -> bytes:
         """Return `A` and the answer, or `N`: the hook means another version, or another database."""
-        head = visitor.head()
+        head = visitor.head
         if len(head) < 5 or head[0] != client.VERSION:
             return b"N"
         _, database, name, mark, cwd, *told = head
@@ -286,7 +264,7 @@ class HookDesk:
         if database != self._where.database or not self._means_this(environ):
             return b"N"
         work = Work(name, environ, cwd=cwd, mark=mark, lend=memories.lend)
-        answer = work.answer(visitor.payload())
+        answer = work.answer(visitor.payload)
         if work.spooled or work.lost:
             tally.note(self._where.spool, name, tally.DROPPED if work.lost else tally.SPOOLED, mark=mark)
         self.served += 1

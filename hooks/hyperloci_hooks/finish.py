@@ -16,8 +16,10 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from hyperloci.system.framing import write_all
 from hyperloci.whereabouts import Whereabouts, whereabouts
 from hyperloci_hooks import client, tally
 from hyperloci_hooks.budget import SECONDS
@@ -71,12 +73,8 @@ class Words:
         if what not in self._unsaid:
             return
         self._unsaid.discard(what)
-        try:
-            while words:
-                words = words[os.write(self._descriptor, words) :]
-        except OSError:
-            # The hook has answered and gone.
-            return
+        with contextlib.suppress(OSError):  # The hook has answered and gone.
+            write_all(partial(os.write, self._descriptor), words)
 
 
 def finish(event: Event, line: client.Line | None, descriptor: int) -> None:

@@ -16,6 +16,8 @@ from hyperloci_hooks.client import ANSWERED, LATE, REFUSED, TOLD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from hyperloci_hooks.client import Line
 
 SAFE = b"safe\n"
@@ -84,8 +86,13 @@ class Finisher:
             return  # It has ended.
 
 
-def hand_over(event: Event, line: Line | None) -> Finisher:
-    """Start a process that sees to an event; `line` leads to a server that may still answer.
+def hand_over(event: Event, line: Line | None, finish: Callable[[Event, Line | None, int], None]) -> Finisher:
+    """Start a process that sees to an event.
+
+    Args:
+        event: what the hook was told.
+        line: to a server that may still answer.
+        finish: called in that process with both, and with the descriptor where it says how it went.
 
     Raises:
         OSError: no process can be started.
@@ -105,8 +112,6 @@ def hand_over(event: Event, line: Line | None) -> Finisher:
         nothing = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nothing, descriptor)
-        from hyperloci_hooks.finish import finish
-
         finish(event, line, words)
     except BaseException as error:
         # The edge of the process: nobody else will tell.

@@ -166,7 +166,7 @@ class Hook:
             self._note("own" if answer else "late")
             return answer or EMPTY
         try:
-            finisher = handover.hand_over(event, line)
+            finisher = handover.hand_over(event, line, _finish)
         except OSError:
             self._note("dropped")
             return EMPTY
@@ -184,6 +184,13 @@ class Hook:
 
         if self._folder:
             note(self._folder, self._name, outcome, 1_000 * (time.monotonic() - self._began), self._mark)
+
+
+def _finish(event: Event, line: Line | None, words: int) -> None:
+    """See to an event, in the process of its own: what that loads would keep this one from answering."""
+    from hyperloci_hooks.finish import finish
+
+    finish(event, line, words)
 
 
 def _write(answer: bytes) -> None:

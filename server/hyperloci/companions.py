@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError, StoreError
+from hyperloci.system.background import BackgroundThread
 
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
@@ -88,7 +89,7 @@ class EmbedderCompanion:
     def stop(self) -> None:
         """End this session's embedder."""
         if self._takeover is not None:
-            self._takeover.close()
+            self._takeover.stop()
         if self._owner is not None:
             self._owner.close()
 
@@ -154,7 +155,7 @@ class HookCompanion:
         self._deaf: str | None = None
         self._fault: str | None = None
         self._due = threading.Event()
-        self._ending = threading.Event()
+        self._thread = BackgroundThread("hook-leftovers", self._look)
 
     def start(self) -> None:
         """Listen to hooks, and begin to store what waits."""
@@ -166,7 +167,7 @@ class HookCompanion:
         except (HyperlociError, OSError) as error:
             _log.warning("hooks work by themselves: %s", error)
             self._deaf = str(error)
-        threading.Thread(target=self._look, name="hook-leftovers", daemon=True).start()
+        self._thread.start()
 
     def nudge(self) -> None:
         """Store what hooks have left since, soon."""
@@ -179,12 +180,12 @@ class HookCompanion:
             self._drain()
             with Memory.open(self._settings, self._project_path) as memory:
                 self._stored += memory.catch_up()
-        while not self._ending.is_set():
+        while not self._thread.stopping.is_set():
             self._due.wait()
             self._due.clear()
             with self._noted():
                 self._drain()
-            self._ending.wait(LEFTOVERS_SECONDS)
+            self._thread.stopping.wait(LEFTOVERS_SECONDS)
 
     def _drain(self) -> None:
         from hyperloci_hooks.drain import drain_apart
@@ -208,7 +209,7 @@ class HookCompanion:
 
     def stop(self) -> None:
         """End: hooks that are not answered yet see to their events themselves, what is not stored yet waits."""
-        self._ending.set()
+        self._thread.stopping.set()
         self._due.set()
         if self._desk is not None:
             self._desk.close()

@@ -294,7 +294,7 @@ def test_a_hook_itself_loads_next_to_nothing(house: House, event: str) -> None:
     ours = {name for name in loaded if name.startswith("hyperloci")}
     assert ours <= {
         "hyperloci",
-        "hyperloci.whereabouts",
+        *("hyperloci." + name for name in ("system", "system.framing", "system.sockets", "whereabouts")),
         *("hyperloci_hooks" + name for name in ("", ".budget", ".client", ".handover", ".tally")),
     }
     assert {name.partition(".")[0] for name in loaded - ours} <= {*sys.stdlib_module_names, *startup_modules(house)}

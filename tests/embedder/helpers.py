@@ -1,12 +1,13 @@
-"""Encoders and drainers for embedder processes without a model, and waiting without sleeping.
+"""Encoders and drains for embedder processes without a model, and waiting without sleeping.
 
-Child processes import this module by name, so it must stay cheap: no torch.
+Child processes load this module, so it must stay cheap: no torch.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.embedder.gate import Stage
-from hyperloci.embedder.handover import Handover
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Encoder
 from tests.support import vector_of
@@ -99,7 +99,6 @@ def drain_lines(database: Path, encoder: Encoder, should_yield: Callable[[], boo
     return 1
 
 
-def handover(settings: Settings, stages: str = "stages", transport: str | None = None) -> Handover:
-    """Have the child of `settings` use the encoders and the drainer of this module."""
-    here = "tests.embedder.helpers"
-    return Handover(settings=settings, transport=transport, stages=f"{here}:{stages}", drainer=f"{here}:drain_lines")
+def command(stages: str = "stages") -> tuple[str, ...]:
+    """Return what starts an embedder with encoders (by the function's name) and the drain of this module."""
+    return (sys.executable, "-P", "-m", "tests.embedder.child", stages)

@@ -20,7 +20,8 @@ from hyperloci.embedder.bundled import BundledEncoder, checked_weights, model_fo
 from hyperloci.embedder.device import choose, has_bfloat16
 from hyperloci.embedder.forward_numpy import NumpyForward
 from hyperloci.embedder.forward_torch import TorchForward
-from hyperloci.embedder.load import bundled_stages, stages
+from hyperloci.embedder.joined import stages
+from hyperloci.embedder.load import bundled_stages
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.profile import profile_of
 

@@ -155,7 +155,7 @@ FULL = (
 @pytest.mark.parametrize("where", ["fingerprints", "code_blocks", "sparse_docs", "sparse_postings"])
 def test_a_failure_in_the_middle_leaves_no_space_of_a_memory(store: Store, settings: Settings, where: str) -> None:
     node = add(store, FULL)
-    # In the file and not temporary: the drainer has a connection of its own.
+    # In the file and not temporary: the drain has a connection of its own.
     store.connection.execute(f"CREATE TRIGGER fail BEFORE INSERT ON {where} BEGIN SELECT RAISE(ABORT, 'injected'); END")
 
     with pytest.raises(StoreError):

@@ -14,7 +14,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.endpoint import EndpointEncoder
-from hyperloci.embedder.load import stages
+from hyperloci.embedder.joined import stages
 from hyperloci.errors import ConfigurationError, EmbedderError
 
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from hyperloci.embedder import wire
-from hyperloci.embedder.drainer import Drainer, load_drainer, nothing_to_drain
-from hyperloci.embedder.engine import Engine
+from hyperloci.embedder.engine import Drain, Engine
 from hyperloci.embedder.gate import Stage
 from hyperloci.embedder.status import State
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotReadyError
@@ -20,8 +19,8 @@ from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, SeeingEncoder, d
 from tests.support import vector_of
 
 
-def running(stages: Callable[[], Iterator[Stage]], drainer: Drainer = nothing_to_drain) -> Engine:
-    engine = Engine(stages, lambda: drainer)
+def running(stages: Callable[[], Iterator[Stage]], drain: Drain = lambda *_: 0) -> Engine:
+    engine = Engine(stages, lambda: drain)
     engine.start()
     return engine
 
@@ -168,12 +167,12 @@ def test_databases_take_turns(tmp_path: Path) -> None:
     turns: list[str] = []
     left = {"a": 2, "b": 2}
 
-    def drainer(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+    def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
         turns.append(database.name)
         left[database.name] -= 1
         return max(0, left[database.name] + 1)
 
-    engine = Engine(one_stage, lambda: drainer)
+    engine = Engine(one_stage, lambda: drain)
     engine.kick(tmp_path / "a")
     engine.kick(tmp_path / "b")
     engine.start()
@@ -184,13 +183,13 @@ def test_databases_take_turns(tmp_path: Path) -> None:
 def test_a_kick_while_the_last_batch_is_being_looked_for_is_not_lost(tmp_path: Path) -> None:
     looking, go_on, calls = threading.Event(), threading.Event(), list[Path]()
 
-    def drainer(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+    def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
         calls.append(database)
         looking.set()
         go_on.wait()
         return 0
 
-    engine = running(one_stage, drainer)
+    engine = running(one_stage, drain)
     engine.kick(tmp_path)
     looking.wait()
     engine.kick(tmp_path)
@@ -202,14 +201,14 @@ def test_a_kick_while_the_last_batch_is_being_looked_for_is_not_lost(tmp_path: P
 def test_a_database_that_cannot_be_drained_is_left_until_the_next_kick(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def drainer(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+    def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
         if database.name == "broken":
             raise OSError("disk I/O error")
         return drain_lines(database, encoder, should_yield)
 
     whole = tmp_path / "whole.txt"
     whole.write_text("one\n")
-    engine = running(one_stage, drainer)
+    engine = running(one_stage, drain)
     engine.kick(tmp_path / "broken")
     engine.kick(whole)
     wait_for(lambda: not engine.status().draining)
@@ -217,16 +216,16 @@ def test_a_database_that_cannot_be_drained_is_left_until_the_next_kick(
     assert "disk I/O error" in caplog.text
 
 
-def test_a_drainer_learns_that_a_query_waits_and_that_the_end_is_near(tmp_path: Path) -> None:
+def test_a_drain_learns_that_a_query_waits_and_that_the_end_is_near(tmp_path: Path) -> None:
     holding, seen = threading.Event(), list[bool]()
 
-    def drainer(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+    def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
         seen.append(should_yield())
         holding.set()
         wait_for(should_yield)
         return 0
 
-    engine = running(one_stage, drainer)
+    engine = running(one_stage, drain)
     engine.kick(tmp_path)
     holding.wait()
     engine.stop()
@@ -237,25 +236,13 @@ def test_a_drainer_learns_that_a_query_waits_and_that_the_end_is_near(tmp_path: 
 def test_work_keeps_the_idle_clock_at_zero(tmp_path: Path) -> None:
     go_on = threading.Event()
 
-    def drainer(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+    def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
         go_on.wait()
         return 0
 
-    engine = running(one_stage, drainer)
+    engine = running(one_stage, drain)
     engine.submit(["a"], tokens=False, deadline=soon())
     engine.kick(tmp_path)
     assert engine.idle_seconds == 0
     go_on.set()
     wait_for(lambda: engine.idle_seconds > 0)
-
-
-def test_a_drainer_that_does_not_exist_drains_nothing_and_the_log_says_so(caplog: pytest.LogCaptureFixture) -> None:
-    for dotted in ("hyperloci.no_such_module:drain", "hyperloci.embedder.drainer:no_such_function"):
-        assert load_drainer(dotted) is nothing_to_drain
-    assert caplog.text.count("memories wait without vectors") == 2
-
-
-def test_the_stores_own_drainer_is_found() -> None:
-    from hyperloci.embedder.drain import drain
-
-    assert load_drainer() is drain

@@ -18,17 +18,18 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.owner import _COMMAND, EmbedderOwner, Policy
+from hyperloci.embedder.handover import Handover
+from hyperloci.embedder.owner import EmbedderOwner, Policy
 from hyperloci.embedder.rendezvous import LOOPBACK
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from tests.embedder.conftest import ROOT
-from tests.embedder.helpers import alive, handover, wait_for
+from tests.embedder.helpers import alive, command, wait_for
 
 QUICK = Policy(check_every=0.2, check_timeout=0.5, checks_missed=2, first_delay=0.01, longest_delay=0.05, crashes=3)
 
 
-def owner_of(settings: Settings, policy: Policy = QUICK, **changes: str) -> EmbedderOwner:
-    return EmbedderOwner(settings, handover=handover(settings, **changes), policy=policy)
+def owner_of(settings: Settings, policy: Policy = QUICK, stages: str = "stages") -> EmbedderOwner:
+    return EmbedderOwner(settings, command=command(stages), policy=policy)
 
 
 def started(owner: EmbedderOwner, client: EmbedderClient) -> int:
@@ -43,7 +44,7 @@ def started(owner: EmbedderOwner, client: EmbedderClient) -> int:
 @pytest.mark.parametrize("transport", [None, LOOPBACK])
 def test_an_embedder_is_started_serves_and_ends_with_its_owner(settings: Settings, transport: str | None) -> None:
     client = EmbedderClient(settings, transport=transport)
-    with EmbedderOwner(settings, handover=handover(settings, transport=transport)) as owner:
+    with EmbedderOwner(settings, transport=transport, command=command()) as owner:
         with pytest.raises(NotReadyError):
             client.embed(["a"])
         pid = started(owner, client)
@@ -193,12 +194,13 @@ PARENT = """
 import sys, threading
 from pathlib import Path
 from hyperloci.config import Settings
+from hyperloci.embedder.handover import Handover
 from hyperloci.embedder.owner import EmbedderOwner
-from tests.embedder.helpers import handover
+from tests.embedder.helpers import command
 
 folder = Path(sys.argv[1])
 settings = Settings(database=folder / "memory.db", state_dir=folder / "state", runtime_dir=folder / "run")
-EmbedderOwner(settings, handover=handover(settings)).ensure_running()
+EmbedderOwner(settings, command=command()).ensure_running()
 threading.Event().wait()
 """
 
@@ -245,7 +247,7 @@ def test_it_dies_with_its_parent_in_the_middle_of_a_batch_too(settings: Settings
 def bare_child(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
     """Start an embedder directly: this process lives on, so that nothing but the pipe can end the child."""
     settings.runtime_dir.mkdir(mode=0o700)
-    child = subprocess.Popen(_COMMAND, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=settings.runtime_dir)
+    child = subprocess.Popen(command(), stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=settings.runtime_dir)
     assert child.stdin is not None
     try:
         yield child
@@ -259,7 +261,7 @@ def test_the_end_of_the_pipe_alone_ends_the_child(settings: Settings) -> None:
     client = EmbedderClient(settings)
     with bare_child(settings) as child:
         assert child.stdin is not None
-        child.stdin.write(handover(settings).to_line())
+        child.stdin.write(Handover(settings=settings).to_line())
         child.stdin.flush()
         assert client.wait_until_warm(20)
         with pytest.raises(EmbedderError):
@@ -297,10 +299,8 @@ def test_a_child_of_the_session_does_not_keep_the_pipe_open(settings: Settings) 
 
 
 def test_settings_survive_the_handover(settings: Settings) -> None:
-    from hyperloci.embedder.handover import Handover
-
     full = replace(settings, exclude=("*.log", "ünïcode"), model="a/b", rrf_weight_graph=0.5)
-    sent = handover(full, transport=LOOPBACK)
+    sent = Handover(settings=full, transport=LOOPBACK)
     line = sent.to_line()
     assert Handover.from_line(line) == sent
     assert line.count(b"\n") == 1
@@ -313,9 +313,9 @@ def children(pid: int) -> list[int]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            command = (folder / "cmdline").read_bytes()
+            arguments = (folder / "cmdline").read_bytes()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if parent == pid and b"hyperloci.embedder.process" in command and alive(int(folder.name)):
+        if parent == pid and b"tests.embedder.child" in arguments and alive(int(folder.name)):
             found.append(int(folder.name))
     return found

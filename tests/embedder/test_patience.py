@@ -21,7 +21,7 @@ from hyperloci.embedder.rendezvous import make_private, rendezvous
 from hyperloci.embedder.takeover import Takeover
 from hyperloci.memory import Memory
 from hyperloci.store import Store
-from tests.embedder.helpers import handover, wait_for
+from tests.embedder.helpers import command, wait_for
 from tests.support import add
 
 ENOUGH = 1.0
@@ -96,7 +96,7 @@ def test_of_many_who_wait_only_one_asks_again() -> None:
 @pytest.mark.req("E.17")
 def test_a_frozen_embedder_is_waited_for_once_and_used_again_when_it_is_back(settings: Settings) -> None:
     client = Counted(settings)
-    with EmbedderOwner(settings, handover=handover(settings)) as owner:
+    with EmbedderOwner(settings, command=command()) as owner:
         assert owner.ensure_running()
         wait_for(client.warm)
         assert owner.pid is not None
@@ -135,7 +135,7 @@ def test_one_that_stays_frozen_is_only_asked_how_it_is(settings: Settings, monke
 
 def test_one_that_is_stuck_with_a_request_is_not_waited_for_again(settings: Settings) -> None:
     client = EmbedderClient(settings)
-    with EmbedderOwner(settings, handover=handover(settings)) as owner:
+    with EmbedderOwner(settings, command=command()) as owner:
         assert owner.ensure_running()
         wait_for(client.warm)
         with pytest.raises(wire.DeadlineError, match="busy or stuck"):
@@ -165,10 +165,10 @@ def test_a_search_says_since_when_it_has_done_without_vectors(settings: Settings
 def test_a_session_starts_an_embedder_where_somebody_only_holds_the_socket(settings: Settings) -> None:
     with Store.open(settings.database) as store:
         add(store)
-    with impostor(settings), EmbedderOwner(settings, handover=handover(settings)) as owner:
+    with impostor(settings), EmbedderOwner(settings, command=command()) as owner:
         takeover = Takeover(settings, owner.ensure_running, 0.02)
         takeover.start()
         try:
             wait_for(lambda: owner.pid is not None and EmbedderClient(settings, insistent=True).warm())
         finally:
-            takeover.close()
+            takeover.stop(20)

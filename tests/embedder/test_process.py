@@ -14,7 +14,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.owner import EmbedderOwner
 from hyperloci.memory import Memory
-from hyperloci.spaces.fingerprint_version import VERSION
+from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.store import Store
 from tests.embedder.conftest import ROOT
 from tests.embedder.helpers import wait_for
@@ -33,7 +33,7 @@ def test_a_cold_embedder_answers_then_moves_to_torch_and_drains_the_queue(settin
         assert owner.ensure_running()
         assert client.wait_until_warm(60)
         model_id, first = client.embed_query("how is the cache keyed?", 30)
-        assert model_id == f"all-MiniLM-L6-v2@53aa51172d14/384+{VERSION}"
+        assert model_id == f"all-MiniLM-L6-v2@53aa51172d14/384+{FINGERPRINT_VERSION}"
         wait_for(lambda: (status := client.status()) and status.backend == "torch", 60)
         assert float(client.embed_query("how is the cache keyed?", 30)[1] @ first) > 0.9999
         wait_for(lambda: (status := client.status()) and status.drained == 5 and not status.draining, 60)

@@ -15,12 +15,12 @@ import torch
 from hyperloci.config import Settings
 from hyperloci.embedder import expanding, late
 from hyperloci.embedder.device import Place
-from hyperloci.embedder.load import stages
+from hyperloci.embedder.joined import stages
 from hyperloci.embedder.sentence import load as load_dense
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.encoder import eyes_of
+from hyperloci.spaces.eyes import eyes_of
 from hyperloci.spaces.fingerprint import fingerprints
-from hyperloci.spaces.fingerprint_version import VERSION
+from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.score import score
 from hyperloci.spaces.views import Sight
@@ -144,7 +144,7 @@ def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> 
 def test_a_profiles_id_tells_every_model_and_what_stands_before_a_text(whole: Settings, colbert: Path) -> None:
     (stage,) = stages(whole)
     name = stage.encoder.model_id
-    assert name.startswith("tiny-model@") and f"+{VERSION}." in name
+    assert name.startswith("tiny-model@") and f"+{FINGERPRINT_VERSION}." in name
     own: Mapping[str, object] = whole.profiles["mine"]
     for change in ({"e12": whole.profiles["mine"]["e1"]["model"]}, {"e7": {"model": own["e7"], "query": "x "}}):
         other = replace(whole, profiles={"mine": {**own, **change}})

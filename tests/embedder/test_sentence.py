@@ -12,7 +12,7 @@ import torch
 
 from hyperloci.config import Settings
 from hyperloci.embedder.device import Place
-from hyperloci.embedder.load import stages
+from hyperloci.embedder.joined import stages
 from hyperloci.embedder.sentence import _folder_of, fingerprint, load, require_safe
 from hyperloci.errors import ConfigurationError
 

@@ -19,7 +19,6 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.engine import Engine
 from hyperloci.embedder.gate import Stage
 from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, connect, listen, rendezvous
-from hyperloci.embedder.seen import from_message, to_message
 from hyperloci.embedder.server import MAX_TEXTS, Server
 from hyperloci.embedder.status import State
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
@@ -114,8 +113,8 @@ def test_any_question_is_seen(settings: Settings, text: str) -> None:
 
 
 def test_an_answer_that_does_not_fit_is_refused() -> None:
-    header, body = to_message(query_fingerprint("a question", SeeingEncoder()))
-    assert from_message(header, body).dense.keys() == {"e1", "e7", "e9", "e10"}
+    header, body = wire.fingerprint_to_message(query_fingerprint("a question", SeeingEncoder()))
+    assert wire.fingerprint_from_message(header, body).dense.keys() == {"e1", "e7", "e9", "e10"}
     for broken in (
         {},
         {**header, "shapes": {"e1": [1, -8]}},
@@ -123,9 +122,9 @@ def test_an_answer_that_does_not_fit_is_refused() -> None:
         {**header, "bits": 5},
     ):
         with pytest.raises(wire.WireError):
-            from_message(broken, body)
+            wire.fingerprint_from_message(broken, body)
     with pytest.raises(wire.WireError):
-        from_message(header, body[:-4])
+        wire.fingerprint_from_message(header, body[:-4])
 
 
 def test_token_states_come_back_as_a_matrix_for_each_text(settings: Settings) -> None:

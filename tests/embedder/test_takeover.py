@@ -12,7 +12,7 @@ from hyperloci.embedder.owner import EmbedderOwner
 from hyperloci.embedder.takeover import Takeover
 from hyperloci.store import Store
 from hyperloci.store.blocks import MAX_ATTEMPTS
-from tests.embedder.helpers import alive, handover, wait_for
+from tests.embedder.helpers import alive, command, wait_for
 from tests.support import add
 
 OFTEN = 0.01
@@ -25,7 +25,7 @@ def looking(settings: Settings, start: object) -> Iterator[Takeover]:
     try:
         yield takeover
     finally:
-        takeover.close()
+        takeover.stop(20)
 
 
 def looked(takeover: Takeover, times: int = 5) -> None:
@@ -49,7 +49,7 @@ def test_a_survivor_that_is_asked_nothing_starts_an_embedder_when_the_owner_is_g
     with Store.open(settings.database) as store:
         add(store)
     client = EmbedderClient(settings)
-    first, second = (EmbedderOwner(settings, handover=handover(settings)) for _ in range(2))
+    first, second = (EmbedderOwner(settings, command=command()) for _ in range(2))
     with second, looking(settings, second.ensure_running) as takeover:
         with first:
             assert first.ensure_running()

@@ -10,9 +10,10 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder.bundled import BundledEncoder, checked_weights, model_folder, read_tokenizer
 from hyperloci.embedder.forward_numpy import NumpyForward
-from hyperloci.embedder.load import stages
+from hyperloci.embedder.joined import stages
 from hyperloci.embedder.vocabulary import SMALLEST_COSINE, Vocabulary
-from hyperloci.spaces.encoder import MAX_WINDOWS, eyes_of
+from hyperloci.spaces.encoder import MAX_WINDOWS
+from hyperloci.spaces.eyes import eyes_of
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.score import score

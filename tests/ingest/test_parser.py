@@ -11,8 +11,9 @@ from contextlib import closing
 import pytest
 
 from hyperloci.ingest.parser import CancelledError, Limits, Parser, borrowed
-from hyperloci.ingest.parser_wire import Parsed, WireError, frame_of, take_frame
+from hyperloci.ingest.parser_wire import Parsed, frame_of, take_frame
 from hyperloci.ingest.reading import chunks_of
+from hyperloci.system.framing import FrameError, pack_frame
 
 GOOD = b"# Good\n\nA paragraph that is long enough to be a section of its own, with words in it.\n"
 
@@ -20,6 +21,10 @@ CHILD = """
 import os, signal, sys, re
 from hyperloci.ingest.parser_child import main
 from hyperloci.ingest.reading import chunks_of
+from hyperloci.system.framing import pack_frame
+
+def frame(body):
+    return pack_frame(b"HLP\\1", b"", body)
 
 def parse(path, data):
     if data == b"loop":
@@ -41,13 +46,13 @@ def parse(path, data):
     if data == b"exit":
         os._exit(3)
     if data == b"torn":
-        os.write(3, b"\\0\\0\\1\\0half of it")
+        os.write(3, frame(b"half of it")[:-1])
         os._exit(0)
     if data == b"nonsense":
-        os.write(3, b"\\0\\0\\0\\4junk" * 3)
+        os.write(3, frame(b"junk") * 3)
         signal.pause()
     if data == b"announced":
-        os.write(3, b"\\xff" * 64)
+        os.write(3, b"HLP\\1" + b"\\xff" * 60)
         signal.pause()
     if data == b"prints":
         os.write(1, b"a library's own words"); print("more", flush=True)
@@ -212,9 +217,11 @@ def test_a_run_that_leaves_files_behind_takes_its_process_with_it() -> None:
     assert pid is not None and not is_alive(pid)
 
 
-@pytest.mark.parametrize("torn", [b"\xff\xff\xff\xff....", b"\0\0\0\2xx", b"\0\0\0\x3c" + b"\0" * 60])
+@pytest.mark.parametrize(
+    "torn", [b"HLP\1" + b"\xff" * 8, pack_frame(b"HLP\1", b"", b"xx"), pack_frame(b"HLP\0", b"", b"\0" * 60)]
+)
 def test_bytes_that_are_no_value_are_refused(torn: bytes) -> None:
-    with pytest.raises(WireError):
+    with pytest.raises(FrameError):
         take_frame(bytearray(torn))
 
 

@@ -16,9 +16,10 @@ import pytest
 
 from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.model.answers import ReplAnswer
-from hyperloci.sandbox import runner, wire
-from hyperloci.sandbox.limits import Limits
+from hyperloci.sandbox import runner
+from hyperloci.sandbox.limits import MESSAGES, Limits
 from hyperloci.sandbox.runner import _answer, run
+from hyperloci.system.framing import FrameError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are not run on Windows")
 
@@ -291,7 +292,12 @@ def test_the_child_has_no_environment_and_imports_nothing_of_the_memory() -> Non
 def liar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     """Put another program in the child's place."""
     script = tmp_path / "liar.py"
-    script.write_text(f"import sys, struct, json, os, time\nfrom hyperloci.sandbox import wire\n{code}\n")
+    script.write_text(
+        "import sys, json, os, time\n"
+        "from functools import partial\n"
+        "from hyperloci.system.framing import pack_frame\n"
+        f"frame = partial(pack_frame, b'HLR\\x01')\n{code}\n"
+    )
     monkeypatch.setattr(runner, "_COMMAND", (sys.executable, "-I", str(script)))
 
 
@@ -299,22 +305,21 @@ def liar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
     ("code", "said"),
     [
         ("os.write(1, b'\\xff' * 100)", "protocol"),
-        ("os.write(1, struct.pack('>I', 5) + b'hello')", "protocol"),
-        ("os.write(1, struct.pack('>I', 2) + b'[]')", "protocol"),
-        ("os.write(1, struct.pack('>I', 3) + b'{}')", "ended by itself"),
+        ("os.write(1, frame(b'hello'))", "protocol"),
+        ("os.write(1, frame(b'[]'))", "protocol"),
+        ("os.write(1, frame(b'{}')[:-1])", "ended by itself"),
         ("sys.exit(7)", "ended by itself (status 7)"),
         (
-            "m = json.dumps({'call': 'close', 'arguments': []}).encode()\n"
-            "os.write(1, struct.pack('>I', len(m)) + m)\ntime.sleep(60)",
+            "m = json.dumps({'call': 'close', 'arguments': []}).encode()\nos.write(1, frame(m))\ntime.sleep(60)",
             "protocol",
         ),
         (
             "m = json.dumps({'call': ['memory_query'], 'arguments': 3}).encode()\n"
-            "os.write(1, struct.pack('>I', len(m)) + m)\ntime.sleep(60)",
+            "os.write(1, frame(m))\ntime.sleep(60)",
             "protocol",
         ),
-        ("m = b'{\"done\": {\"output\": 1}}'\nos.write(1, struct.pack('>I', len(m)) + m)", "no sense"),
-        ("m = b'{\"done\": [1]}'\nos.write(1, struct.pack('>I', len(m)) + m)", "no sense"),
+        ('m = b\'{"done": {"output": 1}}\'\nos.write(1, frame(m))', "no sense"),
+        ("m = b'{\"done\": [1]}'\nos.write(1, frame(m))", "no sense"),
     ],
 )
 def test_a_child_that_was_taken_over_gets_nothing(
@@ -334,12 +339,8 @@ def test_a_child_that_says_nothing_is_killed_in_time(tmp_path: Path, monkeypatch
 
 
 def test_messages_have_a_largest_size() -> None:
-    class Nowhere:
-        def write(self, data: bytes, /) -> int:
-            raise AssertionError("nothing may be sent")
-
-    with pytest.raises(wire.WireError):
-        wire.send(Nowhere(), {"x": "y" * wire.MAX_FRAME_BYTES})
+    with pytest.raises(FrameError, match="too large to send"):
+        MESSAGES.pack_json({"x": "y" * (8 << 20)})
 
 
 SESSION = """

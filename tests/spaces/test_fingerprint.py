@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.spaces.encoder import Eyes, Look, eyes_of
-from hyperloci.spaces.eyes import ProfileEyes
+from hyperloci.spaces.encoder import Eyes, Look
+from hyperloci.spaces.eyes import ProfileEyes, eyes_of
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.spaces.score import MODIFIERS, score

@@ -95,10 +95,8 @@ class EmbedderClient:
         Raises:
             NotReadyError, EmbedderError: as `embed`.
         """
-        from hyperloci.embedder.seen import from_message
-
         request = {"op": "see", "texts": [text], "entities": list(entities)}
-        return from_message(*self._request(request, wire.deadline_after(timeout)))
+        return wire.fingerprint_from_message(*self._request(request, wire.deadline_after(timeout)))
 
     def embed_tokens(
         self, texts: Sequence[str], timeout: float = DEFAULT_SECONDS, *, model_id: str | None = None
@@ -270,21 +268,12 @@ def _model_id(header: Mapping[str, Any]) -> str:
 
 
 def _matrices(header: Mapping[str, Any], body: bytearray, *, texts: int, tokens: bool) -> list[NDArray[np.float32]]:
-    """Cut the body into the matrices that the header announces, checking that they are what was asked for."""
-    import numpy as np
-
-    try:
-        shapes = [(int(rows), int(columns)) for rows, columns in header["shapes"]]
-        flat = np.frombuffer(body, dtype="<f4").astype(np.float32, copy=False)
-    except (KeyError, TypeError, ValueError) as error:
-        raise wire.WireError(f"The embedder's answer cannot be used: {error}") from error
-    expected = len(shapes) == texts if tokens else [rows for rows, _ in shapes] == [texts]
-    if not expected or any(side < 0 for shape in shapes for side in shape):
-        raise wire.WireError(f"The embedder answered {texts} texts with matrices of shapes {shapes}.")
-    if sum(rows * columns for rows, columns in shapes) != flat.size:
-        raise wire.WireError(f"The embedder announced shapes {shapes} and sent {flat.size} numbers.")
-    ends = np.cumsum([rows * columns for rows, columns in shapes])
-    return [
-        flat[end - rows * columns : end].reshape(rows, columns)
-        for end, (rows, columns) in zip(ends, shapes, strict=True)
-    ]
+    """Return the matrices of an answer, checked that they are what was asked for."""
+    shapes = header.get("shapes")
+    if not isinstance(shapes, list):
+        raise wire.WireError("The embedder's answer cannot be used: it has no shapes.")
+    matrices = wire.matrices_from_body(shapes, body)
+    expected = len(matrices) == texts if tokens else [len(matrix) for matrix in matrices] == [texts]
+    if not expected:
+        raise wire.WireError(f"The embedder answered {texts} texts with matrices of shapes {shapes!r:.80}.")
+    return matrices

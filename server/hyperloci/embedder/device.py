@@ -50,6 +50,16 @@ def choose(device: str, dtype: str | None = None) -> Place:
     return Place(torch.device(name), _dtype(name, dtype))
 
 
+def choose_exact(device: str) -> Place:
+    """Pick a device, a CPU in float32: what half precision costs there is known of the bundled model only.
+
+    Raises:
+        ConfigurationError: torch does not see the device asked for.
+    """
+    place = choose(device)
+    return choose("cpu", "float32") if place.device.type == "cpu" else place
+
+
 def has_bfloat16(device: str = "cpu") -> bool:
     """Tell whether bfloat16 is computed by instructions of its own, and so is worth asking for."""
     if device == "cuda":

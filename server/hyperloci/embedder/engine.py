@@ -20,11 +20,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from hyperloci.embedder.drainer import Drainer
 from hyperloci.embedder.gate import BulkEncoder, Gate, Stage, token_encoder
 from hyperloci.embedder.memory_use import give_back, resident_bytes
 from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
+from hyperloci.spaces.encoder import Encoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -36,6 +36,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
+
+Drain = Callable[[Path, Encoder, Callable[[], bool]], int]
+"""Takes a small batch of what waits in a database's queue, embeds and stores it, in one transaction.
+
+It returns how many memories were done, 0 if none waits, and is called again until it returns 0, on one thread, always
+the same. `encode` of the encoder it is given lets queries in between; the last argument turns true when a query waits
+or the process is about to stop, so that work between two calls of the encoder can be cut short. What it raises is
+logged, and the database is left alone until the next kick.
+"""
 
 _NICE: Final = 5
 """What bulk work yields to everything a person waits for; low enough that a busy machine still gets it done."""
@@ -70,11 +79,11 @@ class Engine:
     def __init__(
         self,
         stages: Callable[[], Iterator[Stage]],
-        drainer: Callable[[], Drainer],
+        load_drain: Callable[[], Drain],
         nli: Callable[[], NliModel] | None = None,
     ) -> None:
         self._stages = stages
-        self._load_drainer = drainer
+        self._load_drain = load_drain
         self._load_nli = nli
         self._nli: NliModel | None = None
         self._gate = Gate()
@@ -254,19 +263,19 @@ class Engine:
         self._settled.wait()
         if self._stage is None:
             return
-        encoder, drainer = BulkEncoder(self._stage, self._gate), self._load_drainer()
+        encoder, drain = BulkEncoder(self._stage, self._gate), self._load_drain()
         while not self._stopping.is_set():
             with self._databases_changed:
                 self._databases_changed.wait_for(lambda: self._databases or self._stopping.is_set())
                 database, kicks = next(iter(self._databases.items()), (None, 0))
             if database is not None:
-                self._drain_some(database, kicks, encoder, drainer)
+                self._drain_some(database, kicks, encoder, drain)
 
-    def _drain_some(self, database: Path, kicks: int, encoder: BulkEncoder, drainer: Drainer) -> None:
+    def _drain_some(self, database: Path, kicks: int, encoder: BulkEncoder, drain: Drain) -> None:
         try:
-            done = drainer(database, encoder, lambda: self._gate.query_waiting or self._stopping.is_set())
+            done = drain(database, encoder, lambda: self._gate.query_waiting or self._stopping.is_set())
         except Exception:
-            # A drainer may meet any state of any database; the lane has others to serve.
+            # It may meet any state of any database; the lane has others to serve.
             logger.exception("draining %s failed; it waits for the next kick", database)
             done = 0
         self._drained += done
@@ -275,7 +284,7 @@ class Engine:
             if done:
                 self._databases.move_to_end(database)
             elif self._databases[database] == kicks:
-                # A kick that came meanwhile may speak of work that the drainer had already looked past.
+                # A kick that came meanwhile may speak of work that the last batch had already looked past.
                 del self._databases[database]
         if not done:
             give_back()

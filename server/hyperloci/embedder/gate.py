@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hyperloci.embedder.batching import batches, estimate_tokens
 from hyperloci.errors import BadRequestError
-from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, Look, TokenEncoder, eyes_of
+from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, Eyes, Look, TokenEncoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,32 +117,19 @@ class BulkEncoder:
                 vectors[batch] = self._stage.encoder.encode([texts[index] for index in batch])
         return vectors
 
-    def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
-        """Embed every token, one matrix a text (see `TokenEncoder`).
-
-        Raises:
-            BadRequestError: this model has no token states.
-        """
-        encoder = token_encoder(self._stage.encoder)
-        matrices: dict[int, NDArray[np.float32]] = {}
-        for batch in self._batches(texts):
-            with self._gate.bulk():
-                matrices.update(zip(batch, encoder.encode_tokens([texts[index] for index in batch]), strict=True))
-        return [matrices[index] for index in range(len(texts))]
-
     @property
     def has_tokens(self) -> bool:
         """Whether E12 can be seen."""
-        return eyes_of(self._stage.encoder).has_tokens
+        return self._eyes().has_tokens
 
     @property
     def weigh_terms(self) -> bool:
         """Whether `expand` leaves it to the index to weigh terms."""
-        return eyes_of(self._stage.encoder).weigh_terms
+        return self._eyes().weigh_terms
 
     def look(self, looks: Sequence[Look]) -> list[dict[str, NDArray[np.float32]]]:
         """Return what every space sees (see `Eyes.look`), the model given back between small batches."""
-        eyes = eyes_of(self._stage.encoder)
+        eyes = self._eyes()
         seen: dict[int, dict[str, NDArray[np.float32]]] = {}
         lengths = [
             estimate_tokens(look.text, self.max_tokens * (MAX_WINDOWS if "e12" in look.spaces else 1)) for look in looks
@@ -154,7 +141,7 @@ class BulkEncoder:
 
     def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
         """Return the terms that stand for each text (see `Eyes.expand`)."""
-        eyes = eyes_of(self._stage.encoder)
+        eyes = self._eyes()
         if eyes.weigh_terms:  # By rule: no model is needed.
             return eyes.expand(texts, query=query)
         found: dict[int, Mapping[str, float]] = {}
@@ -162,6 +149,12 @@ class BulkEncoder:
             with self._gate.bulk():
                 found.update(zip(batch, eyes.expand([texts[index] for index in batch], query=query), strict=True))
         return [found[index] for index in range(len(texts))]
+
+    def _eyes(self) -> Eyes:
+        # Not at the top: an embedder listens before it has loaded numpy.
+        from hyperloci.spaces.eyes import eyes_of
+
+        return eyes_of(self._stage.encoder)
 
     def _batches(self, texts: Sequence[str]) -> list[list[int]]:
         return batches([estimate_tokens(text, self.max_tokens) for text in texts], self._stage.bulk_tokens)

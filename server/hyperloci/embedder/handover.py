@@ -6,13 +6,10 @@ import json
 import typing
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Self
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drainer import DRAIN
 from hyperloci.errors import ConfigurationError
-
-STAGES: Final = "hyperloci.embedder.load:stages"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,14 +19,10 @@ class Handover:
     Attributes:
         settings: those in force in its parent.
         transport: `unix`, `loopback`, or None for the platform's own.
-        stages: `module:function` that brings up the model from the settings.
-        drainer: `module:function` that drains a database (see `Drainer`).
     """
 
     settings: Settings
     transport: str | None = None
-    stages: str = STAGES
-    drainer: str = DRAIN
 
     def to_line(self) -> bytes:
         """Write it as one line."""

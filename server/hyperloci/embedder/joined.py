@@ -1,4 +1,4 @@
-"""Joining E1's model with those that a profile names for the other spaces."""
+"""The models that the settings name: E1's, joined with those of the profile's other spaces."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from hyperloci.config import Settings
 from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.load import bundled_stages, foundations
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Look
-from hyperloci.spaces.fingerprint_version import VERSION
-from hyperloci.spaces.profile import BUNDLED, RULE, Choice, Profile, compound_id
+from hyperloci.spaces.profile import BUNDLED, FINGERPRINT_VERSION, RULE, Choice, Profile, compound_id, profile_of
 from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, Kind
 
 if TYPE_CHECKING:
@@ -24,7 +25,21 @@ if TYPE_CHECKING:
 _WARM_UP: Final = "warm up"
 
 
-def joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
+def stages(settings: Settings) -> Iterator[Stage]:
+    """Bring up the models of the profile that `settings` name, in forms that answer ever faster.
+
+    The first comes as soon as it can. Models of other spaces than E1's come with the last one, all of them warm.
+
+    Raises:
+        ConfigurationError: no such profile or model, or it cannot be used here.
+    """
+    profile = profile_of(settings.profile, settings.profiles, settings.model)
+    for stage in foundations(profile.of("e1"), settings.device):
+        check_dimensions(stage, settings.embedding_dimensions)
+        yield from _joined(stage, profile, settings.device)
+
+
+def _joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
     """Give a stage of E1's model the eyes of the whole profile; an interim one is left out if others must load first.
 
     Raises:
@@ -45,7 +60,7 @@ def joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
         sparse_model=models.expanding(others["e13"]) if "e13" in foreign else None,
         neighbours=None if "e13" in foreign else _vocabulary(),
     )
-    eyes.model_id = compound_id(stage.encoder.model_id, VERSION, models.ids(others))
+    eyes.model_id = compound_id(stage.encoder.model_id, FINGERPRINT_VERSION, models.ids(others))
     if foreign:
         _warm(eyes)
     yield replace(stage, encoder=eyes)
@@ -97,8 +112,6 @@ class _Models:
 
     def _load(self, model: str) -> Encoder:
         if model == BUNDLED:
-            from hyperloci.embedder.load import bundled_stages
-
             return list(bundled_stages(self._device))[-1].encoder
         from hyperloci.embedder.sentence import load
 
@@ -119,11 +132,9 @@ class _Models:
         return model
 
     def _place(self) -> Place:
-        from hyperloci.embedder.device import choose
+        from hyperloci.embedder.device import choose_exact
 
-        place = choose(self._device)
-        # What half precision costs is known of the bundled model only.
-        return choose("cpu", "float32") if place.device.type == "cpu" else place
+        return choose_exact(self._device)
 
     def ids(self, others: dict[str, Choice]) -> dict[str, str]:
         """Return what decides each space beside E1's: a model's id and the words in front of a text."""

@@ -1,14 +1,12 @@
-"""Which model the settings name, and how it is brought up."""
+"""One model, and how it is brought up: the bundled one in two steps, one by name, or a server's."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Final
 
-from hyperloci.config import Settings
 from hyperloci.embedder.gate import Stage
-from hyperloci.embedder.joined import check_dimensions, joined
-from hyperloci.spaces.profile import BUNDLED, Choice, profile_of
+from hyperloci.spaces.profile import BUNDLED, Choice
 
 BULK_TOKENS_CPU: Final = 512
 """A tenth of a second on two slow cores, the longest that a query waits; larger batches are 6 % faster at most."""
@@ -17,21 +15,12 @@ BULK_TOKENS_GPU: Final = 16_384
 """A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
 
 
-def stages(settings: Settings) -> Iterator[Stage]:
-    """Bring up the models of the profile that `settings` name, in forms that answer ever faster.
-
-    The first comes as soon as it can. Models of other spaces than E1's come with the last one, all of them warm.
+def foundations(choice: Choice, device: str) -> Iterator[Stage]:
+    """Bring up E1's model in forms that answer ever faster.
 
     Raises:
-        ConfigurationError: no such profile or model, or it cannot be used here.
+        ConfigurationError: no such model, or it cannot be used here.
     """
-    profile = profile_of(settings.profile, settings.profiles, settings.model)
-    for stage in _foundations(profile.of("e1"), settings.device):
-        check_dimensions(stage, settings.embedding_dimensions)
-        yield from joined(stage, profile, settings.device)
-
-
-def _foundations(choice: Choice, device: str) -> Iterator[Stage]:
     if choice.model == BUNDLED:
         yield from bundled_stages(device)
     elif choice.model.startswith(("http://", "https://")):
@@ -82,14 +71,11 @@ def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:
 
 
 def _sentence_stage(name: str, device: str) -> Stage:
-    from hyperloci.embedder.device import choose, use_sensible_threads
+    from hyperloci.embedder.device import choose_exact, use_sensible_threads
     from hyperloci.embedder.sentence import load
 
     use_sensible_threads()
-    place = choose(device)
-    if place.device.type == "cpu":
-        # What half precision costs is known of the bundled model only.
-        place = choose("cpu", "float32")
+    place = choose_exact(device)
     return Stage(
         encoder=load(name, place),
         backend="sentence-transformers",

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Self
@@ -27,7 +28,7 @@ from hyperloci.errors import HyperlociError
 
 logger = logging.getLogger(__name__)
 
-_COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.embedder.process")
+COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.embedder.process")
 """`-P` keeps the working folder off the import path: a project's own `queue.py` or `torch.py` must not run here."""
 
 _NO_CONSOLE_WINDOW: Final = 0x08000000
@@ -64,12 +65,28 @@ class Policy:
 class EmbedderOwner:
     """Makes sure that an embedder runs while this session needs one. Thread-safe; closing it ends the child."""
 
-    def __init__(self, settings: Settings, *, handover: Handover | None = None, policy: Policy | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        transport: str | None = None,
+        command: Sequence[str] = COMMAND,
+        policy: Policy | None = None,
+    ) -> None:
+        """Make it; nothing is started before `ensure_running`.
+
+        Args:
+            settings: what the embedder is told.
+            transport: `unix`, `loopback`, or None for the platform's own.
+            command: starts the child.
+            policy: how patiently it is treated.
+        """
         self._settings = settings
-        self._handover = handover or Handover(settings=settings)
+        self._handover = Handover(settings=settings, transport=transport)
+        self._command = command
         self._policy = policy or Policy()
-        self._place = rendezvous(settings, self._handover.transport)
-        self._client = EmbedderClient(settings, transport=self._handover.transport, insistent=True)
+        self._place = rendezvous(settings, transport)
+        self._client = EmbedderClient(settings, transport=transport, insistent=True)
         self._mutex = threading.Lock()
         self._lock = FileLock(self._place.lock, timeout=0, thread_local=False, mode=0o600)
         self._closing = threading.Event()
@@ -171,7 +188,7 @@ class EmbedderOwner:
         self._log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._log_file.open("ab") as log:
             child = subprocess.Popen(
-                _COMMAND,
+                self._command,
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,

@@ -14,13 +14,11 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
-from importlib import import_module
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, NoReturn
 
-from hyperloci.embedder.drainer import load_drainer
-from hyperloci.embedder.engine import Engine
+from hyperloci.embedder.engine import Drain, Engine
 from hyperloci.embedder.gate import Stage
 from hyperloci.embedder.handover import Handover
 from hyperloci.embedder.rendezvous import listen, rendezvous
@@ -48,8 +46,36 @@ _NATIVE_THREADS: Final = {
 }
 
 
-def main() -> int:
-    """Serve until idle, told to stop, or orphaned; return the exit status."""
+def _stages(settings: Settings) -> Iterator[Stage]:
+    from hyperloci.embedder.joined import stages
+
+    return stages(settings)
+
+
+def _drain() -> Drain:
+    from hyperloci.embedder.drain import drain
+
+    return drain
+
+
+def main(stages: Callable[[Settings], Iterator[Stage]] = _stages, load_drain: Callable[[], Drain] = _drain) -> NoReturn:
+    """Serve until idle, told to stop, or orphaned; then end the process.
+
+    Args:
+        stages: brings up the models that settings name; called once this process listens.
+        load_drain: imports what drains a database; called once the models are up.
+    """
+    try:
+        code = _run(stages, load_drain)
+    except HyperlociError as error:
+        logger.error("the embedder cannot start: %s", error)
+        code = 1
+    logging.shutdown()
+    # Not sys.exit: threads inside torch and a drain between two batches are not worth waiting for.
+    os._exit(code)
+
+
+def _run(stages: Callable[[Settings], Iterator[Stage]], load_drain: Callable[[], Drain]) -> int:
     with open(_STDIN, "rb", buffering=0, closefd=False) as pipe:
         line = pipe.readline()
     if not line:
@@ -60,25 +86,21 @@ def main() -> int:
     _set_up_logging(handover.settings.log_level)
     for name, value in _NATIVE_THREADS.items():
         os.putenv(name, value)  # For the native libraries, which are loaded after this; Python code reads none of it.
-    return _serve(handover)
+    settings = handover.settings
+    engine = Engine(partial(stages, settings), load_drain, partial(_nli, settings))
+    _serve(handover, engine)
+    return 0
 
 
-def _serve(handover: Handover) -> int:
+def _serve(handover: Handover, engine: Engine) -> None:
     settings = handover.settings
     listener, secret = listen(rendezvous(settings, handover.transport))
-    engine = Engine(partial(_stages, handover), partial(load_drainer, handover.drainer), partial(_nli, settings))
     engine.start()
     if settings.database.is_file():
         engine.kick(settings.database)
     reason = Server(listener, secret, engine, settings.embedder_idle_seconds).serve()
     logger.info("embedder %d ends: %s", os.getpid(), reason)
     engine.stop()
-    return 0
-
-
-def _stages(handover: Handover) -> Iterator[Stage]:
-    module, _, function = handover.stages.partition(":")
-    return cast(Iterator[Stage], getattr(import_module(module), function)(handover.settings))
 
 
 def _nli(settings: Settings) -> NliModel:
@@ -106,16 +128,5 @@ def _set_up_logging(level: str) -> None:
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s[%(process)d]: %(message)s")
 
 
-def _run() -> int:
-    try:
-        return main()
-    except HyperlociError as error:
-        logger.error("the embedder cannot start: %s", error)
-        return 1
-
-
 if __name__ == "__main__":
-    code = _run()
-    logging.shutdown()
-    # Not sys.exit: threads inside torch and a drainer between two batches are not worth waiting for.
-    os._exit(code)
+    main()

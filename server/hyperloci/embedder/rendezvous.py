@@ -17,7 +17,6 @@ import os
 import secrets
 import socket
 import stat
-import struct
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,14 +25,13 @@ from typing import Final
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.errors import ConfigurationError, NotReadyError
+from hyperloci.system.sockets import MAX_PATH_BYTES, is_same_user, is_supported, listen_at
 
 UNIX: Final = "unix"
 LOOPBACK: Final = "loopback"
 
 _BACKLOG: Final = 64
 _NONCE_BYTES: Final = 32
-_MAX_SOCKET_PATH: Final = 103
-"""What fits `sun_path` on macOS and the BSDs with its closing NUL; Linux has room for four more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +65,26 @@ def rendezvous(settings: Settings, transport: str | None = None) -> Rendezvous:
     Raises:
         ConfigurationError: `runtime_dir` is too long a path for a socket.
     """
-    chosen = transport or (UNIX if hasattr(socket, "AF_UNIX") and sys.platform != "win32" else LOOPBACK)
+    chosen = transport or (UNIX if is_supported() else LOOPBACK)
     what = json.dumps([wire.VERSION, settings.profile, settings.model, settings.device])
     place = Rendezvous(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
-    length = len(os.fsencode(place.address))
-    if chosen == UNIX and length > _MAX_SOCKET_PATH:
-        raise ConfigurationError(
-            f"{place.address} has {length} bytes; a socket's path may have {_MAX_SOCKET_PATH}. Set "
-            "HYPERLOCI_RUNTIME_DIR to a shorter folder."
-        )
+    if chosen == UNIX:
+        require_short(place.address)
     return place
+
+
+def require_short(address: Path) -> None:
+    """Make sure that a socket can have this path.
+
+    Raises:
+        ConfigurationError: it is too long.
+    """
+    length = len(os.fsencode(address))
+    if length > MAX_PATH_BYTES:
+        raise ConfigurationError(
+            f"{address} has {length} bytes; a socket's path may have {MAX_PATH_BYTES}. Set HYPERLOCI_RUNTIME_DIR to a "
+            "shorter folder."
+        )
 
 
 def make_private(folder: Path) -> None:
@@ -102,20 +110,15 @@ def listen(place: Rendezvous) -> tuple[socket.socket, bytes]:
     The address appears at once and complete, over whatever a dead embedder has left there.
     """
     make_private(place.folder)
+    if place.transport == UNIX:
+        return listen_at(str(place.address), _BACKLOG), b""
     draft = place.folder / f"{place.name}.{os.getpid()}"
     draft.unlink(missing_ok=True)
-    secret = b""
-    if place.transport == UNIX:
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(draft))
-        draft.chmod(0o600)
-    else:
-        listener = socket.create_server(("127.0.0.1", 0))
-        secret = secrets.token_bytes(_NONCE_BYTES)
-        note = json.dumps({"port": listener.getsockname()[1], "secret": secret.hex()})
-        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
-            file.write(note)
-    listener.listen(_BACKLOG)
+    listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
+    secret = secrets.token_bytes(_NONCE_BYTES)
+    note = json.dumps({"port": listener.getsockname()[1], "secret": secret.hex()})
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
+        file.write(note)
     draft.replace(place.address)
     return listener, secret
 
@@ -142,20 +145,8 @@ def connect(place: Rendezvous, *, deadline: float) -> socket.socket:
 def admit(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:
     """Tell, at the embedder's end, whether a visitor belongs to this user (and prove the same to it)."""
     if not secret:
-        return peer_is_own(connection)
+        return is_same_user(connection)
     return _exchange_nonces(connection, secret, b"embedder", b"visitor", deadline)
-
-
-def peer_is_own(connection: socket.socket) -> bool:
-    """Ask the kernel whether the process at the other end of a Unix socket runs as this user.
-
-    Where the kernel has no such answer (macOS, BSD) the private folder alone keeps others out.
-    """
-    if sys.platform != "linux":
-        return True
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    _pid, uid, _gid = struct.unpack("3i", credentials)
-    return bool(uid == os.getuid())
 
 
 def _require_own(folder: Path) -> None:
@@ -174,7 +165,7 @@ def _connect_unix(place: Rendezvous) -> socket.socket:
         # A full backlog makes a blocking connect wait without end; this one refuses at once instead.
         connection.setblocking(False)
         connection.connect(str(place.address))
-        if not peer_is_own(connection):
+        if not is_same_user(connection):
             raise wire.WireError(f"{place.address} is served by another user.")
         undo.pop_all()
     return connection

@@ -8,7 +8,7 @@ import selectors
 import socket
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -127,28 +127,16 @@ class Server:
     def _embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _texts(request), _seconds(request)
         deadline = time.monotonic() + seconds
-        try:
+        with _in_time(seconds):
             answer = self._engine.submit(texts, tokens=request.get("tokens") is True, deadline=deadline)
-        except TimeoutError:
-            raise wire.DeadlineError(
-                f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
-            ) from None
-        return (
-            {"ok": True, "model_id": answer.model_id, "shapes": [list(matrix.shape) for matrix in answer.matrices]},
-            b"".join(matrix.astype("<f4", copy=False).tobytes() for matrix in answer.matrices),
-        )
+        shapes, body = wire.matrices_to_body(answer.matrices)
+        return {"ok": True, "model_id": answer.model_id, "shapes": shapes}, body
 
     def _see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        from hyperloci.embedder.seen import to_message
-
         text, entities, seconds = _texts(request)[0], _names(request), _seconds(request)
-        try:
+        with _in_time(seconds):
             seen = self._engine.see(text, entities, deadline=time.monotonic() + seconds)
-        except TimeoutError:
-            raise wire.DeadlineError(
-                f"The embedder was not done within {seconds:.1f} s; it is busy or stuck."
-            ) from None
-        return to_message(seen)
+        return wire.fingerprint_to_message(seen)
 
     def _contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         texts, seconds = _texts(request), _seconds(request)
@@ -160,6 +148,14 @@ class Server:
         except TimeoutError:
             raise EmbedderError(f"The inference model was not done within {seconds:.1f} s.") from None
         return {"ok": True, "scores": scores}, b""
+
+
+@contextlib.contextmanager
+def _in_time(seconds: float) -> Iterator[None]:
+    try:
+        yield
+    except TimeoutError:
+        raise wire.DeadlineError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
 
 
 def _names(request: Mapping[str, Any]) -> list[str]:

@@ -6,7 +6,6 @@ A killed process says goodbye to nobody, and a survivor that is asked nothing wo
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable
 from typing import Final
 
@@ -15,6 +14,7 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import HyperlociError
 from hyperloci.store import Store
 from hyperloci.store.faults import translated
+from hyperloci.system.background import BackgroundThread
 
 logger = logging.getLogger(__name__)
 
@@ -37,22 +37,21 @@ class Takeover:
         self._client = EmbedderClient(settings, insistent=True)
         self._start = start
         self._every = every
-        self._ending = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._thread = BackgroundThread("embedder-takeover", self._look)
 
     def start(self) -> None:
         """Begin to look."""
-        self._thread = threading.Thread(target=self._look, name="embedder-takeover", daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """End; a look that is under way is not waited for."""
-        self._ending.set()
+    def stop(self, timeout: float = 0.0) -> bool:
+        """End; return whether a look that is under way has ended within `timeout` seconds."""
+        return self._thread.stop(timeout)
 
     def _look(self) -> None:
-        while not self._ending.wait(self._every):
+        stopping = self._thread.stopping
+        while not stopping.wait(self._every):
             try:
-                if not self._at_home() and self._something_waits() and not self._ending.is_set():
+                if not self._at_home() and self._something_waits() and not stopping.is_set():
                     self._start()
             except (HyperlociError, OSError) as error:
                 # A database that is being restored, or a disk that is full: the next look may find it better.

@@ -1,6 +1,4 @@
-"""What travels between a session and its embedder: a JSON header and raw float32 behind a prefix of fixed size.
-
-    magic and version, 4 bytes | header length, 4 bytes, big endian | body length, 4 bytes, big endian | header | body
+"""What travels between a session and its embedder: frames with a JSON header and a body of raw float32.
 
 A connection carries one request and its answer. Nothing is ever unpickled. Every read and write has a deadline on the
 monotonic clock and a size limit.
@@ -8,14 +6,20 @@ monotonic clock and a size limit.
 
 from __future__ import annotations
 
-import json
+import contextlib
 import socket
-import struct
 import time
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.errors import EmbedderError
+from hyperloci.system.framing import FrameError, Framing
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from hyperloci.spaces.query import QueryFingerprint
 
 VERSION: Final = 1
 """Part of the socket's name too, so that sessions of two releases never meet."""
@@ -26,9 +30,8 @@ MAX_HEADER_BYTES: Final = 16 << 20
 MAX_BODY_BYTES: Final = 64 << 20
 """Room for the vectors of one request, or for the token matrices of a rerank."""
 
-_MAGIC: Final = b"HLE" + bytes([VERSION])
-_PREFIX: Final = struct.Struct(">4sII")
-_CHUNK: Final = 1 << 20
+_FRAMES: Final = Framing(b"HLE" + bytes([VERSION]), max_header=MAX_HEADER_BYTES, max_body=MAX_BODY_BYTES)
+_TOKENS: Final = "e12"
 
 
 class WireError(EmbedderError):
@@ -60,9 +63,7 @@ def seconds_left(deadline: float) -> float:
     return left
 
 
-def send(
-    connection: socket.socket, header: Mapping[str, Any], *, body: bytes | memoryview = b"", deadline: float
-) -> None:
+def send(connection: socket.socket, header: Mapping[str, Any], *, body: bytes = b"", deadline: float) -> None:
     """Send one message.
 
     Raises:
@@ -70,18 +71,10 @@ def send(
         ConnectionLostError: the other end is gone.
         DeadlineError: the deadline passed first.
     """
-    text = json.dumps(header, separators=(",", ":")).encode("ascii")
-    if len(text) > MAX_HEADER_BYTES or len(body) > MAX_BODY_BYTES:
-        raise WireError(f"A message of {len(text) + len(body):,} bytes is too large to send; send fewer texts.")
-    try:
+    with _translated():
+        frame = _FRAMES.pack_json(header, body)
         connection.settimeout(seconds_left(deadline))
-        connection.sendall(_PREFIX.pack(_MAGIC, len(text), len(body)) + text)
-        if body:
-            connection.sendall(body)
-    except TimeoutError:
-        raise DeadlineError from None
-    except OSError as error:
-        raise ConnectionLostError(f"The embedder went away: {error}") from error
+        connection.sendall(frame)
 
 
 def receive(connection: socket.socket, *, deadline: float) -> tuple[dict[str, Any], bytearray]:
@@ -92,31 +85,91 @@ def receive(connection: socket.socket, *, deadline: float) -> tuple[dict[str, An
         ConnectionLostError: the other end is gone.
         DeadlineError: the deadline passed first.
     """
-    magic, header_length, body_length = _PREFIX.unpack(_read(connection, _PREFIX.size, deadline))
-    if magic != _MAGIC:
-        raise WireError(f"Expected a message that begins with {_MAGIC!r}; {magic!r} came.")
-    if header_length > MAX_HEADER_BYTES or body_length > MAX_BODY_BYTES:
-        raise WireError(f"A message of {header_length + body_length:,} bytes is too large to accept.")
-    try:
-        header = json.loads(_read(connection, header_length, deadline))
-    except (ValueError, RecursionError) as error:
-        raise WireError(f"A message's header is not JSON: {error}") from error
-    if not isinstance(header, dict):
-        raise WireError("A message's header must be a JSON object.")
-    return header, _read(connection, body_length, deadline)
+
+    def read(count: int) -> bytes:
+        connection.settimeout(seconds_left(deadline))
+        return connection.recv(count)
+
+    with _translated():
+        return _FRAMES.read_json(read)
 
 
-def _read(connection: socket.socket, count: int, deadline: float) -> bytearray:
-    data = bytearray()
+@contextlib.contextmanager
+def _translated() -> Iterator[None]:
     try:
-        while len(data) < count:
-            connection.settimeout(seconds_left(deadline))
-            part = connection.recv(min(count - len(data), _CHUNK))
-            if not part:
-                raise ConnectionLostError
-            data += part
+        yield
+    except FrameError as error:
+        raise WireError(str(error)) from error
     except TimeoutError:
         raise DeadlineError from None
+    except EOFError:
+        raise ConnectionLostError from None
     except OSError as error:
         raise ConnectionLostError(f"The embedder went away: {error}") from error
-    return data
+
+
+def matrices_to_body(matrices: Sequence[NDArray[np.float32]]) -> tuple[list[list[int]], bytes]:
+    """Return the shapes of matrices, for a header, and their numbers, as a body."""
+    shapes = [list(matrix.shape) for matrix in matrices]
+    return shapes, b"".join(matrix.astype("<f4", copy=False).tobytes() for matrix in matrices)
+
+
+def matrices_from_body(shapes: Sequence[Any], body: bytes | bytearray) -> list[NDArray[np.float32]]:
+    """Cut a body into the matrices that its header announces.
+
+    Raises:
+        WireError: they do not fit each other.
+    """
+    import numpy as np
+
+    try:
+        sides = [(int(rows), int(columns)) for rows, columns in shapes]
+        flat = np.frombuffer(body, dtype="<f4").astype(np.float32, copy=False)
+    except (TypeError, ValueError) as error:
+        raise WireError(f"The embedder's answer cannot be used: {error}") from error
+    if any(rows < 0 or width < 1 for rows, width in sides) or sum(rows * width for rows, width in sides) != flat.size:
+        raise WireError(f"The embedder announced shapes {sides} and sent {flat.size} numbers.")
+    ends = np.cumsum([rows * width for rows, width in sides])
+    return [flat[end - rows * width : end].reshape(rows, width) for end, (rows, width) in zip(ends, sides, strict=True)]
+
+
+def fingerprint_to_message(seen: QueryFingerprint) -> tuple[dict[str, Any], bytes]:
+    """Return header and body of an answer that holds a question's fingerprint."""
+    matrices = {column: vector[None, :] for column, vector in seen.dense.items()}
+    if seen.tokens is not None:
+        matrices[_TOKENS] = seen.tokens
+    shapes, body = matrices_to_body(list(matrices.values()))
+    header = {
+        "ok": True,
+        "model_id": seen.model_id,
+        "shapes": dict(zip(matrices, shapes, strict=True)),
+        "bits": None if seen.bits is None else seen.bits.hex(),
+        "terms": {term: round(float(weight), 6) for term, weight in seen.terms.items()},
+        "weigh_terms": seen.weigh_terms,
+    }
+    return header, body
+
+
+def fingerprint_from_message(header: Mapping[str, Any], body: bytes | bytearray) -> QueryFingerprint:
+    """Read what `fingerprint_to_message` wrote.
+
+    Raises:
+        WireError: it is no such message.
+    """
+    from hyperloci.spaces.query import QueryFingerprint
+
+    try:
+        shapes = header["shapes"]
+        matrices = dict(zip(shapes, matrices_from_body(list(shapes.values()), body), strict=True))
+        tokens = matrices.pop(_TOKENS, None)
+        bits = header["bits"]
+        return QueryFingerprint(
+            model_id=str(header["model_id"]),
+            dense={column: matrix[0] for column, matrix in matrices.items()},
+            bits=None if bits is None else bytes.fromhex(bits),
+            tokens=tokens,
+            terms={str(term): float(weight) for term, weight in header["terms"].items()},
+            weigh_terms=bool(header["weigh_terms"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        raise WireError(f"The embedder's answer cannot be used: {error!r}") from error

@@ -240,6 +240,34 @@ class Git:
                 process.stdout.close()
 
 
+def root_commit(root: Path, home: Path | None, timeout: float) -> str | None:
+    """Ask Git for the oldest commit without parents that HEAD descends from.
+
+    `safe.directory` is respected: Git refuses in a stranger's folder.
+
+    Raises:
+        GitError: Git did not answer.
+    """
+    try:
+        done = subprocess.run(
+            neutral_command("git", root, ["rev-list", "--max-parents=0", "HEAD"]),
+            env=neutral_environment(root, home),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise GitError(f"git took longer than {timeout:g} s to find the first commit") from None
+    except OSError as error:
+        raise GitError(f"git could not be started ({error.strerror or error})") from error
+    if done.returncode != 0:
+        raise GitError(f"git refused: {_first_line(done.stderr)}")
+    # Newest first: where histories were joined, the oldest root is the project's own.
+    roots = done.stdout.decode("ascii", "replace").split()
+    return roots[-1] if roots else None
+
+
 def _lines(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield lines, of each no more than its first `MAX_LINE_BYTES`."""
     at_start = True

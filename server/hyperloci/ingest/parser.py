@@ -22,9 +22,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.ingest.parser_wire import READY, Parsed, Request, WireError, frame_of, take_frame
+from hyperloci.ingest.parser_wire import READY, Parsed, Request, frame_of, take_frame
 from hyperloci.ingest.reading import chunks_of
 from hyperloci.store.set_aside import reason_of
+from hyperloci.system.framing import FrameError
 
 COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.ingest.parser_child")
 """`-P` keeps the working folder out of it: a project may hold a module called `random`."""
@@ -279,7 +280,7 @@ def _next_value(child: _Child) -> Parsed | str | None:
         value = take_frame(child.received)
         if value is None or isinstance(value, Parsed) or value == READY:
             return value
-    except WireError:
+    except FrameError:
         pass
     child.process.kill()
     child.received.clear()

@@ -12,11 +12,13 @@ import resource
 import select
 import signal
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from hyperloci.ingest.parser_wire import READY, Parsed, Request, WireError, frame_of, receive
+from hyperloci.ingest.parser_wire import READY, Parsed, Request, frame_of, receive
 from hyperloci.ingest.reading import FreshChunk, chunks_of
 from hyperloci.store.set_aside import reason_of
+from hyperloci.system.framing import FrameError, write_all
 
 IDLE_SECONDS: Final = 30.0
 """A watcher's next file mostly comes sooner; the start costs a sixth of a second."""
@@ -36,17 +38,18 @@ def main(parse: Parse = chunks_of, *, idle_seconds: float = IDLE_SECONDS) -> Non
     os.dup2(nothing, 1)  # What a library prints must not get between the answers.
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    with contextlib.suppress(EOFError, WireError, BrokenPipeError):
+    with contextlib.suppress(EOFError, FrameError, BrokenPipeError):
         _serve(0, answers, parse, idle_seconds)
 
 
 def _serve(requests: int, answers: int, parse: Parse, idle_seconds: float) -> None:
-    _write(answers, frame_of(READY))
+    write = partial(os.write, answers)
+    write_all(write, frame_of(READY))
     while select.select([requests], [], [], idle_seconds)[0]:
         request = receive(lambda size: os.read(requests, size))
         with _limits(request):
             answer, go_on = _answer(request, parse)
-        _write(answers, answer)
+        write_all(write, answer)
         if not go_on:
             return
 
@@ -72,12 +75,6 @@ def _limits(request: Request) -> Iterator[None]:
         yield
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-
-
-def _write(fd: int, data: bytes) -> None:
-    rest: Any = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What travels between an indexing run and its parser process: a pickled value behind its length.
+"""What travels between an indexing run and its parser process: a pickled value as the body of a frame.
 
 Both ends are this program, of one user; a child that a bad file drove mad can write nonsense, which is refused.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import copyreg
 import io
 import pickle
-import struct
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from operator import attrgetter
@@ -19,18 +18,12 @@ from hyperloci.ingest.reading import FreshChunk
 from hyperloci.model.chunk import Chunk, CodeFacts
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
-
-MAX_FRAME_BYTES: Final = 1 << 30
-"""What claims to be more is no frame."""
+from hyperloci.system.framing import FrameError, Framing
 
 READY: Final = "ready"
 """What the child says first: it has imported all it needs."""
 
-_LENGTH: Final = struct.Struct(">I")
-
-
-class WireError(Exception):
-    """The other end does not speak this protocol."""
+_FRAMES: Final = Framing(b"HLP\x01", max_header=0, max_body=1 << 30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,30 +72,17 @@ def frame_of(value: object) -> bytes:
     pickler = pickle.Pickler(buffer, pickle.HIGHEST_PROTOCOL)
     pickler.dispatch_table = _DISPATCH
     pickler.dump(value)
-    body = buffer.getvalue()
-    return _LENGTH.pack(len(body)) + body
+    return _FRAMES.pack(b"", buffer.getvalue())
 
 
 def take_frame(buffer: bytearray) -> Any | None:
     """Take the first value out of what was received; None while it is not all there.
 
     Raises:
-        WireError: what came is no value.
+        FrameError: what came is no value.
     """
-    if len(buffer) < _LENGTH.size:
-        return None
-    (length,) = _LENGTH.unpack_from(buffer)
-    if length > MAX_FRAME_BYTES:
-        raise WireError(f"a value of {length:,} bytes was announced")
-    end = _LENGTH.size + length
-    if len(buffer) < end:
-        return None
-    body = bytes(memoryview(buffer)[_LENGTH.size : end])
-    del buffer[:end]
-    try:
-        return pickle.loads(body)
-    except Exception as error:  # Unpickling raises whatever the bytes say.
-        raise WireError("what came is no value") from error
+    frame = _FRAMES.take(buffer)
+    return None if frame is None else _unpickled(frame[1])
 
 
 def receive(read: Callable[[int], bytes]) -> Any:
@@ -110,21 +90,13 @@ def receive(read: Callable[[int], bytes]) -> Any:
 
     Raises:
         EOFError: the other end is gone.
-        WireError: what came is no value.
+        FrameError: what came is no value.
     """
-    (length,) = _LENGTH.unpack(_exactly(read, _LENGTH.size))
-    buffer = bytearray(_LENGTH.pack(length))
-    if length <= MAX_FRAME_BYTES:
-        buffer += _exactly(read, length)
-    return take_frame(buffer)
+    return _unpickled(_FRAMES.read(read)[1])
 
 
-def _exactly(read: Callable[[int], bytes], size: int) -> bytes:
-    parts: list[bytes] = []
-    while size:
-        part = read(min(size, 1 << 20))
-        if not part:
-            raise EOFError
-        parts.append(part)
-        size -= len(part)
-    return b"".join(parts)
+def _unpickled(body: bytes | bytearray) -> Any:
+    try:
+        return pickle.loads(body)
+    except Exception as error:  # Unpickling raises whatever the bytes say.
+        raise FrameError("what came is no value") from error

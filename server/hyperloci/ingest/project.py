@@ -29,7 +29,6 @@ from hyperloci.ingest.project_git import (
     open_repository,
     read_head,
     read_remotes,
-    root_commit,
 )
 from hyperloci.ingest.project_remote import local_folder, normalise_remote
 from hyperloci.ingest.project_token import token_of
@@ -258,10 +257,14 @@ def _first_commit(
     if is_shallow(repository.common_dir):
         notes.append("the history is cut off (a shallow clone), so its first commit says nothing")
         return None
-    answer = root_commit(repository.root, home, timeout)
-    if answer.problem:
-        notes.append(answer.problem)
-    return answer.value
+    # Only a place that is opened for the first time gets here, and these imports take milliseconds.
+    from hyperloci.ingest.git import GitError, root_commit
+
+    try:
+        return root_commit(repository.root, home, timeout)
+    except GitError as error:
+        notes.append(str(error))
+        return None
 
 
 def _one_line(text: str) -> str:

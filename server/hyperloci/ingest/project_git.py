@@ -46,14 +46,6 @@ class Head:
     commit: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class GitAnswer:
-    """What Git said, or why it said nothing."""
-
-    value: str | None
-    problem: str | None = None
-
-
 class BrokenRepositoryError(Exception):
     """A `.git` that leads nowhere, or where it isn't known; the folder it stands in, and what is wrong."""
 
@@ -140,38 +132,6 @@ def read_head(repository: Repository) -> Head:
     # With the reftable format HEAD names a branch that can't exist, and the truth is in a binary file.
     branch = reference.removeprefix("refs/heads/")
     return Head(None, None) if branch == ".invalid" else Head(branch, _resolve(repository, reference))
-
-
-def root_commit(root: Path, home: Path | None, timeout: float) -> GitAnswer:
-    """Ask Git for the oldest commit without parents that HEAD descends from.
-
-    `safe.directory` is respected: Git refuses in a stranger's folder, and then there is no answer.
-    """
-    # Only a place that is opened for the first time gets here, and these imports take milliseconds.
-    import subprocess
-
-    from hyperloci.ingest.git import neutral_command, neutral_environment
-
-    try:
-        done = subprocess.run(
-            neutral_command("git", root, ["rev-list", "--max-parents=0", "HEAD"]),
-            env=neutral_environment(root, home),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=timeout,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return GitAnswer(None, f"git took longer than {timeout:g} s to find the first commit")
-    except OSError as error:
-        return GitAnswer(None, f"git could not be started ({error.strerror or error})")
-    if done.returncode != 0:
-        return GitAnswer(None, f"git refused: {done.stderr.strip().partition(chr(10))[0]}")
-    # Newest first: where histories were joined, the oldest root is the project's own.
-    roots = done.stdout.split()
-    return GitAnswer(roots[-1] if roots else None)
 
 
 def borrowed_from(common_dir: Path) -> str | None:

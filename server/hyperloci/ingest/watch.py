@@ -8,10 +8,9 @@ every two seconds. What fails is logged, shown by `status`, and tried again with
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,14 +25,11 @@ from hyperloci.ingest.watch_worker import Pace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
 from hyperloci.store.faults import in_words
+from hyperloci.system.background import BackgroundThread, StatusBoard
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
 LONGEST_BACK_OFF_SECONDS: Final = 60.0
 """After a failure the worker waits, each time twice as long: a full disk is not mended in a second."""
-
-SWITCH_SECONDS: Final = 0.0005
-"""How long one thread may keep others from running Python. Indexing is such a thread: with the default of 5 ms a tool's
-answer takes twice as long while it runs (p95 of a write: 17 ms, with this 9 ms)."""
 
 STOP_SECONDS: Final = 10.0
 """How long `stop` waits: the worker ends between two files, or between two transactions of one."""
@@ -100,66 +96,55 @@ class Watchers:
         self._make_watch = make_watch
         self._retry = retry_seconds
         self._back_off = back_off_seconds
-        self._stop = threading.Event()
+        self._thread = BackgroundThread("hyperloci-watch", self._run)
+        self._status = StatusBoard(WatchStatus())
         self._lock = threading.Lock()
-        self._status = WatchStatus()
         self._inbox: Inbox | None = None
-        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Start the worker, unless the settings or the project (the home folder, say) rule watching out."""
         if not self._settings.watch:
-            self._tell(last_error="watching is switched off (watch = false)")
+            self._status.update(last_error="watching is switched off (watch = false)")
         elif self._project.broad:
-            self._tell(last_error=f"{self._project.root} is too broad to be watched")
-        elif self._thread is None:
-            sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
-            self._thread = threading.Thread(target=self._run, name="hyperloci-watch", daemon=True)
-            self._tell(running=True)
+            self._status.update(last_error=f"{self._project.root} is too broad to be watched")
+        else:
             self._thread.start()
 
     def stop(self, timeout: float = STOP_SECONDS) -> bool:
         """End the worker and its watches; return whether they ended within `timeout` seconds."""
-        self._stop.set()
+        self._thread.stopping.set()
         with self._lock:
             if self._inbox is not None:
                 self._inbox.close()
-        if self._thread is not None:
-            self._thread.join(timeout)
-        return self._thread is None or not self._thread.is_alive()
+        return self._thread.stop(timeout)
 
     def status(self) -> dict[str, Any]:
         """Return how things are (`WatchStatus`), as plain values."""
-        with self._lock:
-            return asdict(self._status)
-
-    def _tell(self, **changes: Any) -> None:
-        with self._lock:
-            self._status = replace(self._status, **changes)
+        return {**asdict(self._status.current), "running": self._thread.is_running}
 
     def _run(self) -> None:
-        election = Election(lock_path(self._settings.lock_dir, "watch", self._project.id))
-        try:
-            while not self._stop.is_set():
-                try:
-                    if election.wait_to_win(self._stop, retry_seconds=self._retry):
-                        self._tell(owner=True)
-                        self._work(election.lock_path.parent)
-                except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
-                    self._failed(error)
-                finally:
-                    election.resign()
-                    self._tell(owner=False, indexing=False, polling=None)
-                self._stop.wait(self._wait_after_failures())
-        finally:
-            self._tell(running=False)
+        election, stopping = (
+            Election(lock_path(self._settings.lock_dir, "watch", self._project.id)),
+            self._thread.stopping,
+        )
+        while not stopping.is_set():
+            try:
+                if election.wait_to_win(stopping, retry_seconds=self._retry):
+                    self._status.update(owner=True)
+                    self._work(election.lock_path.parent)
+            except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
+                self._failed(error)
+            finally:
+                election.resign()
+                self._status.update(owner=False, indexing=False, polling=None)
+            stopping.wait(self._wait_after_failures())
 
     def _work(self, canary: Path) -> None:
         """Own the watchers until stopped, or until something fails."""
         inbox = Inbox(quiet=self._pace.quiet, longest=self._pace.longest)
         with self._lock:
             self._inbox = inbox
-        if self._stop.is_set():
+        if self._thread.stopping.is_set():
             return
         settings = self._settings
         with Store.open(
@@ -171,24 +156,22 @@ class Watchers:
                 self._project,
                 self._clock,
                 inbox=inbox,
-                stop=self._stop,
+                stop=self._thread.stopping,
                 pace=self._pace,
                 make_watch=self._make_watch,
                 canary=canary,
-                tell=self._tell,
+                tell=self._status.update,
                 on_change=self._on_change,
             )
             worker.work()
 
     def _failed(self, error: Exception) -> None:
-        with self._lock:
-            failures = self._status.failures + 1
+        failures = self._status.current.failures + 1
         known = isinstance(error, HyperlociError | OSError)
         words = in_words(error)
         _log.warning("watching %s failed (%d in a row): %s", self._project.root, failures, words, exc_info=not known)
-        self._tell(last_error=words, failures=failures)
+        self._status.update(last_error=words, failures=failures)
 
     def _wait_after_failures(self) -> float:
-        with self._lock:
-            failures = self._status.failures
+        failures = self._status.current.failures
         return min(self._back_off * 2.0 ** (failures - 1), LONGEST_BACK_OFF_SECONDS) if failures else 0.0

@@ -7,21 +7,20 @@ The lock is taken for a round, not for the life of a process: any server that is
 from __future__ import annotations
 
 import logging
-import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.ingest.election import Election, lock_path
-from hyperloci.ingest.watch import SWITCH_SECONDS
 from hyperloci.lifecycle.step import Step, UpkeepContext
 from hyperloci.store import Store
 from hyperloci.store.faults import in_words
+from hyperloci.system.background import BackgroundThread, StatusBoard
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -80,19 +79,13 @@ class Keeper:
         self._clock = clock
         self._pace = pace or KeeperPace()
         self._steps = steps
-        self._stop = threading.Event()
-        self._lock = threading.Lock()
-        self._status = KeeperStatus()
+        self._thread = BackgroundThread("hyperloci-upkeep", self._run)
+        self._status = StatusBoard(KeeperStatus())
         self._last_request = -self._pace.idle
-        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
         """Start looking for work."""
-        if self._thread is None:
-            sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_SECONDS))
-            self._thread = threading.Thread(target=self._run, name="hyperloci-upkeep", daemon=True)
-            self._tell(running=True)
-            self._thread.start()
+        self._thread.start()
 
     def requested(self) -> None:
         """Note that the assistant is being served: upkeep waits."""
@@ -100,31 +93,20 @@ class Keeper:
 
     def stop(self, timeout: float) -> bool:
         """End between two transactions; return whether that was within `timeout` seconds."""
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join(timeout)
-        return self._thread is None or not self._thread.is_alive()
+        return self._thread.stop(timeout)
 
     def status(self) -> dict[str, Any]:
         """Return how things are (`KeeperStatus`), as plain values."""
-        with self._lock:
-            return asdict(self._status)
-
-    def _tell(self, **changes: Any) -> None:
-        with self._lock:
-            self._status = replace(self._status, **changes)
+        return {**asdict(self._status.current), "running": self._thread.is_running}
 
     def _run(self) -> None:
         wait = self._pace.first
-        try:
-            while not self._stop.wait(wait):
-                wait = self._pace.look
-                if self._is_quiet(self._pace.idle):
-                    self._round()
-                else:
-                    wait = min(wait, self._pace.idle)
-        finally:
-            self._tell(running=False, working=False)
+        while not self._thread.stopping.wait(wait):
+            wait = self._pace.look
+            if self._is_quiet(self._pace.idle):
+                self._round()
+            else:
+                wait = min(wait, self._pace.idle)
 
     def _round(self) -> None:
         try:
@@ -132,18 +114,15 @@ class Keeper:
         except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
             known = isinstance(error, HyperlociError | OSError)
             words = in_words(error)
-            if words != self.status()["last_error"]:
+            if words != self._status.current.last_error:
                 _log.warning("upkeep failed: %s", words, exc_info=not known)
-            self._tell(last_error=words, working=False)
+            self._status.update(last_error=words)
             return
         if report is None:
             return
         errors = [f"{step.name}: {step.error}" for step in report.steps if step.error]
-        self._tell(
-            last_error="; ".join(errors) or None,
-            last_round=to_iso(self._clock()),
-            last_changed=report.changed,
-            working=False,
+        self._status.update(
+            last_error="; ".join(errors) or None, last_round=to_iso(self._clock()), last_changed=report.changed
         )
 
     def _work(self) -> UpkeepReport | None:
@@ -158,10 +137,11 @@ class Keeper:
                 store.empty_log()
                 return None
             try:
-                self._tell(working=True)
+                self._status.update(working=True)
                 context = make_context(store, self._settings, self._clock, stop=self._yield)
                 report = run_upkeep(context, steps)
             finally:
+                self._status.update(working=False)
                 election.resign()
         if report.changed and context.client is not None:
             context.client.kick(self._settings.database)
@@ -170,9 +150,9 @@ class Keeper:
     def _yield(self) -> bool:
         """Wait while requests come in; tell whether to end."""
         while not self._is_quiet(self._pace.quiet):
-            if self._stop.wait(self._pace.quiet / 2):
+            if self._thread.stopping.wait(self._pace.quiet / 2):
                 break
-        return self._stop.is_set()
+        return self._thread.stopping.is_set()
 
     def _is_quiet(self, seconds: float) -> bool:
         return time.monotonic() - self._last_request >= seconds

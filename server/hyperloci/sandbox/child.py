@@ -20,9 +20,9 @@ from types import FrameType
 from typing import Any, Final
 
 from hyperloci.sandbox import limits as kernel
-from hyperloci.sandbox import wire
 from hyperloci.sandbox.evaluate import CallFailed, Failure, Outcome, Stopped, evaluate
-from hyperloci.sandbox.limits import Limits
+from hyperloci.sandbox.limits import MESSAGES, Limits
+from hyperloci.system.framing import write_all
 
 _STDIN: Final = 0
 _STDOUT: Final = 1
@@ -45,13 +45,15 @@ class Line:
 
     def hear(self) -> dict[str, Any]:
         """Return the session's next message."""
-        return wire.receive(self._source)
+        message, _ = MESSAGES.read_json(self._source.read)
+        return message
 
     def say(self, message: dict[str, Any]) -> None:
         """Send a message whole: a limit that is reached meanwhile waits."""
+        frame = MESSAGES.pack_json(message, allow_nan=False)
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
         try:
-            wire.send(self._sink, message)
+            write_all(self._sink.write, frame)
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 

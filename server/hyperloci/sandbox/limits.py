@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.system.framing import Framing
+
 CODE_CHARS: Final = 10_000
 """Longest program (tools contract)."""
+
+MESSAGES: Final = Framing(b"HLR\x01", max_header=8 << 20)
+"""What travels between a session and the child that runs its program. Nothing is unpickled; the limit has room for
+fifty memories of 20,000 characters, each escaped as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,8 +15,8 @@ from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, HyperlociError, NotReadyError
 from hyperloci.model.answers import ReplAnswer, ReplError
-from hyperloci.sandbox import wire
-from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, Limits
+from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, MESSAGES, Limits
+from hyperloci.system.framing import FrameError, write_all
 
 _COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
 """`-I` keeps the working folder, the user's packages and every PYTHON variable out of it."""
@@ -60,7 +60,7 @@ class _Run:
         with _child() as child, self._deadline(child):
             try:
                 done = self._converse(child, code)
-            except wire.WireError:
+            except FrameError:
                 return self._failed("its process did not keep to the protocol")
             except (EOFError, OSError):
                 return self._failed(self._end_of(child))
@@ -68,23 +68,23 @@ class _Run:
 
     def _converse(self, child: subprocess.Popen[bytes], code: str) -> Any:
         """Answer the child's calls until it is done; return what it says then."""
-        assert child.stdin is not None and child.stdout is not None
-        wire.send(child.stdin, {"code": code, "limits": asdict(self._limits)})
+        assert child.stdout is not None
+        _send(child, {"code": code, "limits": asdict(self._limits)})
         while True:
-            message = wire.receive(child.stdout)
+            message, _ = MESSAGES.read_json(child.stdout.read)
             if "done" in message:
                 return message["done"]
             answer = self._called(message.get("call"), message.get("arguments"))
             # A child at its time limit does not wait for the answer, but what it said last is still in the pipe.
             with contextlib.suppress(BrokenPipeError):
-                wire.send(child.stdin, answer)
+                _send(child, answer)
 
     def _called(self, name: object, arguments: object) -> dict[str, Any]:
         try:
             return {"value": self._call(name, arguments)}
         except HyperlociError as error:
             return {"error": type(error).__name__, "message": str(error)}
-        except wire.WireError:
+        except FrameError:
             raise
         except Exception:
             _log.exception("%s failed in a program", name)
@@ -97,7 +97,7 @@ class _Run:
         function = self._functions.get(name) if isinstance(name, str) else None
         if function is None or not isinstance(arguments, list):
             # The child has these names from us: whoever says another has taken it over.
-            raise wire.WireError("a function that does not exist")
+            raise FrameError("a function that does not exist")
         return function(*arguments)
 
     @contextlib.contextmanager
@@ -148,6 +148,11 @@ def _child() -> Iterator[subprocess.Popen[bytes]]:
         for pipe in (child.stdin, child.stdout):
             assert pipe is not None
             pipe.close()
+
+
+def _send(child: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
+    assert child.stdin is not None
+    write_all(child.stdin.write, MESSAGES.pack_json(message, allow_nan=False))
 
 
 def _kill(child: subprocess.Popen[bytes]) -> None:

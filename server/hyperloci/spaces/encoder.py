@@ -92,12 +92,3 @@ class Eyes(Encoder, Protocol):
     def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
         """Return per text the weight of each term that stands for it (E13)."""
         ...
-
-
-def eyes_of(encoder: Encoder) -> Eyes:
-    """Return the models of all spaces; a single model stands for all of them."""
-    if isinstance(encoder, Eyes):
-        return encoder
-    from hyperloci.spaces.eyes import ProfileEyes
-
-    return ProfileEyes(encoder)

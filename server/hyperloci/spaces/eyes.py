@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from hyperloci.spaces import expansion
-from hyperloci.spaces.encoder import Encoder, Look, TokenEncoder
+from hyperloci.spaces.encoder import Encoder, Eyes, Look, TokenEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 
 if TYPE_CHECKING:
@@ -157,6 +157,11 @@ class ProfileEyes:
         if query:
             return [expansion.query_terms(text, self._neighbours) for text in texts]
         return [expansion.terms(text) for text in texts]
+
+
+def eyes_of(encoder: Encoder) -> Eyes:
+    """Return the models of all spaces; a single model stands for all of them."""
+    return encoder if isinstance(encoder, Eyes) else ProfileEyes(encoder)
 
 
 def _remember(memory: dict[str, FloatArray], vectors: Mapping[str, FloatArray]) -> None:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.spaces.encoder import Look, eyes_of
+from hyperloci.spaces.encoder import Look
+from hyperloci.spaces.eyes import eyes_of
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
 from hyperloci.spaces.views import Sight, Views, semantic_view, views_of
 from hyperloci.store import half, int8

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.spaces.encoder import Look, eyes_of
+from hyperloci.spaces.encoder import Look
+from hyperloci.spaces.eyes import eyes_of
 from hyperloci.store.bits import FloatArray
 
 if TYPE_CHECKING:

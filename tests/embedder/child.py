@@ -1,0 +1,28 @@
+"""An embedder process with encoders of the tests' helpers; like the real one, it listens before it loads numpy."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from hyperloci.config import Settings
+from hyperloci.embedder.engine import Drain
+from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.process import main
+
+
+def stages(settings: Settings) -> Iterator[Stage]:
+    from tests.embedder import helpers
+
+    found: Iterator[Stage] = getattr(helpers, sys.argv[1])(settings)
+    return found
+
+
+def load_drain() -> Drain:
+    from tests.embedder.helpers import drain_lines
+
+    return drain_lines
+
+
+if __name__ == "__main__":
+    main(stages, load_drain)
