@@ -11,7 +11,6 @@ share of prompts with which something is injected (`python -m bench prompts`):
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from itertools import pairwise
 from typing import Final
@@ -19,6 +18,7 @@ from typing import Final
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.retrieval.bearing import score_of, shared_terms
 from hyperloci.store.analysis import query_terms, terms
+from hyperloci.text.language.sentences import sentence_spans
 
 MIN_QUERY_TERMS: Final = 3
 """Fewer say nothing to look for: it spares half the everyday prompts their search and costs 1 question in 200."""
@@ -49,9 +49,6 @@ CONTENT_SUBTYPES: Final = (
 """What was said and learnt. Files the assistant reads itself, and what a tool did is no answer to a prompt."""
 
 
-_BREAK: Final = re.compile(r"\n+|(?<=[.!?])\s+")
-"""Where a passage may begin."""
-
 EXCERPTED_CHARS: Final = 20_000
 """Of a longer text only so much is looked through."""
 
@@ -77,7 +74,7 @@ def excerpt(text: str, query: str, limit: int) -> str:
         return text
     wanted = set(query_terms(query))
     room = limit - 2
-    starts = [0, *(match.end() for match in _BREAK.finditer(text, 0, EXCERPTED_CHARS))]
+    starts = [start for start, _ in sentence_spans(text, 0, EXCERPTED_CHARS)]
     held = [wanted.intersection(terms(text[start:end])) for start, end in pairwise([*starts, EXCERPTED_CHARS])]
     best, most = 0, -1
     for first, start in enumerate(starts):

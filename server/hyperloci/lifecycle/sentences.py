@@ -6,6 +6,9 @@ import re
 from bisect import bisect_left
 from typing import Final
 
+from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.sentences import split_sentences
+
 MAX_SENTENCE_CHARS: Final = 600
 """A longer one is a paste without full stops."""
 
@@ -18,7 +21,6 @@ MAX_CHARS: Final = 100_000
 MAX_ELEMENT_CHARS: Final = 4_000
 """As far as the end of an element is looked for."""
 
-_FENCE: Final = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _OPENED: Final = re.compile(r"<([a-zA-Z][\w-]{0,40}+)[^<>]{0,400}+>")
 _CLOSED: Final = re.compile(r"</([a-zA-Z][\w-]{0,40}+)>")
 _NOISE: Final = re.compile(
@@ -26,19 +28,6 @@ _NOISE: Final = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:|\[?(?:ERROR|WARN|INFO"
     r"|DEBUG)\b|[+-]{3} |@@ )"
 )
-_BULLET: Final = re.compile(r"^[ \t]*(?:[-*+•]|\d{1,3}[.)])[ \t]+")
-_END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[`*]*[\w`])")
-_SHORT: Final = re.compile(
-    r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|dr|mr|mrs|ms|prof|fig|inc|ltd|st|т\.е|т\.к|т\.д|т\.п)\.|\b[A-Z]\.)$", re.I
-)
-_SHORT_CHARS: Final = 16
-"""No abbreviation is longer."""
-
-_ABBREVIATED: Final = re.compile(r"(?:^|[\s(])\w\.$")
-"""A dot after a single letter ends no sentence where the next one begins in lower case, as chats do."""
-
-_MARKUP: Final = re.compile(r"\*\*|__|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
-
 _CODE_LINE: Final = re.compile(
     r"[{};=]\s*$|^\s*(?:def|class|import|from|return|const|let|var|function|public|SELECT|<\w)\b.*[:;({>]"
 )
@@ -70,11 +59,9 @@ _GRANTED: Final = re.compile(
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text in order; what is code, a quotation, a table, a log or markup is left out."""
-    plain = _without_elements(_FENCE.sub("\n", text[:MAX_CHARS]))
-    found: list[str] = []
-    for block in _blocks(plain):
-        found += _split(block)
-    return [sentence for sentence in found if len(sentence) <= MAX_SENTENCE_CHARS]
+    plain = _without_elements(mask_code(text[:MAX_CHARS]))
+    lines = ("" if _NOISE.match(line) or _CODE_LINE.search(line) else line for line in plain.splitlines())
+    return [sentence for sentence in split_sentences("\n".join(lines)) if len(sentence) <= MAX_SENTENCE_CHARS]
 
 
 def _without_elements(text: str) -> str:
@@ -93,32 +80,6 @@ def _without_elements(text: str) -> str:
             kept.append(text[at : opened.start()])
             at = closings[next_one] + len(f"</{opened[1]}>")
     return "\n".join((*kept, text[at:]))
-
-
-def _blocks(text: str) -> list[str]:
-    """Return runs of lines that belong together: a paragraph, or an item of a list."""
-    blocks: list[list[str]] = []
-    open_block = False
-    for line in text.splitlines():
-        if not line.strip() or _NOISE.match(line) or _CODE_LINE.search(line):
-            open_block = False
-        elif _BULLET.match(line) or not open_block:
-            blocks.append([_BULLET.sub("", line).strip()])
-            open_block = True
-        else:
-            blocks[-1].append(line.strip())
-    return [" ".join(lines) for lines in blocks]
-
-
-def _split(block: str) -> list[str]:
-    parts: list[list[str]] = []
-    for piece in _END.split(_MARKUP.sub("", block)):
-        before = parts[-1][-1][-_SHORT_CHARS:] if parts else ""
-        if _SHORT.search(before) or (piece[:1].islower() and _ABBREVIATED.search(before)):
-            parts[-1].append(piece)
-        else:
-            parts.append([piece])
-    return [words for part in parts if (words := " ".join(" ".join(part).split()))]
 
 
 def word_count(text: str) -> int:

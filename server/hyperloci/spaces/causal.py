@@ -13,7 +13,8 @@ from enum import StrEnum
 from string import whitespace
 from typing import Final
 
-from hyperloci.spaces.sentences import sentences
+from hyperloci.spaces.space import MAX_CHARS
+from hyperloci.text.language.sentences import split_sentences
 
 MAX_PAIRS: Final = 3
 """A long text has many; the first ones say what it is about, and one vector cannot hold more."""
@@ -144,7 +145,7 @@ def pairs(text: str) -> list[Pair]:
     """Return the causes and effects that a text states, in its order, three at most."""
     found: list[Pair] = []
     before = ""
-    for sentence in sentences(text):
+    for sentence in split_sentences(text[:MAX_CHARS]):
         pair = _pair(sentence, before)
         if pair is not None:
             found.append(pair)

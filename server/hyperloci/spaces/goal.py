@@ -11,7 +11,8 @@ import re
 from string import whitespace
 from typing import Final
 
-from hyperloci.spaces.sentences import sentences
+from hyperloci.spaces.space import MAX_CHARS
+from hyperloci.text.language.sentences import split_sentences
 
 MAX_GOAL_CHARS: Final = 200
 _MIN_GOAL_CHARS: Final = 6
@@ -87,7 +88,7 @@ _END: Final = f"{whitespace}.?!…:;,"
 
 def of_text(text: str, title: str = "") -> str | None:
     """Return the goal that a text states or serves, or None."""
-    listed = sentences(text)[:MAX_SENTENCES]
+    listed = split_sentences(text[:MAX_CHARS])[:MAX_SENTENCES]
     for rule in (_purpose, _decided, _wanted, _told, _done):
         for sentence in listed:
             goal = rule(sentence)
@@ -98,13 +99,13 @@ def of_text(text: str, title: str = "") -> str | None:
 
 def of_code(docstring: str) -> str | None:
     """Return the goal of a piece of code: what its docstring says first."""
-    listed = sentences(docstring)
+    listed = split_sentences(docstring[:MAX_CHARS])
     return _cut(listed[0]) if listed else None
 
 
 def of_question(text: str) -> str:
     """Return the goal of a question; all of it where no rule finds a shorter phrase."""
-    listed = sentences(text)[:MAX_SENTENCES]
+    listed = split_sentences(text[:MAX_CHARS])[:MAX_SENTENCES]
     for rule in (_purpose, _wanted):
         for sentence in listed:
             goal = rule(sentence)

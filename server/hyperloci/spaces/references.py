@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.spaces.code_view import identifiers, split_identifier
-from hyperloci.spaces.sentences import MAX_CHARS
+from hyperloci.spaces.space import MAX_CHARS
 
 MAX_REFERENCES: Final = 24
 """References of one memory, in the order of the text. Their vector is the mean of the names' own: asked what calls a
