@@ -75,7 +75,7 @@ def word(text: str) -> Word:
     lower = text.lower()
     stem = stem_of(lower)
     numeric = bool(_NUMERIC.match(text)) or lower in lexicon.NUMBER_WORDS
-    function = lower in analysis.STOP_WORDS or lower in lexicon.FUNCTION_WORDS or not text[-1].isalnum()
+    function = lower in analysis.stop_words() or lower in lexicon.FUNCTION_WORDS or not text[-1].isalnum()
     return Word(
         text=text,
         lower=lower,

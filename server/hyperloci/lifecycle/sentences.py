@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from bisect import bisect_left
 from typing import Final
 
 from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.sentences import split_sentences
+from hyperloci.text.language.tables import alternatives, phrase_pattern
 
 MAX_SENTENCE_CHARS: Final = 600
 """A longer one is a paste without full stops."""
@@ -30,30 +32,6 @@ _NOISE: Final = re.compile(
 )
 _CODE_LINE: Final = re.compile(
     r"[{};=]\s*$|^\s*(?:def|class|import|from|return|const|let|var|function|public|SELECT|<\w)\b.*[:;({>]"
-)
-
-_ASK: Final = (
-    r"(?:can|could|would|will|do|did|does|should|shall|may) (?:you|u|i|we|it|this|that|there|they)\b"
-    r"|(?:please )?(?:help|explain|show|tell|give|walk|provide|suggest|recommend|guide|advise) (?:me|us)\b"
-    r"|(?:what|which|when|where|who|why|how)(?:'s|’s| (?:can|do|does|did|should|would|could|is|are|was|were"
-    r"|will|might|much|many"
-    r"|long|often|else|about|to|some|specific|kind|steps|tools))\b"
-    r"|(?:is|are|was|were) (?:that|this|it|there|these|those|my|the)\b|any (?:tips|advice|ideas|suggestions"
-    r"|thoughts|recommendations)\b"
-    r"|i (?:want|need|would like|'d like) (?:you )?to (?:know|understand|make sure|ask|see if)\b|thank(?:s| you)\b"
-    r"|(?:можешь|можете|мог бы|могли бы|подскажи|помоги|объясни|покажи|расскажи|как|что|какой|какие|почему"
-    r"|зачем|где|когда) "
-)
-_AT_CLAUSE: Final = re.compile(
-    rf"(?:^|[,;:—–]\s*|\s-\s|,?\s(?:so|and|but|а|и|но)\s)(?:(?:so|and|but|then|also)\s+)?(?={_ASK})", re.I
-)
-_GRANTED: Final = re.compile(
-    r"\b(?:considering(?: that)?|given(?: that)?|especially (?:since|as|because|when|now that)|now that|because"
-    r"|since|seeing (?:as|that)"
-    r"|the fact that|remind me that|keeping in mind(?: that)?|knowing(?: that)?|so that|as|with|учитывая,? что"
-    r"|поскольку|так как|раз)\s+"
-    r"(?=(?:i|i'm|i’m|i've|i’ve|i'll|we|we're|we’re|we've|my|our|it's|it’s|the|this|я|мы|мой|моя|у меня|у нас|наш)\b)",
-    re.IGNORECASE,
 )
 
 
@@ -89,14 +67,28 @@ def word_count(text: str) -> int:
 
 def statements(sentence: str) -> list[str]:
     """Return what a sentence states: itself, without the request in it; of a question, what it takes for granted."""
-    asking = next((match for match in _AT_CLAUSE.finditer(sentence)), None)
+    asking = next((match for match in _request_pattern().finditer(sentence)), None)
     if asking is None:
-        return [] if sentence.rstrip().endswith("?") and not _GRANTED.search(sentence) else _worth([sentence])
+        return [] if sentence.rstrip().endswith("?") and not _granted_pattern().search(sentence) else _worth([sentence])
     stated, asked = sentence[: asking.start()], sentence[asking.end() :]
-    granted = _GRANTED.search(asked)
+    granted = _granted_pattern().search(asked)
     return _worth([stated, *(statements(asked[granted.end() :].rstrip(" ?")) if granted else ())])
 
 
 def _worth(parts: list[str]) -> list[str]:
     cleaned = [part.strip(" ,;:—–-?").strip() for part in parts]
     return [part for part in cleaned if word_count(part) >= MIN_WORDS]
+
+
+@functools.cache
+def _request_pattern() -> re.Pattern[str]:
+    """Return what is found where a request begins: at the beginning of a sentence or of a clause."""
+    openers, joints = alternatives("consolidation.request_openers"), alternatives("consolidation.joints")
+    begins = rf"(?:^|[,;:—–]\s*|\s-\s|,?\s{joints}\s)(?:{openers}\s+)?"
+    return phrase_pattern("consolidation.requests", f"{begins}(?=@)")
+
+
+def _granted_pattern() -> re.Pattern[str]:
+    """Return what is found before something that a question takes for granted."""
+    subjects = alternatives("consolidation.granted_subjects")
+    return phrase_pattern("consolidation.granted", rf"\b@\s+(?={subjects}\b)")

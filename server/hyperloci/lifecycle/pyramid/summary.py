@@ -16,7 +16,7 @@ from hyperloci.lifecycle.pyramid.sentences import Sentence, content_terms, sente
 from hyperloci.model.levels import Level
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.analysis import STOP_WORDS
+from hyperloci.store.analysis import stop_words
 from hyperloci.text.language.fences import mask_code
 from hyperloci.tokens import count_tokens
 
@@ -141,7 +141,7 @@ def _phrases(text: str) -> list[str]:
     run: list[str] = []
     for token in text.split():
         word = token.strip("\"'“”«»()[]{}<>*`.,;:!?…#|")
-        plain = bool(word) and word.lower() not in STOP_WORDS and len(word) > 2 and not word.isdigit()
+        plain = bool(word) and word.lower() not in stop_words() and len(word) > 2 and not word.isdigit()
         if plain and "'" not in word and "’" not in word:
             run.append(word.lower() if word.istitle() or word.isupper() else word)
         broken = not plain or token[-1:] in ".,;:!?)"

@@ -38,7 +38,7 @@ _EMPHASIS: Final = re.compile(
 _OPENED: Final = "\"'“«([*_"
 """What may stand before the first word of a sentence."""
 
-_OPERATORS: Final = frozenset("=<>+&|/%")
+_OPERATORS: Final = frozenset("=<>+&|/%×")
 """What no sentence begins with: `5! = 120`."""
 
 Span = tuple[int, int]

@@ -7,6 +7,7 @@ the reader of the table makes a pattern of it.
 from __future__ import annotations
 
 import functools
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,27 +23,39 @@ def read_languages() -> Mapping[str, Mapping[str, Any]]:
 
 
 @functools.cache
-def read_words(table: str) -> tuple[str, ...]:
-    """Return a table's words in all languages, in order.
+def read_table(name: str) -> tuple[Any, ...]:
+    """Return what a table holds in all languages, in order.
 
     Args:
-        table: its name, as in `sentences.abbreviations`; a language that lacks it adds nothing.
+        name: as in `sentences.abbreviations`; a language that lacks it adds nothing.
     """
-    return tuple(word for tables in read_languages().values() for word in _find_words(tables, table))
+    return tuple(entry for tables in read_languages().values() for entry in _find_entries(tables, name))
 
 
 @functools.cache
 def word_set(table: str) -> frozenset[str]:
     """Return a table's words in all languages, to look words up in."""
-    return frozenset(read_words(table))
+    return frozenset(read_table(table))
 
 
+@functools.cache
 def alternatives(table: str) -> str:
     """Return a table's phrases in all languages as one group of a regular expression."""
-    return f"(?:{'|'.join(read_words(table))})"
+    return f"(?:{'|'.join(read_table(table))})"
 
 
-def _find_words(tables: Mapping[str, Any], name: str) -> list[str]:
+@functools.cache
+def phrase_pattern(table: str, form: str = r"\b@\b") -> re.Pattern[str]:
+    """Return the pattern of a table's phrases, in capitals or not.
+
+    Args:
+        table: its name.
+        form: the pattern, with `@` for the phrases.
+    """
+    return re.compile(form.replace("@", alternatives(table)), re.IGNORECASE)
+
+
+def _find_entries(tables: Mapping[str, Any], name: str) -> list[Any]:
     found: Any = tables
     for part in name.split("."):
         found = found.get(part, {})
