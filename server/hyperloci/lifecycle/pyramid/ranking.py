@@ -48,8 +48,8 @@ FULL_TERMS: Final = 9
 _CUES: Final = ("decision", "preference", "constraint", "identity", "outcome", "event")
 """What sentences worth keeping tend to say: tables of each language (`[summary]`)."""
 
-NUMBER: Final = re.compile(r"\d")
-NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a-z]+[A-Z]\w*")
+_NUMBER: Final = re.compile(r"\d")
+_NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a-z]+[A-Z]\w*")
 """A capital within a sentence, a path, an identifier."""
 
 
@@ -63,7 +63,7 @@ def prior(sentence: Sentence) -> float:
     if sentence.kind is TurnKind.ACTION:
         return ACTION_PRIOR
     value = ROLE_PRIOR[sentence.role] + CUE_PRIOR * len(cues(sentence.text))
-    value += 0.2 * bool(NUMBER.search(sentence.text)) + 0.2 * bool(NAME.search(sentence.text))
+    value += 0.2 * bool(_NUMBER.search(sentence.text)) + 0.2 * bool(_NAME.search(sentence.text))
     return value * (QUESTION_PRIOR if sentence.text.rstrip().endswith("?") else 1.0)
 
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.tables import word_set
 
-MIN_WRAP_CHARS: Final = 40
-MAX_WRAP_CHARS: Final = 120
+_MIN_WRAP_CHARS: Final = 40
+_MAX_WRAP_CHARS: Final = 120
 """How wide people and their editors wrap lines."""
 
-MAX_LOOKED_BACK: Final = 24
+_MAX_LOOKED_BACK: Final = 24
 """No abbreviation, with what stands before it, is longer."""
 
 _BREAK: Final = re.compile(
@@ -26,7 +27,7 @@ _BREAK: Final = re.compile(
     r"|[。！？]++[」』”）]*+\s*+|(?P<line>\n\s*+)"
 )
 _INLINE_CODE: Final = re.compile(r"`[^`\n]++`")
-_PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*+\n|\Z")
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*+\n\s*+")
 _MARKED: Final = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,3}+[.)]|\#{1,6}+)\s|[>|]|```|~~~)")
 _STANDS_ALONE: Final = re.compile(r"[ \t]*+(?:\#{1,6}+\s|\|)")
 _TABLE_ROW: Final = re.compile(r"\s*+\|.*\|\s*", re.DOTALL)
@@ -40,9 +41,6 @@ _OPENED: Final = "\"'“«([*_"
 
 _OPERATORS: Final = frozenset("=<>+&|/%×")
 """What no sentence begins with: `5! = 120`."""
-
-Span = tuple[int, int]
-"""Where something begins, and where what follows it does."""
 
 
 def split_sentences(text: str, *, code: bool = False) -> list[str]:
@@ -59,15 +57,17 @@ def split_sentences(text: str, *, code: bool = False) -> list[str]:
     return [_clean(piece) for piece in pieces if any(map(str.isalpha, piece)) and not _TABLE_ROW.fullmatch(piece)]
 
 
-def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[Span]:
+def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
     """Yield where the sentences of `text[start:end]` stand, each with the blanks after it: they tile it."""
-    part = text[start:end]
-    low = 0
-    for cut in _Scanner(part).cuts():
-        yield start + low, start + cut
-        low = cut
-    if low < len(part):
-        yield start + low, start + len(part)
+    # What stands in inline code ends no sentence; its backticks stay, as the beginning of a word.
+    plain = _INLINE_CODE.sub(lambda match: f"`{'x' * (len(match[0]) - 2)}`", text[start:end])
+    first = 0
+    while first < len(plain):
+        gap = _PARAGRAPH_END.search(plain, first)
+        last = gap.end() if gap else len(plain)
+        cuts = [first, *_cuts(plain, first, last), last]
+        yield from ((start + low, start + high) for low, high in pairwise(cuts))
+        first = last
 
 
 def _clean(piece: str) -> str:
@@ -76,59 +76,45 @@ def _clean(piece: str) -> str:
     return _EMPHASIS.sub(lambda match: match["strong"] or match["weak"], unmarked)
 
 
-class _Scanner:
-    """Looks for the ends of sentences in one text."""
+def _cuts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the places within a paragraph where one sentence ends and another begins."""
+    longest = max(map(len, text[start:end].splitlines()))
+    width = min(_MAX_WRAP_CHARS, max(_MIN_WRAP_CHARS, longest))
+    low = start
+    for match in _BREAK.finditer(text, start, end):
+        if match.end() < end and _is_cut(text, match, low, width):
+            low = match.end()
+            yield low
 
-    def __init__(self, text: str) -> None:
-        # What stands in inline code ends no sentence; its backticks stay, as the beginning of a word.
-        self._text = _INLINE_CODE.sub(lambda match: f"`{'x' * (len(match[0]) - 2)}`", text)
-        self._paragraph_end = 0
-        self._width = 0
 
-    def cuts(self) -> Iterator[int]:
-        """Yield the places where one sentence ends and another begins."""
-        low = 0
-        for match in _BREAK.finditer(self._text):
-            if match.end() < len(self._text) and self._is_cut(match, low):
-                low = match.end()
-                yield low
+def _is_cut(text: str, match: re.Match[str], low: int, width: int) -> bool:
+    if match["stop"] and _ends_sentence(text, match, low):
+        return True
+    if match["stop"] and "\n" not in match["gap"]:
+        return False
+    at = match.start("gap") if match["stop"] else match.start()
+    return match.lastgroup is None or _is_meant(text, at, match.end(), width)
 
-    def _is_cut(self, match: re.Match[str], low: int) -> bool:
-        if not match["stop"]:
-            return match["line"] is None or self._is_meant(match.start(), match.end())
-        wrapped = "\n" in match["gap"]
-        return self._ends_sentence(match, low) or (wrapped and self._is_meant(match.start("gap"), match.end()))
 
-    def _ends_sentence(self, match: re.Match[str], low: int) -> bool:
-        stop, quoted = match["stop"], match["closed"].strip("*_")
-        following = self._text[match.end() : match.end() + 4].lstrip(_OPENED)[:1]
-        before = self._text[max(low, match.start() - MAX_LOOKED_BACK) : match.start()]
-        if following in _OPERATORS or (following.islower() and (quoted or stop[-1] == "…" or stop.endswith(".."))):
-            return False
-        if stop[0] == "." and (not before or before[-1].isspace()):
-            return False  # A path: `git add .`
-        return stop != "." or bool(quoted) or _may_end(before, following)
+def _ends_sentence(text: str, match: re.Match[str], low: int) -> bool:
+    stop, quoted = match["stop"], match["closed"].strip("*_")
+    following = text[match.end() : match.end() + 4].lstrip(_OPENED)[:1]
+    before = text[max(low, match.start() - _MAX_LOOKED_BACK) : match.start()]
+    if following in _OPERATORS or (following.islower() and (quoted or stop[-1] == "…" or stop.endswith(".."))):
+        return False
+    if stop[0] == "." and (not before or before[-1].isspace()):
+        return False  # A path: `git add .`
+    return stop != "." or bool(quoted) or _may_end(before, following)
 
-    def _is_meant(self, at: int, after: int) -> bool:
-        """Return whether a line break was meant: it ends a paragraph, parts items, or came before it had to."""
-        gap = self._text[at:after]
-        line = self._text.rfind("\n", 0, at) + 1
-        if gap.count("\n") > 1 or _MARKED.match(self._text, at + gap.index("\n") + 1):
-            return True
-        word = self._text[after : after + MAX_WRAP_CHARS].split(None, 1)[0]
-        length = at - line
-        fits = length + 1 + len(word) <= self._width_around(at)
-        return fits or length > MAX_WRAP_CHARS or _STANDS_ALONE.match(self._text, line) is not None
 
-    def _width_around(self, at: int) -> int:
-        """Return how long a line of the paragraph around a place may be. Places are asked for in order."""
-        if at >= self._paragraph_end:
-            start = max(self._text.rfind("\n\n", self._paragraph_end, at), self._paragraph_end)
-            end = _PARAGRAPH_END.search(self._text, at)
-            self._paragraph_end = end.start() if end else len(self._text)
-            longest = max(map(len, self._text[start : self._paragraph_end].splitlines()))
-            self._width = min(MAX_WRAP_CHARS, max(MIN_WRAP_CHARS, longest))
-        return self._width
+def _is_meant(text: str, at: int, after: int, width: int) -> bool:
+    """Return whether a line break was meant: it parts items, or came where the next word would still have fitted."""
+    line = text.rfind("\n", 0, at) + 1
+    if _MARKED.match(text, text.index("\n", at) + 1) or _STANDS_ALONE.match(text, line):
+        return True
+    length = at - line
+    word = len(text[after : after + _MAX_WRAP_CHARS].split(None, 1)[0])
+    return length > _MAX_WRAP_CHARS or length + 1 + word <= width
 
 
 def _may_end(before: str, following: str) -> bool:
