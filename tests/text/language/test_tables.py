@@ -22,7 +22,8 @@ MAY_LACK = {
     "goal.objects",
     "stop.words",
 }
-"""What a language need not have: its grammar knows no such words, or nobody has made the list yet."""
+"""What a language need not have: its grammar knows no such words, or nobody has made the list yet. `[clauses]` serves
+the contradiction rules, which read only English."""
 
 LANGUAGES = sorted(read_languages())
 
@@ -48,8 +49,8 @@ def test_english_and_russian_are_there() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_language_has_every_table_and_no_other(language: str) -> None:
     known = {name for each in LANGUAGES for name in tables_of(each)}
-    assert known - set(tables_of(language)) <= MAY_LACK
-    assert known >= MAY_LACK
+    lacking = {name for name in known - set(tables_of(language)) if not name.startswith("clauses.")}
+    assert lacking <= MAY_LACK <= known
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
