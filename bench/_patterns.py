@@ -259,7 +259,7 @@ def _make_late() -> None:
     from hyperloci.lifecycle import backups, cues, sentences
     from hyperloci.lifecycle.pyramid import ranking
     from hyperloci.retrieval import intent, times
-    from hyperloci.spaces import causal, goal, temporal
+    from hyperloci.spaces import causal, goal, references, temporal
     from hyperloci.store import filters
     from hyperloci.text.language.tables import phrase_pattern
 
@@ -284,7 +284,8 @@ def _make_late() -> None:
     for name, table in intent._data().items():
         if "rules" in table:
             intent._rules(name)
-    section_types._type_patterns()
+    section_types.infer_section_type("nothing of the kind")
+    references._questions()
     for read in (cues.is_advice, cues.after_correction, cues.has_reason, cues.begins_with_reason, cues.leaves_choice):
         read("nothing of the kind")
     for read in (
