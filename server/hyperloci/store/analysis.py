@@ -73,6 +73,12 @@ def terms(text: str) -> list[str]:
     return [term for word in words for term in (_expand(word) if word.isascii() else _expand_wide(word))]
 
 
+@functools.cache
+def stop_terms() -> frozenset[str]:
+    """Return the index terms of stop words."""
+    return frozenset(term for word in stop_words() for term in terms(word))
+
+
 def query_terms(query: str) -> list[str]:
     """Return the distinct terms to look for: those of `terms`, without stop words unless nothing else is left."""
     content = [word for word in _WORD.findall(unicodedata.normalize("NFKC", query)) if word.lower() not in stop_words()]

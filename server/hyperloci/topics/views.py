@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.tokens import BITS
 from hyperloci.store import half
-from hyperloci.store.analysis import stop_words, terms
+from hyperloci.store.analysis import stop_terms
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
@@ -143,11 +143,8 @@ def sparse_views(texts: Sequence[str]) -> list[View]:
     return [View(name, matrix, seen(matrix)) for name, matrix in (("e6", exact), ("e13", expanded))]
 
 
-_STOP_TERMS: Final = frozenset(term for word in stop_words() for term in terms(word))
-
-
 def _content_terms(text: str) -> list[str]:
-    return [term for term in text.split() if term not in _STOP_TERMS]
+    return [term for term in text.split() if term not in stop_terms()]
 
 
 def _latent(counts: Any) -> tuple[FloatArray, FloatArray]:
