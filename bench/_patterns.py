@@ -256,10 +256,12 @@ def _make_late() -> None:
         steering,
         suspicion,
     )
-    from hyperloci.lifecycle import backups
+    from hyperloci.lifecycle import backups, cues, sentences
+    from hyperloci.lifecycle.pyramid import ranking
     from hyperloci.retrieval import intent, times
-    from hyperloci.spaces import temporal
+    from hyperloci.spaces import causal, goal, references, temporal
     from hyperloci.store import filters
+    from hyperloci.text.language.tables import phrase_pattern
 
     secret_views._splice_pattern()
     secret_views._continuation_pattern()
@@ -282,7 +284,29 @@ def _make_late() -> None:
     for name, table in intent._data().items():
         if "rules" in table:
             intent._rules(name)
-    section_types._type_patterns()
+    section_types.infer_section_type("nothing of the kind")
+    references._questions()
+    for read in (cues.is_advice, cues.after_correction, cues.has_reason, cues.begins_with_reason, cues.leaves_choice):
+        read("nothing of the kind")
+    for read in (
+        cues.is_particular,
+        cues.holds_everywhere,
+        ranking.cues,
+        causal.asked,
+        causal.pairs,
+        goal._without_reason,
+    ):
+        read("nothing of the kind")
+    cues.user_cues()
+    cues.assistant_cues()
+    causal._continuation()
+    causal._questions()
+    sentences._request_pattern()
+    sentences._granted_pattern()
+    for table in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
+        phrase_pattern(table)
+    causal._is_bare("nothing")
+    goal.of_text("Nothing of the kind.", "none here")
     spoken_times._phrases()
     spoken_times._number_of(spoken_times._MONTHS, "декабря")
     spoken_times._number_of(spoken_times._WEEKDAYS, "воскресенье")

@@ -51,7 +51,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "views of all spaces": lambda text: views_of(Sight(content=text, title=text[:80])),
     "views of a question": asked_of,
     "statements of a turn": lambda text: [sentences.statements(each) for each in sentences.sentences(text)],
-    "cues of a turn": lambda text: [cue.pattern.search(text) for cue in (*cues.USER_CUES, *cues.ASSISTANT_CUES)],
+    "cues of a turn": lambda text: [cue.pattern.search(text) for cue in (*cues.user_cues(), *cues.assistant_cues())],
     "cues of a summary": ranking.cues,
     "sameness": lambda text: sameness.says_same(text, f"{text} x"),
     "a prompt": relevance.query_of,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, keyword_search
-from hyperloci.store.analysis import MAX_TERM_CHARS, STOP_WORDS, query_terms, terms
+from hyperloci.store.analysis import MAX_TERM_CHARS, query_terms, stop_words, terms
 from hyperloci.store.keyword_search import quote
 from tests.support import NOW, add, examples
 
@@ -73,7 +73,7 @@ def test_stop_words_are_indexed_and_asked_for_only_when_nothing_else_is() -> Non
     assert "the" in terms("the server")
     assert query_terms("") == query_terms("?!") == []
     assert query_terms("server SERVER servers") == ["server"]
-    assert all(word == word.lower() for word in STOP_WORDS)
+    assert all(word == word.lower() for word in stop_words())
 
 
 @hypothesis_settings(max_examples=examples(200))

@@ -15,6 +15,7 @@ from typing import Final
 from hyperloci.graph.vocabulary import Known, Vocabulary, vocabulary
 from hyperloci.model.kinds import EntityKind
 from hyperloci.store.entities import squash
+from hyperloci.text.language.fences import mask_code
 
 MAX_CHARS: Final = 20_000
 """Of a text, what is looked at: a fact's longest; a turn that goes on holds a pasted file or log."""
@@ -28,7 +29,6 @@ _FILE_TYPES: Final = (
     "py|pyi|js|jsx|ts|tsx|mjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|scala|lua|sh|sql|md|rst|txt|toml|yaml|yml|"
     "json|jsonl|ini|cfg|html|css|ipynb|proto|lock|db|env|xml"
 )
-_FENCED: Final = re.compile(r"^(```|~~~)[^\n]*\n.*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _SPAN: Final = re.compile(r"`([^`\n]{1,80})`")
 _TOKEN: Final = re.compile(r"[\w@/][\w@/.+#%$:=-]*")
 _PATH: Final = re.compile(rf"(?:\.{{0,2}}/)?(?:[\w.-]+/)*[\w-][\w.-]*\.(?:{_FILE_TYPES})")
@@ -108,8 +108,7 @@ def extract_entities(text: str, *, author: str | None = None) -> tuple[Named, ..
     """
     text = text[:MAX_CHARS]
     found = list(_everywhere(text)) if "://" in text or "-by:" in text or "install" in text else []
-    prose = _FENCED.sub(lambda fence: "\n" * fence[0].count("\n"), text) if "```" in text or "~~~" in text else text
-    found += _from_prose(prose)
+    found += _from_prose(mask_code(text))
     names = [place.named for place in _outermost(found)]
     if author:
         names.insert(0, Named(author, EntityKind.PERSON))

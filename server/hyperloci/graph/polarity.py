@@ -1,13 +1,13 @@
 """Who denies what: sentences cut into clauses, each asserted or denied.
 
 A negation reaches over its clause (`feature flags are not used`); `without`, `instead of`, `rather than` and their
-like reach over the noun phrase after them only, which becomes a clause of its own. Two negations cancel out.
+like reach over the noun phrase after them only, which becomes a clause of its own. Two negations cancel out. The words
+are a table of each language (`[clauses]`); so far only English has it, as the contradiction rules read only English.
 """
-
-# ruff: noqa: SIM905 - lists of dozens of literals read worse
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
@@ -15,50 +15,9 @@ from typing import Final
 
 from hyperloci.graph import lexicon
 from hyperloci.graph.words import Word
-
-NEGATORS: Final = frozenset(
-    """not never no cannot nobody nothing none neither nor hardly barely can't don't doesn't didn't isn't aren't wasn't
-    weren't won't wouldn't shouldn't couldn't haven't hasn't hadn't mustn't needn't unable rarely seldom uncommon
-    unusual unlikely impossible unnecessary infrequent""".split()
-)
-"""Words that deny their clause."""
-
-_NEGATING_VERBS: Final = frozenset({"avoid", "refrain", "lack"})
-_NEGATING_BEFORE_VERB: Final = frozenset({"stop", "fail", "refus", "ceas"})
-"""They deny what follows, as in `stop using`, `fails to retry`; alone they are plain verbs (`the job failed`)."""
-
-_TAKE_FORCE: Final = frozenset(
-    "only just necessarily merely matter sure certain clear know understand forget hesitate worry mind".split()
-)
-"""After a negation they take its force away: `not only`, `no matter`; `not sure whether` denies nothing."""
-
-_CONDITIONS: Final = frozenset({"if", "unless", "whether"})
-"""What follows is supposed, neither asserted nor denied."""
-
-_PHRASENEGATORS: Final = (
-    ("without",),
-    ("instead", "of"),
-    ("rather", "than"),
-    ("in", "place", "of"),
-    ("as", "opposed", "to"),
-    ("away", "from"),
-    (",", "not"),
-    ("with", "no"),
-)
-_PERFECT: Final = frozenset("have has had having i've we've you've they've it's he's she's".split())
-_PREFERRING: Final = frozenset("prefer prefers preferred choose chose chosen favor favour pick picked".split())
-_SWITCHING: Final = frozenset("switch switched migrate migrated move moved change changed port ported".split())
+from hyperloci.text.language.tables import read_table, word_set
 
 _PUNCTUATION: Final = frozenset(",:;()—–")
-_JOINTS: Final = frozenset("but however although though because since whereas so except which who".split())
-_SOFT_JOINTS: Final = frozenset({"and", "or", "that"})
-"""They part clauses only where a subject or a verb follows: `hats and gloves` stay together."""
-
-_PRONOUNS: Final = frozenset("i we you he she it they there".split())
-_CLAUSE_STARTS: Final = _PRONOUNS | {"this"} | lexicon.AUXILIARIES | NEGATORS | _NEGATING_VERBS
-_ARTICLES: Final = frozenset("the a an our my your its his her their".split())
-STATES: Final = frozenset("on off in out up down".split())
-"""Prepositions that may stand for a state: `is on by default`, `turned off`."""
 
 
 class Region(Enum):
@@ -125,17 +84,17 @@ class ClauseReader:
 
     def _phrase_negator(self, at: int) -> int:
         lower = self._lower[at]
-        for phrase in _PHRASENEGATORS:
+        for phrase in _phrase_negators():
             if lower == phrase[0] and tuple(self._lower[at : at + len(phrase)]) == phrase:
                 return len(phrase)
         preferred = lower in ("over", "to") and self._prefers(at)
-        left = lower == "from" and not _SWITCHING.isdisjoint(self._lower[:at])
+        left = lower == "from" and not _words("switching").isdisjoint(self._lower[:at])
         return 1 if preferred or left else 0
 
     def _prefers(self, at: int) -> bool:
         """Return whether what follows is what is not preferred: `prefer a to b`, but not `prefer to write`."""
         before = self._lower[:at]
-        if _PREFERRING.isdisjoint(before):
+        if _words("preferring").isdisjoint(before):
             return False
         near = self._lower[max(0, at - _NEAR) : max(0, at - 1)]
         return self._lower[at] == "over" or (
@@ -153,16 +112,16 @@ class ClauseReader:
 
     def _take(self, at: int) -> None:
         lower, clause = self._lower[at], self.clauses[-1]
-        self._supposed = self._supposed or lower in _CONDITIONS
+        self._supposed = self._supposed or lower in _words("conditions")
         if not self._supposed and self._negates(at):
             clause.negated = not clause.negated
             clause.cue = lower
             clause.sweeping = lower == "never" and (
-                self._lower[max(0, at - 1)] in _PERFECT or self._after(at).endswith("ing")
+                self._lower[max(0, at - 1)] in _words("perfect") or self._after(at).endswith("ing")
             )
         if lower in lexicon.PLACE_PREPOSITIONS and not self._is_state(at):
             self._region = Region.PLACE
-        elif lower in _PRONOUNS and self._region is Region.PLACE:
+        elif lower in _words("pronouns") and self._region is Region.PLACE:
             self._region = Region.SUBJECT
         elif self._is_verb(at):
             self._region = Region.CORE
@@ -171,11 +130,11 @@ class ClauseReader:
         clause.places.append(at)
 
     def _is_state(self, at: int) -> bool:
-        return self._lower[at] in STATES and stands_as_state(self._after(at))
+        return self._lower[at] in _words("states") and stands_as_state(self._after(at))
 
     def _is_verb(self, at: int) -> bool:
         lower = self._lower[at]
-        if lower in lexicon.AUXILIARIES or lower in NEGATORS:
+        if lower in lexicon.AUXILIARIES or lower in _words("negators"):
             return True
         if self._region is not Region.SUBJECT:
             return False
@@ -183,7 +142,7 @@ class ClauseReader:
             return not self.clauses[-1].places and lower.endswith("ed")  # "achieved 80 % coverage"
         # "the build", "the front end is", "tests run": after an article or before the finite verb it is a noun.
         return not (
-            (at and self._lower[at - 1] in _ARTICLES)
+            (at and self._lower[at - 1] in _words("articles"))
             or not lexicon.AUXILIARIES.isdisjoint(self._lower[at + 1 : at + 1 + _NEAR])
             or (lower.endswith("s") and self._is_plain_verb(at + 1))
         )
@@ -194,20 +153,20 @@ class ClauseReader:
 
     def _negates(self, at: int) -> bool:
         lower, stem, after = self._lower[at], self._words[at].stem, self._after(at)
-        if lower in NEGATORS:
-            return after not in _TAKE_FORCE
-        if stem in _NEGATING_BEFORE_VERB:
+        if lower in _words("negators"):
+            return after not in _words("force_takers")
+        if stem in _words("negating_before_verbs"):
             return after.endswith("ing") or (after == "to" and stem != "stop")
-        return stem in _NEGATING_VERBS
+        return stem in _words("negating_verbs")
 
     def _after(self, at: int) -> str:
         return self._lower[at + 1] if at + 1 < len(self._lower) else ""
 
     def _parts(self, at: int) -> bool:
         lower = self._lower[at]
-        if lower in _SOFT_JOINTS:
-            return self._after(at) in _CLAUSE_STARTS
-        return lower in _PUNCTUATION or lower in _JOINTS
+        if lower in _words("soft_joints"):
+            return _starts_clause(self._after(at))
+        return lower in _PUNCTUATION or lower in _words("joints")
 
     def _ends_phrase(self, at: int) -> bool:
         lower = self._lower[at]
@@ -228,10 +187,23 @@ class ClauseReader:
 _NEAR: Final = 4
 """A finite verb follows its subject's last noun, `to` what is preferred, within so many words."""
 
-_FOLLOW_STATE: Final = frozenset("by in for when while during and or at unless until".split())
-"""What may follow a state but not a preposition."""
+
+@functools.cache
+def _words(table: str) -> frozenset[str]:
+    return word_set(f"clauses.{table}")
+
+
+@functools.cache
+def _phrase_negators() -> tuple[tuple[str, ...], ...]:
+    """Return what denies the noun phrase after it only, each as its words."""
+    return tuple(tuple(phrase.split()) for phrase in read_table("clauses.phrase_negators"))
+
+
+def _starts_clause(word: str) -> bool:
+    starts = ("pronouns", "negators", "negating_verbs")
+    return word == "this" or word in lexicon.AUXILIARIES or any(word in _words(table) for table in starts)
 
 
 def stands_as_state(after: str) -> bool:
     """Return whether a word like `on` before `after` is a state and not a preposition."""
-    return not after or after in _PUNCTUATION or after in _FOLLOW_STATE
+    return not after or after in _PUNCTUATION or after in _words("after_states")

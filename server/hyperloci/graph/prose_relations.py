@@ -23,6 +23,8 @@ from hyperloci.model.edge import Link
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.links import SnippetRow
 from hyperloci.store.set_aside import noted_failure
+from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.sentences import sentence_spans
 
 LABELS: Final = (
     "links",
@@ -59,7 +61,6 @@ MAX_LINK_CHARS: Final = 1_000
 CUE_CHARS: Final = 80
 """How far before a reference a cue may stand."""
 
-_FENCE: Final = re.compile(r"^[ \t]*(```+|~~~+).*?(?:^[ \t]*\1|\Z)", re.MULTILINE | re.DOTALL)
 _QUOTED: Final = re.compile(r"`([A-Za-z_$][\w$]*+(?:(?:\.|::|#)[\w$]++)*+)(\([^`\n]{0,80}\))?`")
 _TEST: Final = re.compile(r"_*[tT]est")
 _CODE_LIKE: Final = re.compile(r"[.]|[A-Za-z0-9]_[A-Za-z0-9]|[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
@@ -90,7 +91,6 @@ _CUES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
     )
 )
 _DENIED: Final = re.compile(r"\b(?:not|never|no longer|neither|nor|without)\b|n't\b", re.IGNORECASE)
-_SENTENCE: Final = re.compile(r"[.!?](?:\s|$)|\n\s*\n|^\s*[-*+]\s", re.MULTILINE)
 
 
 class DocumentWorld(World, Protocol):
@@ -132,7 +132,7 @@ class ProseRules:
         self._path = path
         self._rows = rows
         self._headings: dict[str, _Headings] = {}
-        self._text = {row.key: _FENCE.sub(_blank, row.content) for row in rows}
+        self._text = {row.key: mask_code(row.content) for row in rows}
         names = {name for text in self._text.values() for name, _ in _quoted(text)}
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
@@ -285,7 +285,8 @@ def cue_before(text: str, offset: int) -> str | None:
     before = text[max(0, offset - CUE_CHARS) : offset]
     # The link's own text stands between the cue and its target.
     before = before[: before.rindex("[")] if "[" in before and "]" not in before[before.rindex("[") :] else before
-    sentence = _SENTENCE.split(before)[-1]
+    *_, (start, _) = sentence_spans(f"{before}X")
+    sentence = before[start:]
     if _DENIED.search(sentence):
         return None
     return next((label for label, pattern in _CUES if pattern.search(sentence)), None)

@@ -13,10 +13,11 @@ from hyperloci.graph.alternatives import FAMILIES
 from hyperloci.graph.antonyms import OPPOSED, opposite
 from hyperloci.graph.claims import Sentence, comparable, needles_of, statements
 from hyperloci.graph.lexicon import CHANGE_STEMS, FAILURE_STEMS, OFFERING_STEMS, VERB_STEMS
-from hyperloci.graph.polarity import NEGATORS, STATES, Clause, Region, stands_as_state
+from hyperloci.graph.polarity import Clause, Region, stands_as_state
 from hyperloci.graph.values import Value, same
 from hyperloci.graph.words import Word
 from hyperloci.model.answers import ContradictionKind, Nature
+from hyperloci.text.language.tables import word_set
 
 GATE: Final = 0.6
 """Strength from which on a denial or an opposite counts; `bench.contradictions` shows what other gates give."""
@@ -198,10 +199,10 @@ def _may_oppose(sentence: Sentence, at: int, word: Word) -> bool:
     """Return whether a word says something of the subject: what stands in the subject only tells it from others."""
     if sentence.regions[at] is Region.SUBJECT and any(place > at for place in sentence.verbs):
         return False
-    if word.lower in STATES:
+    if word.lower in word_set("clauses.states"):
         return at + 1 == len(sentence.words) or stands_as_state(sentence.words[at + 1].lower)
     known = word.lower in OPPOSED or word.stem in OPPOSED
-    return (word.topical or known) and word.lower not in NEGATORS  # denying is `_denial`'s
+    return (word.topical or known) and word.lower not in word_set("clauses.negators")  # denying is `_denial`'s
 
 
 def _opposed(a: Sentence, b: Sentence, pairs: list[tuple[int, int]], similarity: float | None) -> Verdict | None:

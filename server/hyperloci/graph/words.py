@@ -9,6 +9,7 @@ from typing import Final
 
 from hyperloci.graph import lexicon
 from hyperloci.store import analysis
+from hyperloci.text.language.sentences import split_sentences
 
 MAX_CHARS: Final = 8_000
 """What a memory says after so many characters is not compared; bounds the time."""
@@ -16,7 +17,6 @@ MAX_CHARS: Final = 8_000
 MAX_SENTENCE_CHARS: Final = 400
 """Statements are one thought; what is longer is a list or pasted output."""
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|[;\n]\s*")
 _TOKEN: Final = re.compile(
     r"""
     \$?[0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)*(?:[:/-][0-9]+)*(?:\s?%|[^\W\d_]+(?:/\w+)?)?  # 30, 30s, 3.11.4, 02:00, 80%
@@ -75,7 +75,7 @@ def word(text: str) -> Word:
     lower = text.lower()
     stem = stem_of(lower)
     numeric = bool(_NUMERIC.match(text)) or lower in lexicon.NUMBER_WORDS
-    function = lower in analysis.STOP_WORDS or lower in lexicon.FUNCTION_WORDS or not text[-1].isalnum()
+    function = lower in analysis.stop_words() or lower in lexicon.FUNCTION_WORDS or not text[-1].isalnum()
     return Word(
         text=text,
         lower=lower,
@@ -89,7 +89,8 @@ def word(text: str) -> Word:
 
 def split(text: str) -> list[str]:
     """Split a text into its statements; questions and what is too long to be a statement are left out."""
-    parts = _SENTENCE_END.split(text[:MAX_CHARS].translate(_QUOTES))
+    sentences = split_sentences(text[:MAX_CHARS], code=True)
+    parts = (part for sentence in sentences for part in sentence.translate(_QUOTES).split(";"))
     return [part for part in map(_stated, parts) if 1 < len(part) <= MAX_SENTENCE_CHARS]
 
 

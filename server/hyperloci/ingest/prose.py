@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS, Span, line_windows
+from hyperloci.text.language.sentences import sentence_spans
 
 MIN_CHUNK_CHARS = 100
 """A shorter piece says too little to stand alone (D.05)."""
@@ -36,7 +37,6 @@ _CJK: Final = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _WORD: Final = re.compile(rf"[{_CJK}]|[^\s{_CJK}]+")
 """A word; each CJK character is one, as it is for the tokenizer, since no spaces part them."""
 
-_SENTENCE_END: Final = re.compile(r"(?<=[.!?…。！？])[)\"'»”]*\s+|[。！？]")
 _LINE_END: Final = re.compile(r"\n")
 _PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
@@ -68,7 +68,7 @@ def prose_atoms(text: str, start: int, end: int) -> list[Atom]:
     if words <= WINDOW_WORDS and end - start <= MAX_CHUNK_CHARS:
         return [Atom(start=start, end=end, words=words)] if start < end else []
     atoms: list[Atom] = []
-    for first, last in _split_after(_SENTENCE_END, text, start, end):
+    for first, last in sentence_spans(text, start, end):
         for low, high in _sentence_spans(text, first, last):
             atoms.append(Atom(start=low, end=high, words=count_words(text, low, high)))
     return atoms
@@ -160,9 +160,12 @@ def _overlap_start(text: str, atoms: Sequence[Atom], after: int, window_start: i
         return cut
     if len(words) > _MIN_OVERLAP_WORDS:
         latest = words[-_MIN_OVERLAP_WORDS]
-        boundary = _SENTENCE_END.search(text, words[0], latest) or _LINE_END.search(text, words[0], latest)
-        if boundary:
-            return boundary.end()
+        _, sentence_end = next(sentence_spans(text, words[0], cut))
+        line_end = _LINE_END.search(text, words[0], latest)
+        if sentence_end <= latest:
+            return sentence_end
+        if line_end:
+            return line_end.end()
     return words[0]
 
 

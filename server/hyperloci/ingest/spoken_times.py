@@ -15,6 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from hyperloci.text.language.fences import mask_code
+
 MAX_TIMES: Final = 12
 """Of one turn; who speaks of more days lists them."""
 
@@ -24,7 +26,6 @@ MAX_CHARS: Final = 20_000
 MAX_AGO: Final = 1_200
 """Units back or ahead; more is no date."""
 
-_FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _MS: Final = 86_400_000
 _EPOCH: Final = dt.date(1970, 1, 1)
 
@@ -60,7 +61,7 @@ def spoken_times(text: str, said_at: int) -> tuple[SpokenTime, ...]:
         return ()
     today = _day(said_at)
     found: dict[tuple[int, int], SpokenTime] = {}
-    for match in _phrases().finditer(_FENCE.sub(" ", text[:MAX_CHARS])):
+    for match in _phrases().finditer(mask_code(text[:MAX_CHARS])):
         for first, end in _spans(match, today):
             span = (_ms(first), _ms(end))
             found.setdefault(span, SpokenTime(*span, phrase=" ".join(match[0].split())))

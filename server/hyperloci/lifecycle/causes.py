@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -16,6 +15,7 @@ from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store.consolidations import Consolidations, Progress
+from hyperloci.text.language.tables import phrase_pattern
 
 SHARED_WORDS: Final = 2
 """Words that both turns must share: `because` alone ties a turn to anything."""
@@ -24,31 +24,6 @@ SESSIONS_LOOKED_AT: Final = 50
 """Sessions that one run takes up; those that come later wait for the next."""
 
 MAX_EVIDENCE_CHARS: Final = 300
-
-_FOLLOWS_FROM: Final = re.compile(
-    r"\b(?:because of (?:that|this|it)|that'?s why|that’s why|as a result|as a consequence|which (?:caused"
-    r"|broke|led to|made)"
-    r"|caused by|since (?:that|the) (?:change|commit|edit|update|upgrade|migration)|after (?:that|this|your"
-    r"|the) (?:change|fix"
-    r"|edit|commit|update|upgrade|migration|refactoring)|now (?:it|the \w+) (?:fails|crashes|breaks|hangs|throws)"
-    r"|поэтому|из-за (?:этого|того)|в результате|после (?:этого|твоих|этой|твоего) \w+|теперь (?:он|она|оно"
-    r"|не) \w+)\b",
-    re.IGNORECASE,
-)
-"""A turn that says itself that it follows from what was before."""
-
-_FAILURE: Final = re.compile(
-    r"\b(?:error|exception|traceback|fail(?:s|ed|ing|ure)?|broken|breaks|crash(?:es|ed|ing)?|bug|hangs|wrong"
-    r"|doesn'?t work"
-    r"|does not work|doesn’t work|not working|ошибк\w*|падает|сломал\w*|не работает|зависает|баг)\b",
-    re.IGNORECASE,
-)
-_MENDED: Final = re.compile(
-    r"\b(?:fixed|the fix (?:is|was)|root cause|the (?:problem|issue|bug|cause) (?:is|was)|i (?:changed|replaced"
-    r"|added|removed"
-    r"|corrected|updated|moved|renamed|reverted|wrapped)|исправил\w*|причина|заменил\w*|поправил\w*)\b",
-    re.IGNORECASE,
-)
 
 
 def infer_causes(turns: Sequence[Node]) -> list[Cause]:
@@ -63,14 +38,15 @@ def _between(cause: Node, effect: Node) -> Cause | None:
         return None
     if len(words(cause.content) & words(effect.content)) < SHARED_WORDS:
         return None
-    evidence = _sentence(effect, _FOLLOWS_FROM)
-    mended = cause.origin is Origin.USER_PROMPT and _FAILURE.search(cause.content)
+    evidence = _find_sentence(effect, "consolidation.follows")
+    mended = cause.origin is Origin.USER_PROMPT and phrase_pattern("consolidation.failures").search(cause.content)
     if evidence is None and mended and effect.origin is Origin.CLAUDE_RESPONSE:
-        evidence = _sentence(effect, _MENDED)
+        evidence = _find_sentence(effect, "consolidation.repairs")
     return None if evidence is None else Cause(cause.seq or 0, effect.seq or 0, evidence)
 
 
-def _sentence(turn: Node, pattern: re.Pattern[str]) -> str | None:
+def _find_sentence(turn: Node, table: str) -> str | None:
+    pattern = phrase_pattern(table)
     found = next((sentence for sentence in sentences(turn.content) if pattern.search(sentence)), None)
     return None if found is None else found[:MAX_EVIDENCE_CHARS]
 

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError
+from hyperloci.text.language.fences import fenced_code
 
 MAX_ANSWER_BYTES: Final = 1_000_000
 """A consolidated session is some kilobytes; a model that never stops is cut off."""
@@ -28,7 +29,6 @@ MAX_ANSWER_TOKENS: Final = 4_096
 CONNECT_SECONDS: Final = 10.0
 """A server that is there accepts at once, however long it then thinks."""
 
-_FENCE: Final = re.compile(r"\s*+```[a-zA-Z]*+[ \t\r]*+\n(?P<inside>.*?)\n?```\s*+$", re.DOTALL)
 _THOUGHT: Final = re.compile(r"<think(?:ing)?>(?:[^<]++|<(?!/?think))*+</think(?:ing)?>")
 
 
@@ -141,8 +141,8 @@ def _answer(body: bytes, where: str) -> Any:
 def _json_in(content: str) -> Any:
     """Return the JSON value of a model's text: alone, in a fence, or with words around it."""
     text = _THOUGHT.sub("", content).strip()
-    fenced = _FENCE.match(text)
-    text = fenced["inside"] if fenced else text
+    if text.startswith("```"):
+        text = next(iter(fenced_code(text)), text)
     try:
         return json.loads(text)
     except ValueError:

@@ -14,6 +14,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.store import Store
 from hyperloci.store.entities import Entity, Merge, squash
+from hyperloci.text.language.sentences import split_sentences
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import UpkeepContext
@@ -36,7 +37,6 @@ SUMMARISED_FROM: Final = 60
 SUMMARISED_AT_ONCE: Final = 50
 """Entities summarised in one run of upkeep: each takes a few milliseconds."""
 
-_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?!\s|$)[^.!?\n]*)*[.!?]?")
 _DEFINES: Final = re.compile(r"^\W*(?:is|are|was|were|means|stands for|это|—|–|-)\b", re.IGNORECASE)
 
 
@@ -215,10 +215,10 @@ def summary_of(store: Store, entity: Entity) -> str:
     nodes = store.nodes.by_keys(keys)
     names = [squash(name) for name in (entity.canonical_name, *entity.aliases)]
     scored = [
-        (_worth(sentence, names, nodes[key]), -place, " ".join(sentence.split()))
+        (_worth(sentence, names, nodes[key]), -place, sentence)
         for place, key in enumerate(keys)
         if key in nodes and nodes[key].subtype != "code"
-        for sentence in _SENTENCE.findall(nodes[key].content)
+        for sentence in split_sentences(nodes[key].content)
     ]
     chosen: list[str] = []
     for worth, _, sentence in sorted(scored, reverse=True):

@@ -130,7 +130,7 @@ def _answer(turn: Node, previous: Node | None) -> Finding | None:
     if previous.metadata.get("flags") or word_count(said) > ANSWER_WORDS or "?" in said:
         return None
     asked = [sentence for sentence in sentences(previous.content[-FAR_PAST:]) if sentence.endswith("?")]
-    if not asked or not cues.CHOICE_QUESTION.search(asked[-1]) or not previous.content.rstrip().endswith("?"):
+    if not asked or not cues.leaves_choice(asked[-1]) or not previous.content.rstrip().endswith("?"):
         return None
     if word_count(said) > MIN_WORDS and any(item.strength > STATEMENT for item in _judged_statements(said)):
         return None  # It stands by itself.
@@ -142,22 +142,16 @@ def _judged_statements(text: str) -> Iterator[_Spoken]:
     listed = sentences(text)
     for number, sentence in enumerate(listed):
         following = listed[number + 1] if number + 1 < len(listed) else ""
-        correction = cues.CORRECTION.match(sentence)
-        body = sentence[correction.end() :] if correction else sentence
-        for statement in statements(body):
-            spoken = _judge(statement, cues.USER_CUES)
-            if correction and (spoken is None or spoken.strength < 0.9):
+        corrected = cues.after_correction(sentence)
+        for statement in statements(corrected or sentence):
+            spoken = _judge(statement, cues.user_cues())
+            if corrected and (spoken is None or spoken.strength < 0.9):
                 kind = spoken.kind if spoken else Kind.CONSTRAINT
                 spoken = _Spoken(statement, kind, 0.9)
-            if spoken is None and _is_particular(statement):
+            if spoken is None and cues.is_particular(statement):
                 spoken = _Spoken(statement, Kind.SEMANTIC, STATEMENT)
             if spoken is not None:
                 yield _with_reason(spoken, following)
-
-
-def _is_particular(statement: str) -> bool:
-    about = cues.FIRST_PERSON.search(statement) or cues.PROJECT.search(statement)
-    return bool(about and cues.SPECIFIC.search(statement))
 
 
 def _of_assistant(turn: Node) -> Iterator[Finding]:
@@ -166,7 +160,7 @@ def _of_assistant(turn: Node) -> Iterator[Finding]:
     for number, sentence in enumerate(listed):
         if sentence.endswith("?") or word_count(sentence) < MIN_WORDS:
             continue
-        item = None if cues.ADVICE.search(sentence) else _judge(sentence, cues.ASSISTANT_CUES)
+        item = None if cues.is_advice(sentence) else _judge(sentence, cues.assistant_cues())
         if item is not None:
             following = listed[number + 1] if number + 1 < len(listed) else ""
             spoken.append(_with_reason(item, following))
@@ -185,7 +179,7 @@ def _judge(sentence: str, known: Sequence[cues.Cue]) -> _Spoken | None:
 
 def _with_reason(spoken: _Spoken, following: str) -> _Spoken:
     """Return what was said together with its reason, where the next sentence gives it."""
-    if not following or cues.BECAUSE.search(spoken.text) or not cues.REASON_START.match(following):
+    if not following or cues.has_reason(spoken.text) or not cues.begins_with_reason(following):
         return spoken
     text = spoken.text if spoken.text.endswith((".", "!", "…")) else f"{spoken.text}."
     return replace(spoken, text=f"{text} {following}")
@@ -198,13 +192,12 @@ def _strongest(spoken: Sequence[_Spoken], limit: int) -> list[_Spoken]:
 
 
 def _finding(turn: Node, spoken: _Spoken) -> Finding:
-    everywhere = bool(re.search(r"\b(?:always|in general|everywhere|всегда|везде)\b", spoken.text, re.IGNORECASE))
     return Finding(
         kind=spoken.kind,
         content=spoken.text[:MAX_CONTENT_CHARS],
         sources=(turn.seq or 0,),
         confidence=spoken.strength,
-        everywhere=everywhere,
+        everywhere=cues.holds_everywhere(spoken.text),
     )
 
 

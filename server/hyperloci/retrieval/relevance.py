@@ -35,7 +35,6 @@ everyday requests, the share of prompts with which something is injected (`pytho
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -45,6 +44,7 @@ from typing import Final
 from hyperloci.model.search import Hit
 from hyperloci.spaces.space import SPACES
 from hyperloci.store.analysis import query_terms, terms
+from hyperloci.text.language.sentences import sentence_spans
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +97,6 @@ QUERY_CHARS: Final = 1_000
 EXCERPTED_CHARS: Final = 20_000
 """Of a longer text only so much is looked through."""
 
-_BREAK: Final = re.compile(r"\n+|(?<=[.!?])\s+")
-"""Where a passage may begin."""
-
 
 def relevant_hits(query: str, hits: Sequence[Hit], floor: RelevanceFloor) -> list[Hit]:
     """Return those hits of a search (one that explains its hits) that are relevant to its query, in their order."""
@@ -133,7 +130,7 @@ def excerpt(text: str, query: str, limit: int) -> str:
         return text
     wanted = set(query_terms(query))
     room = limit - 2
-    starts = [0, *(match.end() for match in _BREAK.finditer(text, 0, EXCERPTED_CHARS))]
+    starts = [start for start, _ in sentence_spans(text, 0, EXCERPTED_CHARS)]
     held = [wanted.intersection(terms(text[start:end])) for start, end in pairwise([*starts, EXCERPTED_CHARS])]
     best, most = 0, -1
     for first, start in enumerate(starts):

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from hyperloci.model.chunk import CodeFacts
+from hyperloci.text.language.fences import fenced_code
 
 MAX_CALLEES: Final = 12
 MAX_DOC_CHARS: Final = 400
@@ -34,7 +35,6 @@ _SIGNATURE: Final = re.compile(
     r"(?:def|class|function\*?|fn|func|interface|struct|enum|trait|type|impl)\s++(?P<name>[\w.:]++)[^\n]*+",
     re.MULTILINE,
 )
-_FENCED: Final = re.compile(r"^(?:```|~~~)[^\n]*\n(?P<code>.*?)^(?:```|~~~)", re.MULTILINE | re.DOTALL)
 _IDENTIFIER: Final = re.compile(
     r"\b(?:[a-z][\w]*_\w+|_\w+|[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+(?:[A-Z]\w*)+|\w+(?:(?:\.|::|->)\w+)+)\b|\b\w+(?=\(\))"
 )
@@ -78,7 +78,7 @@ def of_facts(facts: CodeFacts) -> str | None:
 
 def of_text(text: str) -> str | None:
     """Return the code view of a text that holds code in fences: its definitions; None without any."""
-    code = "\n".join(match["code"] for match in _FENCED.finditer(text))
+    code = "\n".join(fenced_code(text))
     names = [split_identifier(match["name"]) for match in _SIGNATURE.finditer(code)]
     if not names:
         return None

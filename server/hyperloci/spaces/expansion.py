@@ -13,8 +13,8 @@ from typing import Final, Protocol
 
 from hyperloci.spaces.names import ALIASES, fold
 from hyperloci.spaces.thesaurus import SYNONYMS
-from hyperloci.store.analysis import STOP_WORDS
 from hyperloci.store.analysis import query_terms as _analysed
+from hyperloci.store.analysis import stop_terms, stop_words
 from hyperloci.store.analysis import terms as _all_terms
 
 MAX_TERMS: Final = 96
@@ -35,7 +35,6 @@ ALIAS_WEIGHT: Final = 0.1
 costs three points of recall@5 on CoSQA, whose every question says "python". E11 sees aliases as what they are."""
 
 MAX_NEIGHBOURS: Final = 4
-_STOP_TERMS: Final = frozenset(term for word in STOP_WORDS for term in _all_terms(word))
 
 
 class Neighbours(Protocol):
@@ -48,7 +47,7 @@ class Neighbours(Protocol):
 
 def terms(text: str) -> dict[str, float]:
     """Return a memory's heaviest terms with their weights, 0..2.2; no stop words."""
-    counts = Counter(term for term in _all_terms(text) if term not in _STOP_TERMS)
+    counts = Counter(term for term in _all_terms(text) if term not in stop_terms())
     length = sum(counts.values())
     norm = _SATURATION * (1 - _LENGTH_SHARE + _LENGTH_SHARE * length / _USUAL_LENGTH)
     weights = {term: count * (_SATURATION + 1) / (count + norm) for term, count in counts.items()}
@@ -62,11 +61,11 @@ def query_terms(text: str, neighbours: Neighbours | None = None) -> dict[str, fl
     weights = dict.fromkeys(own, 1.0)
     words = [word.strip(".,:;?!()[]{}\"'`").lower() for word in text.split()]
     for word in dict.fromkeys(words):
-        if not word or word in STOP_WORDS:
+        if not word or word in stop_words():
             continue
         for other, weight in _others(word, neighbours):
             for term in _all_terms(other):
-                if term not in _STOP_TERMS:
+                if term not in stop_terms():
                     weights.setdefault(term, weight)
     return weights
 

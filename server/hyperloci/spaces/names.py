@@ -13,7 +13,8 @@ from types import MappingProxyType
 from typing import Final
 
 from hyperloci.spaces.abbreviations import ABBREVIATIONS
-from hyperloci.spaces.sentences import MAX_CHARS, prose
+from hyperloci.spaces.space import MAX_CHARS
+from hyperloci.text.language.fences import mask_code
 
 MAX_NAME_CHARS: Final = 80
 """A longer word is encoded data."""
@@ -133,7 +134,7 @@ _PLAIN: Final = frozenset(
 
 def in_text(text: str) -> list[str]:
     """Return the canonical names of what a text names, in order, once each."""
-    plain = prose(text)
+    plain = mask_code(text[:MAX_CHARS])
     known = _known(plain)
     taken = {place for start, name in known for place in range(start, start + len(name))}
     spelt = [(start, name) for start, name in _spelt(plain) if start not in taken]

@@ -17,7 +17,7 @@ BUNDLED: Final = "bundled"
 RULE: Final = "rule"
 """E13 without a model (`spaces.expansion`)."""
 
-FINGERPRINT_VERSION: Final = 2
+FINGERPRINT_VERSION: Final = 3
 """Part of a profile's id: views or formats that change what is stored get another, and every memory is seen anew."""
 
 _KEYS: Final = frozenset({"model", "query", "document"})

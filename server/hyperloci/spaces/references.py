@@ -6,13 +6,15 @@ define: the definition of X is where its own references stand.
 
 from __future__ import annotations
 
+import functools
 import re
 from enum import StrEnum
 from typing import Final
 
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.spaces.code_view import identifiers, split_identifier
-from hyperloci.spaces.sentences import MAX_CHARS
+from hyperloci.spaces.space import MAX_CHARS
+from hyperloci.text.language.tables import read_table
 
 MAX_REFERENCES: Final = 24
 """References of one memory, in the order of the text. Their vector is the mean of the names' own: asked what calls a
@@ -102,48 +104,23 @@ def _is_file(name: str) -> bool:
 
 
 _END: Final = " .?!…"
-_I: Final = re.IGNORECASE
-"""What the questions below are matched with has single blanks: that makes each of them linear."""
-
-_USERS: Final = re.compile(
-    r"^(?:(?:what|who|which (?:\w+ ){0,2}?|where)(?: else)? (?:is |are |do |does )?(?:we )?(?:all )?"
-    r"(?:imports?|calls?|uses?|using|used|invokes?|depends? on|requires?|references?|refers to|links to|mentions|"
-    r"extends?|implements?|inherits from|subclasses|includes?)|(?:callers|users|importers|dependents|usages?|uses|"
-    r"references|call sites|subclasses) (?:of|to)|"
-    r"(?:что|кто|где) (?:импортирует|вызывает|использует|используется|вызывается|ссылается на|зависит от|"
-    r"наследует(?:ся "
-    r"от)?)) (?P<name>.+)$",
-    _I,
-)
-_USED_WHERE: Final = re.compile(
-    r"^where (?:is|are|was|do we|does the code) (?P<name>.+?) (?:used|called|imported|invoked|referenced|"
-    r"mentioned)\b"
-    r"|^(?:где|кем) (?P<name_ru>.+?) (?:используется|вызывается|импортируется)\b",
-    _I,
-)
-_DEFINITION: Final = re.compile(
-    r"^(?:where (?:is|are|was|can i find|do i find|does)|what (?:is|does|are)|show(?: me)?|find|go to|open|"
-    r"definition of|"
-    r"где|что такое|что (?:делает|импортирует|вызывает|использует)|покажи|найди|определение) (?:the )?"
-    r"(?:definition of |implementation of |source of |определение )?(?P<name>.+?)"
-    r"(?: (?:defined|implemented|declared|located|live|lives|do|does|import|call|use|depend on|define|contain|invoke|"
-    r"require|reference|refer to|extend|inherit from|link to|определ[её]н[аоы]?|реализован[аоы]?|находится|лежит))\b.*$"
-    r"|^(?:definition|source|implementation|определение|реализация) (?:of )?(?P<name2>.+)$"
-    r"|^(?:где) (?:определ[её]н[аоы]?|реализован[аоы]?|находится|лежит) (?P<name3>.+)$"
-    r"|^что (?:импортирует|вызывает|использует) (?P<name4>\S+)\s*$",
-    _I,
-)
 
 
 def asked(question: str) -> tuple[Side, str] | None:
     """Return which side a question is compared with, and the name it is about; None if it asks for neither."""
     text = " ".join(question.split()).rstrip(_END)
-    for side, pattern in ((Side.OUT, _USED_WHERE), (Side.OUT, _USERS), (Side.IN, _DEFINITION)):
+    for side, pattern in _questions():
         match = pattern.match(text)
         if match is not None:
-            name = next(filter(None, match.groups()), "")
-            return side, _asked_name(name.strip("`'\" "), side)
+            return side, _asked_name(match["name"].strip("`'\" "), side)
     return None
+
+
+@functools.cache
+def _questions() -> tuple[tuple[Side, re.Pattern[str]], ...]:
+    """Return forms of questions, each with the side it asks for. Single blanks in what they match keep them linear."""
+    tables = ((Side.OUT, "references.asks_uses"), (Side.IN, "references.asks_definition"))
+    return tuple((side, re.compile(f"^{form}$", re.IGNORECASE)) for side, table in tables for form in read_table(table))
 
 
 def _asked_name(name: str, side: Side) -> str:

@@ -8,6 +8,9 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
+MAX_CHARS: Final = 20_000
+"""Rules read so much of a text; a memory that is longer is a document, and its beginning says what it is about."""
+
 
 class Kind(StrEnum):
     """How a space keeps what it sees of a memory."""

@@ -18,7 +18,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.store.analysis import STOP_WORDS
+from hyperloci.store.analysis import stop_words
 from hyperloci.store.bits import signs_of
 
 BITS: Final = 1_024
@@ -36,7 +36,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 def words_of(text: str) -> list[str]:
     """Return a text's distinct words, folded, without stop words unless nothing else is left."""
     found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
-    return list(dict.fromkeys([word for word in found if word not in STOP_WORDS] or found))[:MAX_WORDS]
+    return list(dict.fromkeys([word for word in found if word not in stop_words()] or found))[:MAX_WORDS]
 
 
 def signature(text: str) -> NDArray[np.float32] | None:

@@ -13,6 +13,8 @@ from typing import Final
 
 import Stemmer
 
+from hyperloci.text.language.tables import word_set
+
 MAX_TERM_CHARS: Final = 64
 """Longer runs are hashes and encoded data: nobody asks for them in full, and they would swell the vocabulary."""
 
@@ -21,16 +23,6 @@ _PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _PLAIN: Final = re.compile(r"[a-z]+")
 _WIDE_CHARS: Final = r"\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _RUN: Final = re.compile(rf"([{_WIDE_CHARS}]+)|[^{_WIDE_CHARS}]+")
-
-STOP_WORDS: Final = frozenset(
-    """a about after again all also am an and any are as at be because been before being both but by can could did do
-    does doing don down during each few for from further had has have having he her here hers herself him himself his
-    how i if in into is it its itself just me more most my myself no nor not now of off on once only or other our ours
-    ourselves out over own s same she should so some such t than that the their theirs them themselves then there
-    these they this those through to too under until up very was we were what when where which while who whom why
-    will with would you your yours yourself yourselves""".split()  # noqa: SIM905 - a list of 150 literals reads worse
-)
-"""Left out of queries (not of the index) unless nothing else is left."""
 
 _STEMMER: Final = Stemmer.Stemmer("porter")
 
@@ -67,6 +59,11 @@ def _expand_wide(word: str) -> list[str]:
     return found
 
 
+def stop_words() -> frozenset[str]:
+    """Return the words left out of queries (not of the index) unless nothing else is left."""
+    return word_set("stop.words")
+
+
 def terms(text: str) -> list[str]:
     """Return the index terms of a text in order, with repetition."""
     if text.isascii():
@@ -76,7 +73,13 @@ def terms(text: str) -> list[str]:
     return [term for word in words for term in (_expand(word) if word.isascii() else _expand_wide(word))]
 
 
+@functools.cache
+def stop_terms() -> frozenset[str]:
+    """Return the index terms of stop words."""
+    return frozenset(term for word in stop_words() for term in terms(word))
+
+
 def query_terms(query: str) -> list[str]:
     """Return the distinct terms to look for: those of `terms`, without stop words unless nothing else is left."""
-    content = [word for word in _WORD.findall(unicodedata.normalize("NFKC", query)) if word.lower() not in STOP_WORDS]
+    content = [word for word in _WORD.findall(unicodedata.normalize("NFKC", query)) if word.lower() not in stop_words()]
     return list(dict.fromkeys(terms(" ".join(content)) or terms(query)))

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.store.analysis import STOP_WORDS, terms
+from hyperloci.store.analysis import stop_words, terms
 
 NAME_TERMS: Final = 3
 KEPT_TERMS: Final = 8
@@ -37,7 +37,7 @@ def words_of(text: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for word in _WORD.findall(text[:READ_CHARS]):
         lower = word.lower()
-        if MIN_CHARS <= len(word) <= MAX_CHARS and lower not in STOP_WORDS and lower not in EMPTY_WORDS:
+        if MIN_CHARS <= len(word) <= MAX_CHARS and lower not in stop_words() and lower not in EMPTY_WORDS:
             stems = terms(lower)
             found.setdefault(stems[0] if stems else lower, lower)
     return found

@@ -17,13 +17,12 @@ from numpy.typing import NDArray
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.tokens import BITS
 from hyperloci.store import half
-from hyperloci.store.analysis import STOP_WORDS, terms
-from hyperloci.store.bits import FloatArray
+from hyperloci.store.analysis import stop_terms
+from hyperloci.store.bits import BoolArray, FloatArray
 
 if TYPE_CHECKING:
     from hyperloci.store import Store
 
-BoolArray = NDArray[np.bool_]
 
 DIMENSIONS: Final = 48
 """Principal components kept of a dense space: past 50, MiniLM's carry noise to a clustering (NMI moves by 0.01)."""
@@ -143,11 +142,8 @@ def sparse_views(texts: Sequence[str]) -> list[View]:
     return [View(name, matrix, seen(matrix)) for name, matrix in (("e6", exact), ("e13", expanded))]
 
 
-_STOP_TERMS: Final = frozenset(term for word in STOP_WORDS for term in terms(word))
-
-
 def _content_terms(text: str) -> list[str]:
-    return [term for term in text.split() if term not in _STOP_TERMS]
+    return [term for term in text.split() if term not in stop_terms()]
 
 
 def _latent(counts: Any) -> tuple[FloatArray, FloatArray]:

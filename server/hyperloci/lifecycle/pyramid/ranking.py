@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.lifecycle.pyramid.sentences import Sentence
 from hyperloci.model.turn import Speaker, TurnKind
+from hyperloci.text.language.tables import phrase_pattern
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,43 +40,22 @@ ROLE_PRIOR: Final = {Speaker.USER: 1.0, Speaker.ASSISTANT: 0.7}
 ACTION_PRIOR: Final = 0.4
 QUESTION_PRIOR: Final = 0.7
 CUE_PRIOR: Final = 0.6
-"""Added for each kind of cue (`CUES`) that a sentence holds."""
+"""Added for each kind of cue (`_CUES`) that a sentence holds."""
 
 FULL_TERMS: Final = 9
 """Distinct terms of a sentence that says something; "Wow, that's great, Caroline!" is as central as it is empty."""
 
-CUES: Final[dict[str, re.Pattern[str]]] = {
-    name: re.compile(pattern, re.IGNORECASE)
-    for name, pattern in {
-        "decision": r"\b(?:decid\w+|agreed?|settled|chose|going with|go with|we(?:'ll| will) use|let's use|switch\w* to"
-        r"|instead of|conclu\w+|final(?:ly|ised|ized)?)\b"
-        r"|\b(?:решил\w*|договорил\w*|выбрал\w*|вместо|остановил\w+ на)\b",
-        "preference": r"\b(?:prefer\w*|always|never|favou?rite|(?:don't|do not|please) \w+|love|hate|like to)\b"
-        r"|\b(?:would rather|предпочита\w+|всегда|никогда|люблю|нравится|не надо|не нужно)\b",
-        "constraint": r"\b(?:must(?: not|n't)?|have to|has to|required?|requires|deadline|limit\w*|only if|blocked)\b"
-        r"|\b(?:at (?:most|least)|cannot|can't|budget)\b"
-        r"|\b(?:долж\w+|нельзя|нужно|требу\w+|срок|не более|не менее|только)\b",
-        "identity": r"\b(?:my name is|i am an?|i'm an?|i work|i live)\b"
-        r"|\bmy (?:wife|husband|team|boss|daughter|son|company|goal)\b"
-        r"|\b(?:меня зовут|я работаю|я живу|моя команда|мой)\b",
-        "outcome": r"\b(?:fixed|works? now|failed|broke|because|caused? by|root cause|turns out|passes)\b"
-        r"|\b(?:the (?:reason|problem|cause) (?:is|was)|merged|finished|completed|deployed|released)\b"
-        r"|\b(?:потому что|исправил\w*|сломал\w*|причина)\b",
-        "event": r"\b(?:yesterday|today|tomorrow|tonight|ago|on (?:mon|tues|wednes|thurs|fri|satur|sun)day)\b"
-        r"|\b(?:last|next|this) (?:week|month|year|night|weekend|[a-z]+day)\b"
-        r"|\b(?:вчера|сегодня|завтра|назад|в прошл\w+|в следующ\w+)\b",
-    }.items()
-}
-"""What sentences worth keeping tend to say, in English and Russian; data, to be added to."""
+_CUES: Final = ("decision", "preference", "constraint", "identity", "outcome", "event")
+"""What sentences worth keeping tend to say: tables of each language (`[summary]`)."""
 
-NUMBER: Final = re.compile(r"\d")
-NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a-z]+[A-Z]\w*")
+_NUMBER: Final = re.compile(r"\d")
+_NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a-z]+[A-Z]\w*")
 """A capital within a sentence, a path, an identifier."""
 
 
 def cues(text: str) -> list[str]:
     """Return which kinds of cue a sentence holds."""
-    return [name for name, pattern in CUES.items() if pattern.search(text)]
+    return [name for name in _CUES if phrase_pattern(f"summary.{name}").search(text)]
 
 
 def prior(sentence: Sentence) -> float:
@@ -83,7 +63,7 @@ def prior(sentence: Sentence) -> float:
     if sentence.kind is TurnKind.ACTION:
         return ACTION_PRIOR
     value = ROLE_PRIOR[sentence.role] + CUE_PRIOR * len(cues(sentence.text))
-    value += 0.2 * bool(NUMBER.search(sentence.text)) + 0.2 * bool(NAME.search(sentence.text))
+    value += 0.2 * bool(_NUMBER.search(sentence.text)) + 0.2 * bool(_NAME.search(sentence.text))
     return value * (QUESTION_PRIOR if sentence.text.rstrip().endswith("?") else 1.0)
 
 

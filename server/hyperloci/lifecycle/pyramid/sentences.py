@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.analysis import STOP_WORDS, terms
+from hyperloci.store.analysis import stop_words, terms
+from hyperloci.text.language.sentences import split_sentences
 
 MIN_TERMS: Final = 3
 """Fewer words that mean something are a greeting or a fragment."""
@@ -18,13 +18,6 @@ MAX_CHARS: Final = 320
 
 MAX_SENTENCES: Final = 240
 """Looked at in one chunk: the ranking compares each with each. Of more, the longest pasted texts give fewest."""
-
-FENCE: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_MARKUP: Final = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)]|#{1,6}|>)\s+|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
-_TABLE: Final = re.compile(r"^\s*\|.*\|\s*$|^[\s\-=_*|:+]+$")
-_END: Final = re.compile(r"(?<=[.!?…])[\"'”»)\]]*\s+(?=[\"'“«(\[]?[A-ZА-ЯЁ0-9])|(?<=[。！？])")
-_ABBREVIATION: Final = re.compile(r"\b(?:e\.g|i\.e|etc|vs|Mr|Mrs|Ms|Dr|St|No|т\.д|т\.е|т\.п|др)\.$")
-_SPACES: Final = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,28 +56,19 @@ def sentences(turns: Iterable[Turn]) -> list[Sentence]:
 
 def content_terms(text: str) -> tuple[str, ...]:
     """Return the index terms of a text without those of stop words."""
-    return tuple(term for term in terms(text) if term not in STOP_WORDS and len(term) > 1)
+    return tuple(term for term in terms(text) if term not in stop_words() and len(term) > 1)
 
 
 def _split(turn: Turn) -> Iterator[str]:
     if turn.kind is TurnKind.ACTION:
         yield _tidy(turn.text)
         return
-    for line in FENCE.sub("\n", turn.text).splitlines():
-        if _TABLE.match(line):
-            continue
-        pending = ""
-        for piece in _END.split(_MARKUP.sub("", line)):
-            pending = f"{pending} {piece}".strip()
-            if not _ABBREVIATION.search(pending):
-                yield _tidy(pending)
-                pending = ""
-        if pending:
-            yield _tidy(pending)
+    for sentence in split_sentences(turn.text):
+        yield _tidy(sentence.replace("`", ""))
 
 
 def _tidy(text: str) -> str:
-    text = _SPACES.sub(" ", text).strip()
+    text = " ".join(text.split())
     return text if len(text) <= MAX_CHARS else text[:MAX_CHARS].rsplit(" ", 1)[0] + " [...]"
 
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from hyperloci.lifecycle.pyramid.ranking import Embed, choose, cues, prior, rank
-from hyperloci.lifecycle.pyramid.sentences import FENCE, Sentence, content_terms, sentences
+from hyperloci.lifecycle.pyramid.sentences import Sentence, content_terms, sentences
 from hyperloci.model.levels import Level
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.analysis import STOP_WORDS
+from hyperloci.store.analysis import stop_words
+from hyperloci.text.language.fences import mask_code
 from hyperloci.tokens import count_tokens
 
 SUMMARY_TOKENS: Final = {Level.MICRO: 90, Level.MINI: 150, Level.MACRO: 260}
@@ -111,7 +112,7 @@ def themes(turns: Sequence[Turn], rarity: Rarity) -> tuple[str, ...]:
     held: dict[str, set[int]] = {}
     written: dict[str, Counter[str]] = {}
     for number, turn in enumerate(turns):
-        for phrase in _phrases(FENCE.sub("\n", turn.text)):
+        for phrase in _phrases(mask_code(turn.text)):
             key = " ".join(content_terms(phrase))
             if key:
                 held.setdefault(key, set()).add(number)
@@ -140,7 +141,7 @@ def _phrases(text: str) -> list[str]:
     run: list[str] = []
     for token in text.split():
         word = token.strip("\"'“”«»()[]{}<>*`.,;:!?…#|")
-        plain = bool(word) and word.lower() not in STOP_WORDS and len(word) > 2 and not word.isdigit()
+        plain = bool(word) and word.lower() not in stop_words() and len(word) > 2 and not word.isdigit()
         if plain and "'" not in word and "’" not in word:
             run.append(word.lower() if word.istitle() or word.isupper() else word)
         broken = not plain or token[-1:] in ".,;:!?)"

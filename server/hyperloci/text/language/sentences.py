@@ -1,0 +1,132 @@
+"""Sentences of prose, notes and chats, in any language that parts them with stops.
+
+One scanner for all that read sentences. A stop ends one unless it belongs to an abbreviation, an initial, a number or
+inline code; so does a line break that somebody meant: an empty line, the next item of a list, a line with room left for
+the word that follows it. What only wraps a line ends nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Final
+
+from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.tables import word_set
+
+_MIN_WRAP_CHARS: Final = 40
+_MAX_WRAP_CHARS: Final = 120
+"""How wide people and their editors wrap lines."""
+
+_MAX_LOOKED_BACK: Final = 24
+"""No abbreviation, with what stands before it, is longer."""
+
+_BREAK: Final = re.compile(
+    r"(?<![.!?…])(?P<stop>[.!?…]++)(?P<closed>[\"'”’»)\]*_]*+)(?P<gap>\s++)"
+    r"|[。！？]++[」』”）]*+\s*+|(?P<line>\n\s*+)"
+)
+_INLINE_CODE: Final = re.compile(r"`[^`\n]++`")
+_PARAGRAPH_END: Final = re.compile(r"\n[ \t\r]*+\n\s*+")
+_MARKED: Final = re.compile(r"[ \t]*+(?:(?:[-*+•]|\d{1,3}+[.)]|\#{1,6}+)\s|[>|]|```|~~~)")
+_STANDS_ALONE: Final = re.compile(r"[ \t]*+(?:\#{1,6}+\s|\|)")
+_TABLE_ROW: Final = re.compile(r"\s*+\|.*\|\s*", re.DOTALL)
+_LIST_MARK: Final = re.compile(r"\s*+(?:(?:\#{1,6}+|[-*+•](?:\s++\[[ xX]\])?+|\d{1,3}+[.)])\s++|>\s*+)++")
+_EMPHASIS: Final = re.compile(
+    r"(?<![\w*])(?P<stars>\*{1,3}+)(?=[^\s*])(?P<strong>[^*]*[^\s*])(?P=stars)(?![\w*])"
+    r"|(?<![\w_])(?P<bars>_{1,2}+)(?=[^\s_]++\s)(?P<weak>[^_]*[^\s_])(?P=bars)(?!\w)"
+)
+_OPENED: Final = "\"'“«([*_"
+"""What may stand before the first word of a sentence."""
+
+_OPERATORS: Final = frozenset("=<>+&|/%×")
+"""What no sentence begins with: `5! = 120`."""
+
+
+def split_sentences(text: str, *, code: bool = False) -> list[str]:
+    """Return the sentences of a text, each on one line, without list marks and emphasis.
+
+    Tables and what holds no letter are left out.
+
+    Args:
+        text: prose, a note or a turn of a chat.
+        code: read fenced code like the rest; else it is left out.
+    """
+    plain = text if code else mask_code(text)
+    pieces = (plain[start:end] for start, end in sentence_spans(plain))
+    return [_clean(piece) for piece in pieces if any(map(str.isalpha, piece)) and not _TABLE_ROW.fullmatch(piece)]
+
+
+def sentence_spans(text: str, start: int = 0, end: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yield where the sentences of `text[start:end]` stand, each with the blanks after it: they tile it."""
+    # What stands in inline code ends no sentence; its backticks stay, as the beginning of a word.
+    plain = _INLINE_CODE.sub(lambda match: f"`{'x' * (len(match[0]) - 2)}`", text[start:end])
+    first = 0
+    while first < len(plain):
+        gap = _PARAGRAPH_END.search(plain, first)
+        last = gap.end() if gap else len(plain)
+        cuts = [first, *_cuts(plain, first, last), last]
+        yield from ((start + low, start + high) for low, high in pairwise(cuts))
+        first = last
+
+
+def _clean(piece: str) -> str:
+    line = " ".join(piece.split())
+    unmarked = line[mark.end() :] if (mark := _LIST_MARK.match(line)) else line
+    return _EMPHASIS.sub(lambda match: match["strong"] or match["weak"], unmarked)
+
+
+def _cuts(text: str, start: int, end: int) -> Iterator[int]:
+    """Yield the places within a paragraph where one sentence ends and another begins."""
+    longest = max(map(len, text[start:end].splitlines()))
+    width = min(_MAX_WRAP_CHARS, max(_MIN_WRAP_CHARS, longest))
+    low = start
+    for match in _BREAK.finditer(text, start, end):
+        if match.end() < end and _is_cut(text, match, low, width):
+            low = match.end()
+            yield low
+
+
+def _is_cut(text: str, match: re.Match[str], low: int, width: int) -> bool:
+    if match["stop"] and _ends_sentence(text, match, low):
+        return True
+    if match["stop"] and "\n" not in match["gap"]:
+        return False
+    at = match.start("gap") if match["stop"] else match.start()
+    return match.lastgroup is None or _is_meant(text, at, match.end(), width)
+
+
+def _ends_sentence(text: str, match: re.Match[str], low: int) -> bool:
+    stop, quoted = match["stop"], match["closed"].strip("*_")
+    following = text[match.end() : match.end() + 4].lstrip(_OPENED)[:1]
+    before = text[max(low, match.start() - _MAX_LOOKED_BACK) : match.start()]
+    if following in _OPERATORS or (following.islower() and (quoted or stop[-1] == "…" or stop.endswith(".."))):
+        return False
+    if stop[0] == "." and (not before or before[-1].isspace()):
+        return False  # A path: `git add .`
+    return stop != "." or bool(quoted) or _may_end(before, following)
+
+
+def _is_meant(text: str, at: int, after: int, width: int) -> bool:
+    """Return whether a line break was meant: it parts items, or came where the next word would still have fitted."""
+    line = text.rfind("\n", 0, at) + 1
+    if _MARKED.match(text, text.index("\n", at) + 1) or _STANDS_ALONE.match(text, line):
+        return True
+    length = at - line
+    word = len(text[after : after + _MAX_WRAP_CHARS].split(None, 1)[0])
+    return length > _MAX_WRAP_CHARS or length + 1 + word <= width
+
+
+def _may_end(before: str, following: str) -> bool:
+    """Return whether a full stop between these ends a sentence: it doesn't after an abbreviation or a list's number."""
+    word = before.split()[-1].lstrip(_OPENED)
+    lower = word.lower()
+    if lower in word_set("sentences.abbreviations") or (before.strip() == word and word.isdigit() and len(word) <= 3):
+        return False
+    if lower in word_set("sentences.abbreviations_before_numbers"):
+        return not following.isdigit()
+    if lower in word_set("sentences.abbreviations_at_ends"):
+        return not following.islower()
+    if len(word) == 1 and word.isalpha() and lower not in word_set("sentences.one_letter_words"):
+        return word.islower() and not following.islower()
+    return True

@@ -1,0 +1,62 @@
+"""Tables of words by language: `data/en.toml` is English, `data/ru.toml` Russian; another file is another language.
+
+A table is a list of words and phrases, or one string of words. Phrases may hold the syntax of regular expressions where
+the reader of the table makes a pattern of it.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+_FOLDER: Final = Path(__file__).parent / "data"
+
+
+@functools.cache
+def read_languages() -> Mapping[str, Mapping[str, Any]]:
+    """Return the tables of every language by its two-letter code."""
+    return {path.stem: tomllib.loads(path.read_text(encoding="utf-8")) for path in sorted(_FOLDER.glob("??.toml"))}
+
+
+@functools.cache
+def read_table(name: str) -> tuple[Any, ...]:
+    """Return what a table holds in all languages, in order.
+
+    Args:
+        name: as in `sentences.abbreviations`; a language that lacks it adds nothing.
+    """
+    return tuple(entry for tables in read_languages().values() for entry in _find_entries(tables, name))
+
+
+@functools.cache
+def word_set(table: str) -> frozenset[str]:
+    """Return a table's words in all languages, to look words up in."""
+    return frozenset(read_table(table))
+
+
+@functools.cache
+def alternatives(table: str) -> str:
+    """Return a table's phrases in all languages as one group of a regular expression."""
+    return f"(?:{'|'.join(read_table(table))})"
+
+
+@functools.cache
+def phrase_pattern(table: str, form: str = r"\b@\b") -> re.Pattern[str]:
+    """Return the pattern of a table's phrases, in capitals or not.
+
+    Args:
+        table: its name.
+        form: the pattern, with `@` for the phrases.
+    """
+    return re.compile(form.replace("@", alternatives(table)), re.IGNORECASE)
+
+
+def _find_entries(tables: Mapping[str, Any], name: str) -> list[Any]:
+    found: Any = tables
+    for part in name.split("."):
+        found = found.get(part, {})
+    return found.split() if isinstance(found, str) else list(found)

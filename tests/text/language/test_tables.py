@@ -1,0 +1,84 @@
+"""A language is a file: each has the tables that rules are built from, and nothing in them stands twice."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from hyperloci.lifecycle.payload import Kind
+from hyperloci.text.language.tables import alternatives, phrase_pattern, read_languages, read_table, word_set
+
+MAY_LACK = {
+    "causal.copulas",
+    "causal.degrees",
+    "causal.effect_first_after_comma",
+    "consolidation.request_openers",
+    "goal.doers",
+    "goal.imperatives",
+    "goal.infinitives",
+    "goal.objects",
+    "stop.words",
+}
+"""What a language need not have: its grammar knows no such words, or nobody has made the list yet. `[clauses]` serves
+the contradiction rules, which read only English; `[sections]` names the kinds that titles tell."""
+
+LANGUAGES = sorted(read_languages())
+
+
+def tables_of(language: str) -> dict[str, list[Any]]:
+    """The tables that rules read; `dates` has a schema of its own."""
+    return dict(_walk(read_languages()[language]))
+
+
+def _walk(tables: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, list[Any]]]:
+    for name, value in tables.items():
+        if isinstance(value, dict):
+            if (before, name) != ("", "dates"):
+                yield from _walk(value, f"{before}{name}.")
+        else:
+            yield f"{before}{name}", value.split() if isinstance(value, str) else value
+
+
+def test_english_and_russian_are_there() -> None:
+    assert {"en", "ru"} <= set(LANGUAGES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_language_has_every_table_and_no_other(language: str) -> None:
+    known = {name for each in LANGUAGES for name in tables_of(each)}
+    lacking = {name for name in known - set(tables_of(language)) if not name.startswith(("clauses.", "sections."))}
+    assert lacking <= MAY_LACK <= known
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_table_is_empty_and_no_word_stands_twice(language: str) -> None:
+    for name, words in tables_of(language).items():
+        assert words, name
+        assert len({str(word) for word in words}) == len(words), name
+        assert all(word == word.strip("\t\n") and word for word in words if isinstance(word, str)), name
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_phrase_is_a_pattern_that_wants_at_least_one_letter(language: str) -> None:
+    for name, words in tables_of(language).items():
+        for word in words:
+            for phrase in [word] if isinstance(word, str) else word["patterns"]:
+                assert not re.compile(phrase, re.IGNORECASE).fullmatch("") or name == "goal.doers", (name, phrase)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_cues_have_a_known_kind_a_strength_and_patterns(language: str) -> None:
+    for speaker in ("user", "assistant"):
+        for row in tables_of(language)[f"consolidation.{speaker}"]:
+            assert set(row) == {"kind", "strength", "patterns"} and row["patterns"]
+            assert Kind(row["kind"]) and 0 < row["strength"] <= 1
+
+
+def test_a_table_is_that_of_all_languages() -> None:
+    assert {"because", "потому что"} <= set(read_table("causal.because"))
+    assert {"the", "a"} <= word_set("stop.words")
+    assert phrase_pattern("consolidation.reasons").search("ПОТОМУ так") and re.search(alternatives("causal.if"), "once")
+    assert read_table("no.such") == ()
