@@ -252,13 +252,11 @@ def _make_late() -> None:
         secret_values,
         secret_views,
         section_types,
-        spoken_times,
         steering,
         suspicion,
     )
     from hyperloci.lifecycle import backups
-    from hyperloci.retrieval import intent, times
-    from hyperloci.spaces import temporal
+    from hyperloci.retrieval import intent
     from hyperloci.store import filters
 
     secret_views._splice_pattern()
@@ -283,13 +281,6 @@ def _make_late() -> None:
         if "rules" in table:
             intent._rules(name)
     section_types._type_patterns()
-    spoken_times._phrases()
-    spoken_times._number_of(spoken_times._MONTHS, "декабря")
-    spoken_times._number_of(spoken_times._WEEKDAYS, "воскресенье")
-    spoken_times._name_of(spoken_times._UNITS, "weekend")
-    temporal.moment_of("nothing of the kind")
-    times.find_time("since March", 0)
-    times.find_time("в декабре", 0)
     for glob in GLOBS:
         filters._compile(glob)
     ignore.compile_rules(IGNORED, "", "a test")
