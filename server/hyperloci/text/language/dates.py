@@ -13,7 +13,7 @@ import functools
 import itertools
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -44,6 +44,8 @@ _PERIODS: Final = ("week", "month", "year", "weekend")
 _YEARS: Final = range(1900, 2100)
 _MAX_DIGITS: Final = 6
 _MAX_NUMERAL_WORDS: Final = 3
+_DIGITS: Final = "0"
+"""Stands for any number in digits."""
 
 
 class Form(StrEnum):
@@ -150,7 +152,7 @@ def date_words(language: str) -> DateWords:
         counts=numerals | _counted(table["counts"]),
         vague_counts=_counted(table["vague_counts"]),
         parts_of_day={word: float(hour) for word, hour in _inverted(table["parts_of_day"]).items()},
-        ordinals=tuple(table["ordinals"].split()),
+        ordinals=("", *table["ordinals"].split()),
         clock=frozenset(table["clock"].split()),
         bounds=_inverted(table["bounds"]),
     )
@@ -313,16 +315,14 @@ class DateText:
             at: which word.
             alone: whether a date is expected there, so that a weekday, month or year by itself is one.
         """
-        templates = _templates().get("0" if self.words[at][0].isdigit() else self.words[at], ())
-        best: tuple[int, _Template, dict[str, Any]] | None = None
-        for template in templates:
-            found = template.match(self.words, at) if alone or template.form is not Form.ALONE else None
-            if found is not None and (best is None or found[0] > best[0]):
-                best = (found[0], template, found[1])
-        if best is None or not self._stands_apart(at, best[0]) or ("count" in best[2] and self._in_number(at)):
+        forms = [form for form in _forms_from(self.words[at]) if alone or form[0] is not Form.ALONE]
+        found = [(*match, form) for form, places, parts in forms if (match := _match(places, parts, self.words, at))]
+        if not found:
             return None
-        end, template, parts = best
-        return DateExpression(form=template.form, first=at, end=end, text=self.between(at, end), **parts)
+        end, parts, form = max(found, key=lambda match: match[0])
+        if not self._stands_apart(at, end) or ("count" in parts and self._in_number(at)):
+            return None
+        return DateExpression(form=form, first=at, end=end, text=self.between(at, end), **parts)
 
     def between(self, first: int, end: int) -> str:
         """Return the text of some words, as written."""
@@ -348,144 +348,99 @@ def _number_words() -> frozenset[str]:
     return frozenset(word for language in languages() for word in date_words(language).numerals)
 
 
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """A place in a template: one of some words.
+_Parts = dict[str, Any]
+"""Attributes of a DateExpression that words give."""
 
-    Attributes:
-        words: what may stand here, to the part of the expression and the value that it gives.
-        numbers: parts that digits may give here.
-        ordinals: endings of a day's number.
-        absent: none of the words may stand here, and nothing is read.
-    """
+_Place = tuple[bool, Mapping[str, _Parts]]
+"""Whether some words have to stand or must not stand in a place, and what they say."""
 
-    words: Mapping[str, tuple[str, Any]]
-    numbers: frozenset[str] = frozenset()
-    ordinals: tuple[str, ...] = ()
-    absent: bool = False
+_Template = tuple[Form, tuple[_Place, ...], _Parts]
+"""A form of expressions: its places in order, and what it says whatever stands there."""
 
-    def match(self, words: Sequence[str], at: int) -> tuple[int, dict[str, Any]] | None:
-        """Return where it ends and the parts that it gives; None where it doesn't match."""
-        if self.absent:
-            return None if at < len(words) and words[at] in self.words else (at, {})
-        if at >= len(words):
+
+def _match(places: Iterable[_Place], parts: _Parts, words: Sequence[str], at: int) -> tuple[int, _Parts] | None:
+    """Return the first word after an expression that begins at a word, and its parts; None if none does."""
+    for wanted, known in places:
+        length, said = _match_place(known, words, at)
+        if wanted != bool(length):
             return None
-        if words[at][0].isdigit():
-            parts = self._number(words[at])
-            return None if parts is None else (at + 1, parts)
-        for length in range(min(_MAX_NUMERAL_WORDS, len(words) - at) if "count" in self.numbers else 1, 0, -1):
-            found = self.words.get(" ".join(words[at : at + length]))
-            if found is not None:
-                return at + length, _parts(*found)
-        return None
-
-    def _number(self, word: str) -> dict[str, Any] | None:
-        if "iso" in self.numbers and "-" in word:
-            return {"iso": word.upper()}
-        if "day" in self.numbers:
-            ending = next((ending for ending in self.ordinals if word.endswith(ending)), "")
-            word = word.removesuffix(ending)
-        if not (word.isascii() and word.isdigit()):
-            return None
-        if "count" in self.numbers and len(word) <= _MAX_DIGITS:
-            return {"count": int(word)}
-        if "day" in self.numbers and len(word) <= 2:
-            return {"day": int(word)}
-        return {"year": int(word)} if "year" in self.numbers and len(word) == 4 and int(word) in _YEARS else None
+        at, parts = (at + length, parts | said) if wanted else (at, parts)
+    return at, parts
 
 
-def _parts(name: str, value: Any) -> dict[str, Any]:
-    if name == "vague_count":
-        return {"count": value, "vague": True}
-    return {name: value} if name else {}
+def _match_place(known: Mapping[str, _Parts], words: Sequence[str], at: int) -> tuple[int, _Parts]:
+    """Return how many words stand in a place, the most that can, and what they say; none if others do."""
+    if at >= len(words):
+        return 0, {}
+    if _DIGITS not in known:
+        said = known.get(words[at])
+        return (0, {}) if said is None else (1, said)
+    if words[at].isdecimal() and len(words[at]) <= _MAX_DIGITS:
+        return 1, {"count": int(words[at])}
+    lengths = range(min(_MAX_NUMERAL_WORDS, len(words) - at), 0, -1)
+    return next(((n, known[text]) for n in lengths if (text := " ".join(words[at : at + n])) in known), (0, {}))
 
 
-@dataclass(frozen=True, slots=True)
-class _Template:
-    """A form of expressions: its places in order, and what it says whatever stands there."""
-
-    form: Form
-    slots: tuple[_Slot, ...]
-    parts: Mapping[str, Any]
-
-    def match(self, words: Sequence[str], at: int) -> tuple[int, dict[str, Any]] | None:
-        """Return the first word after an expression that begins at a word, and its parts; None if none does."""
-        parts = dict(self.parts)
-        for slot in self.slots:
-            found = slot.match(words, at)
-            if found is None:
-                return None
-            at = found[0]
-            parts |= found[1]
-        return at, parts
+def _forms_from(word: str) -> Sequence[_Template]:
+    """Return the templates of expressions that may begin with a word."""
+    known = _templates().get(word, ())
+    if not word[0].isdecimal():
+        return known
+    iso: _Template = (Form.NAMED, ((True, {word: {"iso": word.upper()}}),), {})
+    return [iso] if "-" in word else [*known, *_templates()[_DIGITS]]
 
 
 @functools.cache
 def _templates() -> Mapping[str, Sequence[_Template]]:
-    """Return the templates of all languages by the word that they begin with, `0` for digits."""
+    """Return the templates of all languages by the word that they begin with."""
     found: dict[str, list[_Template]] = {}
-    for template in itertools.chain([_ISO], *map(_language_templates, languages())):
-        first = template.slots[0]
-        for word in {word.split()[0] for word in first.words} | ({"0"} if first.numbers else set()):
+    for template in itertools.chain(*map(_language_templates, languages())):
+        for word in {words.split()[0] for words in template[1][0][1]}:
             found.setdefault(word, []).append(template)
     return found
 
 
-_ISO: Final = _Template(Form.NAMED, (_Slot({}, frozenset({"iso"})),), {})
-
-
 def _language_templates(language: str) -> Iterator[_Template]:
     table = _table(_DATA / f"{language}.toml")["dates"]
-    slots = _Slots(date_words(language))
-    for days, texts in table["days"].items():
-        yield from slots.expand(Form.DAY, texts, {"count": int(days)})
-    for form, texts in table["forms"].items():
-        yield from slots.expand(Form(form), texts, {})
-    yield from slots.expand(Form.ALONE, ("{weekday}", "{month} {year}?", "{year}"), {})
+    known = _known_words(date_words(language))
+    texts = [(Form.DAY, {"count": int(days)}, text) for days, several in table["days"].items() for text in several]
+    texts += [(Form(form), {}, text) for form, several in table["forms"].items() for text in several]
+    texts += [(Form.ALONE, {}, text) for text in ("{weekday}", "{month} {year}?", "{year}")]
+    for form, parts, text in texts:
+        choices = [((place[:-1],), ()) if place.endswith("?") else ((place,),) for place in text.split()]
+        for places in itertools.product(*choices):
+            yield form, tuple(_place(known, place) for place in itertools.chain(*places)), parts
 
 
-class _Slots:
-    """The places of a language's templates, each made once."""
-
-    def __init__(self, words: DateWords) -> None:
-        units = {word: unit for word, unit in words.units.items() if UNIT_SECONDS.get(unit, 0) >= 1}
-        periods = {word: unit for word, unit in words.units.items() if unit in _PERIODS}
-        self._ordinals = words.ordinals
-        self._known: dict[str, _Slot] = {}
-        self._tables = {
-            "{weekday}": _part("weekday", words.weekdays),
-            "{short_weekday}": _part("weekday", words.short_weekdays),
-            "{month}": _part("month", words.months),
-            "{unit}": _part("unit", units),
-            "{period}": _part("unit", periods),
-            "{count}": _part("count", words.counts) | _part("vague_count", words.vague_counts),
-            "{day}": {},
-            "{year}": {},
-        }
-
-    def expand(self, form: Form, texts: Sequence[str], parts: Mapping[str, Any]) -> Iterator[_Template]:
-        """Yield a template for each choice of optional places."""
-        for text in texts:
-            choices = [((place[:-1],), ()) if place.endswith("?") else ((place,),) for place in text.split()]
-            for chosen in itertools.product(*choices):
-                yield _Template(form, tuple(self._slot(place) for place in itertools.chain(*chosen)), parts)
-
-    def _slot(self, place: str) -> _Slot:
-        if place not in self._known:
-            self._known[place] = self._make(place)
-        return self._known[place]
-
-    def _make(self, place: str) -> _Slot:
-        names = place.removeprefix("!").split("|")
-        words: dict[str, tuple[str, Any]] = {}
-        for name in names:
-            words |= self._tables[name] if name.startswith("{") else {name: ("", None)}
-        numbers = frozenset(name.strip("{}") for name in names if name in ("{count}", "{day}", "{year}"))
-        return _Slot(words, numbers, self._ordinals, place.startswith("!"))
+def _place(known: Mapping[str, Mapping[str, _Parts]], text: str) -> _Place:
+    names = text.removeprefix("!").split("|")
+    if len(names) == 1 and names[0] in known:
+        return True, known[names[0]]
+    return not text.startswith("!"), {
+        word: said for name in names for word, said in known.get(name, {name: {}}).items()
+    }
 
 
-def _part(name: str, table: Mapping[str, Any]) -> dict[str, tuple[str, Any]]:
-    return {word: (name, value) for word, value in table.items()}
+def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
+    """Return what stands for each name in braces, and what it says."""
+    days = {f"{day:{width}}{ending}": day for day in range(1, 32) for width in ("", "02") for ending in words.ordinals}
+    units = {word: unit for word, unit in words.units.items() if UNIT_SECONDS.get(unit, 0) >= 1}
+    periods = {word: unit for word, unit in words.units.items() if unit in _PERIODS}
+    vague = {word: {"count": count, "vague": True} for word, count in words.vague_counts.items()}
+    return {
+        "{weekday}": _saying("weekday", words.weekdays),
+        "{short_weekday}": _saying("weekday", words.short_weekdays),
+        "{month}": _saying("month", words.months),
+        "{unit}": _saying("unit", units),
+        "{period}": _saying("unit", periods),
+        "{count}": _saying("count", words.counts) | vague | {_DIGITS: {"count": 0}},
+        "{day}": _saying("day", days),
+        "{year}": _saying("year", {str(year): year for year in _YEARS}),
+    }
+
+
+def _saying(name: str, table: Mapping[str, Any]) -> dict[str, _Parts]:
+    return {word: {name: value} for word, value in table.items()}
 
 
 # -- times of day -----------------------------------------------------------------------------------------------------
