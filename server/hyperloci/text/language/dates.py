@@ -129,7 +129,7 @@ class DateWords:
 @functools.cache
 def languages() -> tuple[str, ...]:
     """Return the languages that have a file, by their code."""
-    return tuple(sorted(path.stem for path in _DATA.glob("*.toml") if "dates" in _table(path)))
+    return tuple(sorted(path.stem for path in _DATA.glob("??.toml") if "dates" in _table(path)))
 
 
 @functools.cache
