@@ -252,14 +252,13 @@ def _make_late() -> None:
         secret_values,
         secret_views,
         section_types,
-        spoken_times,
         steering,
         suspicion,
     )
     from hyperloci.lifecycle import backups, cues, sentences
     from hyperloci.lifecycle.pyramid import ranking
-    from hyperloci.retrieval import intent, times
-    from hyperloci.spaces import causal, goal, references, temporal
+    from hyperloci.retrieval import intent
+    from hyperloci.spaces import causal, goal, references
     from hyperloci.store import filters
     from hyperloci.text.language.tables import phrase_pattern
 
@@ -307,13 +306,6 @@ def _make_late() -> None:
         phrase_pattern(table)
     causal._is_bare("nothing")
     goal.of_text("Nothing of the kind.", "none here")
-    spoken_times._phrases()
-    spoken_times._number_of(spoken_times._MONTHS, "декабря")
-    spoken_times._number_of(spoken_times._WEEKDAYS, "воскресенье")
-    spoken_times._name_of(spoken_times._UNITS, "weekend")
-    temporal.moment_of("nothing of the kind")
-    times.find_time("since March", 0)
-    times.find_time("в декабре", 0)
     for glob in GLOBS:
         filters._compile(glob)
     ignore.compile_rules(IGNORED, "", "a test")

@@ -144,7 +144,7 @@ class Memory:
             content_type: which kind to look among (`retrieval.where.CONTENT_TYPES`).
             profile: from which side to look (`retrieval.scoring.PROFILES`).
             limit: 1..50.
-            after, before: time bounds as `clock.parse_when` reads them.
+            after, before: time bounds as `retrieval.times.parse_when` reads them.
             entity_name: only memories that mention this entity.
             where: further conditions (`retrieval.where.WHERE_KEYS`).
             explain: give each hit's scores by space.

@@ -88,6 +88,11 @@ def test_a_time_named_in_passing_makes_a_general_question_temporal() -> None:
 
 
 @pytest.mark.req("B.08")
+@pytest.mark.parametrize("query", ["what do we do next week?", "plans for tomorrow", "что будет через две недели"])
+def test_a_time_in_the_future_bounds_nothing_as_nothing_is_stored_of_it(query: str) -> None:
+    assert routed(query).bounds is None
+
+
 def test_simple_and_complex_questions_have_the_sizes_of_the_document() -> None:
     simple, complex_ = routed("retry policy"), routed("compare redis and memcached")
     assert (simple.depth, simple.limit, simple.tokens) == (2, 5, 1_000)

@@ -18,7 +18,6 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
-from hyperloci.ingest.spoken_times import SpokenTime
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.edge import Member
 from hyperloci.model.kinds import NodeType, Role, Tier
@@ -101,7 +100,7 @@ def fill(store: Store) -> None:
         store.nodes.delete_node(gone.id, now=NOW + 2, reason="wrong")
         turn = add(store, "said", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key, seq=1)
         store.chunks.create(Level.MICRO, session.key, [turn], [2], now=NOW)
-        store.turns.note_times(turn.key, [SpokenTime(1, 2, "yesterday")])
+        store.turns.note_times(turn.key, [(1, 2, "yesterday")])
         for _ in range(2):
             store.log.add("seen", [fact.id, code.id], now=NOW)
 

@@ -87,13 +87,6 @@ speak talk
 kid child children
 """
 
-NUMBER_WORDS: Final[dict[str, int]] = {
-    name: value
-    for value, name in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
-    )
-} | {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "hundred": 100, "thousand": 1_000}
-
 FUNCTION_WORDS: Final = frozenset(
     """cannot can't don't doesn't didn't isn't aren't wasn't weren't won't wouldn't shouldn't couldn't haven't hasn't
     hadn't mustn't needn't never nobody nothing none neither nor without instead avoid avoids avoided avoiding must

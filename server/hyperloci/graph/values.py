@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.graph import alternatives, lexicon
+from hyperloci.graph import alternatives
 from hyperloci.graph.words import Word
+from hyperloci.text.language.dates import UNIT_SECONDS, DateWords, clock_minutes, date_words
 
-_UNITS: Final[dict[str, tuple[str, float]]] = {
+_MEASURES: Final[dict[str, tuple[str, float]]] = {
     name: (dimension, factor)
     for dimension, factor, names in (
-        ("time", 1e-9, "ns nanosecond nanoseconds"),
-        ("time", 1e-6, "us µs microsecond microseconds"),
-        ("time", 1e-3, "ms msec millisecond milliseconds"),
-        ("time", 1.0, "s sec secs second seconds"),
-        ("time", 60.0, "min mins minute minutes"),
-        ("time", 3_600.0, "h hr hrs hour hours"),
-        ("time", 86_400.0, "d day days"),
-        ("time", 604_800.0, "week weeks wk"),
-        ("time", 2_629_800.0, "month months"),
-        ("time", 31_557_600.0, "year years yr"),
         ("size", 1.0, "byte bytes"),
         ("size", 1e3, "kb kilobyte kilobytes"),
         ("size", 1e6, "mb megabyte megabytes"),
@@ -39,7 +31,7 @@ _UNITS: Final[dict[str, tuple[str, float]]] = {
     )
     for name in names.split()
 }
-"""Unit to its dimension and its size in the dimension's base unit."""
+"""Unit (of anything but time) to its dimension and its size in the dimension's base unit."""
 
 TOLERANCE: Final = 0.005
 """Quantities this near each other (relative) are the same."""
@@ -47,32 +39,6 @@ TOLERANCE: Final = 0.005
 BINARY_SLACK: Final = 0.08
 """KB and GB are written for powers of 1,000 and of 1,024: up to 7.4 % apart at GB, the same size is meant."""
 
-_MONTHS: Final = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan",
-            "february feb",
-            "march mar",
-            "april apr",
-            "may",
-            "june jun",
-            "july jul",
-            "august aug",
-            "september sep sept",
-            "october oct",
-            "november nov",
-            "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}
-_WEEKDAYS: Final = {
-    name + plural: name
-    for name in ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-    for plural in ("", "s")
-}
 _LABEL_HEADS: Final = frozenset(
     """issue pr ticket chapter sprint step phase page section figur line milestone level task bug item row column rule
     lesson part stage iter""".split()  # noqa: SIM905
@@ -86,12 +52,21 @@ _ASSIGNERS: Final = frozenset("is are was were be = : to of at as equals by".spl
 _QUANTITY: Final = re.compile(r"^\$?([0-9]+(?:,[0-9]{3})*(?:\.[0-9]+)?)\s*(%|[a-zµ]+)?(?:/([a-z]+))?$")
 _VERSION: Final = re.compile(r"^v?([0-9]+(?:\.[0-9]+)+)$")
 _ISO_DATE: Final = re.compile(r"^([0-9]{4})[-/]([0-9]{1,2})[-/]([0-9]{1,2})$")
-_CLOCK: Final = re.compile(r"^([0-9]{1,2}):([0-9]{2})(am|pm)?$")
 _PATH: Final = re.compile(r"^(?:~?/|\.{1,2}/)[\w.@/-]+$|^[\w.@-]+(?:/[\w.@-]+){2,}$|^[\w@-]+/[\w@-]+\.\w+$")
 _HOST: Final = re.compile(r"^[a-z][\w-]*(?:\.[\w-]+)+$", re.IGNORECASE)
-_HALF_DAY_HOURS: Final = 12
 _MAX_COUNTED_WORDS: Final = 3
 """`12 conditional probability problems`: a longer run of words is no noun phrase any more."""
+
+
+@functools.cache
+def _date_words() -> DateWords:
+    return date_words("en")
+
+
+@functools.cache
+def _units() -> Mapping[str, tuple[str, float]]:
+    times = {word: ("time", UNIT_SECONDS[unit]) for word, unit in _date_words().units.items() if unit in UNIT_SECONDS}
+    return _MEASURES | times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,10 +129,10 @@ def _value_at(words: Sequence[Word], at: int) -> Value | None:
     word = words[at]
     if word.numeric:
         return _dated(words, at) or _clock(words, at) or _quantity(words, at) or _numbered(words, at)
-    if word.lower in _MONTHS:
+    if word.lower in _date_words().months:
         return _month_day(words, at)
-    if word.lower in _WEEKDAYS:
-        return _named(words, at, 1, "weekday", _WEEKDAYS[word.lower])
+    if word.lower in _date_words().weekdays or word.lower in _date_words().plural_weekdays:
+        return _named(words, at, 1, "weekday", word.lower.removesuffix("s"))
     if word.lower[0] == "v" and _VERSION.match(word.lower):
         return _version(words, at, word.lower[1:])
     return _member(words, at) or _place(words, at)
@@ -180,7 +155,7 @@ def _dated(words: Sequence[Word], at: int) -> Value | None:
     iso = _ISO_DATE.match(words[at].lower)
     if iso:
         return _named(words, at, 1, "date", f"{int(iso[1]):04}-{int(iso[2]):02}-{int(iso[3]):02}")
-    month = _MONTHS.get(_lower(words, at + 1))
+    month = _date_words().months.get(_lower(words, at + 1))
     if month and _is_number(words[at].lower):
         year = _lower(words, at + 2)
         known = len(year) == 4 and _is_number(year)
@@ -198,37 +173,42 @@ def _month_day(words: Sequence[Word], at: int) -> Value | None:
     known = len(year) == 4 and _is_number(year)
     length = 3 + comma if known else 2
     return _named(
-        words, at, length, "date", f"{year if known else '0000'}-{_MONTHS[words[at].lower]:02}-{int(day[1]):02}"
+        words,
+        at,
+        length,
+        "date",
+        f"{year if known else '0000'}-{_date_words().months[words[at].lower]:02}-{int(day[1]):02}",
     )
 
 
 def _clock(words: Sequence[Word], at: int) -> Value | None:
     after = _lower(words, at + 1)
     half = after if after in ("am", "pm") else ""
-    match = _CLOCK.match(words[at].lower) or re.match(r"^([0-9]{1,2})()(am|pm)$", words[at].lower + half)
-    if not match:
-        return None
-    half_day = match[3] or half
-    hour = int(match[1]) % _HALF_DAY_HOURS + (_HALF_DAY_HOURS if half_day == "pm" else 0) if half_day else int(match[1])
-    return _named(words, at, 2 if half else 1, "clock", f"{hour:02}:{int(match[2] or 0):02}")
+    minutes = clock_minutes(words[at].lower + half)
+    return (
+        None
+        if minutes is None
+        else _named(words, at, 2 if half else 1, "clock", f"{minutes // 60:02}:{minutes % 60:02}")
+    )
 
 
 def _quantity(words: Sequence[Word], at: int) -> Value | None:
     """Return a number with a unit, the number of a name (`sprint 4`), or a number of things."""
     lower = words[at].lower
     match = _QUANTITY.match(lower)
-    if lower in lexicon.NUMBER_WORDS:
-        amount, unit, rate = float(lexicon.NUMBER_WORDS[lower]), None, None
+    if lower in _date_words().numerals:
+        amount, unit, rate = float(_date_words().numerals[lower]), None, None
     elif match:
         amount, unit, rate = float(match[1].replace(",", "")), match[2], match[3]
     else:
         return None
     end = at + 1
-    if unit is None and _lower(words, end).split("/")[0] in _UNITS:
+    if unit is None and _lower(words, end).split("/")[0] in _units():
         unit, _, rate = _lower(words, end).partition("/")
         end += 1
-    if unit in _UNITS:
-        dimension, factor = _UNITS[unit]
+    known = _units().get(unit or "")
+    if known is not None:
+        dimension, factor = known
         return _rated(words, at, end, dimension, amount * factor, rate)
     return None if unit or lower == "one" else _of_name(words, at, lower, amount) or _count(words, at, amount)
 
@@ -250,10 +230,10 @@ def _of_name(words: Sequence[Word], at: int, lower: str, amount: float) -> Value
 
 def _rated(words: Sequence[Word], at: int, end: int, kind: str, amount: float, rate: str | None) -> Value:
     """Return a quantity, per unit of time where it says so."""
-    if not rate and _lower(words, end) in ("per", "a", "each", "every") and _lower(words, end + 1) in _UNITS:
+    if not rate and _lower(words, end) in ("per", "a", "each", "every") and _lower(words, end + 1) in _units():
         rate = _lower(words, end + 1)
         end += 2
-    per = _UNITS.get(rate or "")
+    per = _units().get(rate or "")
     if per is not None and per[0] == "time":
         kind, amount = f"{kind} per time", amount / per[1]
     text = " ".join(word.text for word in words[at:end])

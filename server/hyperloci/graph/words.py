@@ -9,6 +9,7 @@ from typing import Final
 
 from hyperloci.graph import lexicon
 from hyperloci.store import analysis
+from hyperloci.text.language.dates import date_words
 from hyperloci.text.language.sentences import split_sentences
 
 MAX_CHARS: Final = 8_000
@@ -74,7 +75,7 @@ def word(text: str) -> Word:
     """Analyse one word."""
     lower = text.lower()
     stem = stem_of(lower)
-    numeric = bool(_NUMERIC.match(text)) or lower in lexicon.NUMBER_WORDS
+    numeric = bool(_NUMERIC.match(text)) or lower in date_words("en").numerals
     function = lower in analysis.stop_words() or lower in lexicon.FUNCTION_WORDS or not text[-1].isalnum()
     return Word(
         text=text,

@@ -7,7 +7,7 @@ it an id of its own; the text joins them, so that it is stored once, whichever c
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
@@ -113,7 +113,7 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         session_key=session.key,
     )
     if saying.kind is TurnKind.TEXT:
-        episodes.note_times(node.key, spoken_times(prepared.text, saying.at))
+        episodes.note_times(node.key, map(astuple, spoken_times(prepared.text, saying.at)))
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link("follows", node.key, [previous.key], now=now)
     return node

@@ -100,7 +100,7 @@ def route(query: str, intent: Intent, now: int | None = None) -> Route:
         now: the time in milliseconds, which expressions like `yesterday` are counted from; None looks for none.
     """
     level = effort(query)
-    bounds = None if now is None else find_time(query, now)
+    bounds = None if now is None else _past(find_time(query, now), now)
     strategy = _STRATEGIES[intent]
     dated = strategy is Strategy.HYBRID and bounds is not None
     if dated or (strategy is not Strategy.CAUSAL and _BESIDE.search(query)):
@@ -117,6 +117,11 @@ def route(query: str, intent: Intent, now: int | None = None) -> Route:
         order=Order.TIME if intent is Intent.WHEN else Order.SCORE,
         **_sizes(level),
     )
+
+
+def _past(bounds: Bounds | None, now: int) -> Bounds | None:
+    """Return bounds that something can lie in; None for the future, of which nothing is stored."""
+    return None if bounds is None or (bounds.after is not None and bounds.after > now) else bounds
 
 
 _STRATEGIES: Final = {

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
-from hyperloci.clock import parse_when
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
 from hyperloci.model.search import Where
+from hyperloci.retrieval.times import parse_when
 
 CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
     "any": {},

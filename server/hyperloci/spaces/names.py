@@ -6,6 +6,7 @@ programmer knows are resolved here; those of a project are the store's.
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from typing import Final
 
 from hyperloci.spaces.abbreviations import ABBREVIATIONS
 from hyperloci.spaces.space import MAX_CHARS
+from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.fences import mask_code
 
 MAX_NAME_CHARS: Final = 80
@@ -124,12 +126,16 @@ _CAPITAL: Final = re.compile(r"[A-ZА-ЯЁ][\w+#]*[a-zа-яё0-9+#]")
 _BEGINS: Final = re.compile(r"(?:^|[.!?:\n]|[-*#>] |\d[.)] )[\s\"'(*_#>-]{0,12}$")
 _VERSION: Final = re.compile(r"^v?\d[\d.]*$", re.IGNORECASE)
 _PLAIN: Final = frozenset(
-    """i i'm i'll i've i'd ok okay yes no todo fixme note warning error true false none null monday tuesday
-    wednesday thursday friday saturday sunday january february march april may june july august september
-    october november december the this that these those we you they he she it if when while for from with and or
-    but not a an is are was were as at by in of on to do don't use using all any how why what where who which
-    then there here also only new old first second next last""".split()  # noqa: SIM905 - a list of literals reads worse
+    """i i'm i'll i've i'd ok okay yes no todo fixme note warning error true false none null the this that
+    these those we you they he she it if when while for from with and or but not a an is are was were as at by in of
+    on to do don't use using all any how why what where who which then there here also only
+    new old first second next last""".split()  # noqa: SIM905 - a list of literals reads worse
 )
+
+
+@functools.cache
+def _plain_words() -> frozenset[str]:
+    return _PLAIN.union(*(date_words(language).names for language in languages()))
 
 
 def in_text(text: str) -> list[str]:
@@ -204,7 +210,7 @@ def _spelt(text: str) -> list[tuple[int, str]]:
 
 
 def _kind(word: str, begins: bool) -> str:
-    if not 2 <= len(word) <= MAX_NAME_CHARS or word.lower() in _PLAIN or _VERSION.match(word):
+    if not 2 <= len(word) <= MAX_NAME_CHARS or word.lower() in _plain_words() or _VERSION.match(word):
         return ""
     if _FILE.fullmatch(word) or _CAMEL.search(word) or _ACRONYM.fullmatch(word) or "_" in word.strip("_"):
         return "spelt"

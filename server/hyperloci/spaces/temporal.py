@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.store.bits import FloatArray
+from hyperloci.text.language.dates import clock_minutes, date_words, languages
 
 MS_PER_HOUR: Final = MS_PER_DAY // 24
 
@@ -56,45 +57,27 @@ class Moment:
     weekday: int | None = None
 
 
-_PARTS_OF_DAY: Final = (
-    (r"(?:in the |this )?mornings?|утр\w+", 9.0),
-    (r"(?:at )?(?:noon|midday|lunch(?:time)?)|обед\w*|полдень", 12.5),
-    (r"(?:in the |this )?afternoons?|дн[её]м", 15.0),
-    (r"(?:in the |this )?evenings?|вечер\w*", 19.5),
-    (r"(?:at |to)?nights?|midnight|ноч\w+|полноч\w+", 23.5),
-)
-_WEEKDAYS: Final = (
-    r"mondays?|понедельник\w*",
-    r"tuesdays?|вторник\w*",
-    r"wednesdays?|сред[уаы]\b",
-    r"thursdays?|четверг\w*",
-    r"fridays?|пятниц\w*",
-    r"saturdays?|суббот\w*",
-    r"sundays?|воскресень\w*",
-)
-_CLOCK: Final = re.compile(r"\b(?:at|around|about|в|около)\s+(\d{1,2})(?::(\d{2}))?\s*(am|pm)?\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w+")
+_CLOCK: Final = re.compile(r"\s+(\d{1,2}(?::\d{2})?\s*(?:am|pm)?)\b", re.IGNORECASE)
+_LAST_HOUR: Final = 24
 
 
 def moment_of(text: str) -> Moment | None:
     """Return the time of day or day of the week that a question names (`on Friday evening`), or None."""
-    hour = _clock_hour(text)
-    if hour is None:
-        hour = next((value for words, value in _PARTS_OF_DAY if _has(words, text)), None)
-    weekday = next((day for day, words in enumerate(_WEEKDAYS) if _has(words, text)), None)
-    return None if hour is None and weekday is None else Moment(hour, weekday)
+    tables = [date_words(language) for language in languages()]
+    words = [(match[0].lower(), match.end()) for match in _WORD.finditer(text)]
+    hours = [table.parts_of_day[word] for table in tables for word, _ in words if word in table.parts_of_day]
+    names = [table.weekdays | table.plural_weekdays for table in tables]
+    weekdays = [name[word] for name in names for word, _ in words if word in name]
+    clocks = (_clock_hour(text, end) for word, end in words if any(word in table.clock for table in tables))
+    hour = next((hour for hour in clocks if hour is not None), min(hours, default=None))
+    return None if hour is None and not weekdays else Moment(hour, min(weekdays, default=None))
 
 
-def _has(words: str, text: str) -> bool:
-    return re.search(rf"\b(?:{words})\b", text, re.IGNORECASE) is not None
-
-
-def _clock_hour(text: str) -> float | None:
-    match = _CLOCK.search(text)
-    # A bare number is as often a count: `at 3 of 5 places`.
-    if match is None or not (match[2] or match[3]) or int(match[1]) > 24:
-        return None
-    hour = int(match[1]) % 12 if match[3] else int(match[1])
-    return hour + (12 if (match[3] or "").lower() == "pm" else 0) + int(match[2] or 0) / 60
+def _clock_hour(text: str, at: int) -> float | None:
+    match = _CLOCK.match(text, at)
+    minutes = None if match is None else clock_minutes(match[1])
+    return None if minutes is None or minutes >= (_LAST_HOUR + 1) * 60 else minutes / 60
 
 
 def periodic(times: NDArray[np.int64], moment: Moment, *, utc_offset_ms: int = 0) -> FloatArray:

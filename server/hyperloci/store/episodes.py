@@ -6,7 +6,7 @@ import json
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
@@ -18,25 +18,6 @@ _TWINS: Final = (
     " FROM nodes n WHERE n.content_hash = ? AND n.scope_key = ? AND n.type = 'experience'"
     " AND n.subtype IN ('episode', 'action') ORDER BY n.key"
 )
-
-
-class Spoken(Protocol):
-    """A span of time and the words for it, as `ingest.spoken_times` finds them."""
-
-    @property
-    def since(self) -> int:
-        """Its beginning, in milliseconds."""
-        ...
-
-    @property
-    def until(self) -> int:
-        """The first millisecond after it."""
-        ...
-
-    @property
-    def phrase(self) -> str:
-        """What was said."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,11 +90,11 @@ class Episodes:
             "UPDATE nodes SET metadata = json_patch(metadata, ?) WHERE key = ?", (json.dumps(known), key)
         )
 
-    def note_times(self, key: NodeKey, times: Iterable[Spoken]) -> None:
-        """Store the days that a turn speaks of."""
+    def note_times(self, key: NodeKey, times: Iterable[tuple[int, int, str]]) -> None:
+        """Store since, until and words of the days that a turn speaks of, as `times` returns them."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO spoken_times(node_key, since, until, phrase) VALUES (?, ?, ?, ?)",
-            [(key, time.since, time.until, time.phrase) for time in times],
+            [(key, *time) for time in times],
         )
 
     def times(self, keys: Iterable[int]) -> dict[NodeKey, list[tuple[int, int, str]]]:

@@ -1,1 +1,1 @@
-"""Text before it is stored or compared: its language."""
+"""Text as people write it: what a passage says, in which language, and how it divides."""

@@ -1,1 +1,1 @@
-"""What the program knows of natural languages: sentences, fenced code and tables of words."""
+"""Natural language: one reader for each thing a sentence may hold. A language is a file of words in `data/`."""

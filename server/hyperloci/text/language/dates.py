@@ -1,0 +1,454 @@
+"""Expressions of dates and times in a text: `yesterday`, `three weeks ago`, `last March`, `2026-01-31`, `в пятницу`.
+
+One grammar for every reader (`ingest.spoken_times` for turns, `retrieval.times` for questions and arguments,
+`spaces.temporal` for times of day, `graph.values` for what is compared). Its words and forms are data: `[dates]` of a
+language's file. What an expression means as calendar days is told here (UTC; weeks begin on Monday); a reader that
+wants other bounds makes them of the expression's parts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import functools
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Final
+
+from hyperloci.text.language.tables import read_languages
+
+_TOKEN: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:[Tt ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})?)?(?!\w)"
+    r"|[^\W_]+|[^\w\s]"
+)
+_CLOCK: Final = re.compile(r"([0-9]{1,2})(?::([0-9]{2}))?\s*(am|pm)?", re.IGNORECASE)
+
+UNIT_SECONDS: Final[Mapping[str, float]] = {
+    "nanosecond": 1e-9,
+    "microsecond": 1e-6,
+    "millisecond": 1e-3,
+    "second": 1.0,
+    "minute": 60.0,
+    "hour": 3_600.0,
+    "day": 86_400.0,
+    "week": 604_800.0,
+    "month": 2_629_800.0,
+    "year": 31_557_600.0,
+}
+"""Months and years are the mean of the calendar's."""
+
+_PERIODS: Final = ("week", "month", "year", "weekend")
+_YEARS: Final = range(1900, 2100)
+_MAX_DIGITS: Final = 6
+_MAX_NUMERAL_WORDS: Final = 3
+_DIGITS: Final = "0"
+"""Stands for any number in digits."""
+
+
+class Form(StrEnum):
+    """How an expression names its time; each is a table or an entry of `[dates.forms]`."""
+
+    DAY = "day"
+    """So many days from today: `yesterday`."""
+    AGO = "ago"
+    AHEAD = "ahead"
+    LATELY = "lately"
+    """The last so many units, up to now."""
+    BEFORE_LAST = "before_last"
+    LAST = "last"
+    THIS = "this"
+    NEXT = "next"
+    NAMED = "named"
+    """A date, weekday, month or year by its name: `on Friday`, `5 March`."""
+    ALONE = "alone"
+    """A weekday, month or year without a word that makes it a date; read only where a caller expects a date."""
+
+
+_STEPS: Final[Mapping[Form, int]] = {
+    Form.DAY: 1,
+    Form.AGO: -1,
+    Form.AHEAD: 1,
+    Form.BEFORE_LAST: -2,
+    Form.LAST: -1,
+    Form.THIS: 0,
+    Form.NEXT: 1,
+}
+
+Days = tuple[dt.date, dt.date]
+"""First day, and the first that is not in it any more."""
+
+
+def unit_days(unit: str) -> int:
+    """Return the whole days of a unit: 30 of a month, 365 of a year, none of an hour."""
+    return int(UNIT_SECONDS[unit] // UNIT_SECONDS["day"])
+
+
+def unit_ms(unit: str) -> int:
+    """Return how long a unit of a second or more is, in milliseconds; from a day on in whole days."""
+    return round(unit_days(unit) * UNIT_SECONDS["day"] or UNIT_SECONDS[unit]) * 1_000
+
+
+# -- words ------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateWords:
+    """One language's words for dates, in lower case.
+
+    Attributes:
+        weekdays, short_weekdays, plural_weekdays: Monday is 0. The plurals are habits, no days.
+        months: January is 1.
+        names: the first of each weekday and month.
+        units: to the names of `UNIT_SECONDS`, and to `weekend`.
+        numerals: numbers in words.
+        counts, vague_counts: what stands for a number in front of a unit, of one word or several; the numerals too.
+        parts_of_day: to their middle, in hours.
+        ordinals: endings of a day's number.
+        clock: what stands before a time of day.
+        bounds: to `since`, `after`, `before`, `by`, `between` or `and`.
+    """
+
+    weekdays: dict[str, int]
+    short_weekdays: Mapping[str, int]
+    plural_weekdays: dict[str, int]
+    months: Mapping[str, int]
+    names: frozenset[str]
+    units: Mapping[str, str]
+    numerals: Mapping[str, int]
+    counts: Mapping[str, int]
+    vague_counts: Mapping[str, int]
+    parts_of_day: Mapping[str, float]
+    ordinals: tuple[str, ...]
+    clock: frozenset[str]
+    bounds: Mapping[str, str]
+
+
+@functools.cache
+def languages() -> tuple[str, ...]:
+    """Return the languages that have a file, by their code."""
+    return tuple(language for language, tables in read_languages().items() if "dates" in tables)
+
+
+@functools.cache
+def date_words(language: str) -> DateWords:
+    """Return a language's words for dates.
+
+    Raises:
+        FileNotFoundError: no such language.
+    """
+    table = read_languages()[language]["dates"]
+    numerals = {word: int(number) for number, words in table["numerals"].items() for word in words.split()}
+    return DateWords(
+        weekdays=_numbered(table["weekdays"]),
+        short_weekdays=_numbered(table["short_weekdays"]),
+        plural_weekdays=_numbered(table["plural_weekdays"]),
+        months=_numbered(table["months"], start=1),
+        names=frozenset(words.split()[0] for words in (*table["weekdays"], *table["months"])),
+        units=_inverted(table["units"]),
+        numerals=numerals,
+        counts=numerals | _counted(table["counts"]),
+        vague_counts=_counted(table["vague_counts"]),
+        parts_of_day={word: float(hour) for word, hour in _inverted(table["parts_of_day"]).items()},
+        ordinals=("", *table["ordinals"].split()),
+        clock=frozenset(table["clock"].split()),
+        bounds=_inverted(table["bounds"]),
+    )
+
+
+def _numbered(names: Sequence[str], start: int = 0) -> dict[str, int]:
+    return {word: number for number, words in enumerate(names, start) for word in words.split()}
+
+
+def _inverted(names: Mapping[str, str]) -> dict[str, str]:
+    return {word: name for name, words in names.items() for word in words.split()}
+
+
+def _counted(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    return {words: int(number) for number, several in names.items() for words in several}
+
+
+# -- expressions ------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateExpression:
+    """An expression of a time in a text.
+
+    Attributes:
+        form: how it names its time.
+        text: as written.
+        first, end: its first word, and the first after it (places in `DateText.words`).
+        count: how many units, or days from today; `vague`: it stands for a word like `few`.
+        unit: a name of `UNIT_SECONDS`, or `weekend`.
+        weekday, month, day, year: what is named, Monday 0, January 1.
+        iso: an ISO 8601 date, or date and time.
+    """
+
+    form: Form
+    text: str = ""
+    first: int = 0
+    end: int = 0
+    count: int = 1
+    vague: bool = False
+    unit: str | None = None
+    weekday: int | None = None
+    month: int | None = None
+    day: int | None = None
+    year: int | None = None
+    iso: str | None = None
+
+    @property
+    def offset(self) -> int:
+        """How many units from the present it lies, ahead of it if positive."""
+        return _STEPS.get(self.form, 0) * self.count
+
+    def days(self, today: dt.date) -> Days:
+        """Return the calendar days that it means on a day; of what has no direction the latest that has begun.
+
+        Raises:
+            ValueError, OverflowError: there is no such day, or it lies outside the years 1 to 9999.
+        """
+        if self.iso is not None:
+            return _whole_day(dt.date.fromisoformat(self.iso[:10]))
+        if self.weekday is not None:
+            return _whole_day(_weekday(self.weekday, _STEPS.get(self.form, -1), today))
+        if self.month is not None and self.day is not None:
+            return _whole_day(self._date(self.month, self.day, today))
+        if self.month is not None:
+            return month_of(dt.date(self.year or self._month_year(self.month, today), self.month, 1))
+        if self.year is not None:
+            return year_of(dt.date(self.year, 1, 1))
+        return self._span(today)
+
+    def _span(self, today: dt.date) -> Days:
+        unit = self.unit or "day"
+        if self.form is not Form.LATELY:
+            return _unit(unit, self.offset, today)
+        if unit == "weekend":
+            return _unit(unit, -1, today)
+        return today - dt.timedelta(self.count * unit_days(unit)), today + dt.timedelta(1)
+
+    def _date(self, month: int, day: int, today: dt.date) -> dt.date:
+        date = dt.date(self.year or today.year, month, day)
+        return dt.date(today.year - 1, month, day) if self.year is None and date > today else date
+
+    def _month_year(self, month: int, today: dt.date) -> int:
+        if self.form is Form.LAST:
+            return today.year - (month >= today.month)
+        if self.form is Form.NEXT:
+            return today.year + (month <= today.month)
+        return today.year - (self.form is not Form.THIS and month > today.month)
+
+
+def month_of(day: dt.date) -> Days:
+    """Return the calendar month that a day is in."""
+    first = day.replace(day=1)
+    return first, (first + dt.timedelta(32)).replace(day=1)
+
+
+def year_of(day: dt.date) -> Days:
+    """Return the calendar year that a day is in."""
+    return dt.date(day.year, 1, 1), dt.date(day.year + 1, 1, 1)
+
+
+def _whole_day(day: dt.date) -> Days:
+    return day, day + dt.timedelta(1)
+
+
+def _unit(unit: str, step: int, today: dt.date) -> Days:
+    """Return the calendar week, weekend, month or year so many from today's; of what is shorter, the day."""
+    if unit == "year":
+        return year_of(today.replace(year=today.year + step, day=1))
+    if unit == "month":
+        months = today.year * 12 + today.month - 1 + step
+        return month_of(dt.date(months // 12, months % 12 + 1, 1))
+    if unit not in _PERIODS:
+        return _whole_day(today + dt.timedelta(int(step * UNIT_SECONDS[unit] / UNIT_SECONDS["day"])))
+    monday = today - dt.timedelta(today.weekday() - 7 * step)
+    if unit == "weekend":
+        # On a Sunday "last weekend" is a week ago, on a Monday it was yesterday: the week before, both times.
+        return monday + dt.timedelta(5), monday + dt.timedelta(7)
+    return monday, monday + dt.timedelta(7)
+
+
+def _weekday(number: int, step: int, today: dt.date) -> dt.date:
+    """Return the last such day before today, the first from today on, or that of the next week."""
+    if step < 0:
+        return today - dt.timedelta((today.weekday() - number - 1) % 7 + 1)
+    if step == 0:
+        return today + dt.timedelta((number - today.weekday()) % 7)
+    return today - dt.timedelta(today.weekday()) + dt.timedelta(7 + number)
+
+
+# -- reading ----------------------------------------------------------------------------------------------------------
+
+
+class DateText:
+    """A text, word by word, and the expressions of time in it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._places = [match.span() for match in _TOKEN.finditer(text)]
+        self.words = [text[start:end].lower().replace("’", "'") for start, end in self._places]
+
+    def find(self) -> Iterator[DateExpression]:
+        """Yield the expressions, in order, none within another."""
+        at = 0
+        while at < len(self.words):
+            found = self.read(at)
+            if found is not None:
+                yield found
+            at = at + 1 if found is None else found.end
+
+    def read(self, at: int, *, alone: bool = False) -> DateExpression | None:
+        """Return the longest expression that begins with a word.
+
+        Args:
+            at: which word.
+            alone: whether a date is expected there, so that a weekday, month or year by itself is one.
+        """
+        forms = [form for form in _forms_from(self.words[at]) if alone or form[0] is not Form.ALONE]
+        found = [(*match, form) for form, places, parts in forms if (match := _match(places, parts, self.words, at))]
+        if not found:
+            return None
+        end, parts, form = max(found, key=lambda match: match[0])
+        if not self._stands_apart(at, end) or ("count" in parts and self._in_number(at)):
+            return None
+        return DateExpression(form=form, first=at, end=end, text=self.between(at, end), **parts)
+
+    def between(self, first: int, end: int) -> str:
+        """Return the text of some words, as written."""
+        return self.text[self._places[first][0] : self._places[end - 1][1]]
+
+    def _stands_apart(self, first: int, end: int) -> bool:
+        """Tell whether words are no part of a longer identifier."""
+        start, stop = self._places[first][0], self._places[end - 1][1]
+        return "_" not in (self.text[start - 1 : start], self.text[stop : stop + 1])
+
+    def _in_number(self, at: int) -> bool:
+        """Tell whether a number goes on from the word before: `twenty five`, `3.5`."""
+        before = self.words[at - 1] if at else ""
+        if before in _number_words():
+            return self.words[at] in _number_words()
+        return (
+            before == "." and at > 1 and self.words[at - 2].isdigit() and self._places[at - 1][1] == self._places[at][0]
+        )
+
+
+@functools.cache
+def _number_words() -> frozenset[str]:
+    return frozenset(word for language in languages() for word in date_words(language).numerals)
+
+
+_Parts = dict[str, Any]
+"""Attributes of a DateExpression that words give."""
+
+_Place = tuple[bool, Mapping[str, _Parts]]
+"""Whether some words have to stand or must not stand in a place, and what they say."""
+
+_Template = tuple[Form, tuple[_Place, ...], _Parts]
+"""A form of expressions: its places in order, and what it says whatever stands there."""
+
+
+def _match(places: Iterable[_Place], parts: _Parts, words: Sequence[str], at: int) -> tuple[int, _Parts] | None:
+    """Return the first word after an expression that begins at a word, and its parts; None if none does."""
+    for wanted, known in places:
+        length, said = _match_place(known, words, at)
+        if wanted != bool(length):
+            return None
+        at, parts = (at + length, parts | said) if wanted else (at, parts)
+    return at, parts
+
+
+def _match_place(known: Mapping[str, _Parts], words: Sequence[str], at: int) -> tuple[int, _Parts]:
+    """Return how many words stand in a place, the most that can, and what they say; none if others do."""
+    if at >= len(words):
+        return 0, {}
+    if _DIGITS not in known:
+        said = known.get(words[at])
+        return (0, {}) if said is None else (1, said)
+    if words[at].isdecimal() and len(words[at]) <= _MAX_DIGITS:
+        return 1, {"count": int(words[at])}
+    lengths = range(min(_MAX_NUMERAL_WORDS, len(words) - at), 0, -1)
+    return next(((n, known[text]) for n in lengths if (text := " ".join(words[at : at + n])) in known), (0, {}))
+
+
+def _forms_from(word: str) -> Sequence[_Template]:
+    """Return the templates of expressions that may begin with a word."""
+    known = _templates().get(word, ())
+    if not word[0].isdecimal():
+        return known
+    iso: _Template = (Form.NAMED, ((True, {word: {"iso": word.upper()}}),), {})
+    return [iso] if "-" in word else [*known, *_templates()[_DIGITS]]
+
+
+@functools.cache
+def _templates() -> Mapping[str, Sequence[_Template]]:
+    """Return the templates of all languages by the word that they begin with."""
+    found: dict[str, list[_Template]] = {}
+    for template in itertools.chain(*map(_language_templates, languages())):
+        for word in {words.split()[0] for words in template[1][0][1]}:
+            found.setdefault(word, []).append(template)
+    return found
+
+
+def _language_templates(language: str) -> Iterator[_Template]:
+    table = read_languages()[language]["dates"]
+    known = _known_words(date_words(language))
+    texts = [(Form.DAY, {"count": int(days)}, text) for days, several in table["days"].items() for text in several]
+    texts += [(Form(form), {}, text) for form, several in table["forms"].items() for text in several]
+    texts += [(Form.ALONE, {}, text) for text in ("{weekday}", "{month} {year}?", "{year}")]
+    for form, parts, text in texts:
+        choices = [((place[:-1],), ()) if place.endswith("?") else ((place,),) for place in text.split()]
+        for places in itertools.product(*choices):
+            yield form, tuple(_place(known, place) for place in itertools.chain(*places)), parts
+
+
+def _place(known: Mapping[str, Mapping[str, _Parts]], text: str) -> _Place:
+    names = text.removeprefix("!").split("|")
+    if len(names) == 1 and names[0] in known:
+        return True, known[names[0]]
+    return not text.startswith("!"), {
+        word: said for name in names for word, said in known.get(name, {name: {}}).items()
+    }
+
+
+def _known_words(words: DateWords) -> Mapping[str, Mapping[str, _Parts]]:
+    """Return what stands for each name in braces, and what it says."""
+    days = {f"{day:{width}}{ending}": day for day in range(1, 32) for width in ("", "02") for ending in words.ordinals}
+    units = {word: unit for word, unit in words.units.items() if UNIT_SECONDS.get(unit, 0) >= 1}
+    periods = {word: unit for word, unit in words.units.items() if unit in _PERIODS}
+    vague = {word: {"count": count, "vague": True} for word, count in words.vague_counts.items()}
+    return {
+        "{weekday}": _saying("weekday", words.weekdays),
+        "{short_weekday}": _saying("weekday", words.short_weekdays),
+        "{month}": _saying("month", words.months),
+        "{unit}": _saying("unit", units),
+        "{period}": _saying("unit", periods),
+        "{count}": _saying("count", words.counts) | vague | {_DIGITS: {"count": 0}},
+        "{day}": _saying("day", days),
+        "{year}": _saying("year", {str(year): year for year in _YEARS}),
+    }
+
+
+def _saying(name: str, table: Mapping[str, Any]) -> dict[str, _Parts]:
+    return {word: {name: value} for word, value in table.items()}
+
+
+# -- times of day -----------------------------------------------------------------------------------------------------
+
+
+def clock_minutes(text: str) -> int | None:
+    """Return the minutes since midnight that a time of day means (`3:30 pm`, `17:05`); None for any other text.
+
+    A bare number is as often a count as an hour: it is none.
+    """
+    match = _CLOCK.fullmatch(text)
+    if match is None or not (match[2] or match[3]):
+        return None
+    hour = int(match[1])
+    if match[3]:
+        hour = hour % 12 + (12 if match[3].lower() == "pm" else 0)
+    return hour * 60 + int(match[2] or 0)
