@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from hyperloci.graph import lexicon
+from hyperloci.graph.lexicon import lexicon
 from hyperloci.graph.words import Word
 
 NEGATORS: Final = frozenset(
@@ -55,7 +55,7 @@ _SOFT_JOINTS: Final = frozenset({"and", "or", "that"})
 """They part clauses only where a subject or a verb follows: `hats and gloves` stay together."""
 
 _PRONOUNS: Final = frozenset("i we you he she it they there".split())
-_CLAUSE_STARTS: Final = _PRONOUNS | {"this"} | lexicon.AUXILIARIES | NEGATORS | _NEGATING_VERBS
+_CLAUSE_STARTS: Final = _PRONOUNS | {"this"} | NEGATORS | _NEGATING_VERBS
 _ARTICLES: Final = frozenset("the a an our my your its his her their".split())
 STATES: Final = frozenset("on off in out up down".split())
 """Prepositions that may stand for a state: `is on by default`, `turned off`."""
@@ -160,7 +160,7 @@ class ClauseReader:
             clause.sweeping = lower == "never" and (
                 self._lower[max(0, at - 1)] in _PERFECT or self._after(at).endswith("ing")
             )
-        if lower in lexicon.PLACE_PREPOSITIONS and not self._is_state(at):
+        if lower in lexicon().place_prepositions and not self._is_state(at):
             self._region = Region.PLACE
         elif lower in _PRONOUNS and self._region is Region.PLACE:
             self._region = Region.SUBJECT
@@ -175,7 +175,7 @@ class ClauseReader:
 
     def _is_verb(self, at: int) -> bool:
         lower = self._lower[at]
-        if lower in lexicon.AUXILIARIES or lower in NEGATORS:
+        if lower in lexicon().auxiliaries or lower in NEGATORS:
             return True
         if self._region is not Region.SUBJECT:
             return False
@@ -184,7 +184,7 @@ class ClauseReader:
         # "the build", "the front end is", "tests run": after an article or before the finite verb it is a noun.
         return not (
             (at and self._lower[at - 1] in _ARTICLES)
-            or not lexicon.AUXILIARIES.isdisjoint(self._lower[at + 1 : at + 1 + _NEAR])
+            or not lexicon().auxiliaries.isdisjoint(self._lower[at + 1 : at + 1 + _NEAR])
             or (lower.endswith("s") and self._is_plain_verb(at + 1))
         )
 
@@ -206,12 +206,12 @@ class ClauseReader:
     def _parts(self, at: int) -> bool:
         lower = self._lower[at]
         if lower in _SOFT_JOINTS:
-            return self._after(at) in _CLAUSE_STARTS
+            return self._after(at) in _CLAUSE_STARTS or self._after(at) in lexicon().auxiliaries
         return lower in _PUNCTUATION or lower in _JOINTS
 
     def _ends_phrase(self, at: int) -> bool:
         lower = self._lower[at]
-        return lower in lexicon.AUXILIARIES or lower in lexicon.PLACE_PREPOSITIONS or lower == "to"
+        return lower in lexicon().auxiliaries or lower in lexicon().place_prepositions or lower == "to"
 
     def _open(self) -> None:
         if self.clauses[-1].places:

@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from hyperloci.graph import alternatives, lexicon
+from hyperloci.graph.lexicon import lexicon
 from hyperloci.graph.words import Word
-
-_UNITS: Final[dict[str, tuple[str, float]]] = {
-    name: (dimension, factor)
-    for dimension, factor, names in (
-        ("time", 1e-9, "ns nanosecond nanoseconds"),
-        ("time", 1e-6, "us µs microsecond microseconds"),
-        ("time", 1e-3, "ms msec millisecond milliseconds"),
-        ("time", 1.0, "s sec secs second seconds"),
-        ("time", 60.0, "min mins minute minutes"),
-        ("time", 3_600.0, "h hr hrs hour hours"),
-        ("time", 86_400.0, "d day days"),
-        ("time", 604_800.0, "week weeks wk"),
-        ("time", 2_629_800.0, "month months"),
-        ("time", 31_557_600.0, "year years yr"),
-        ("size", 1.0, "byte bytes"),
-        ("size", 1e3, "kb kilobyte kilobytes"),
-        ("size", 1e6, "mb megabyte megabytes"),
-        ("size", 1e9, "gb gigabyte gigabytes"),
-        ("size", 1e12, "tb terabyte terabytes"),
-        ("size", 1_024.0, "kib"),
-        ("size", 1_048_576.0, "mib"),
-        ("size", 1_073_741_824.0, "gib"),
-        ("percent", 1.0, "% percent pct"),
-        ("frequency", 1.0, "hz"),
-        ("frequency", 1e6, "mhz"),
-        ("frequency", 1e9, "ghz"),
-        ("pixels", 1.0, "px pixels"),
-    )
-    for name in names.split()
-}
-"""Unit to its dimension and its size in the dimension's base unit."""
+from hyperloci.text.language.vocabulary import vocabulary
 
 TOLERANCE: Final = 0.005
 """Quantities this near each other (relative) are the same."""
@@ -163,6 +136,18 @@ def _value_at(words: Sequence[Word], at: int) -> Value | None:
     return _member(words, at) or _place(words, at)
 
 
+@functools.cache
+def _units() -> Mapping[str, tuple[str, float]]:
+    """Return each unit's dimension, and its size in the dimension's base unit."""
+    tables = tomllib.loads((Path(__file__).parent / "data/units.toml").read_text(encoding="utf-8"))
+    return {
+        name: (dimension, size)
+        for dimension, units in tables.items()
+        for names, size in units.items()
+        for name in names.split()
+    }
+
+
 def _named(words: Sequence[Word], start: int, length: int, kind: str, name: str) -> Value:
     text = " ".join(word.text for word in words[start : start + length])
     return Value(kind=kind, name=name, text=text, start=start, end=start + length)
@@ -217,19 +202,19 @@ def _quantity(words: Sequence[Word], at: int) -> Value | None:
     """Return a number with a unit, the number of a name (`sprint 4`), or a number of things."""
     lower = words[at].lower
     match = _QUANTITY.match(lower)
-    if lower in lexicon.NUMBER_WORDS:
-        amount, unit, rate = float(lexicon.NUMBER_WORDS[lower]), None, None
+    if lower in lexicon().numbers:
+        amount, unit, rate = float(lexicon().numbers[lower]), None, None
     elif match:
         amount, unit, rate = float(match[1].replace(",", "")), match[2], match[3]
     else:
         return None
     end = at + 1
-    if unit is None and _lower(words, end).split("/")[0] in _UNITS:
+    if unit is None and _lower(words, end).split("/")[0] in _units():
         unit, _, rate = _lower(words, end).partition("/")
         end += 1
-    if unit in _UNITS:
-        dimension, factor = _UNITS[unit]
-        return _rated(words, at, end, dimension, amount * factor, rate)
+    measured = _units().get(unit or "")
+    if measured is not None:
+        return _rated(words, at, end, measured[0], amount * measured[1], rate)
     return None if unit or lower == "one" else _of_name(words, at, lower, amount) or _count(words, at, amount)
 
 
@@ -250,10 +235,10 @@ def _of_name(words: Sequence[Word], at: int, lower: str, amount: float) -> Value
 
 def _rated(words: Sequence[Word], at: int, end: int, kind: str, amount: float, rate: str | None) -> Value:
     """Return a quantity, per unit of time where it says so."""
-    if not rate and _lower(words, end) in ("per", "a", "each", "every") and _lower(words, end + 1) in _UNITS:
+    if not rate and _lower(words, end) in ("per", "a", "each", "every") and _lower(words, end + 1) in _units():
         rate = _lower(words, end + 1)
         end += 2
-    per = _UNITS.get(rate or "")
+    per = _units().get(rate or "")
     if per is not None and per[0] == "time":
         kind, amount = f"{kind} per time", amount / per[1]
     text = " ".join(word.text for word in words[at:end])
@@ -308,13 +293,12 @@ def _version(words: Sequence[Word], at: int, name: str) -> Value:
 
 def _member(words: Sequence[Word], at: int) -> Value | None:
     """Return a member of a family of alternatives, the longest name that begins here."""
-    if words[at].lower in alternatives.FIRST_WORDS:
-        for length in (3, 2):
-            name = " ".join(word.lower for word in words[at : at + length])
-            if name in alternatives.MEMBERS:
-                return _named(words, at, length, *alternatives.MEMBERS[name])
-    known = alternatives.MEMBERS.get(words[at].lower)
-    return _named(words, at, 1, *known) if known else None
+    known_names = vocabulary()
+    for length in (3, 2, 1) if words[at].lower in known_names.choice_heads else (1,):
+        known = known_names.find(" ".join(word.lower for word in words[at : at + length]))
+        if known is not None and known.family:
+            return _named(words, at, length, known.family, known.name)
+    return None
 
 
 def _place(words: Sequence[Word], at: int) -> Value | None:

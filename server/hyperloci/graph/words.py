@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.graph import lexicon
+from hyperloci.graph.lexicon import lexicon
 from hyperloci.store import analysis
 
 MAX_CHARS: Final = 8_000
@@ -62,11 +62,12 @@ class Word:
 @functools.lru_cache(maxsize=32_768)
 def stem_of(lower: str) -> str:
     """Return the stem of a word in lower case, one for synonyms and irregular forms."""
-    base = lexicon.IRREGULAR.get(lower, lower)
+    words = lexicon()
+    base = words.irregular.get(lower, lower)
     stems = analysis.terms(base)
     # Hyphened compounds stay one word ("end-to-end"): their parts alone mean something else.
     stem = stems[0] if len(stems) == 1 else base
-    return lexicon.SYNONYM_STEMS.get(stem, stem)
+    return words.synonyms.get(stem, stem)
 
 
 @functools.lru_cache(maxsize=32_768)
@@ -74,16 +75,16 @@ def word(text: str) -> Word:
     """Analyse one word."""
     lower = text.lower()
     stem = stem_of(lower)
-    numeric = bool(_NUMERIC.match(text)) or lower in lexicon.NUMBER_WORDS
-    function = lower in analysis.STOP_WORDS or lower in lexicon.FUNCTION_WORDS or not text[-1].isalnum()
+    numeric = bool(_NUMERIC.match(text)) or lower in lexicon().numbers
+    function = lower in analysis.STOP_WORDS or lower in lexicon().function_words or not text[-1].isalnum()
     return Word(
         text=text,
         lower=lower,
         stem=stem,
-        topical=not (function and text != "C++") and not numeric and stem not in lexicon.LIGHT_STEMS,
+        topical=not (function and text != "C++") and not numeric and stem not in lexicon().light,
         numeric=numeric,
         name=not function and not numeric and (text[0].isupper() or bool(_IDENTIFIER.search(text))),
-        verb=stem in lexicon.VERB_STEMS,
+        verb=stem in lexicon().verbs,
     )
 
 

@@ -1,0 +1,1 @@
+"""Text before it is stored or compared: its language."""

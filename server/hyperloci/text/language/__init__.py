@@ -1,0 +1,1 @@
+"""What the program knows of natural languages: sentences, fenced code and tables of words."""
