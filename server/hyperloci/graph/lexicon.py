@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,51 +16,45 @@ from hyperloci.store import analysis
 from hyperloci.text.language.vocabulary import KnownName, vocabulary
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Lexicon:
-    """Words of English as the rules need them; `data/lexicon.toml` says of each list what it is for.
-
-    Attributes:
-        irregular: form to the form to stem instead.
-        numbers: number word to its value.
-        function_words, auxiliaries, place_prepositions: words in lower case.
-        synonyms: stem to the stem that stands for it.
-        light, verbs, offering, change, failure: stems; the light ones are verbs too.
-    """
-
-    irregular: Mapping[str, str]
-    numbers: Mapping[str, int]
-    function_words: frozenset[str]
-    auxiliaries: frozenset[str]
-    place_prepositions: frozenset[str]
-    synonyms: Mapping[str, str]
-    light: frozenset[str]
-    verbs: frozenset[str]
-    offering: frozenset[str]
-    change: frozenset[str]
-    failure: frozenset[str]
+@functools.cache
+def word_set(table: str) -> frozenset[str]:
+    """Return the words of a table: `function_words`, `auxiliaries` or `place_prepositions`."""
+    return frozenset(_read_tables()[table].split())
 
 
 @functools.cache
-def lexicon() -> Lexicon:
-    """Return the lexicon of this process."""
-    data: dict[str, Any] = tomllib.loads((Path(__file__).parent / "data/lexicon.toml").read_text(encoding="utf-8"))
-    synonyms = _map_synonyms([*map(str.split, data["synonyms"]), *map(_tool_words, vocabulary().names)])
-    stems = {name: _find_stems(data[name], synonyms) for name in ("light", "verbs", "offering", "change", "failure")}
-    return Lexicon(
-        irregular={form: base for base, forms in data["irregular"].items() for form in forms.split()},
-        numbers=data["numbers"],
-        function_words=frozenset(data["function_words"].split()),
-        auxiliaries=frozenset(data["auxiliaries"].split()),
-        place_prepositions=frozenset(data["place_prepositions"].split()),
-        synonyms=synonyms,
-        **stems | {"verbs": stems["verbs"] | stems["light"]},
-    )
+def stem_set(*tables: str) -> frozenset[str]:
+    """Return the stems of the words of some tables: `light`, `verbs`, `offering`, `change`, `failure`."""
+    stems = (stem for table in tables for word in _read_tables()[table].split() for stem in analysis.terms(word)[:1])
+    return frozenset(map(unify_stem, stems))
 
 
-def _find_stems(words: str, synonyms: Mapping[str, str]) -> frozenset[str]:
-    stems = (stem for word in words.split() for stem in analysis.terms(word)[:1])
-    return frozenset(synonyms.get(stem, stem) for stem in stems)
+def number_words() -> Mapping[str, int]:
+    """Return the values of number words."""
+    values: Mapping[str, int] = _read_tables()["numbers"]
+    return values
+
+
+def base_form(word: str) -> str:
+    """Return the form to stem instead of an irregular one, else the word itself."""
+    return _base_forms().get(word, word)
+
+
+def unify_stem(stem: str) -> str:
+    """Return the stem that stands for a stem and those of its synonyms."""
+    return _synonyms().get(stem, stem)
+
+
+@functools.cache
+def _base_forms() -> Mapping[str, str]:
+    return {form: base for base, forms in _read_tables()["irregular"].items() for form in forms.split()}
+
+
+@functools.cache
+def _synonyms() -> Mapping[str, str]:
+    groups = [*map(str.split, _read_tables()["synonyms"]), *map(_tool_words, vocabulary().names)]
+    stems = ([analysis.terms(word)[0] for word in group] for group in groups)
+    return {stem: group[0] for group in stems for stem in group if len(group) > 1}
 
 
 def _tool_words(known: KnownName) -> list[str]:
@@ -71,6 +64,6 @@ def _tool_words(known: KnownName) -> list[str]:
     return [one.lower() for one in known.spellings if one.isalnum() and not known.is_ordinary(one)]
 
 
-def _map_synonyms(groups: Iterable[list[str]]) -> dict[str, str]:
-    stems = ([analysis.terms(word)[0] for word in group] for group in groups)
-    return {stem: group[0] for group in stems for stem in group if len(group) > 1}
+@functools.cache
+def _read_tables() -> Mapping[str, Any]:
+    return tomllib.loads((Path(__file__).parent / "data/lexicon.toml").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from hyperloci.graph.lexicon import lexicon
+from hyperloci.graph.lexicon import word_set
 from hyperloci.graph.words import Word
 
 NEGATORS: Final = frozenset(
@@ -160,7 +160,7 @@ class ClauseReader:
             clause.sweeping = lower == "never" and (
                 self._lower[max(0, at - 1)] in _PERFECT or self._after(at).endswith("ing")
             )
-        if lower in lexicon().place_prepositions and not self._is_state(at):
+        if lower in word_set("place_prepositions") and not self._is_state(at):
             self._region = Region.PLACE
         elif lower in _PRONOUNS and self._region is Region.PLACE:
             self._region = Region.SUBJECT
@@ -175,7 +175,7 @@ class ClauseReader:
 
     def _is_verb(self, at: int) -> bool:
         lower = self._lower[at]
-        if lower in lexicon().auxiliaries or lower in NEGATORS:
+        if lower in word_set("auxiliaries") or lower in NEGATORS:
             return True
         if self._region is not Region.SUBJECT:
             return False
@@ -184,7 +184,7 @@ class ClauseReader:
         # "the build", "the front end is", "tests run": after an article or before the finite verb it is a noun.
         return not (
             (at and self._lower[at - 1] in _ARTICLES)
-            or not lexicon().auxiliaries.isdisjoint(self._lower[at + 1 : at + 1 + _NEAR])
+            or not word_set("auxiliaries").isdisjoint(self._lower[at + 1 : at + 1 + _NEAR])
             or (lower.endswith("s") and self._is_plain_verb(at + 1))
         )
 
@@ -206,12 +206,12 @@ class ClauseReader:
     def _parts(self, at: int) -> bool:
         lower = self._lower[at]
         if lower in _SOFT_JOINTS:
-            return self._after(at) in _CLAUSE_STARTS or self._after(at) in lexicon().auxiliaries
+            return self._after(at) in _CLAUSE_STARTS or self._after(at) in word_set("auxiliaries")
         return lower in _PUNCTUATION or lower in _JOINTS
 
     def _ends_phrase(self, at: int) -> bool:
         lower = self._lower[at]
-        return lower in lexicon().auxiliaries or lower in lexicon().place_prepositions or lower == "to"
+        return lower in word_set("auxiliaries") or lower in word_set("place_prepositions") or lower == "to"
 
     def _open(self) -> None:
         if self.clauses[-1].places:

@@ -11,7 +11,7 @@ from typing import Final
 from hyperloci.graph import frames
 from hyperloci.graph.antonyms import has_opposite, opposite
 from hyperloci.graph.claims import Sentence, comparable, needles_of, statements
-from hyperloci.graph.lexicon import lexicon
+from hyperloci.graph.lexicon import stem_set
 from hyperloci.graph.polarity import NEGATORS, STATES, Clause, Region, stands_as_state
 from hyperloci.graph.values import Value, same
 from hyperloci.graph.words import Word
@@ -108,7 +108,7 @@ class Judge:
 
 
 def _taken_up(a: Sentence, b: Sentence) -> float:
-    warned = any(a.words[place].stem in lexicon().failure for place in range(len(a.words)))
+    warned = any(a.words[place].stem in stem_set("failure") for place in range(len(a.words)))
     asserted = {stem for stem, places in a.topics.items() if not a.denied.issuperset(places)}
     tried = {stem for stem, places in b.topics.items() if not b.denied.issuperset(places)}
     frame = frames.match(a, b, asserted, tried)
@@ -155,7 +155,7 @@ def _denied_by(one: Sentence, other: Sentence, clause: Clause, similarity: float
     if not denied & asserted or len(also_denied) >= len(denied & asserted) or _values_differ(one, other):
         return None
     frame = frames.match(one, other, set(one.topics) if clause.phrase else denied, asserted)
-    verbs = lexicon().verbs
+    verbs = stem_set("verbs", "light")
     if frame.shared <= verbs and not denied <= verbs:
         return None  # "never written any Rust" and "written in Kotlin" share what was done, not to what
     strength = frame.likeness * (OTHER_SUBJECT if frame.other_subject else 1.0)
@@ -260,7 +260,7 @@ def _current(sentence: Sentence, kind: str) -> list[Value]:
 def _value_strength(a: Sentence, b: Sentence, kind: str, frame: frames.Frame) -> float:
     if kind not in vocabulary().families:
         return frame.fit
-    if not lexicon().offering.isdisjoint({*a.topics, *b.topics}):
+    if not stem_set("offering").isdisjoint({*a.topics, *b.topics}):
         return 0.0  # "supports YAML" and "supports TOML" hold both
     if frame.sizes == (0, 0):
         return ONLY_CHOICES
@@ -288,7 +288,7 @@ def _stem_sets(sentence: Sentence, value: Value, without: frozenset[int]) -> tup
 
 
 def _tells_change(sentence: Sentence, value: Value) -> bool:
-    return any(sentence.words[place].stem in lexicon().change for place in _clause_of(sentence, value))
+    return any(sentence.words[place].stem in stem_set("change") for place in _clause_of(sentence, value))
 
 
 def _clause_of(sentence: Sentence, value: Value) -> list[int]:

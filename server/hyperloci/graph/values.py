@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from hyperloci.graph.lexicon import lexicon
+from hyperloci.graph.lexicon import number_words
 from hyperloci.graph.words import Word
 from hyperloci.text.language.vocabulary import vocabulary
 
@@ -202,8 +202,8 @@ def _quantity(words: Sequence[Word], at: int) -> Value | None:
     """Return a number with a unit, the number of a name (`sprint 4`), or a number of things."""
     lower = words[at].lower
     match = _QUANTITY.match(lower)
-    if lower in lexicon().numbers:
-        amount, unit, rate = float(lexicon().numbers[lower]), None, None
+    if lower in number_words():
+        amount, unit, rate = float(number_words()[lower]), None, None
     elif match:
         amount, unit, rate = float(match[1].replace(",", "")), match[2], match[3]
     else:

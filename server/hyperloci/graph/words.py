@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.graph.lexicon import lexicon
+from hyperloci.graph.lexicon import base_form, number_words, stem_set, unify_stem, word_set
 from hyperloci.store import analysis
 
 MAX_CHARS: Final = 8_000
@@ -62,12 +62,11 @@ class Word:
 @functools.lru_cache(maxsize=32_768)
 def stem_of(lower: str) -> str:
     """Return the stem of a word in lower case, one for synonyms and irregular forms."""
-    words = lexicon()
-    base = words.irregular.get(lower, lower)
+    base = base_form(lower)
     stems = analysis.terms(base)
     # Hyphened compounds stay one word ("end-to-end"): their parts alone mean something else.
     stem = stems[0] if len(stems) == 1 else base
-    return words.synonyms.get(stem, stem)
+    return unify_stem(stem)
 
 
 @functools.lru_cache(maxsize=32_768)
@@ -75,16 +74,16 @@ def word(text: str) -> Word:
     """Analyse one word."""
     lower = text.lower()
     stem = stem_of(lower)
-    numeric = bool(_NUMERIC.match(text)) or lower in lexicon().numbers
-    function = lower in analysis.STOP_WORDS or lower in lexicon().function_words or not text[-1].isalnum()
+    numeric = bool(_NUMERIC.match(text)) or lower in number_words()
+    function = lower in analysis.STOP_WORDS or lower in word_set("function_words") or not text[-1].isalnum()
     return Word(
         text=text,
         lower=lower,
         stem=stem,
-        topical=not (function and text != "C++") and not numeric and stem not in lexicon().light,
+        topical=not (function and text != "C++") and not numeric and stem not in stem_set("light"),
         numeric=numeric,
         name=not function and not numeric and (text[0].isupper() or bool(_IDENTIFIER.search(text))),
-        verb=stem in lexicon().verbs,
+        verb=stem in stem_set("verbs", "light"),
     )
 
 

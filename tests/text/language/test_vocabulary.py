@@ -31,7 +31,7 @@ RIVALS = [
 def test_the_file_holds_names_of_four_kinds_each_with_nothing_but_what_it_explains() -> None:
     tables = tomllib.loads(FILE.read_text(encoding="utf-8"))
     assert set(tables) == KINDS
-    for entry in itertools.chain.from_iterable(names.values() for names in tables.values()):
+    for entry in itertools.chain.from_iterable(table.values() for table in tables.values()):
         assert entry.keys() <= {"aliases", "family", "ordinary"}
 
 
