@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.ingest.abbreviations import SPELLED_OUT, spelled_out
+from hyperloci.ingest.abbreviations import read_abbreviations, spelled_out
 
 
 @pytest.mark.parametrize(
@@ -22,4 +22,4 @@ def test_each_abbreviation_is_spelled_out_once(code: str, words: str) -> None:
 
 
 def test_no_abbreviation_stands_for_itself() -> None:
-    assert all(short not in words.split() for short, words in SPELLED_OUT.items())
+    assert all(short not in words.split() for short, words in read_abbreviations().items())

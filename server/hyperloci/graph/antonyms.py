@@ -3,141 +3,11 @@
 from __future__ import annotations
 
 import functools
+import tomllib
+from pathlib import Path
 from typing import Final
 
 from hyperloci.graph.words import stem_of
-
-_PAIRS: Final = """
-enable disable
-enabled disabled
-allow forbid
-allow deny
-allow prevent
-accept reject
-add remove
-include exclude
-attach detach
-always never
-sync async
-increase decrease
-increase reduce
-raise lower
-grow shrink
-expand collapse
-maximum minimum
-max min
-start stop
-open close
-open closed
-show hide
-visible hidden
-lock unlock
-succeed fail
-success failure
-pass fail
-on off
-in out
-true false
-yes no
-up down
-public private
-required optional
-mandatory optional
-manual automatic
-automatic by-hand
-static dynamic
-strict lenient
-strict loose
-local remote
-global local
-eager lazy
-blocking non-blocking
-light dark
-verbose concise
-verbose terse
-long short
-longer shorter
-large small
-big small
-huge tiny
-fast slow
-faster slower
-quick slow
-high low
-higher lower
-better worse
-best worst
-good bad
-easy hard
-simple complex
-cheap expensive
-safe dangerous
-safe unsafe
-ascending descending
-love hate
-like dislike
-like hate
-prefer avoid
-before after
-first last
-early late
-new old
-old young
-full empty
-crowded empty
-near far
-wide narrow
-broad narrow
-hot cold
-wet dry
-loud quiet
-silent speaking
-strong weak
-rich poor
-inside outside
-above below
-left right
-push pull
-upload download
-import export
-encrypt decrypt
-compress decompress
-serialize deserialize
-install uninstall
-mutable immutable
-stateful stateless
-internal external
-online offline
-cached uncached
-tracked ignored
-deprecated supported
-alive dead
-stable flaky
-stable unstable
-temporary permanent
-volatile persistent
-single multiple
-centralized distributed
-horizontal vertical
-opt-in opt-out
-whitelist blacklist
-blocklist allowlist
-relative absolute
-singular plural
-ordered unordered
-sorted unsorted
-signed unsigned
-upper lower
-uppercase lowercase
-greater less
-more fewer
-more less
-many few
-same different
-equal unequal
-present absent
-available unavailable
-"""
 
 _PREFIXES: Final = ("un", "non-", "non", "de-", "in", "im", "dis", "a")
 _ADJECTIVE_ENDS: Final = ("ble", "al", "ate", "ive", "id", "ect", "ent", "ant", "it", "act", "ete", "ed", "ly", "ful")
@@ -148,20 +18,23 @@ _MIN_STEM_CHARS: Final = 4
 """Shorter words with a prefix are other words (`unit`, `nona`)."""
 
 
-def _table() -> frozenset[tuple[str, str]]:
-    found: set[tuple[str, str]] = set()
-    for line in _PAIRS.strip().splitlines():
-        a, b = line.split()
-        for one, other in ((a, b), (stem_of(a), stem_of(b))):
-            found |= {(one, other), (other, one)}
-    return frozenset(found)
+@functools.cache
+def read_opposites() -> frozenset[tuple[str, str]]:
+    """Return the pairs of `data/antonyms.toml`, of words and of their stems, both ways round."""
+    text = (Path(__file__).parent / "data/antonyms.toml").read_text(encoding="utf-8")
+    pairs = [line.split() for line in tomllib.loads(text)["pairs"]]
+    found = {pair for a, b in pairs for pair in ((a, b), (stem_of(a), stem_of(b)))}
+    return frozenset(found | {(b, a) for a, b in found})
 
 
-OPPOSITES: Final = _table()
-"""Pairs of words and of stems, both ways round."""
+@functools.cache
+def _opposed() -> frozenset[str]:
+    return frozenset(one for one, _ in read_opposites())
 
-OPPOSED: Final = frozenset(one for one, _ in OPPOSITES)
-"""Every word and stem that has an opposite in the table."""
+
+def has_opposite(word: str) -> bool:
+    """Return whether a word or stem has an opposite in the table."""
+    return word in _opposed()
 
 
 @functools.lru_cache(maxsize=16_384)
@@ -170,7 +43,7 @@ def opposite(a: str, b: str) -> bool:
     if a == b:
         return False
     one, other = stem_of(a), stem_of(b)
-    if one != other and ((a, b) in OPPOSITES or (one, other) in OPPOSITES):
+    if one != other and not read_opposites().isdisjoint({(a, b), (one, other)}):
         return True
     return _formed(a, b) or _formed(b, a)
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hyperloci.graph.alternatives import FAMILIES, MEMBERS
 from hyperloci.graph.polarity import Clause, ClauseReader, Region
 from hyperloci.graph.values import Value, values_of
 from hyperloci.graph.words import Word, split, words_of
+from hyperloci.text.language.vocabulary import vocabulary
 
 _COPULAS: Final = frozenset({"is", "are", "was", ":", "="})
 _DEFINITE: Final = frozenset({"the", "our", "my", "your", "its"})
@@ -99,7 +99,8 @@ def needles_of(sentences: Sequence[Sentence]) -> tuple[str, ...]:
     """Return the beginnings of words that a sentence must hold one of to contradict these."""
     stems = {stem[:NEEDLE_CHARS] for sentence in sentences for stem in sentence.topics}
     kinds = {value.kind for sentence in sentences for value in sentence.values}
-    return tuple(sorted(stems | {name for name, (family, _) in MEMBERS.items() if family in kinds}))
+    families = vocabulary().families
+    return tuple(sorted(stems.union(*(families.get(kind, ()) for kind in kinds))))
 
 
 def _topics(words: Sequence[Word]) -> dict[str, tuple[int, ...]]:
@@ -116,7 +117,8 @@ def _labelled(value: Value, reader: ClauseReader) -> Value:
         return value
     numbered = value.kind == "version" or value.kind.startswith(("number of", "count of"))
     region = reader.regions[value.start]
-    named = (region is Region.PLACE and value.kind not in FAMILIES) or (region is Region.SUBJECT and numbered)
+    placed = region is Region.PLACE and value.kind not in vocabulary().families
+    named = placed or (region is Region.SUBJECT and numbered)
     return replace(value, label=True) if named and reader.verbs else value
 
 

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from hyperloci.graph.naming import Named, extract_entities
-from hyperloci.graph.vocabulary import vocabulary
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.entities import Bearer, squash
+from hyperloci.text.language.vocabulary import vocabulary
 
 MAX_CALLED: Final = 12
 """Classes and functions that one piece of code names, at most."""
@@ -73,7 +73,7 @@ def _names_of_code(facts: CodeFacts, position: Position | None) -> tuple[Named, 
 
 def _package(imported: str, own: str, *, python: bool) -> str | None:
     """Return the package of an import; None for the project's own, the language's own, and relative ones."""
-    known = vocabulary().of(imported)
+    known = vocabulary().find_proper(imported)
     if known is not None:
         return known.name
     if not imported or imported[0] in "./<\"'@" or imported.startswith("java."):
@@ -81,7 +81,7 @@ def _package(imported: str, own: str, *, python: bool) -> str | None:
     name = imported.replace("::", ".").replace("/", ".").partition(".")[0].strip()
     if not python or name == own or name in sys.stdlib_module_names or not name.isidentifier() or name.startswith("_"):
         return None
-    known = vocabulary().of(name)
+    known = vocabulary().find_proper(name)
     return name if known is None else known.name
 
 
@@ -154,7 +154,8 @@ class EntityLinker:
         bearers = self._bearers(new.scope, [squash(name)])[squash(name)]
         key = self._store.nodes.add(new, now=now, place="entity")
         self._store.entities.register(key, name, now=now)
-        for spelling in vocabulary().spellings(name):
+        known = vocabulary().find_proper(name)
+        for spelling in () if known is None else known.spellings:
             self._store.entities.add_alias(key, spelling)
         sighted = self._sighted.pop((new.scope, squash(name)), None)
         if sighted is not None:
@@ -256,7 +257,7 @@ def _may_be(known: EntityKind, named: EntityKind) -> bool:
 def kind_of(name: str) -> EntityKind:
     """Return what kind of thing a name that somebody declares is likely to be."""
     words = vocabulary()
-    known = words.of(name)
+    known = words.find_proper(name)
     if known is not None:
         return known.kind
     parts = name.split()

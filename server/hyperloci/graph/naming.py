@@ -1,7 +1,7 @@
 """Which things a text names: people, projects, organizations, places, tools and concepts, by rules (B.10).
 
 A name is found by how it is written (`AuthService`, `remember_fact`, `docs/why.md`, `pip install httpx`), by lists of
-well-known names (`graph/data`), or by a capital where English has none. Rules rather than a model: they cost
+well-known names (`text/language/data`), or by a capital where English has none. Rules rather than a model: they cost
 microseconds, run in every process, and say why.
 """
 
@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.graph.vocabulary import Known, Vocabulary, vocabulary
 from hyperloci.model.kinds import EntityKind
 from hyperloci.store.entities import squash
 from hyperloci.text.language.fences import mask_code
+from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
 
 MAX_CHARS: Final = 20_000
 """Of a text, what is looked at: a fact's longest; a turn that goes on holds a pasted file or log."""
@@ -140,7 +140,7 @@ def _from_prose(text: str) -> Iterator[_Place]:
     for cues, pattern, kind in _CUES:
         if any(cue in lowered for cue in cues):
             for match in pattern.finditer(text):
-                if words.of(match[1]) is None and not words.is_common(match[1]):
+                if words.find_proper(match[1]) is None and not words.is_common(match[1]):
                     yield _place(match, 1, kind)
     yield from _proper(text, words)
 
@@ -175,8 +175,8 @@ def _spans(text: str, words: Vocabulary) -> Iterator[_Place]:
     """Yield what is named in `code`: paths, identifiers with a structure, and names that are known."""
     for match in _SPAN.finditer(text):
         code = match[1].strip()
-        known = words.of(code)
-        if known is not None and (not known.ordinary or code[0].isupper()):
+        known = words.find_proper(code)
+        if known is not None and (code[0].isupper() or not known.is_ordinary(code)):
             yield _Place(match.start(), match.end(), _as_known(known))
         elif _PATH.fullmatch(code):
             yield _Place(match.start(), match.end(), Named(code.lstrip("./"), EntityKind.CONCEPT))
@@ -185,7 +185,7 @@ def _spans(text: str, words: Vocabulary) -> Iterator[_Place]:
             yield _Place(match.start(), match.end(), Named(code.removesuffix("()"), EntityKind.CONCEPT, sure))
 
 
-def _as_known(known: Known) -> Named:
+def _as_known(known: KnownName) -> Named:
     return Named(known.name, known.kind)
 
 
@@ -193,9 +193,10 @@ def _well_known(text: str, token: str, head: str, words: Vocabulary) -> Iterator
     at = text.find(token)
     while at >= 0:
         if not (at and (text[at - 1].isalnum() or text[at - 1] in "-_")):
-            for length, known in words.beginning_with(head, text[at : at + MAX_NAME_CHARS].lower(), 0):
-                if not known.ordinary or _is_meant(text, at, at + length):
-                    yield _Place(at, at + length, _as_known(known))
+            for spelling, known in words.beginning_with(head, text[at : at + MAX_NAME_CHARS].lower(), 0):
+                end = at + len(spelling)
+                if not known.is_ordinary(spelling) or _is_meant(text, at, end):
+                    yield _Place(at, end, _as_known(known))
                     return
         at = text.find(token, at + len(token))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
-from hyperloci.graph import lexicon
+from hyperloci.graph.lexicon import lexicon_words
 from hyperloci.graph.words import Word
 from hyperloci.text.language.tables import read_table, word_set
 
@@ -119,7 +119,7 @@ class ClauseReader:
             clause.sweeping = lower == "never" and (
                 self._lower[max(0, at - 1)] in _words("perfect") or self._after(at).endswith("ing")
             )
-        if lower in lexicon.PLACE_PREPOSITIONS and not self._is_state(at):
+        if lower in lexicon_words("place_prepositions") and not self._is_state(at):
             self._region = Region.PLACE
         elif lower in _words("pronouns") and self._region is Region.PLACE:
             self._region = Region.SUBJECT
@@ -134,7 +134,7 @@ class ClauseReader:
 
     def _is_verb(self, at: int) -> bool:
         lower = self._lower[at]
-        if lower in lexicon.AUXILIARIES or lower in _words("negators"):
+        if lower in lexicon_words("auxiliaries") or lower in _words("negators"):
             return True
         if self._region is not Region.SUBJECT:
             return False
@@ -143,7 +143,7 @@ class ClauseReader:
         # "the build", "the front end is", "tests run": after an article or before the finite verb it is a noun.
         return not (
             (at and self._lower[at - 1] in _words("articles"))
-            or not lexicon.AUXILIARIES.isdisjoint(self._lower[at + 1 : at + 1 + _NEAR])
+            or not lexicon_words("auxiliaries").isdisjoint(self._lower[at + 1 : at + 1 + _NEAR])
             or (lower.endswith("s") and self._is_plain_verb(at + 1))
         )
 
@@ -170,7 +170,7 @@ class ClauseReader:
 
     def _ends_phrase(self, at: int) -> bool:
         lower = self._lower[at]
-        return lower in lexicon.AUXILIARIES or lower in lexicon.PLACE_PREPOSITIONS or lower == "to"
+        return lower in lexicon_words("auxiliaries") or lower in lexicon_words("place_prepositions") or lower == "to"
 
     def _open(self) -> None:
         if self.clauses[-1].places:
@@ -201,7 +201,7 @@ def _phrase_negators() -> tuple[tuple[str, ...], ...]:
 
 def _starts_clause(word: str) -> bool:
     starts = ("pronouns", "negators", "negating_verbs")
-    return word == "this" or word in lexicon.AUXILIARIES or any(word in _words(table) for table in starts)
+    return word == "this" or word in lexicon_words("auxiliaries") or any(word in _words(table) for table in starts)
 
 
 def stands_as_state(after: str) -> bool:

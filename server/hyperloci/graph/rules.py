@@ -9,15 +9,15 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.graph import frames
-from hyperloci.graph.alternatives import FAMILIES
-from hyperloci.graph.antonyms import OPPOSED, opposite
+from hyperloci.graph.antonyms import has_opposite, opposite
 from hyperloci.graph.claims import Sentence, comparable, needles_of, statements
-from hyperloci.graph.lexicon import CHANGE_STEMS, FAILURE_STEMS, OFFERING_STEMS, VERB_STEMS
+from hyperloci.graph.lexicon import stem_set
 from hyperloci.graph.polarity import Clause, Region, stands_as_state
 from hyperloci.graph.values import Value, same
 from hyperloci.graph.words import Word
 from hyperloci.model.answers import ContradictionKind, Nature
 from hyperloci.text.language.tables import word_set
+from hyperloci.text.language.vocabulary import vocabulary
 
 GATE: Final = 0.6
 """Strength from which on a denial or an opposite counts; `bench.contradictions` shows what other gates give."""
@@ -109,7 +109,7 @@ class Judge:
 
 
 def _taken_up(a: Sentence, b: Sentence) -> float:
-    warned = any(a.words[place].stem in FAILURE_STEMS for place in range(len(a.words)))
+    warned = any(a.words[place].stem in stem_set("failure") for place in range(len(a.words)))
     asserted = {stem for stem, places in a.topics.items() if not a.denied.issuperset(places)}
     tried = {stem for stem, places in b.topics.items() if not b.denied.issuperset(places)}
     frame = frames.match(a, b, asserted, tried)
@@ -156,7 +156,8 @@ def _denied_by(one: Sentence, other: Sentence, clause: Clause, similarity: float
     if not denied & asserted or len(also_denied) >= len(denied & asserted) or _values_differ(one, other):
         return None
     frame = frames.match(one, other, set(one.topics) if clause.phrase else denied, asserted)
-    if frame.shared <= VERB_STEMS and not denied <= VERB_STEMS:
+    verbs = stem_set("verbs", "light")
+    if frame.shared <= verbs and not denied <= verbs:
         return None  # "never written any Rust" and "written in Kotlin" share what was done, not to what
     strength = frame.likeness * (OTHER_SUBJECT if frame.other_subject else 1.0)
     score = _mixed(strength, similarity) + (NEVER_BONUS if clause.sweeping and strength else 0.0)
@@ -201,7 +202,7 @@ def _may_oppose(sentence: Sentence, at: int, word: Word) -> bool:
         return False
     if word.lower in word_set("clauses.states"):
         return at + 1 == len(sentence.words) or stands_as_state(sentence.words[at + 1].lower)
-    known = word.lower in OPPOSED or word.stem in OPPOSED
+    known = has_opposite(word.lower) or has_opposite(word.stem)
     return (word.topical or known) and word.lower not in word_set("clauses.negators")  # denying is `_denial`'s
 
 
@@ -258,9 +259,9 @@ def _current(sentence: Sentence, kind: str) -> list[Value]:
 
 
 def _value_strength(a: Sentence, b: Sentence, kind: str, frame: frames.Frame) -> float:
-    if kind not in FAMILIES:
+    if kind not in vocabulary().families:
         return frame.fit
-    if not OFFERING_STEMS.isdisjoint({*a.topics, *b.topics}):
+    if not stem_set("offering").isdisjoint({*a.topics, *b.topics}):
         return 0.0  # "supports YAML" and "supports TOML" hold both
     if frame.sizes == (0, 0):
         return ONLY_CHOICES
@@ -288,7 +289,7 @@ def _stem_sets(sentence: Sentence, value: Value, without: frozenset[int]) -> tup
 
 
 def _tells_change(sentence: Sentence, value: Value) -> bool:
-    return any(sentence.words[place].stem in CHANGE_STEMS for place in _clause_of(sentence, value))
+    return any(sentence.words[place].stem in stem_set("change") for place in _clause_of(sentence, value))
 
 
 def _clause_of(sentence: Sentence, value: Value) -> list[int]:

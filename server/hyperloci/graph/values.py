@@ -4,34 +4,15 @@ from __future__ import annotations
 
 import functools
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
-from hyperloci.graph import alternatives
 from hyperloci.graph.words import Word
 from hyperloci.text.language.dates import UNIT_SECONDS, DateWords, clock_minutes, date_words
-
-_MEASURES: Final[dict[str, tuple[str, float]]] = {
-    name: (dimension, factor)
-    for dimension, factor, names in (
-        ("size", 1.0, "byte bytes"),
-        ("size", 1e3, "kb kilobyte kilobytes"),
-        ("size", 1e6, "mb megabyte megabytes"),
-        ("size", 1e9, "gb gigabyte gigabytes"),
-        ("size", 1e12, "tb terabyte terabytes"),
-        ("size", 1_024.0, "kib"),
-        ("size", 1_048_576.0, "mib"),
-        ("size", 1_073_741_824.0, "gib"),
-        ("percent", 1.0, "% percent pct"),
-        ("frequency", 1.0, "hz"),
-        ("frequency", 1e6, "mhz"),
-        ("frequency", 1e9, "ghz"),
-        ("pixels", 1.0, "px pixels"),
-    )
-    for name in names.split()
-}
-"""Unit (of anything but time) to its dimension and its size in the dimension's base unit."""
+from hyperloci.text.language.vocabulary import vocabulary
 
 TOLERANCE: Final = 0.005
 """Quantities this near each other (relative) are the same."""
@@ -61,12 +42,6 @@ _MAX_COUNTED_WORDS: Final = 3
 @functools.cache
 def _date_words() -> DateWords:
     return date_words("en")
-
-
-@functools.cache
-def _units() -> Mapping[str, tuple[str, float]]:
-    times = {word: ("time", UNIT_SECONDS[unit]) for word, unit in _date_words().units.items() if unit in UNIT_SECONDS}
-    return _MEASURES | times
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,6 +113,19 @@ def _value_at(words: Sequence[Word], at: int) -> Value | None:
     return _member(words, at) or _place(words, at)
 
 
+@functools.cache
+def _units() -> Mapping[str, tuple[str, float]]:
+    """Return each unit's dimension, and its size in the dimension's base unit."""
+    tables = tomllib.loads((Path(__file__).parent / "data/units.toml").read_text(encoding="utf-8"))
+    times = {word: ("time", UNIT_SECONDS[unit]) for word, unit in _date_words().units.items() if unit in UNIT_SECONDS}
+    return times | {
+        name: (dimension, size)
+        for dimension, units in tables.items()
+        for names, size in units.items()
+        for name in names.split()
+    }
+
+
 def _named(words: Sequence[Word], start: int, length: int, kind: str, name: str) -> Value:
     text = " ".join(word.text for word in words[start : start + length])
     return Value(kind=kind, name=name, text=text, start=start, end=start + length)
@@ -206,10 +194,9 @@ def _quantity(words: Sequence[Word], at: int) -> Value | None:
     if unit is None and _lower(words, end).split("/")[0] in _units():
         unit, _, rate = _lower(words, end).partition("/")
         end += 1
-    known = _units().get(unit or "")
-    if known is not None:
-        dimension, factor = known
-        return _rated(words, at, end, dimension, amount * factor, rate)
+    measured = _units().get(unit or "")
+    if measured is not None:
+        return _rated(words, at, end, measured[0], amount * measured[1], rate)
     return None if unit or lower == "one" else _of_name(words, at, lower, amount) or _count(words, at, amount)
 
 
@@ -288,13 +275,12 @@ def _version(words: Sequence[Word], at: int, name: str) -> Value:
 
 def _member(words: Sequence[Word], at: int) -> Value | None:
     """Return a member of a family of alternatives, the longest name that begins here."""
-    if words[at].lower in alternatives.FIRST_WORDS:
-        for length in (3, 2):
-            name = " ".join(word.lower for word in words[at : at + length])
-            if name in alternatives.MEMBERS:
-                return _named(words, at, length, *alternatives.MEMBERS[name])
-    known = alternatives.MEMBERS.get(words[at].lower)
-    return _named(words, at, 1, *known) if known else None
+    known_names = vocabulary()
+    for length in (3, 2, 1) if words[at].lower in known_names.choice_heads else (1,):
+        known = known_names.find(" ".join(word.lower for word in words[at : at + length]))
+        if known is not None and known.family:
+            return _named(words, at, length, known.family, known.name)
+    return None
 
 
 def _place(words: Sequence[Word], at: int) -> Value | None:

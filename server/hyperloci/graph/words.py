@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.graph import lexicon
+from hyperloci.graph.lexicon import base_form, lexicon_words, stem_set, unify_stem
 from hyperloci.store import analysis
 from hyperloci.text.language.dates import date_words
 from hyperloci.text.language.sentences import split_sentences
@@ -63,11 +63,11 @@ class Word:
 @functools.lru_cache(maxsize=32_768)
 def stem_of(lower: str) -> str:
     """Return the stem of a word in lower case, one for synonyms and irregular forms."""
-    base = lexicon.IRREGULAR.get(lower, lower)
+    base = base_form(lower)
     stems = analysis.terms(base)
     # Hyphened compounds stay one word ("end-to-end"): their parts alone mean something else.
     stem = stems[0] if len(stems) == 1 else base
-    return lexicon.SYNONYM_STEMS.get(stem, stem)
+    return unify_stem(stem)
 
 
 @functools.lru_cache(maxsize=32_768)
@@ -76,15 +76,15 @@ def word(text: str) -> Word:
     lower = text.lower()
     stem = stem_of(lower)
     numeric = bool(_NUMERIC.match(text)) or lower in date_words("en").numerals
-    function = lower in analysis.stop_words() or lower in lexicon.FUNCTION_WORDS or not text[-1].isalnum()
+    function = lower in analysis.stop_words() or lower in lexicon_words("function_words") or not text[-1].isalnum()
     return Word(
         text=text,
         lower=lower,
         stem=stem,
-        topical=not (function and text != "C++") and not numeric and stem not in lexicon.LIGHT_STEMS,
+        topical=not (function and text != "C++") and not numeric and stem not in stem_set("light"),
         numeric=numeric,
         name=not function and not numeric and (text[0].isupper() or bool(_IDENTIFIER.search(text))),
-        verb=stem in lexicon.VERB_STEMS,
+        verb=stem in stem_set("verbs", "light"),
     )
 
 

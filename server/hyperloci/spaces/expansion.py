@@ -11,11 +11,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Final, Protocol
 
-from hyperloci.spaces.names import ALIASES, fold
-from hyperloci.spaces.thesaurus import SYNONYMS
+from hyperloci.spaces.thesaurus import find_synonyms
 from hyperloci.store.analysis import query_terms as _analysed
 from hyperloci.store.analysis import stop_terms, stop_words
 from hyperloci.store.analysis import terms as _all_terms
+from hyperloci.text.language.vocabulary import vocabulary
 
 MAX_TERMS: Final = 96
 """Terms a memory keeps, the heaviest: ten bytes each, and of a longer text the rest says little that these don't."""
@@ -72,14 +72,9 @@ def query_terms(text: str, neighbours: Neighbours | None = None) -> dict[str, fl
 
 def _others(word: str, neighbours: Neighbours | None) -> Iterable[tuple[str, float]]:
     """Return what stands for the same as a word, with its weight, the surest first."""
-    if (name := ALIASES.get(fold(word))) is not None:
-        yield name, ALIAS_WEIGHT
-        yield from ((alias, ALIAS_WEIGHT) for alias in _aliases_of(name))
+    if (known := vocabulary().find(word)) is not None:
+        yield from ((spelling, ALIAS_WEIGHT) for spelling in known.spellings)
     for stem in _all_terms(word)[:1]:
-        yield from ((other, SYNONYM_WEIGHT) for other in SYNONYMS.get(stem, ()))
+        yield from ((other, SYNONYM_WEIGHT) for other in find_synonyms(stem))
     if neighbours is not None:
         yield from ((other, NEIGHBOUR_WEIGHT * cosine) for other, cosine in neighbours.near(word, MAX_NEIGHBOURS))
-
-
-def _aliases_of(name: str) -> list[str]:
-    return [alias for alias, canonical in ALIASES.items() if canonical == name and " " not in alias]
