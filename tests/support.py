@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from mcp_types import CallToolResult, TextContent
 from numpy.typing import NDArray
 
-from hyperloci.model.kinds import NodeType
-from hyperloci.model.node import NewNode, Node
+from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.node import Candidate, NewNode, Node
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.store import Store
 
@@ -56,7 +57,7 @@ def vector_of(text: str, dimensions: int = 384) -> NDArray[np.float32]:
     """Return a unit vector that depends on nothing but the text."""
     seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
     vector = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
-    return vector / np.linalg.norm(vector)  # type: ignore[no-any-return]
+    return vector / np.linalg.norm(vector)
 
 
 def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
@@ -95,8 +96,22 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool that must succeed, and return what it answers."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
+    answer = result.structured_content
+    assert isinstance(answer, dict)
+    return answer
+
+
+def text_of(result: CallToolResult) -> str:
+    """Return what a tool's answer says to be read."""
+    said = result.content[0]
+    assert isinstance(said, TextContent)
+    return said.text
+
+
+def candidates(store: Store, *nodes: Node) -> dict[NodeKey, Candidate]:
+    """Return what a ranking looks at of memories, in their order."""
+    found = store.nodes.candidates(node.key for node in nodes)
+    return {node.key: found[node.key] for node in nodes}
 
 
 def add(store: Store, content: str = "a fact", *, now: int = NOW, place: str = "", **fields: Any) -> Node:

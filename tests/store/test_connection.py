@@ -384,7 +384,7 @@ def _write_nested(memory: sqlite3.Connection, number: int, depth: int, fails: bo
 def test_a_database_made_by_another_process_at_that_moment_is_not_taken_for_foreign(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with contextlib.closing(sqlite3.connect(path)) as opened:
-        made = []
+        made: list[str] = []
 
         def make(sql: str) -> None:
             if "sqlite_master" in sql and not made:

@@ -19,7 +19,7 @@ from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory, Progress
 from hyperloci.model.answers import IndexReport
 from hyperloci_tools.ingestion import _tell
-from tests.support import call
+from tests.support import call, text_of
 
 pytestmark = pytest.mark.anyio
 
@@ -105,7 +105,7 @@ async def test_bad_input_is_refused_by_name_value_and_remedy(
         result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert result.structured_content is None
-    message = result.content[0].text
+    message = text_of(result)
     assert [word for word in words if word not in message] == []
     assert len(message) < 600
     assert "pydantic" not in message
@@ -146,9 +146,9 @@ async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Any) -> None
     async with connect() as client:
         result = await client.call_tool("remember_fact", {"fact": f"The deploy token is {secret}."})
         assert result.structured_content["redactions"] == 1
-        assert "1 secret redacted" in result.content[0].text
+        assert "1 secret redacted" in text_of(result)
         found = await client.call_tool("search_memory", {"query": "deploy token"})
-        assert secret not in str(found.structured_content) + found.content[0].text
+        assert secret not in str(found.structured_content) + text_of(found)
 
 
 async def test_a_fact_about_the_user_is_global_and_recalled(connect: Any) -> None:
@@ -169,8 +169,8 @@ async def test_an_unplanned_error_is_logged_and_not_shown(
     async with Client(server) as client:
         result = await client.call_tool("recall_user_info", {})
     assert result.is_error
-    assert result.content[0].text.startswith("recall_user_info failed for a reason of its own")
-    assert "an inner secret" not in result.content[0].text
+    assert text_of(result).startswith("recall_user_info failed for a reason of its own")
+    assert "an inner secret" not in text_of(result)
     assert "an inner secret" in caplog.text
 
 
@@ -186,7 +186,7 @@ async def test_an_error_of_the_database_that_nobody_translated_is_told_in_our_wo
     server = build_server(settings, project, open_memory=lambda: Broken.open(settings, project), warm=False)
     async with Client(server) as client:
         result = await client.call_tool("recall_user_info", {})
-    assert "disk I/O error" in result.content[0].text
+    assert "disk I/O error" in text_of(result)
 
 
 # -- indexing ----------------------------------------------------------------------------------------------------------
@@ -220,8 +220,8 @@ async def test_indexing_tells_how_far_it_is(settings: Settings, project: Path, m
 
     heard: list[tuple[float, float | None, str | None]] = []
 
-    async def hear(done: float, total: float | None, what: str | None) -> None:
-        heard.append((done, total, what))
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
         Stepping.told.set()
 
     everything = replace(settings, tools="all")
@@ -232,14 +232,14 @@ async def test_indexing_tells_how_far_it_is(settings: Settings, project: Path, m
     assert heard == list(Stepping.steps)
     assert result.structured_content["status"] == "done"
     assert result.structured_content["chunks"] == 7
-    assert "Indexed 3 files" in result.content[0].text
+    assert "Indexed 3 files" in text_of(result)
 
 
 async def test_progress_that_does_not_grow_is_not_told() -> None:
     heard: list[tuple[float, float | None, str | None]] = []
 
-    async def hear(done: float, total: float | None, what: str | None) -> None:
-        heard.append((done, total, what))
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
 
     send, receive = anyio.create_memory_object_stream[tuple[int, int, str]](10)
     for step in ((0, 0, "looking"), (1, 9, "a"), (1, 9, "b"), (5, 9, "c"), (2, 4, "second pass"), (6, 9, "d")):
@@ -259,7 +259,7 @@ async def test_a_cancelled_index_stops_at_its_next_step(settings: Settings, proj
     server = build_server(everything, project, open_memory=lambda: Endless.open(settings, project), warm=False)
     heard = anyio.Event()
 
-    async def hear(*_: object) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.set()
 
     async with Client(server, mode="legacy") as client:
