@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
-from mcp_types import CallToolResult, TextContent
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey, NodeType
@@ -19,6 +18,7 @@ from hyperloci.store import Store
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp_types import CallToolResult, GetPromptResult, ReadResourceResult
 
 NOW = 1_800_000_000_000
 """When tests begin: 2027-01-15 08:00:00 UTC."""
@@ -101,10 +101,15 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     return answer
 
 
-def text_of(result: CallToolResult) -> str:
-    """Return what a tool's answer says to be read."""
-    said = result.content[0]
-    assert isinstance(said, TextContent)
+def text_of(answer: CallToolResult | GetPromptResult | ReadResourceResult) -> str:
+    """Return the text that a tool, a prompt or a resource answers."""
+    from mcp_types import CallToolResult, GetPromptResult, TextContent, TextResourceContents
+
+    if isinstance(answer, GetPromptResult):
+        said: object = answer.messages[0].content
+    else:
+        said = (answer.content if isinstance(answer, CallToolResult) else answer.contents)[0]
+    assert isinstance(said, TextContent | TextResourceContents)
     return said.text
 
 

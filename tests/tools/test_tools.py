@@ -20,6 +20,7 @@ from hyperloci.memory import Memory, Progress
 from hyperloci.model.answers import IndexReport
 from hyperloci_tools.ingestion import _tell
 from tests.support import call, text_of
+from tests.tools.conftest import Connect
 
 pytestmark = pytest.mark.anyio
 
@@ -99,7 +100,7 @@ REFUSED: Sequence[tuple[str, dict[str, Any], Sequence[str]]] = [
     ("tool", "arguments", "words"), REFUSED, ids=[f"{tool}-{words[0]:.30}" for tool, _, words in REFUSED]
 )
 async def test_bad_input_is_refused_by_name_value_and_remedy(
-    connect: Any, tool: str, arguments: dict[str, Any], words: Sequence[str]
+    connect: Connect, tool: str, arguments: dict[str, Any], words: Sequence[str]
 ) -> None:
     async with connect("all") as client:
         result = await client.call_tool(tool, arguments)
@@ -113,7 +114,7 @@ async def test_bad_input_is_refused_by_name_value_and_remedy(
 
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.req("D.09")
-async def test_a_remembered_fact_is_found(connect: Any, mode: str) -> None:
+async def test_a_remembered_fact_is_found(connect: Connect, mode: str) -> None:
     async with connect(mode=mode) as client:
         stored = await call(client, "remember_fact", fact="The gateway times out after 30 seconds.")
         assert set(stored) == {"id"}
@@ -126,7 +127,7 @@ async def test_a_remembered_fact_is_found(connect: Any, mode: str) -> None:
 
 
 @pytest.mark.req("D.08")
-async def test_where_narrows_a_search(connect: Any) -> None:
+async def test_where_narrows_a_search(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "remember_fact", fact="Alpha uses port 8080.", category="decision")
         await call(client, "remember_fact", fact="Beta uses port 9090.", category="constraint")
@@ -134,14 +135,14 @@ async def test_where_narrows_a_search(connect: Any) -> None:
         assert [hit["content"] for hit in found["results"]] == ["Alpha uses port 8080."]
 
 
-async def test_arguments_that_a_client_sends_as_text_are_understood(connect: Any) -> None:
+async def test_arguments_that_a_client_sends_as_text_are_understood(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "remember_fact", fact="Alpha uses port 8080.", entities='["Alpha"]')
         found = await call(client, "search_memory", query="port", limit="3", where='{"types": ["fact"]}')
         assert len(found["results"]) == 1
 
 
-async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Any) -> None:
+async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Connect) -> None:
     secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
     async with connect() as client:
         result = await client.call_tool("remember_fact", {"fact": f"The deploy token is {secret}."})
@@ -151,7 +152,7 @@ async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Any) -> None
         assert secret not in str(found.structured_content) + text_of(found)
 
 
-async def test_a_fact_about_the_user_is_global_and_recalled(connect: Any) -> None:
+async def test_a_fact_about_the_user_is_global_and_recalled(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "remember_fact", fact="The user prefers tabs.", category="preference")
         [fact] = (await call(client, "recall_user_info"))["facts"]
@@ -297,7 +298,7 @@ async def test_indexing_in_the_background_answers_at_once(settings: Settings, pr
 # -- resources and prompts ---------------------------------------------------------------------------------------------
 
 
-async def test_resources_and_the_prompt_are_listed(connect: Any) -> None:
+async def test_resources_and_the_prompt_are_listed(connect: Connect) -> None:
     async with connect() as client:
         assert [str(item.uri) for item in (await client.list_resources()).resources] == ["memory://stats"]
         templates = (await client.list_resource_templates()).resource_templates
@@ -312,15 +313,15 @@ async def test_resources_and_the_prompt_are_listed(connect: Any) -> None:
         }
 
 
-async def test_a_long_memory_is_whole_as_a_resource(connect: Any) -> None:
+async def test_a_long_memory_is_whole_as_a_resource(connect: Connect) -> None:
     text = " ".join(f"Sentence {number} of a long fact." for number in range(600))[:20_000]
     async with connect() as client:
         stored = await call(client, "remember_fact", fact=text)
-        [content] = (await client.read_resource(f"memory://node/{stored['id']}")).contents
-    assert text in content.text
+        resource = await client.read_resource(f"memory://node/{stored['id']}")
+    assert text in text_of(resource)
 
 
-async def test_an_unknown_resource_is_not_found(connect: Any) -> None:
+async def test_an_unknown_resource_is_not_found(connect: Connect) -> None:
     async with connect() as client:
         for uri in ("memory://node/nope", "memory://elsewhere"):
             with pytest.raises(MCPError) as caught:
@@ -328,7 +329,7 @@ async def test_an_unknown_resource_is_not_found(connect: Any) -> None:
             assert caught.value.error.code == -32602
 
 
-async def test_the_prompt_says_when_nothing_is_remembered(connect: Any) -> None:
+async def test_the_prompt_says_when_nothing_is_remembered(connect: Connect) -> None:
     async with connect() as client:
-        [message] = (await client.get_prompt("recall", {"topic": "zebras"})).messages
-    assert message.content.text.startswith("Nothing is remembered about 'zebras'")
+        prompt = await client.get_prompt("recall", {"topic": "zebras"})
+    assert text_of(prompt).startswith("Nothing is remembered about 'zebras'")
