@@ -455,6 +455,10 @@ def _chunk(value: tuple[str, str]) -> None:
         assert 0 < len(chunk.text) <= 4_000
 
 
+def _read_graph(source: str) -> None:
+    read_graph(source)
+
+
 def _chunk_markdown(source: str) -> None:
     _chunk(("a.md", source))
     read_notes("a.md", source)
@@ -592,7 +596,7 @@ FUZZED: dict[str, Fuzz] = {
     "import": Fuzz(imported, _imports),
     "graph": Fuzz(
         st.lists((graph_record | anything).map(as_line), max_size=6).map(lambda rows: b"".join(rows).decode()),
-        lambda folder: plain(folder, lambda source: read_graph(source) and None),
+        lambda folder: plain(folder, _read_graph),
     ),
     "query": Fuzz(query, lambda folder: plain(folder, _parse_query)),
     "ctf": Fuzz(ctf, lambda folder: plain(folder, _decode)),

@@ -9,8 +9,8 @@ import tomllib
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from re import _constants as sre
-from re import _parser
+from re import _constants as sre  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
 from typing import Any, Final
 
 MAX_REPEAT: Final = 24

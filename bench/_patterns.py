@@ -14,7 +14,7 @@ import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -285,16 +285,20 @@ def _make_late() -> None:
             intent._rules(name)
     section_types.infer_section_type("nothing of the kind")
     references._questions()
-    for read in (cues.is_advice, cues.after_correction, cues.has_reason, cues.begins_with_reason, cues.leaves_choice):
-        read("nothing of the kind")
-    for read in (
+    readers: tuple[Callable[[str], object], ...] = (
+        cues.is_advice,
+        cues.after_correction,
+        cues.has_reason,
+        cues.begins_with_reason,
+        cues.leaves_choice,
         cues.is_particular,
         cues.holds_everywhere,
         ranking.cues,
         causal.asked,
         causal.pairs,
         goal._without_reason,
-    ):
+    )
+    for read in readers:
         read("nothing of the kind")
     cues.user_cues()
     cues.assistant_cues()
@@ -302,8 +306,8 @@ def _make_late() -> None:
     causal._questions()
     sentences._request_pattern()
     sentences._granted_pattern()
-    for table in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
-        phrase_pattern(table)
+    for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
+        phrase_pattern(phrases)
     causal._is_bare("nothing")
     goal.of_text("Nothing of the kind.", "none here")
     for glob in GLOBS:

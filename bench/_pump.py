@@ -258,9 +258,9 @@ def _admits(operator: Any, value: Any, letter: str) -> bool:
     if operator is sre.ANY:
         return letter != "\n"
     if operator is sre.LITERAL:
-        return value == ord(letter)
+        return bool(value == ord(letter))
     if operator is sre.NOT_LITERAL:
-        return value != ord(letter)
+        return bool(value != ord(letter))
     negated = value[0][0] is sre.NEGATE
     return any(_in_set(kind, of, letter) for kind, of in value[negated:]) is not negated
 

@@ -93,7 +93,8 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
     """
     kept, questions_kept = folder / "chunks.pickle", folder / QUESTIONS_FILE
     if kept.exists() and questions_kept.exists():
-        base = Base(*pickle.loads(kept.read_bytes()), load_questions(folder))
+        model_id, dimensions, chunks, made = pickle.loads(kept.read_bytes())
+        base = Base(model_id, dimensions, chunks, made, load_questions(folder))
         if len(base.fingerprints[0].columns["e1"]) != half.BYTES * base.dimensions:
             raise SystemExit(f"{kept} is of an older format: delete it.")
         return base

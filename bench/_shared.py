@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,7 +50,7 @@ def commit() -> str:
     return name.stdout.strip() + ("-changed" if changed.stdout.strip() else "")
 
 
-def save_result(name: str, answer: dict[str, Any]) -> Path:
+def save_result(name: str, answer: Mapping[str, Any]) -> Path:
     """Keep a result as JSON named by benchmark and commit."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}-{commit()}.json"

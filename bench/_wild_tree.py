@@ -87,10 +87,11 @@ class Steps:
         """Take note of a file that is done; the first one's seconds hold the walk too, and aren't taken."""
         now, cpu = time.perf_counter(), cpu_seconds()
         if self._wall is not None:
-            step = {"file": what, "seconds": round(now - self._wall, 3), "cpu": round(cpu - self._cpu, 3)}
-            if step["seconds"] > self.slowest.get("seconds", 0):
+            seconds = round(now - self._wall, 3)
+            step = {"file": what, "seconds": seconds, "cpu": round(cpu - self._cpu, 3)}
+            if seconds > self.slowest.get("seconds", 0):
                 self.slowest = step
-            if step["seconds"] > SLOW_SECONDS:
+            if seconds > SLOW_SECONDS:
                 self.slow.append(step)
         self._wall, self._cpu, self._ended, self.files_cpu = now, cpu, now, cpu
         following = self._next.get(what, "")

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench._shared import Table, bench_settings, save_result
 from bench.prompts import EVERYDAY
-from bench.quality import LOADERS, Corpus, Question, store
+from bench.quality import LOADERS, Corpus, Named, Question, store
 from hyperloci.memory import Memory
 from hyperloci.retrieval.relevance import QUESTION_FLOOR, relevant_hits
 
@@ -51,14 +51,12 @@ def strangers(found: Sequence[tuple[str, Corpus]], kind: str) -> list[Question]:
     return [Question(text, frozenset()) for text in random.Random(1).sample(texts, STRANGERS)]
 
 
-def ask(memory: Memory, names: dict[str, str], questions: Sequence[Question]) -> Iterator[tuple[bool, bool | None]]:
+def ask(memory: Memory, named: Named, questions: Sequence[Question]) -> Iterator[tuple[bool, bool | None]]:
     """Yield, a question, whether anything passes, and whether the answer does (None if the search did not find it)."""
     for question in questions:
         results = memory.search(question.text, limit=LIMIT, explain=True, reinforce=False).results
         passed = relevant_hits(question.text, results, QUESTION_FLOOR)
-        found, given = (
-            any(names.get(hit.source.path or hit.id) in question.relevant for hit in hits) for hits in (results, passed)
-        )
+        found, given = (any(named(hit) in question.relevant for hit in hits) for hits in (results, passed))
         yield bool(passed), given if found else None
 
 
@@ -73,12 +71,12 @@ def measure(data: Path, *, words: bool) -> dict[str, dict[str, float]]:
             root = Path(folder) / "project"
             root.mkdir()
             with Memory.open(bench_settings(Path(folder), embedder=not words), root) as memory:
-                names = store(memory, corpus, root)
+                named = store(memory, corpus, root)
                 if not words:
                     memory.embed_pending()
                 with contextlib.nullcontext() if words else memory.embedder_running():
                     for what, questions in asked.items():
-                        rows = list(ask(memory, names, questions))
+                        rows = list(ask(memory, named, questions))
                         mine = outcomes.setdefault(kind, {})
                         mine.setdefault(what, []).extend(passed for passed, _ in rows)
                         if what == "own":

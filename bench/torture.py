@@ -161,8 +161,13 @@ class Torture:
         try:
             if not served:
                 self.ranks.enlist(name, process.kill)
+
+            def enlist(told: int) -> None:
+                if told == served:
+                    self.ranks.enlist(name, process.kill)
+
             word = f"zq{name.replace('-', '')}p{process.pid}r{chance.randrange(10**9)}"
-            self._converse(process, journal, word, lambda n: n == served and self.ranks.enlist(name, process.kill))
+            self._converse(process, journal, word, enlist)
         except (BrokenPipeError, ConnectionResetError, EOFError):
             pass
         finally:
@@ -171,7 +176,7 @@ class Torture:
             process.communicate()
 
     def _converse(
-        self, process: subprocess.Popen[bytes], journal: Journal, word: str, told: Callable[[int], object]
+        self, process: subprocess.Popen[bytes], journal: Journal, word: str, told: Callable[[int], None]
     ) -> None:
         who = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "torture", "version": "1"}}
         _ask(process, 0, "initialize", who)

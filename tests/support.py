@@ -11,13 +11,14 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from numpy.typing import NDArray
 
-from hyperloci.model.kinds import NodeType
-from hyperloci.model.node import NewNode, Node
+from hyperloci.model.kinds import NodeKey, NodeType
+from hyperloci.model.node import Candidate, NewNode, Node
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.store import Store, int8
 
 if TYPE_CHECKING:
     from mcp import Client
+    from mcp_types import CallToolResult, GetPromptResult, ReadResourceResult
 
 NOW = 1_800_000_000_000
 """When tests begin: 2027-01-15 08:00:00 UTC."""
@@ -56,7 +57,7 @@ def vector_of(text: str, dimensions: int = 384) -> NDArray[np.float32]:
     """Return a unit vector that depends on nothing but the text."""
     seed = int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:8], "big")
     vector = np.random.default_rng(seed).standard_normal(dimensions).astype(np.float32)
-    return vector / np.linalg.norm(vector)  # type: ignore[no-any-return]
+    return vector / np.linalg.norm(vector)
 
 
 def unit(rows: NDArray[Any]) -> NDArray[np.float32]:
@@ -102,8 +103,27 @@ async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:
     """Call a tool that must succeed, and return what it answers."""
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
-    assert result.structured_content is not None
-    return result.structured_content
+    answer = result.structured_content
+    assert isinstance(answer, dict)
+    return answer
+
+
+def text_of(answer: CallToolResult | GetPromptResult | ReadResourceResult) -> str:
+    """Return the text that a tool, a prompt or a resource answers."""
+    from mcp_types import CallToolResult, GetPromptResult, TextContent, TextResourceContents
+
+    if isinstance(answer, GetPromptResult):
+        said: object = answer.messages[0].content
+    else:
+        said = (answer.content if isinstance(answer, CallToolResult) else answer.contents)[0]
+    assert isinstance(said, TextContent | TextResourceContents)
+    return said.text
+
+
+def candidates(store: Store, *nodes: Node) -> dict[NodeKey, Candidate]:
+    """Return what a ranking looks at of memories, in their order."""
+    found = store.nodes.candidates(node.key for node in nodes)
+    return {node.key: found[node.key] for node in nodes}
 
 
 def add(store: Store, content: str = "a fact", *, now: int = NOW, place: str = "", **fields: Any) -> Node:

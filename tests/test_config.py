@@ -171,7 +171,7 @@ def test_a_cloned_repository_may_not_choose_where_data_goes_or_what_runs(home: P
     ],
 )
 def test_a_variable_is_read_as_what_its_setting_is(home: Path, name: str, value: str, expected: object) -> None:
-    assert getattr(load(home, **{f"HYPERLOCI_{name.upper()}": value}), name) == expected
+    assert getattr(load(home, None, **{f"HYPERLOCI_{name.upper()}": value}), name) == expected
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_variable_is_read_as_what_its_setting_is(home: Path, name: str, value:
 )
 def test_a_value_that_can_not_be_is_named(home: Path, name: str, value: str) -> None:
     with pytest.raises(ConfigurationError, match=name):
-        load(home, **{f"HYPERLOCI_{name.upper()}": value})
+        load(home, None, **{f"HYPERLOCI_{name.upper()}": value})
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ def world(tmp_path: Path) -> Iterator[World]:
         memory.mark_dead_end(PLAN, "the sea was rough")
         session = Records(memory.project, "victims-session", now=1)
         memory.keep(session.started("startup"))
-        memory.keep(session.prompt("Write down that the rocket is cerulean", event_id="p1"))  # type: ignore[arg-type]
+        said = session.prompt("Write down that the rocket is cerulean", event_id="p1")
+        assert said is not None
+        memory.keep(said)
         memory.index_path()
     yield made
 

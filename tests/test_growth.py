@@ -21,11 +21,11 @@ from hyperloci.ingest.boundary import prepare
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.code_facts import clean_name
 from hyperloci.ingest.peer_notes import read_notes
-from hyperloci.lifecycle import cues, relevance, sameness, sentences
+from hyperloci.lifecycle import cues, sameness, sentences
 from hyperloci.lifecycle.pyramid import ranking
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
-from hyperloci.retrieval import intent, routing, speakers, times
+from hyperloci.retrieval import intent, relevance, routing, speakers, times
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.views import Sight, views_of

@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from hyperloci.install import (
     targets,
 )
 from hyperloci.install_entries import HOOKS, hook_entries, with_hooks, with_server, without_hooks, without_server
+from hyperloci.jsontext import JsonObject
 from tests.support import examples
 
 EXECUTABLES = Executables(Path("/opt/my tools/bin/hyperloci"), Path("/opt/my tools/bin/hyperloci-hook"))
@@ -196,10 +198,11 @@ _DOCUMENTS = st.fixed_dictionaries(
 @given(document=_DOCUMENTS, indent=st.sampled_from([None, 2, 4, "\t"]))
 def test_taking_out_what_was_put_in_gives_every_byte_back(document: dict[str, Any], indent: int | str | None) -> None:
     text = json.dumps(document, indent=indent)
-    for put, take in (
+    changes: list[tuple[Callable[[JsonObject], JsonObject], Callable[[JsonObject], JsonObject]]] = [
         (lambda value: with_hooks(value, hook_entries("/x/hyperloci-hook")), without_hooks),
         (lambda value: with_server(value, "/s"), without_server),
-    ):
+    ]
+    for put, take in changes:
         installed = jsontext.patch(text, put(jsontext.loads(text)))
         assert jsontext.patch(installed, put(jsontext.loads(installed))) == installed
         assert jsontext.patch(installed, take(jsontext.loads(installed))) == text

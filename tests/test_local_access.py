@@ -77,7 +77,7 @@ def test_nothing_outside_the_project_is_read_by_link_or_by_path(tmp_path: Path, 
     os.symlink("loop.md", project / "loop.md")
     with Memory.open(Settings.from_env(house(tmp_path), project), project) as memory:
         memory.index_path()
-        for path in (
+        for named in (
             "../outside",
             "../outside/secret.md",
             "folder/../../outside/secret.md",
@@ -93,11 +93,11 @@ def test_nothing_outside_the_project_is_read_by_link_or_by_path(tmp_path: Path, 
             "file:///etc/passwd",
         ):
             try:
-                report = memory.index_path(path)
+                report = memory.index_path(named)
             except HyperlociError as error:
                 assert str(error).strip()
             else:
-                assert report.files == 0, path
+                assert report.files == 0, named
     assert KEPT_OUT.encode() not in written(tmp_path)
 
 

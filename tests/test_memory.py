@@ -6,6 +6,7 @@ import contextlib
 import dataclasses
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -245,9 +246,11 @@ def test_related_memories_are_walked_from_words_or_id(memory: Memory) -> None:
         (lambda m: m.index_path("/etc"), "outside the project"),
     ],
 )
-def test_bad_input_is_refused_with_what_would_be_right(memory: Memory, call: object, message: str) -> None:
+def test_bad_input_is_refused_with_what_would_be_right(
+    memory: Memory, call: Callable[[Memory], object], message: str
+) -> None:
     with pytest.raises(BadRequestError) as caught:
-        call(memory)  # type: ignore[operator]
+        call(memory)
 
     assert message in str(caught.value)
 
@@ -265,9 +268,9 @@ def test_bad_input_is_refused_with_what_would_be_right(memory: Memory, call: obj
         lambda m: m.find_related("nothing is about this"),
     ],
 )
-def test_what_does_not_exist_is_said_to_be_missing(memory: Memory, call: object) -> None:
+def test_what_does_not_exist_is_said_to_be_missing(memory: Memory, call: Callable[[Memory], object]) -> None:
     with pytest.raises(NotFoundError):
-        call(memory)  # type: ignore[operator]
+        call(memory)
 
 
 def test_an_id_may_be_shortened_while_it_is_unique(memory: Memory) -> None:

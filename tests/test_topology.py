@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.errors import BadRequestError, NotFoundError, QuerySyntaxError
 from hyperloci.memory import Memory
 from hyperloci.model.search import SearchAnswer
-from hyperloci.retrieval.query_language import QueryError
 from tests.support import FakeClock
 
 LONG = "The words that follow only make the section long enough to be a snippet of its own, and say nothing more. " * 2
@@ -211,7 +210,7 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_the_only_one(memory: Memory) 
     assert memory.find_related(fact.id[:8]).node.id == fact.id
     with pytest.raises(NotFoundError, match="related_to"):
         memory.query("related:ffffffffff")
-    with pytest.raises(QueryError, match="column 1"):
+    with pytest.raises(QuerySyntaxError, match="column 1"):
         memory.query("sectoin:x")
     with pytest.raises(BadRequestError, match="limit"):
         memory.query("section:Design", limit=0)

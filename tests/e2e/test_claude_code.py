@@ -23,6 +23,7 @@ import pytest
 
 from hyperloci.ingest.clean import INJECTED_TAG
 from hyperloci_hooks.spool import drain_spool
+from tests.e2e.conftest import House
 
 CLAUDE = os.environ.get("CLAUDE_E2E", "")
 
@@ -86,7 +87,7 @@ class Session:
         requests: what the model was asked, in order.
     """
 
-    def __init__(self, house: Any, name: str, prompt: str, answers: list[list[Json]]) -> None:
+    def __init__(self, house: House, name: str, prompt: str, answers: list[list[Json]]) -> None:
         folder: Path = house.root / name
         folder.mkdir()
         (folder / "script.json").write_text(json.dumps(answers))
@@ -136,7 +137,7 @@ class Session:
         return list(found.values())
 
 
-def install(house: Any, scope: str) -> None:
+def install(house: House, scope: str) -> None:
     program = house.command[0]
     subprocess.run(
         [program, "install", "--scope", scope],
@@ -147,7 +148,7 @@ def install(house: Any, scope: str) -> None:
     )
 
 
-def ours(house: Any) -> list[psutil.Process]:
+def ours(house: House) -> list[psutil.Process]:
     """Return the processes that were started in this house and still run."""
     found: list[psutil.Process] = []
     for process in psutil.process_iter():
@@ -159,7 +160,7 @@ def ours(house: Any) -> list[psutil.Process]:
 
 @pytest.mark.parametrize("scope", ["user", "project"])
 @pytest.mark.req("B.01", "B.16", "D.09", "E.10")
-def test_what_one_session_decides_and_gives_up_the_next_one_is_told_and_finds(house: Any, scope: str) -> None:
+def test_what_one_session_decides_and_gives_up_the_next_one_is_told_and_finds(house: House, scope: str) -> None:
     install(house, scope)
     first = Session(
         house,

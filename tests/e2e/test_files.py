@@ -8,14 +8,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from hyperloci.store.custody import rescued
-from tests.e2e.conftest import SOON
+from tests.e2e.conftest import SOON, House, Server
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks open files")
 
@@ -23,7 +23,7 @@ BEFORE = tuple(f"The harbour has {number} cranes on pier {number}." for number i
 AFTER = "The lighthouse is painted green."
 
 
-def command(house: Any, *arguments: str) -> subprocess.CompletedProcess[str]:
+def command(house: House, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [house.command[0], *arguments],
         env=house.environment,
@@ -35,7 +35,7 @@ def command(house: Any, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def contents(house: Any) -> set[str]:
+def contents(house: House) -> set[str]:
     with house.memory() as memory:
         return {node.content for node in memory.store.nodes.query_nodes("fact", limit=1_000)}
 
@@ -45,7 +45,7 @@ def words_of(answer: Any) -> str:
     return str(answer["content"][0]["text"])
 
 
-def told_once(server: Any) -> str:
+def told_once(server: Server) -> str:
     """Try to store until it is stored; return what was said meanwhile."""
     words = words_of(server.call("remember_fact", fact=AFTER))
     assert not server.call("remember_fact", fact=AFTER)["isError"]
@@ -54,7 +54,7 @@ def told_once(server: Any) -> str:
 
 
 @pytest.fixture
-def begun(house: Any) -> Any:
+def begun(house: House) -> Iterator[Server]:
     """A server that has stored three memories, all of them in the log."""
     with house.server() as server:
         server.shake_hands()
@@ -65,7 +65,7 @@ def begun(house: Any) -> Any:
 
 @pytest.mark.parametrize("suffixes", [["-wal"], ["-wal", "-shm"]])
 @pytest.mark.req("SPEC-02.04")
-def test_a_log_that_is_deleted_under_a_server_loses_nothing(house: Any, begun: Any, suffixes: list[str]) -> None:
+def test_a_log_that_is_deleted_under_a_server_loses_nothing(house: House, begun: Server, suffixes: list[str]) -> None:
     for suffix in suffixes:
         os.unlink(f"{house.database}{suffix}")
     words = told_once(begun)
@@ -75,7 +75,7 @@ def test_a_log_that_is_deleted_under_a_server_loses_nothing(house: Any, begun: A
 
 
 @pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux tells who has a file open")
-def test_whoever_comes_while_the_log_is_gone_leaves_the_rescue_to_the_session(house: Any, begun: Any) -> None:
+def test_whoever_comes_while_the_log_is_gone_leaves_the_rescue_to_the_session(house: House, begun: Server) -> None:
     os.unlink(f"{house.database}-wal")
     for arguments in (["remember", AFTER], ["query", "cranes"], ["doctor"]):
         done = command(house, *arguments)
@@ -87,7 +87,7 @@ def test_whoever_comes_while_the_log_is_gone_leaves_the_rescue_to_the_session(ho
     assert {*BEFORE, AFTER, "The tug is red."} <= contents(house)
 
 
-def test_two_servers_whose_log_is_deleted_lose_nothing(house: Any, begun: Any) -> None:
+def test_two_servers_whose_log_is_deleted_lose_nothing(house: House, begun: Server) -> None:
     facts = [f"The second harbour has a crane {number}." for number in range(6)]
     with house.server() as other:
         other.shake_hands()
@@ -104,7 +104,7 @@ def test_two_servers_whose_log_is_deleted_lose_nothing(house: Any, begun: Any) -
     assert rescued(house.database) == [], "one has brought all of it into the file"
 
 
-def test_a_database_that_is_deleted_under_a_server_is_saved_beside_it(house: Any, begun: Any) -> None:
+def test_a_database_that_is_deleted_under_a_server_is_saved_beside_it(house: House, begun: Server) -> None:
     house.database.unlink()
     words = told_once(begun)
     [copy] = rescued(house.database)
@@ -118,7 +118,7 @@ def test_a_database_that_is_deleted_under_a_server_is_saved_beside_it(house: Any
     assert set(BEFORE) <= contents(house)
 
 
-def test_a_database_that_is_moved_under_a_server_has_the_last_write_where_it_is(house: Any, begun: Any) -> None:
+def test_a_database_that_is_moved_under_a_server_has_the_last_write_where_it_is(house: House, begun: Server) -> None:
     elsewhere = house.root / "elsewhere.db"
     house.database.rename(elsewhere)
     assert str(elsewhere) in told_once(begun)
@@ -128,7 +128,9 @@ def test_a_database_that_is_moved_under_a_server_has_the_last_write_where_it_is(
     assert contents(house) == set(BEFORE)
 
 
-def test_a_database_that_is_replaced_under_a_server_is_saved_and_the_new_one_is_opened(house: Any, begun: Any) -> None:
+def test_a_database_that_is_replaced_under_a_server_is_saved_and_the_new_one_is_opened(
+    house: House, begun: Server
+) -> None:
     other = house.root / "other" / "memory.db"
     other.parent.mkdir()
     assert command(house, "backup", str(other)).returncode == 0
@@ -146,7 +148,7 @@ def test_a_database_that_is_replaced_under_a_server_is_saved_and_the_new_one_is_
 
 @pytest.mark.parametrize("left", [0, 10_000])
 def test_a_database_that_is_cut_under_a_server_is_neither_written_nor_begun_anew(
-    house: Any, begun: Any, left: int
+    house: House, begun: Server, left: int
 ) -> None:
     backup = house.home / ".claude" / "hyperloci" / "backups" / "memory-1.db"
     assert command(house, "backup", str(backup)).returncode == 0
@@ -169,7 +171,7 @@ def test_a_database_that_is_cut_under_a_server_is_neither_written_nor_begun_anew
     assert contents(house) == {*BEFORE, AFTER}
 
 
-def test_a_database_that_was_emptied_is_not_begun_anew_by_whoever_comes_next(house: Any) -> None:
+def test_a_database_that_was_emptied_is_not_begun_anew_by_whoever_comes_next(house: House) -> None:
     with house.memory() as memory:
         memory.remember_fact(BEFORE[0])
     os.truncate(house.database, 0)
@@ -185,14 +187,14 @@ def test_a_database_that_was_emptied_is_not_begun_anew_by_whoever_comes_next(hou
 Ending = Callable[[Any], int]
 
 
-def by_signal(server: Any) -> int:
+def by_signal(server: Server) -> int:
     server.process.terminate()
     return int(server.process.wait(SOON))
 
 
 @pytest.mark.parametrize("end", [lambda server: server.end(), by_signal], ids=["stdin", "signal"])
 @pytest.mark.parametrize("wait", [True, False], ids=["settled", "busy"])
-def test_after_a_clean_end_the_database_is_one_file(house: Any, end: Ending, wait: bool) -> None:
+def test_after_a_clean_end_the_database_is_one_file(house: House, end: Ending, wait: bool) -> None:
     house.extra |= {"HYPERLOCI_WATCH": "1"}
     for number in range(30):
         text = "\n\n".join(f"## Part {part}\n\nThe pier {part} of {number} is long." for part in range(40))

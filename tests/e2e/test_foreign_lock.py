@@ -7,11 +7,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import SOON
+from tests.e2e.conftest import SOON, House
 
 HOLD = """
 import sqlite3, sys
@@ -33,7 +32,7 @@ COMMANDS = (
 
 
 @contextmanager
-def held(house: Any) -> Iterator[None]:
+def held(house: House) -> Iterator[None]:
     command = [sys.executable, "-c", HOLD, str(house.database)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
@@ -44,7 +43,7 @@ def held(house: Any) -> Iterator[None]:
             holder.kill()
 
 
-def started(house: Any, arguments: list[str]) -> subprocess.Popen[str]:
+def started(house: House, arguments: list[str]) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [house.command[0], *arguments],
         env=house.environment,
@@ -57,7 +56,7 @@ def started(house: Any, arguments: list[str]) -> subprocess.Popen[str]:
 
 
 @pytest.mark.req("SPEC-02.04")
-def test_nobody_is_told_of_a_lock_and_reads_go_on(house: Any) -> None:
+def test_nobody_is_told_of_a_lock_and_reads_go_on(house: House) -> None:
     house.extra["HYPERLOCI_TOOLS"] = "all"
     with house.server() as server:
         server.shake_hands()

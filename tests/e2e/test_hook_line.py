@@ -292,7 +292,7 @@ def test_a_stranger_who_speaks_otherwise_costs_a_server_nothing(house: House, sa
 
 
 def test_settings_of_the_hook_hold_not_those_of_the_server(house: House) -> None:
-    used = {"tool_name": "Bash", "tool_input": {"command": "make"}, "agent_id": "a1"}
+    used: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}, "agent_id": "a1"}
     with serving(house):
         hook(house, "PostToolUse", **used)
         hook(house, "PostToolUse", **used, environ={"HYPERLOCI_CAPTURE_SUBAGENTS": "true"})

@@ -38,7 +38,7 @@ def house(tmp_path: Path) -> House:
 def test_a_session_is_kept_from_its_start_to_its_end_each_thing_once(house: House) -> None:
     assert house.hook("SessionStart", source="startup") == {}
     assert house.hook("UserPromptSubmit", prompt="Make the build green", prompt_id="p1") == {}
-    bash = {"tool_name": "Bash", "tool_input": {"command": "make"}}
+    bash: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}}
     house.hook("PostToolUseFailure", **bash, error="Exit code 2\nno rule", tool_use_id="toolu_1")
     house.hook("PostToolUse", **bash, tool_response={"stdout": "ok"}, tool_use_id="toolu_2")
     house.transcript.write_text(assistant("a1", "I will look at the Makefile."), "utf-8")
@@ -223,7 +223,8 @@ def test_nowhere_to_write_at_all_breaks_nothing(house: House) -> None:
 
 
 def test_what_sub_agents_do_is_kept_only_where_that_is_asked_for(house: House) -> None:
-    used = {"tool_name": "Bash", "tool_input": {"command": "make"}, "agent_id": "a1", "agent_type": "Explore"}
+    used: dict[str, Any] = {"tool_name": "Bash", "tool_input": {"command": "make"}, "agent_id": "a1"}
+    used["agent_type"] = "Explore"
     house.hook("PostToolUse", **used)
     assert house.texts() == []
     house.environ["HYPERLOCI_CAPTURE_SUBAGENTS"] = "true"

@@ -13,6 +13,8 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.e2e.conftest import House, Server
+
 SOON = 40
 """Seconds for what takes two to five on an idle machine: noticing a death, loading a model, indexing a file."""
 
@@ -26,17 +28,17 @@ def wait_for(condition: Callable[[], Any], what: str) -> None:
         threading.Event().wait(0.1)
 
 
-def remember(server: Any, *facts: str) -> dict[str, str]:
+def remember(server: Server, *facts: str) -> dict[str, str]:
     """Have facts remembered; return each with the id that acknowledges it."""
     return {fact: server.call("remember_fact", fact=fact)["structuredContent"]["id"] for fact in facts}
 
 
-def found(server: Any, query: str) -> list[dict[str, Any]]:
+def found(server: Server, query: str) -> list[dict[str, Any]]:
     hits: list[dict[str, Any]] = server.call("search_memory", query=query)["structuredContent"]["results"]
     return hits
 
 
-def finds_file(server: Any, query: str, path: str) -> bool:
+def finds_file(server: Server, query: str, path: str) -> bool:
     return any(hit["source"].get("path") == path and query in hit["content"] for hit in found(server, query))
 
 
@@ -46,7 +48,7 @@ def works(stats: dict[str, Any]) -> bool:
     return owns and stats["embedder"].get("warm", False) and stats["fingerprints_pending"] == 0
 
 
-def kill(server: Any) -> list[psutil.Process]:
+def kill(server: Server) -> list[psutil.Process]:
     """Kill a server and nothing else; return it with the processes it had started."""
     process = psutil.Process(server.process.pid)
     family = [process, *process.children(recursive=True)]
@@ -58,7 +60,7 @@ def kill(server: Any) -> list[psutil.Process]:
 @pytest.mark.model
 @pytest.mark.timeout(300)
 @pytest.mark.req("SPEC-02.04", "B.03", "E.17")
-def test_when_the_session_that_embeds_and_watches_is_killed_another_goes_on(house: Any) -> None:
+def test_when_the_session_that_embeds_and_watches_is_killed_another_goes_on(house: House) -> None:
     house.extra |= EMBEDDING_AND_WATCHING
     (house.project / "tea.md").write_text("# Brewing\n\nWater for green tea has 75 degrees.\n")
     with house.server() as first, house.server() as second:

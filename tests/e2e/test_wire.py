@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.conftest import SOON
+from tests.e2e.conftest import SOON, House
 
 HANDSHAKE = b"".join(
     json.dumps(message).encode() + b"\n"
@@ -80,7 +80,7 @@ UNNAMED = (
 SILENT = (b"", b"  \r", b'{"jsonrpc":"2.0","method":"no/such"}', b'{"jsonrpc":"2.0","id":5,"result":1}')
 
 
-def answers(house: Any, sent: bytes) -> list[dict[str, Any]]:
+def answers(house: House, sent: bytes) -> list[dict[str, Any]]:
     done = subprocess.run(
         house.command,
         input=sent,
@@ -95,7 +95,7 @@ def answers(house: Any, sent: bytes) -> list[dict[str, Any]]:
 
 
 @pytest.mark.req("D.09")
-def test_every_request_is_answered_by_its_id_and_those_behind_it_too(house: Any) -> None:
+def test_every_request_is_answered_by_its_id_and_those_behind_it_too(house: House) -> None:
     lines = [*SILENT, *UNNAMED, *LINES.values()]
     said = answers(house, HANDSHAKE + b"\n".join([*lines[:-1], asked(b"99", b'"last"'), lines[-1]]))
     found = [answer["id"] for answer in said]
@@ -110,14 +110,14 @@ def test_every_request_is_answered_by_its_id_and_those_behind_it_too(house: Any)
     assert not by_id[99]["result"]["isError"]
 
 
-def test_a_request_before_the_handshake_is_told_to_wait_for_it(house: Any) -> None:
+def test_a_request_before_the_handshake_is_told_to_wait_for_it(house: House) -> None:
     [early, late, *_] = answers(house, asked(b"1", b'"x"') + b"\n" + HANDSHAKE)
     assert (early["id"], early["error"]["code"]) == (1, -32602)
     assert "initialize" in early["error"]["message"]
     assert late["id"] == "shake"
 
 
-def test_a_memory_that_holds_no_text_of_utf_8_does_not_break_the_answer(house: Any) -> None:
+def test_a_memory_that_holds_no_text_of_utf_8_does_not_break_the_answer(house: House) -> None:
     with house.memory() as memory:
         memory.remember_fact("The broken harbour light is green.")
         with memory.store.transaction():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -64,8 +64,10 @@ def reference() -> NDArray[np.float32]:
 
 
 @pytest.mark.parametrize("encoder", [torch_encoder, numpy_encoder], ids=["torch", "numpy"])
-def test_vectors_are_those_of_sentence_transformers(encoder: object, reference: NDArray[np.float32]) -> None:
-    vectors = encoder().encode(TEXTS)  # type: ignore[operator]
+def test_vectors_are_those_of_sentence_transformers(
+    encoder: Callable[[], BundledEncoder], reference: NDArray[np.float32]
+) -> None:
+    vectors = encoder().encode(TEXTS)
     assert (vectors * reference).sum(axis=1).min() > 0.99999
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
 
@@ -96,10 +98,10 @@ def test_a_onednn_that_computes_something_else_is_not_used(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("encoder", [torch_encoder, numpy_encoder], ids=["torch", "numpy"])
-def test_a_texts_vector_does_not_depend_on_its_company(encoder: object) -> None:
+def test_a_texts_vector_does_not_depend_on_its_company(encoder: Callable[[], BundledEncoder]) -> None:
     shuffled = random.Random(3).sample(TEXTS, 16)
-    together = encoder().encode(shuffled)  # type: ignore[operator]
-    alone = np.concatenate([encoder().encode([text]) for text in shuffled])  # type: ignore[operator]
+    together = encoder().encode(shuffled)
+    alone = np.concatenate([encoder().encode([text]) for text in shuffled])
     assert (together * alone).sum(axis=1).min() > 0.999999
 
 

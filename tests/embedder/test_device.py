@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def test_a_containers_share_of_the_cores_is_respected(
     if quota is not None:
         file.write_text(quota)
     monkeypatch.setattr(device, "_CGROUP_QUOTA", file)
-    monkeypatch.setattr(device.os, "sched_getaffinity", lambda _: range(16))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(16))
     assert device._usable_cores() == expected
 
 

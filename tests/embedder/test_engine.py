@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from hyperloci.embedder import wire
 from hyperloci.embedder.engine import Drain, Engine
@@ -132,7 +133,7 @@ def test_what_its_caller_no_longer_waits_for_is_not_computed() -> None:
     released, seen = threading.Event(), list[str]()
 
     class Slow(ObedientEncoder):
-        def encode(self, texts):  # type: ignore[no-untyped-def]
+        def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
             seen.extend(texts)
             if texts == ["first"]:
                 released.wait()

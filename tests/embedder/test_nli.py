@@ -33,7 +33,7 @@ PAIRS = [("the cache is red", "the cache is blue"), ("a dog runs", "a dog runs")
 
 def built(folder: Path, labels: dict[int, str]) -> Path:
     """Save a random classifier of two layers as sentence-transformers reads one."""
-    from transformers import BertConfig, BertForSequenceClassification, BertTokenizerFast
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
     folder.mkdir()
     (folder / "vocab.txt").write_text("\n".join(WORDS))
@@ -44,12 +44,11 @@ def built(folder: Path, labels: dict[int, str]) -> Path:
         num_hidden_layers=2,
         num_attention_heads=2,
         intermediate_size=48,
-        num_labels=len(labels),
         id2label=labels,
         label2id={label: number for number, label in labels.items()},
     )
     BertForSequenceClassification(sizes).save_pretrained(folder, safe_serialization=True)
-    BertTokenizerFast(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
+    BertTokenizer(vocab_file=str(folder / "vocab.txt")).save_pretrained(folder)
     return folder
 
 

@@ -129,7 +129,8 @@ def test_a_path_too_long_for_a_socket_is_refused_with_the_remedy(settings: Setti
 def test_models_devices_and_profiles_meet_at_places_of_their_own(settings: Settings) -> None:
     others = [
         settings,
-        *(replace(settings, **{name: "x"}) for name in ("model", "profile")),
+        replace(settings, model="x"),
+        replace(settings, profile="x"),
         replace(settings, device="cpu"),
     ]
     assert len({rendezvous(other).address for other in others}) == len(others)

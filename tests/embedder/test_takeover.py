@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
@@ -19,8 +21,8 @@ OFTEN = 0.01
 
 
 @contextmanager
-def looking(settings: Settings, start: object) -> Iterator[Takeover]:
-    takeover = Takeover(settings, start, OFTEN)  # type: ignore[arg-type]
+def looking(settings: Settings, start: Callable[[], object]) -> Iterator[Takeover]:
+    takeover = Takeover(settings, start, OFTEN)
     takeover.start()
     try:
         yield takeover
@@ -41,8 +43,9 @@ def looked(takeover: Takeover, times: int = 5) -> None:
             done.set()
         return real()
 
-    takeover._at_home = counted  # type: ignore[method-assign]
-    assert done.wait(20)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(takeover, "_at_home", counted)
+        assert done.wait(20)
 
 
 def test_a_survivor_that_is_asked_nothing_starts_an_embedder_when_the_owner_is_gone(settings: Settings) -> None:

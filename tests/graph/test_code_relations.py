@@ -263,10 +263,7 @@ def test_a_changed_import_changes_what_untouched_functions_call(code: Linked) ->
 @pytest.mark.req("D.03")
 def test_a_confirmed_edge_stays_whatever_the_rules_say_and_is_not_made_twice(code: Linked) -> None:
     code.index({"lib.py": HELPERS, "use.py": "from lib import helper\n\n\ndef f():\n    return helper(1)\n"})
-    (edge,) = [key for key, label in labels(code).items() if label == "calls" and key in ids(code).values()][:1] or [
-        None
-    ]
-    assert edge is not None
+    edge = next(key for key, label in labels(code).items() if label == "calls" and key in ids(code).values())
     with code.store.transaction():
         assert code.store.edges.confirm(edge, now=1)
     code.index({"use.py": "from lib import helper\n\n\ndef f():\n    return helper(2)\n"})

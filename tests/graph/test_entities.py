@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperloci.graph.entities import EntityLinker, kind_of, names_of
@@ -13,8 +15,8 @@ from hyperloci.store import Store
 from tests.support import NOW, add
 
 
-def link(store: Store, text: str, linker: EntityLinker | None = None, **fields: object) -> list[str]:
-    node = add(store, text, **fields)  # type: ignore[arg-type]
+def link(store: Store, text: str, linker: EntityLinker | None = None, **fields: Any) -> list[str]:
+    node = add(store, text, **fields)
     with store.transaction():
         keys = (linker or EntityLinker(store)).link_text(node.key, node.scope, text, now=NOW)
     return sorted(entity.canonical_name for key in keys if (entity := store.entities.get(key)))

@@ -194,7 +194,7 @@ def graph(folder: Path, edges: list[Edge]) -> Iterator[tuple[Store, list[NodeKey
 
 def reached(
     store: Store, start: NodeKey, direction: str, depth: int, label: str = "any"
-) -> dict[int, tuple[int, float]]:
+) -> dict[NodeKey, tuple[int, float]]:
     found = related(store, start, label, direction, depth, 100)
     assert [(item.distance, -item.confidence, item.node_key) for item in found] == sorted(
         (item.distance, -item.confidence, item.node_key) for item in found
@@ -221,7 +221,7 @@ def test_out_and_in_mirror_each_other_and_both_holds_them_all(folder: Path, edge
 def test_a_neighbourhood_only_grows_with_its_depth(folder: Path, edges: list[Edge]) -> None:
     for store, keys in graph(folder, edges):
         for direction in ("out", "in", "both"):
-            near: dict[int, tuple[int, float]] = {}
+            near: dict[NodeKey, tuple[int, float]] = {}
             for depth in range(1, 5):
                 wider = reached(store, keys[0], direction, depth)
                 assert near.items() <= wider.items()

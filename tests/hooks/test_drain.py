@@ -52,7 +52,7 @@ def test_a_record_that_holds_the_interpreter_is_ended_by_the_kernel_and_put_asid
         "HYPERLOCI_RUNTIME_DIR": str(settings.runtime_dir),
         "HYPERLOCI_EMBEDDER": "0",
     }
-    codes = []
+    codes: list[int] = []
     while has_work(settings) and len(codes) < 10:
         command = [sys.executable, "-c", HANGS_AT_ONE, str(project)]
         codes.append(subprocess.run(command, env=environ, timeout=SOON, check=False, capture_output=True).returncode)

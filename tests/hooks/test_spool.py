@@ -34,7 +34,7 @@ class Keeper:
     def __init__(self, store: Store, where: Settings) -> None:
         self.store = store
         self.settings = where
-        self.fails: dict[str, Exception] = {}
+        self.fails: dict[str, BaseException] = {}
         self._capture = Capture(store, where, lambda: NOW)
 
     def keep(self, record: Record) -> int:
@@ -207,7 +207,7 @@ def test_a_record_that_ends_whoever_stores_it_is_put_aside_and_the_others_are_st
 ) -> None:
     for number in range(BATCH_FILES + 3):
         save(keeper.settings, record("poison" if number == 4 else f"text {number}", number))
-    codes = []
+    codes: list[int] = []
     while has_work(keeper.settings) and len(codes) < 10:
         done = subprocess.run([sys.executable, "-c", KILLED_BY_ONE, str(tmp_path)], check=False, timeout=100)
         codes.append(done.returncode)
@@ -237,7 +237,7 @@ def test_a_try_that_the_database_refused_or_that_was_called_off_does_not_count(k
         with pytest.raises(StoreBusyError):
             drain_spool(keeper)
         assert waiting(keeper.settings.spool_dir) == [path]
-    keeper.fails["later"] = KeyboardInterrupt()  # type: ignore[assignment]
+    keeper.fails["later"] = KeyboardInterrupt()
     for _ in range(5):
         with pytest.raises(KeyboardInterrupt):
             drain_spool(keeper)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -33,11 +34,11 @@ class History:
         self.clock.advance(1_000)
         return Indexer(self.store, self.settings, identify(self.tree.root), self.clock).index()
 
-    def run(self, **options: object) -> CommitReport:
+    def run(self, **options: Any) -> CommitReport:
         project = identify(self.tree.root)
         with self.store.transaction():
             scope = self.store.scopes.ensure(project.id, now=self.clock())
-        return CommitIndexer(self.store, project, scope, self.clock, **options).run()  # type: ignore[arg-type]
+        return CommitIndexer(self.store, project, scope, self.clock, **options).run()
 
     def node(self, sha: str) -> Node:
         scope = self.store.scopes.find(identify(self.tree.root).id) or 0

@@ -14,8 +14,8 @@ from hyperloci.model.position import Position
 from tests.support import examples
 
 
-def docs(text: str, **more: str) -> Facets:
-    return facets_of(text, Origin.MARKDOWN, **more)  # type: ignore[arg-type]
+def docs(text: str, section_type: str | None = None) -> Facets:
+    return facets_of(text, Origin.MARKDOWN, section_type=section_type)
 
 
 @pytest.mark.req("D.07")

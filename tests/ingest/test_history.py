@@ -6,14 +6,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hyperloci.config import Settings
 from hyperloci.facts import writer as writer_module
+from hyperloci.facts.writer import annotate
 from hyperloci.ingest import commits as commits_module
+from hyperloci.ingest.boundary import Prepared, prepare
 from hyperloci.ingest.commit_reading import PATIENCE
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import Details, Git, GitError
@@ -43,16 +46,16 @@ class Past:
         with self.store.transaction():
             return self.store.scopes.ensure(project.id, now=self.clock())
 
-    def indexer(self, **options: object) -> CommitIndexer:
+    def indexer(self, **options: Any) -> CommitIndexer:
         return CommitIndexer(
             self.store,
             identify(self.tree.root),
             self.scope,
             self.clock,
-            **options,  # type: ignore[arg-type]
+            **options,
         )
 
-    def run_all(self, **options: object) -> list[CommitReport]:
+    def run_all(self, **options: Any) -> list[CommitReport]:
         """Run once and go on until nothing waits."""
         indexer = self.indexer(**options)
         reports = [indexer.run()]
@@ -106,7 +109,7 @@ def test_after_a_whole_history_only_what_is_new_is_walked(past: Past) -> None:
     walked: list[str] = []
 
     class Watched(Git):
-        def walk(self, start: str, *, without: Iterable[str] = ()) -> Iterable[str]:  # type: ignore[override]
+        def walk(self, start: str, *, without: Iterable[str] = ()) -> Iterator[str]:
             for sha in super().walk(start, without=without):
                 walked.append(sha)
                 yield sha
@@ -406,7 +409,7 @@ class Failing(Git):
         self.bad = bad
         self.calls = 0
 
-    def show(self, shas: list[str], details: Details = Details.CHANGES) -> tuple[list[Commit], str | None]:  # type: ignore[override]
+    def show(self, shas: Sequence[str], details: Details = Details.CHANGES) -> tuple[list[Commit], str | None]:
         self.calls += 1
         levels = list(Details)
         for place, sha in enumerate(shas):
@@ -463,14 +466,13 @@ def test_a_git_that_fails_altogether_gives_no_commit_up(past: Past) -> None:
 
 def test_a_message_that_cannot_be_prepared_costs_itself_alone(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     fast_import(past.tree.root, 20)
-    real = commits_module.prepare
 
-    def prepare(text: str) -> object:
+    def prepare_unless_seventh(text: str) -> Prepared:
         if text.startswith("Commit number 7\n"):
             raise ValueError("unforeseen")
-        return real(text)
+        return prepare(text)
 
-    monkeypatch.setattr(commits_module, "prepare", prepare)
+    monkeypatch.setattr(commits_module, "prepare", prepare_unless_seventh)
     past.run_all()
 
     assert len(past.stored()) == 19
@@ -507,14 +509,13 @@ def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
 
 def test_a_commit_that_cannot_be_written_costs_itself_alone(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     fast_import(past.tree.root, 20)
-    real = writer_module.annotate
 
-    def annotate(store: Store, node: Node, **rest: object) -> None:
-        real(store, node, **rest)  # type: ignore[arg-type]
+    def annotate_unless_19th(store: Store, node: Node, **rest: Any) -> None:
+        annotate(store, node, **rest)
         if node.content.startswith("Commit number 19\n"):
             raise ValueError("unforeseen")
 
-    monkeypatch.setattr(writer_module, "annotate", annotate)
+    monkeypatch.setattr(writer_module, "annotate", annotate_unless_19th)
     past.run_all()
 
     assert len(past.stored()) == 19

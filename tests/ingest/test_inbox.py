@@ -68,7 +68,12 @@ def test_a_closed_inbox_gives_nothing_out() -> None:
 @settings(max_examples=examples(30))
 def test_no_path_is_lost_between_threads(bursts: list[list[str]]) -> None:
     inbox = Inbox(quiet=0.0)
-    thread = threading.Thread(target=lambda: [inbox.put(*burst) for burst in bursts])
+
+    def put_all() -> None:
+        for burst in bursts:
+            inbox.put(*burst)
+
+    thread = threading.Thread(target=put_all)
     thread.start()
     found: set[str] = set()
     wanted = {path for burst in bursts for path in burst}

@@ -58,4 +58,5 @@ def test_a_line_that_can_not_be_read_is_named(line: str, message: str) -> None:
 
 def test_other_json_is_none_of_it() -> None:
     assert is_graph({"type": "entity"}) and is_graph({"entities": []})
-    assert not any(is_graph(value) for value in ({"type": "x"}, {"entities": 1}, [], None, "entity"))
+    others: tuple[object, ...] = ({"type": "x"}, {"entities": 1}, [], None, "entity")
+    assert not any(is_graph(value) for value in others)

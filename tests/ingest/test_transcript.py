@@ -155,7 +155,7 @@ def test_thinking_pictures_and_tool_output_are_not_kept(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain"])
 def test_what_the_user_did_not_write_is_not_the_users(tmp_path: Path, flag: str) -> None:
-    path = write(tmp_path / "t.jsonl", line("u1", "put in", **{flag: True}), line("u2", "written"))
+    path = write(tmp_path / "t.jsonl", line("u1", "put in", "user", **{flag: True}), line("u2", "written"))
     assert [turn.text for turn in read(path).turns] == ["written"]
 
 

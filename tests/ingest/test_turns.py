@@ -8,6 +8,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.ingest.turns import QUIET_TURN_SECONDS, TURN_SECONDS, Turns
 from hyperloci.store import Store
+from hyperloci.store.connection import Connection
 
 
 def test_a_turn_is_one_transaction(store: Store) -> None:
@@ -43,29 +44,31 @@ def test_two_who_take_turns_both_get_theirs(settings: Settings) -> None:
 def test_a_turn_begins_when_those_who_wait_have_had_theirs(settings: Settings) -> None:
     with Store.open(settings.database) as background, Store.open(settings.database) as other:
         looks = iter([True, True, False])
-        background.others_wait = lambda: next(looks)  # type: ignore[method-assign]
-        with Turns(background).turn():
-            background.scopes.ensure("kept", now=1)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(background, "others_wait", lambda: next(looks))
+            with Turns(background).turn():
+                background.scopes.ensure("kept", now=1)
         assert next(looks, None) is None
 
-        del background.others_wait
-        assert other.connection.queue is not None
+        assert isinstance(other.connection, Connection) and other.connection.queue is not None
         with other.connection.queue.waiting():
             assert background.others_wait() is True
 
 
-def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(settings: Settings) -> None:
+def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with Store.open(settings.database) as store:
-        store.others_wait = lambda: True  # type: ignore[method-assign]
+        monkeypatch.setattr(store, "others_wait", lambda: True)
         with Turns(store).turn():
             store.scopes.ensure("kept", now=1)
 
         assert "kept" in {scope.id for scope in store.scopes.all()}
 
 
-def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings) -> None:
+def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(settings.database) as store:
-        store.others_wait = lambda: None  # type: ignore[method-assign]
+        monkeypatch.setattr(store, "others_wait", lambda: None)
         turns = Turns(store)
         for name in ("first", "second"):
             with turns.turn():
@@ -74,7 +77,7 @@ def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings) -> No
         assert {"first", "second"} <= {scope.id for scope in store.scopes.all()}
 
 
-def test_turns_are_short_while_others_write_too(settings: Settings) -> None:
+def test_turns_are_short_while_others_write_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     def length(turns: Turns) -> float:
         with turns.turn() as end:
             return end - time.perf_counter()
@@ -83,6 +86,6 @@ def test_turns_are_short_while_others_write_too(settings: Settings) -> None:
         turns = Turns(store)
         assert TURN_SECONDS < length(turns) <= QUIET_TURN_SECONDS
         looks = iter([True, False, False])
-        store.others_wait = lambda: next(looks)  # type: ignore[method-assign]
+        monkeypatch.setattr(store, "others_wait", lambda: next(looks))
         assert length(turns) <= TURN_SECONDS
         assert length(turns) <= TURN_SECONDS

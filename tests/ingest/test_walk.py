@@ -5,6 +5,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,12 +27,12 @@ def make(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
-def found(root: Path, **options: object) -> list[str]:
-    return [item.path for item in walk(root, **options) if isinstance(item, Found)]  # type: ignore[arg-type]
+def found(root: Path, **options: Any) -> list[str]:
+    return [item.path for item in walk(root, **options) if isinstance(item, Found)]
 
 
-def reasons(root: Path, **options: object) -> dict[str, str]:
-    return {item.path: item.reason for item in walk(root, **options) if isinstance(item, Skipped)}  # type: ignore[arg-type]
+def reasons(root: Path, **options: Any) -> dict[str, str]:
+    return {item.path: item.reason for item in walk(root, **options) if isinstance(item, Skipped)}
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -241,7 +242,7 @@ def test_a_link_counts_only_if_it_is_the_only_way_to_a_file_of_the_tree(tmp_path
         tmp_path / "root",
         {"AGENTS.md": "x", "folder/a.md": "x", "hidden/only.md": "x", "hidden/.env": "x", ".gitignore": "hidden/\n"},
     )
-    for name, target in {
+    links: dict[str, str | Path] = {
         "AAA.md": "AGENTS.md",
         "out.md": outside / "o.md",
         "folder_link": "folder",
@@ -251,7 +252,8 @@ def test_a_link_counts_only_if_it_is_the_only_way_to_a_file_of_the_tree(tmp_path
         "only.md": "hidden/only.md",
         "only_again.md": "hidden/only.md",
         "env.md": "hidden/.env",
-    }.items():
+    }
+    for name, target in links.items():
         (root / name).symlink_to(target)
     assert found(root) == ["AGENTS.md", "folder/a.md", "only.md"]
     said = reasons(root)

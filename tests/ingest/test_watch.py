@@ -20,8 +20,7 @@ from hyperloci.ingest.watch_files import FileWatch
 from hyperloci.ingest.watch_worker import Pace
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
-from tests.ingest.test_history import fast_import
-from tests.ingest.working_tree import WorkingTree
+from tests.ingest.working_tree import WorkingTree, fast_import
 
 DEADLINE = 60.0
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from watchdog.observers.api import BaseObserver
 
 from hyperloci.ingest.project_git import open_repository
 from hyperloci.ingest.watch_files import HEAVY_FOLDERS, FileWatch, is_on_network, plan_watches
@@ -160,9 +161,11 @@ def test_stopping_leaves_no_thread(tree: WorkingTree, seen: Seen, canary: Path) 
     assert set(threading.enumerate()) == before
 
 
-def test_a_limit_that_is_reached_leaves_nothing_behind(tree: WorkingTree, seen: Seen, canary: Path) -> None:
+def test_a_limit_that_is_reached_leaves_nothing_behind(
+    tree: WorkingTree, seen: Seen, canary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = set(threading.enumerate())
-    watch = FileWatch(seen, observer=full_observer)
+    watch = FileWatch(seen, observer=lambda: full_observer(monkeypatch))
 
     with pytest.raises(OSError, match="limit"):
         watch.watch([(tree.root, True)], canary)
@@ -170,12 +173,13 @@ def test_a_limit_that_is_reached_leaves_nothing_behind(tree: WorkingTree, seen: 
     assert set(threading.enumerate()) == before
 
 
-def full_observer() -> Any:
+def full_observer(monkeypatch: pytest.MonkeyPatch) -> BaseObserver:
     """Make a real observer on a system that gives no more watches once it has one."""
     from watchdog.observers import Observer
 
     observer = Observer()
-    schedule, given = observer.schedule, []
+    schedule = observer.schedule
+    given: list[tuple[Any, ...]] = []
 
     def limited(*arguments: Any, **options: Any) -> Any:
         if given:
@@ -183,7 +187,7 @@ def full_observer() -> Any:
         given.append(arguments)
         return schedule(*arguments, **options)
 
-    observer.schedule = limited
+    monkeypatch.setattr(observer, "schedule", limited)
     return observer
 
 

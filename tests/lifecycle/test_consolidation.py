@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -23,6 +24,7 @@ from hyperloci.model.kinds import Tier
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
+from hyperloci.store.consolidations import Progress
 from hyperloci.store.health import violations
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 
@@ -167,17 +169,17 @@ def test_a_process_that_dies_between_two_parts_leaves_nothing_twice_or_undone(
         consolidation = Consolidation(store, settings, clock)
         calls = 0
 
-        def dying(*arguments: object) -> object:
+        def dying(progress: Progress, sources: Sequence[Node], through: int) -> None:
             nonlocal calls
             calls += 1
             if calls > dies_at:
                 raise KeyboardInterrupt
-            return original(*arguments)  # type: ignore[arg-type]
+            original(progress, sources, through)
 
         original = consolidation._settle
-        consolidation._settle = dying  # type: ignore[method-assign, assignment]
         (waiting,) = consolidation.pending()
-        with contextlib.suppress(KeyboardInterrupt):
+        with pytest.MonkeyPatch.context() as patch, contextlib.suppress(KeyboardInterrupt):
+            patch.setattr(consolidation, "_settle", dying)
             consolidation.run(waiting, part_turns=part)
     with Store.open(path, clock=clock) as store:
         consolidate_step(UpkeepContext(store=store, settings=settings, clock=clock))

@@ -253,7 +253,9 @@ def test_a_link_joins_a_clone_to_a_memory_and_unlinking_gives_each_its_own_back(
     remember(settings, second, "The sandbox has no network")
     with Memory.open(settings, second) as memory:
         memory.index_path()
-        memory.keep(Records(memory.project, "session-2", now=1_700_000_000_000).prompt("Green, please", event_id="p"))  # type: ignore[arg-type]
+        record = Records(memory.project, "session-2", now=1_700_000_000_000).prompt("Green, please", event_id="p")
+        assert record is not None
+        memory.keep(record)
         target = memory.link_target()
         assert (target.scope, target.memories, target.root) == (theirs, 1, str(clone))
         linked = memory.link(target)

@@ -12,9 +12,12 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.lifecycle import annotating, causes, consolidate, entities, merging
-from hyperloci.lifecycle.annotating import NEXT, annotate_step
+from hyperloci.lifecycle.annotating import NEXT, annotate_again, annotate_step
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.consolidate import consolidate_step
+from hyperloci.lifecycle.entities import merge
+from hyperloci.lifecycle.heuristics import extract
+from hyperloci.lifecycle.payload import Payload
 from hyperloci.lifecycle.pyramid import building
 from hyperloci.lifecycle.pyramid.steps import pyramid_step
 from hyperloci.lifecycle.sessions import add_turns, end_session, start_session
@@ -25,6 +28,8 @@ from hyperloci.model.record import Record, RecordKind
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
+from hyperloci.store.entities import Entity, Merge
+from hyperloci.tokens import count_tokens
 from tests.support import NOW, FakeClock, add
 
 PROJECT = "p"
@@ -56,16 +61,15 @@ def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
     context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = 0
-    whole = consolidate.extract
 
-    def extract(turns: Sequence[Node], before: Node | None) -> Any:
+    def extract_unless_poisoned(turns: Sequence[Node], before: Node | None) -> Payload:
         nonlocal calls
         calls += 1
         if any("poison" in turn.content for turn in turns):
             raise RecursionError
-        return whole(turns, before)
+        return extract(turns, before)
 
-    monkeypatch.setattr(consolidate, "extract", extract)
+    monkeypatch.setattr(consolidate, "extract", extract_unless_poisoned)
     say(
         context,
         "s",
@@ -103,10 +107,9 @@ def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
     context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = add(context.store, "the poison"), add(context.store, "Kubernetes runs the staging cluster")
-    whole = annotating.annotate_again
 
     def annotate(store: Store, node: Node, *arguments: Any, linker: EntityLinker, **more: Any) -> None:
-        whole(store, node, *arguments, linker=linker, **more)
+        annotate_again(store, node, *arguments, linker=linker, **more)
         if node.key == bad.key:
             raise OverflowError
 
@@ -122,14 +125,14 @@ def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
 def test_a_session_whose_pyramid_cannot_be_built_waits_until_it_grows(
     context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole, tried = building.count_tokens, 0
+    tried = 0
 
     def count(text: str) -> int:
         nonlocal tried
         if "poison" in text:
             tried += 1
             raise ValueError
-        return whole(text)
+        return count_tokens(text)
 
     monkeypatch.setattr(building, "count_tokens", count)
     say(context, "s", *(f"poison number {number}" for number in range(12)))
@@ -183,14 +186,13 @@ def test_a_pair_that_cannot_be_merged_keeps_no_other_apart(
     assert {one.kind} <= set(EntityKind)
     pairs = {store.scopes.find(PROJECT): [(one, two, 1.0), (three, four, 1.0)]}
     monkeypatch.setattr(merging, "alike", lambda store, key: pairs.get(key, []))
-    whole = merging.merge
 
-    def merge(store: Store, kept: Any, merged: Any, **more: Any) -> Any:
+    def merge_unless_first(store: Store, kept: Entity, merged: Entity, **more: Any) -> Merge:
         if kept.node_key == one.node_key:
             raise ValueError
-        return whole(store, kept, merged, **more)
+        return merge(store, kept, merged, **more)
 
-    monkeypatch.setattr(merging, "merge", merge)
+    monkeypatch.setattr(merging, "merge", merge_unless_first)
     assert merging.merge_step(context) == 1
     assert set_aside(store) == [("memory", "merge")]
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -28,9 +30,8 @@ TURNS = st.builds(
 )
 
 
-def turn(text: str = "hello", **changes: object) -> Turn:
-    fields = {"uuid": "u", "role": Speaker.USER, "text": text, "timestamp_ms": 0, **changes}
-    return Turn(**fields)  # type: ignore[arg-type]
+def turn(text: str = "hello", **changes: Any) -> Turn:
+    return replace(Turn(uuid="u", role=Speaker.USER, text=text, timestamp_ms=0), **changes)
 
 
 @given(st.lists(TURNS, max_size=8))

@@ -22,7 +22,7 @@ from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
-from tests.support import NOW, FakeEncoder, add, examples
+from tests.support import NOW, FakeEncoder, add, candidates, examples
 
 SETTINGS = Settings(database=Path("unused.db"), state_dir=Path("unused"), runtime_dir=Path("unused"))
 
@@ -98,7 +98,7 @@ def test_what_every_space_ranks_first_is_first(spaces: dict[str, dict[NodeKey, f
 @pytest.mark.req("E.06", "E.07")
 @pytest.mark.parametrize("profile", sorted(PROFILES))
 def test_calibrated_scores_do_not_depend_on_the_order_of_candidates(store: Store, profile: str) -> None:
-    nodes = {node.key: node for node in (add(store, f"fact {number % 3}", place=str(number)) for number in range(9))}
+    nodes = candidates(store, *(add(store, f"fact {number % 3}", place=str(number)) for number in range(9)))
     spaces = {space: {key: (key % 3) / 4 for key in nodes} for space in ("e1", "e5", "e6", "e9", "e11", "e13")}
     turned = {space: dict(reversed(found.items())) for space, found in spaces.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,14 +14,14 @@ from hyperloci.retrieval.fusion import reciprocal_rank_fusion
 from hyperloci.retrieval.profiles import PERSPECTIVES
 from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, combine, dense_weight
 from hyperloci.store import Store
-from tests.support import add, examples
+from tests.support import add, candidates, examples
 
 ranks = st.lists(st.integers(0, 30), unique=True, max_size=20)
 
 
 def test_meaning_and_words_both_count(store: Store) -> None:
     both, words, meaning = (add(store, text) for text in ("a b", "c d", "e f"))
-    nodes = {node.key: node for node in (both, words, meaning)}
+    nodes = candidates(store, both, words, meaning)
 
     cosines = {both.key: 0.9, words.key: 0.1, meaning.key: 0.9}
     scores = combine({"e1": cosines, "e6": {both.key: 1.0, words.key: 1.0}}, nodes, profile="auto")
@@ -34,14 +35,14 @@ def test_meaning_and_words_both_count(store: Store) -> None:
 def test_without_vectors_words_decide_alone(store: Store) -> None:
     node = add(store, origin=Origin.MARKDOWN)
 
-    score = combine({"e6": {node.key: 0.25}}, {node.key: node}, profile="auto")[node.key]
+    score = combine({"e6": {node.key: 0.25}}, candidates(store, node), profile="auto")[node.key]
 
     assert (score.total, score.cosine, score.dominant()) == (0.25, None, "e6")
 
 
 def test_what_has_no_vector_yet_is_ranked_by_its_words_alone(store: Store) -> None:
     fresh, old = add(store, "a b", origin=Origin.MARKDOWN), add(store, "c d", origin=Origin.MARKDOWN)
-    nodes = {node.key: node for node in (fresh, old)}
+    nodes = candidates(store, fresh, old)
 
     scores = combine({"e1": {old.key: 0.5}, "e6": dict.fromkeys(nodes, 0.75)}, nodes, profile="auto")
 
@@ -50,10 +51,10 @@ def test_what_has_no_vector_yet_is_ranked_by_its_words_alone(store: Store) -> No
 
 
 def test_what_was_remembered_on_purpose_comes_before_what_was_said_or_done(store: Store) -> None:
-    said = {"type": NodeType.EXPERIENCE, "subtype": "episode", "origin": Origin.USER_PROMPT}
-    done = {"type": NodeType.EXPERIENCE, "subtype": "action", "origin": Origin.HOOK}
+    said: dict[str, Any] = {"type": NodeType.EXPERIENCE, "subtype": "episode", "origin": Origin.USER_PROMPT}
+    done: dict[str, Any] = {"type": NodeType.EXPERIENCE, "subtype": "action", "origin": Origin.HOOK}
     kept, turn, action = add(store, "same", subtype="insight"), add(store, "same", **said), add(store, "same", **done)
-    nodes = {node.key: node for node in (action, turn, kept)}
+    nodes = candidates(store, action, turn, kept)
 
     scores = combine({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
 
@@ -64,14 +65,15 @@ def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> N
     node = add(store, origin=Origin.MARKDOWN)
 
     spaces = {"e1": {node.key: -0.8}, "e6": {node.key: 1.0}}
-    score = combine(spaces, {node.key: node}, profile="semantic")[node.key]
+    score = combine(spaces, candidates(store, node), profile="semantic")[node.key]
 
     assert score.total == pytest.approx(0.2)
 
 
 def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -> None:
     def turn(text: str) -> float:
-        return dense_weight([add(store, text, type=NodeType.EXPERIENCE, subtype="episode")], PERSPECTIVES["auto"], 0.5)
+        node = add(store, text, type=NodeType.EXPERIENCE, subtype="episode")
+        return dense_weight(candidates(store, node).values(), PERSPECTIVES["auto"], 0.5)
 
     assert turn("short") == pytest.approx(SHORT_TURN_WEIGHT)
     assert turn("long " * 500) == pytest.approx(LONG_TURN_WEIGHT)
@@ -79,12 +81,12 @@ def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -
 
 
 def test_a_profile_replaces_the_weight_by_kind(store: Store) -> None:
-    assert dense_weight([add(store)], PERSPECTIVES["semantic"], 0.5) == 0.8
+    assert dense_weight(candidates(store, add(store)).values(), PERSPECTIVES["semantic"], 0.5) == 0.8
     assert dense_weight([], PERSPECTIVES["auto"], 0.0) == 0.5
 
 
 def test_code_is_found_by_meaning_the_surer_meaning_is_of_its_best_hit(store: Store) -> None:
-    code = [add(store, "def f(): ...", type=NodeType.SNIPPET, subtype="code")]
+    code = candidates(store, add(store, "def f(): ...", type=NodeType.SNIPPET, subtype="code")).values()
 
     weights = [dense_weight(code, PERSPECTIVES["auto"], best) for best in (0.3, 0.55, 0.6, 0.65, 0.9)]
 
@@ -93,7 +95,7 @@ def test_code_is_found_by_meaning_the_surer_meaning_is_of_its_best_hit(store: St
 
 @pytest.mark.req("B.10")
 def test_a_name_that_many_candidates_bear_lifts_none_of_them(store: Store) -> None:
-    nodes = {node.key: node for node in (add(store, f"memory {number}", origin=Origin.MARKDOWN) for number in range(8))}
+    nodes = candidates(store, *(add(store, f"memory {number}", origin=Origin.MARKDOWN) for number in range(8)))
     first, *others = nodes
     words = dict.fromkeys(nodes, 0.5)
 
@@ -125,7 +127,7 @@ def test_reciprocal_ranks_see_order_alone_and_keep_every_item(first: list[int], 
 
 
 def test_equal_scores_are_ordered_by_key(store: Store) -> None:
-    nodes = {node.key: node for node in (add(store, "one"), add(store, "two"))}
+    nodes = candidates(store, add(store, "one"), add(store, "two"))
 
     scores = combine({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
 

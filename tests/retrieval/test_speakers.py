@@ -5,17 +5,18 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.model.kinds import NodeType, Origin
-from hyperloci.model.node import Node
+from hyperloci.model.node import Candidate
 from hyperloci.retrieval.scoring import SPEAKER, combine
 from hyperloci.retrieval.speakers import wanted
 from hyperloci.store import Store
-from tests.support import add
+from tests.support import add, candidates
 
 
-def turn(store: Store, text: str, role: str = "user") -> Node:
-    return add(
+def turn(store: Store, text: str, role: str = "user") -> Candidate:
+    node = add(
         store, text, type=NodeType.EXPERIENCE, subtype="episode", origin=Origin.USER_PROMPT, metadata={"role": role}
     )
+    return candidates(store, node)[node.key]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +55,9 @@ def test_in_a_chat_of_several_a_name_decides(store: Store) -> None:
 
 
 def test_what_is_no_turn_has_no_speaker(store: Store) -> None:
-    assert not wanted("what did I note about it?").matches(add(store, "Note: it is late"))
+    note = add(store, "Note: it is late")
+
+    assert not wanted("what did I note about it?").matches(candidates(store, note)[note.key])
 
 
 def test_a_turn_of_the_one_who_is_asked_about_counts_more(store: Store) -> None:

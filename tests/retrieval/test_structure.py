@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -103,8 +104,8 @@ def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linke
     code.index({"guide.md": GUIDE, "docs/other.md": "# Other\n\n## Known limitations\n\nMany.\n", "a.py": "X = 1\n"})
     scope = code.store.scopes.find("p") or 0
 
-    def found(**wanted: object) -> list[tuple[str, str]]:
-        return [(entry.file, entry.title) for entry in find_sections(code.store, scope, **wanted)]  # type: ignore[arg-type]
+    def found(**wanted: Any) -> list[tuple[str, str]]:
+        return [(entry.file, entry.title) for entry in find_sections(code.store, scope, **wanted)]
 
     assert found(title="limitations") == [("guide.md", "Limitations")]
     assert found(title="limitations", fuzzy=True) == [

@@ -218,7 +218,7 @@ def test_a_program_must_have_a_sensible_length(code: str) -> None:
 
 
 def test_a_system_without_limits_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runner.sys, "platform", "win32")
+    monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(NotReadyError, match="Windows"):
         run("1", {})
 

@@ -21,6 +21,7 @@ from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
+from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store, health
 from hyperloci.store.faults import translated
 from hyperloci.store.transfer import export_all, restore_backup
@@ -55,8 +56,8 @@ class Uses:
         self.memory = Memory.open(self.settings, folder / "project")
         for number in range(5):
             self.memory.remember_fact(f"A fact from before, number {number}.")
-        self.acknowledged = {self.memory.remember_fact("The mirror is in Oslo.").id}
-        self.restored: set[str] | None = None
+        self.acknowledged: set[str] = {self.memory.remember_fact("The mirror is in Oslo.").id}
+        self.restored: set[NodeId] | None = None
 
     def remember(self, number: int) -> None:
         self.acknowledged.add(self.memory.remember_fact(f"Fact {number} was stored.", entities=["Oslo"]).id)
@@ -127,7 +128,7 @@ class Uses:
         there = {node.id for node in store.nodes.query_nodes(limit=100_000)}
         if self.restored == there:
             # A restored backup is all there is: what came after it went with the database that was put aside.
-            self.acknowledged = there
+            self.acknowledged = set(there)
         assert self.acknowledged <= there, self.acknowledged - there
         for name in ("copy.db", "export.jsonl"):
             self._whole(self.folder / name)

@@ -20,7 +20,7 @@ from hyperloci.errors import (
     StoreFullError,
     StoreReadOnlyError,
 )
-from hyperloci.store import Store, connection
+from hyperloci.store import Store, connection, faults
 from tests.support import NOW, add, examples
 
 posix = pytest.mark.skipif(os.name != "posix", reason="file modes are POSIX's")
@@ -168,7 +168,7 @@ def test_every_primary_result_code_becomes_an_error_of_ours(name: str) -> None:
     code = getattr(sqlite3, name)
     error = sqlite3.OperationalError("what SQLite said")
     error.sqlite_errorcode = code
-    translated = connection.translate(error, "/the/file.db")
+    translated = faults.translate(error, "/the/file.db")
     assert type(translated) is (PRIMARY | OTHER)[name]
     assert "/the/file.db" in str(translated)
     assert ("what SQLite said" in str(translated)) is (type(translated) is StoreError), (
@@ -190,13 +190,13 @@ def test_extended_result_codes_count_as_their_primary_one(name: str) -> None:
         pytest.skip(f"{name} is no result code")
     error = sqlite3.OperationalError("x")
     error.sqlite_errorcode = code
-    assert type(connection.translate(error)) is PRIMARY[primary]
+    assert type(faults.translate(error)) is PRIMARY[primary]
 
 
 def test_a_full_disk_found_while_the_log_index_grows_is_a_full_disk() -> None:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
-    assert type(connection.translate(error)) is StoreFullError
+    assert type(faults.translate(error)) is StoreFullError
 
 
 @pytest.mark.parametrize(
@@ -205,13 +205,13 @@ def test_a_full_disk_found_while_the_log_index_grows_is_a_full_disk() -> None:
     ids=lambda kind: kind.__name__,
 )
 def test_every_exception_class_of_sqlite3_is_caught_at_the_edge(kind: type[Exception]) -> None:
-    with pytest.raises(StoreError, match="went wrong") as caught, connection.translated("/the/file.db"):
+    with pytest.raises(StoreError, match="went wrong") as caught, faults.translated("/the/file.db"):
         raise kind("went wrong")
     assert isinstance(caught.value.__cause__, kind)
 
 
 def test_other_errors_pass_the_edge_as_they_are() -> None:
-    with pytest.raises(ZeroDivisionError), connection.translated():
+    with pytest.raises(ZeroDivisionError), faults.translated():
         raise ZeroDivisionError
 
 
@@ -384,7 +384,7 @@ def _write_nested(memory: sqlite3.Connection, number: int, depth: int, fails: bo
 def test_a_database_made_by_another_process_at_that_moment_is_not_taken_for_foreign(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with contextlib.closing(sqlite3.connect(path)) as opened:
-        made = []
+        made: list[str] = []
 
         def make(sql: str) -> None:
             if "sqlite_master" in sql and not made:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
+from typing import Any
 
 import pytest
 
@@ -59,7 +60,8 @@ def test_any_weight_from_nought_up_is_kept(store: Store, nodes: list[Node], weig
     members = [Member(node.key, Role.PARTICIPANT) for node in nodes]
     with store.transaction():
         edge = store.edges.create_edge("x", members, now=NOW, weight=weight)
-    assert store.edges.get_edge(edge.id).weight == weight  # type: ignore[union-attr]
+    found = store.edges.get_edge(edge.id)
+    assert found is not None and found.weight == weight
 
 
 @pytest.mark.req("SPEC-02.13", "SPEC-02.36")
@@ -78,8 +80,9 @@ def test_a_number_out_of_bounds_is_named_and_nothing_stored(
     store: Store, nodes: list[Node], name: str, value: float
 ) -> None:
     members = [Member(node.key, Role.PARTICIPANT) for node in nodes]
+    wrong: dict[str, Any] = {name: value}
     with pytest.raises(BadRequestError, match=name), store.transaction():
-        store.edges.create_edge("x", members, now=NOW, **{name: value})  # type: ignore[arg-type]
+        store.edges.create_edge("x", members, now=NOW, **wrong)
     assert store.stats()["edges"] == 0
 
 
@@ -220,7 +223,8 @@ def test_memberships_go_with_their_node_or_hyperedge(store: Store, nodes: list[N
         first = store.edges.link("supports", nodes[0].key, [nodes[1].key, nodes[2].key], now=NOW)
         store.edges.link("supports", nodes[2].key, [nodes[3].key], now=NOW)
         store.connection.execute("DELETE FROM nodes WHERE key = ?", (nodes[0].key,))
-    assert [member.node for member in store.edges.get_edge(first.id).members] == [nodes[1].key, nodes[2].key]  # type: ignore[union-attr]
+    edge = store.edges.get_edge(first.id)
+    assert edge is not None and [member.node for member in edge.members] == [nodes[1].key, nodes[2].key]
     with store.transaction():
         store.connection.execute("DELETE FROM hyperedges")
     assert store.connection.execute("SELECT count(*) FROM membership").fetchone()[0] == 0

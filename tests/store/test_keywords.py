@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health, keyword_search
 from hyperloci.store.analysis import MAX_TERM_CHARS, query_terms, stop_words, terms
@@ -330,7 +331,7 @@ def test_the_index_follows_every_change(store: Store) -> None:
     assert search(store, "hint") == search(store, "newer") == {}
     with store.transaction():
         store.keywords.remove(nodes[1].key)
-        store.keywords.remove(999)
+        store.keywords.remove(NodeKey(999))
     assert nodes[1].key not in search(store, "text")
     with store.transaction():
         store.connection.execute("DELETE FROM nodes WHERE key IN (?, ?)", (nodes[1].key, nodes[2].key))

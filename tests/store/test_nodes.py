@@ -122,7 +122,8 @@ def test_confidence_at_its_bounds_is_kept_exactly(store: Store, confidence: floa
     node = add(store, confidence=confidence)
     assert node.confidence == confidence
     assert change(store, node.id, confidence=1.0 - confidence)
-    assert store.nodes.get_node(node.id).confidence == 1.0 - confidence  # type: ignore[union-attr]
+    found = store.nodes.get_node(node.id)
+    assert found is not None and found.confidence == 1.0 - confidence
 
 
 @pytest.mark.parametrize("content", ["", " \n\t", "\u2003"])
@@ -170,7 +171,7 @@ def test_an_id_is_completed_from_its_beginning(store: Store) -> None:
 @pytest.mark.req("SPEC-02.22")
 def test_every_field_that_may_change_changes(store: Store) -> None:
     node = add(store)
-    changes = {
+    changes: dict[str, Any] = {
         "content": "new words",
         "title": "new title",
         "tier": Tier.LONGTERM,
@@ -195,7 +196,7 @@ def test_every_field_that_may_change_changes(store: Store) -> None:
 def test_no_other_field_may_change(store: Store, name: str) -> None:
     node = add(store)
     with pytest.raises(BadRequestError, match=f"{name} cannot be changed; these can: access_count"):
-        change(store, node.id, **{name: 1})
+        change(store, node.id, now=NOW + 1, **{name: 1})
     assert store.nodes.get_node(node.id) == node
 
 
@@ -212,7 +213,7 @@ def test_no_other_field_may_change(store: Store, name: str) -> None:
 def test_a_value_that_a_field_can_not_have_is_named(store: Store, name: str, value: object) -> None:
     node = add(store)
     with pytest.raises(BadRequestError, match=name):
-        change(store, node.id, **{name: value})
+        change(store, node.id, now=NOW + 1, **{name: value})
     assert store.nodes.get_node(node.id) == node
 
 
@@ -245,7 +246,7 @@ def test_new_words_are_found_and_wait_for_new_vectors(store: Store, changes: dic
         model = store.vectors.use_model("m", 64, now=NOW)
         store.vectors.put(node.key, model, {}, now=NOW)
     assert store.vectors.take_pending(5) == []
-    change(store, node.id, **changes)
+    change(store, node.id, now=NOW + 1, **changes)
     assert search(store, "umbrella") == search(store, "rain") == [node.key]
     assert search(store, "bicycle") == ([] if "content" in changes else [node.key])
     assert search(store, "shed") == ([] if "title" in changes else [node.key])
@@ -324,7 +325,7 @@ def test_what_is_not_forgotten_can_not_be_restored(store: Store) -> None:
 
 @pytest.mark.req("SPEC-02.24")
 def test_nodes_are_asked_for_by_any_of_four_filters(store: Store) -> None:
-    wanted = {}
+    wanted: dict[str, tuple[NodeType, Tier, float]] = {}
     for kind in (NodeType.FACT, NodeType.DECISION):
         for tier in (Tier.TASK, Tier.LONGTERM):
             for confidence in (0.2, 0.8):
@@ -341,10 +342,10 @@ def test_nodes_are_asked_for_by_any_of_four_filters(store: Store) -> None:
         ]
         return keep[::-1]
 
-    for kind in (None, "fact", "decision", "snippet"):
-        for tier in (None, "task", "archive"):
+    for a_kind in (None, "fact", "decision", "snippet"):
+        for a_tier in (None, "task", "archive"):
             for least in (None, 0.0, 0.8, 1.0):
-                given_ = {"type": kind, "tier": tier, "min_confidence": least}
+                given_: dict[str, Any] = {"type": a_kind, "tier": a_tier, "min_confidence": least}
                 assert [node.id for node in store.nodes.query_nodes(**given_)] == expected(**given_)
     assert [node.id for node in store.nodes.query_nodes(limit=3)] == expected()[:3]
     assert store.nodes.query_nodes(limit=0) == []
@@ -430,7 +431,7 @@ def test_a_content_hash_takes_any_text() -> None:
     assert content_hash("a") != content_hash("b")
 
 
-def reinforced(store: Store, node_id: str) -> tuple[float, int, int]:
+def reinforced(store: Store, node_id: str) -> tuple[object, int, int]:
     node = store.nodes.get_node(node_id)
     assert node is not None
     return node.confidence, node.access_count, node.last_accessed

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store, health
 from hyperloci.store.migrate import latest_version
 from tests.support import FakeClock, add
@@ -89,7 +90,7 @@ def test_two_writers_at_once_fail_at_nothing_and_lose_nothing(tmp_path: Path) ->
         stored = {row["id"]: row["seq"] for row in store.connection.execute("SELECT id, seq FROM nodes")}
         assert set(stored) == set(ids)
         assert sorted(stored.values()) == list(range(WRITERS * WRITES))
-        assert all(len(store.log.of(node_id)) == 1 for node_id in ids)
+        assert all(len(store.log.of(NodeId(node_id))) == 1 for node_id in ids)
         assert health.integrity(store) == []
         assert health.violations(store) == {}
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -16,7 +18,7 @@ from tests.support import NOW, SHARED_FIXTURE, add, examples
 WEEK = 7 * MS_PER_DAY
 
 
-def nodes(store: Store, count: int, **fields: object) -> list[NodeKey]:
+def nodes(store: Store, count: int, **fields: Any) -> list[NodeKey]:
     return [add(store, f"memory {number}", **fields).key for number in range(count)]
 
 

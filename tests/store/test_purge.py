@@ -90,7 +90,7 @@ def test_what_its_log_said_in_words_is_gone_and_what_happened_stays(memory: Memo
     new = memory.correct_fact(id, "The cluster runs on our own hardware.", reason=f"{UNIQUE} said so").id
     memory.relate("depends_on", [{"id": id}, {"id": new}], evidence=f"{UNIQUE} wrote it")
     purged = memory.purge([id, new])
-    operations = [entry.operation for entry in memory.store.log.of(id)]  # type: ignore[arg-type]
+    operations = [entry.operation for entry in memory.store.log.of(NodeId(id))]
     memory.close()
     assert set(purged.ids) == {id, new}
     assert {"create", "forget", "restore", "supersede", OPERATION} <= set(operations)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperloci.errors import NotFoundError, StoreError
@@ -79,7 +81,8 @@ def test_a_project_with_a_better_id_keeps_everything(store: Store) -> None:
         assert store.scopes.adopt("path:/src", "git:1")
         assert not store.scopes.adopt("path:/src", "git:1")
         assert not store.scopes.adopt("git:1", "git:1")
-    assert store.nodes.by_key(key).scope == "git:1"  # type: ignore[union-attr]
+    node = store.nodes.by_key(key)
+    assert node is not None and node.scope == "git:1"
     assert store.scopes.find("path:/src") is None
 
 
@@ -88,7 +91,7 @@ def test_two_ids_of_one_project_become_one_with_all_that_either_held(store: Stor
     old, new = store.scopes.find("path:/src"), store.scopes.find("git:1")
     with store.transaction():
         assert store.scopes.adopt("path:/src", "git:1")
-    assert [store.nodes.by_key(key).scope for key in nodes] == ["git:1"] * 2  # type: ignore[union-attr]
+    assert [node and node.scope for node in map(store.nodes.by_key, nodes)] == ["git:1"] * 2
     for table in tables_with_scopes(store):
         left = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (old,)).fetchone()[0]
         kept = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (new,)).fetchone()[0]
@@ -122,7 +125,8 @@ def test_a_clock_that_goes_back_does_not_make_a_session_older(store: Store, scop
         store.sessions.see("s", scope, now=NOW)
         assert store.sessions.see("s", scope, now=NOW - 99).last_seen_at == NOW
         store.sessions.end("s", now=NOW - 99)
-    assert store.sessions.get("s").last_seen_at == NOW  # type: ignore[union-attr]
+    session = store.sessions.get("s")
+    assert session is not None and session.last_seen_at == NOW
 
 
 def test_a_status_that_is_none_is_refused(store: Store, scope: int) -> None:
@@ -164,7 +168,8 @@ def test_what_is_noted_of_a_session_is_merged(store: Store, scope: int) -> None:
         store.sessions.set_metadata("s", a=1, b={"c": 2})
         store.sessions.set_metadata("s", b={"d": "ü"}, e=[1])
         store.sessions.set_metadata("s", a=None)
-    assert store.sessions.get("s").metadata == {"b": {"c": 2, "d": "ü"}, "e": [1]}  # type: ignore[union-attr]
+    session = store.sessions.get("s")
+    assert session is not None and session.metadata == {"b": {"c": 2, "d": "ü"}, "e": [1]}
 
 
 @pytest.mark.req("C.10")
@@ -214,20 +219,26 @@ def test_of_two_entities_with_one_name_the_more_spoken_of_comes_first(store: Sto
     assert (found.node_key, found.mention_count, found.last_updated) == (loud, 1, NOW + 3)
 
 
+def forget(store: Store, key: NodeKey, reason: str | None = None) -> None:
+    node = store.nodes.by_key(key)
+    assert node is not None
+    store.nodes.delete_node(node.id, now=NOW, reason=reason)
+
+
 def test_a_forgotten_entity_is_nowhere(store: Store) -> None:
     key = entity(store, "Valve")
     memory = add(store)
     with store.transaction():
         store.entities.mention(memory.key, key, now=NOW)
-        store.nodes.delete_node(store.nodes.by_key(key).id, now=NOW)  # type: ignore[union-attr]
+        forget(store, key)
     assert store.entities.find("valve") == store.entities.of(memory.key) == []
     assert store.entities.count() == 0
 
 
-def snippet(store: Store, content: str, file: int | None, *, scope: str = "project", **place: object) -> NodeKey:
+def snippet(store: Store, content: str, file: int | None, *, scope: str = "project", **place: Any) -> NodeKey:
     with store.transaction():
         node = add(store, content, type=NodeType.SNIPPET, subtype="code", scope=scope, title=f"title of {content}")
-        store.positions.put(node.key, Position(**place), file)  # type: ignore[arg-type]
+        store.positions.put(node.key, Position(**place), file)
     return node.key
 
 
@@ -256,7 +267,7 @@ def test_the_chunks_of_a_file_come_in_their_order_and_only_living_ones(store: St
     gone = snippet(store, "gone", file, path="a.py", char_start=20)
     elsewhere = snippet(store, "elsewhere", other, path="b.py", char_start=0)
     with store.transaction():
-        store.nodes.delete_node(store.nodes.by_key(gone).id, now=NOW, reason="edited away")  # type: ignore[union-attr]
+        forget(store, gone, reason="edited away")
     chunks = store.files.chunks([file, other, 77])
     assert [[chunk.node_key for chunk in chunks[key]] for key in (file, other)] == [[first, second], [elsewhere]]
     assert (chunks[file][1].symbol, chunks[file][1].title) == ("g", "title of second")
@@ -379,7 +390,7 @@ def test_symbols_are_found_by_bare_and_qualified_names(store: Store, scope: int)
     assert store.positions.symbols_named(scope, []) == []
     assert store.positions.symbol_text(scope, "a.py", "C.f") == "m"
     with store.transaction():
-        store.nodes.delete_node(store.nodes.by_key(method).id, now=NOW)  # type: ignore[union-attr]
+        forget(store, method)
     assert store.positions.symbols_named(scope, ["f"]) == []
     assert store.positions.symbol_text(scope, "a.py", "C.f") is None
 
@@ -489,4 +500,5 @@ def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) 
     assert keep == [said[0].id, said[1].id]
     twin = episodes.twins(scope, "hello")[0]
     assert (twin.role, twin.uuid, twin.ref, twin.session_key, twin.event_time) == ("user", "u", "r", session.key, NOW)
-    assert [store.nodes.by_key(node.key).tier for node in said] == ["session", "session", "task"]  # type: ignore[union-attr]
+    kept = [store.nodes.by_key(node.key) for node in said]
+    assert [node and node.tier for node in kept] == ["session", "session", "task"]

@@ -6,6 +6,7 @@ import gzip
 import os
 import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -179,14 +180,14 @@ def newer(path: Path) -> None:
     ],
 )
 def test_a_backup_that_is_no_good_changes_nothing(
-    backup: Path, tmp_path: Path, spoil: object, error: type[Exception]
+    backup: Path, tmp_path: Path, spoil: Callable[[Path], None], error: type[Exception]
 ) -> None:
     database = tmp_path / "memory.db"
     with Store.open(database) as store:
         add(store, "of before")
     if spoil is foreign:
         backup.unlink()
-    spoil(backup)  # type: ignore[operator]
+    spoil(backup)
     before = {entry.name: entry.read_bytes() for entry in tmp_path.iterdir() if entry.is_file()}
     with pytest.raises(error):
         restore_backup(backup, database)

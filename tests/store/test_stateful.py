@@ -13,7 +13,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.model.edge import Member
-from hyperloci.model.kinds import NodeKey, NodeType, Role, Tier
+from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Role, Tier
 from hyperloci.model.search import Where
 from hyperloci.store import Store, health
 from hyperloci.store.analysis import query_terms
@@ -50,8 +50,8 @@ class Memory(RuleBasedStateMachine):
         path = Path(self.folder.name) / "memory.db"
         self.stores = [Store.open(path, clock=self.clock) for _ in range(2)]
         self.turn = 0
-        self.nodes: dict[str, Expected] = {}
-        self.keys: dict[str, NodeKey] = {}
+        self.nodes: dict[NodeId, Expected] = {}
+        self.keys: dict[NodeId, NodeKey] = {}
         self.edges: dict[str, list[tuple[str, str]]] = {}
 
     def teardown(self) -> None:
@@ -76,7 +76,7 @@ class Memory(RuleBasedStateMachine):
         tier=st.sampled_from(Tier),
         confidence=st.floats(0, 1),
     )
-    def create(self, content: str, type: NodeType, scope: str, tier: Tier, confidence: float) -> str:
+    def create(self, content: str, type: NodeType, scope: str, tier: Tier, confidence: float) -> NodeId:
         node = add(self.store, content, now=self.clock(), type=type, scope=scope, tier=tier, confidence=confidence)
         assert node.id not in self.nodes
         assert node.key not in self.keys.values()
@@ -93,14 +93,14 @@ class Memory(RuleBasedStateMachine):
             raise Undo
 
     @rule(node_id=ids, content=WORDS)
-    def rewrite(self, node_id: str, content: str) -> None:
+    def rewrite(self, node_id: NodeId, content: str) -> None:
         store = self.store
         with store.transaction():
             assert store.nodes.update_node(node_id, now=self.clock(), content=content)
         self.nodes[node_id].content = content
 
     @rule(node_id=ids, tier=st.sampled_from(Tier), confidence=st.floats(0, 1))
-    def move(self, node_id: str, tier: Tier, confidence: float) -> None:
+    def move(self, node_id: NodeId, tier: Tier, confidence: float) -> None:
         expected = self.nodes[node_id]
         if expected.deleted_at is not None:
             return
@@ -112,7 +112,7 @@ class Memory(RuleBasedStateMachine):
         expected.tier, expected.confidence = tier, confidence
 
     @rule(node_id=ids)
-    def forget(self, node_id: str) -> None:
+    def forget(self, node_id: NodeId) -> None:
         expected, store = self.nodes[node_id], self.store
         with store.transaction():
             assert store.nodes.delete_node(node_id, now=self.clock()) is (expected.deleted_at is None)
@@ -121,7 +121,7 @@ class Memory(RuleBasedStateMachine):
             expected.deleted_at, expected.before, expected.tier = self.clock(), expected.tier, Tier.ARCHIVE
 
     @rule(node_id=ids)
-    def restore(self, node_id: str) -> None:
+    def restore(self, node_id: NodeId) -> None:
         expected, store = self.nodes[node_id], self.store
         possible = expected.deleted_at is not None and self.clock() - expected.deleted_at <= 30 * MS_PER_DAY
         with store.transaction():
@@ -136,7 +136,7 @@ class Memory(RuleBasedStateMachine):
         self.clock.advance(days * MS_PER_DAY)
 
     @rule(chosen=st.lists(ids, min_size=2, max_size=4), roles=st.lists(st.sampled_from(Role), min_size=4, max_size=4))
-    def join(self, chosen: list[str], roles: list[Role]) -> None:
+    def join(self, chosen: list[NodeId], roles: list[Role]) -> None:
         wanted = list(dict.fromkeys(zip(chosen, roles, strict=False)))
         if len(wanted) < 2:
             return
@@ -148,7 +148,7 @@ class Memory(RuleBasedStateMachine):
         self.edges[edge.id] = [(node, role) for node, role in wanted]
 
     @rule(chosen=st.lists(ids, min_size=2, max_size=2))
-    def join_and_fail(self, chosen: list[str]) -> None:
+    def join_and_fail(self, chosen: list[NodeId]) -> None:
         store = self.store
         with pytest.raises(Undo), store.transaction():
             store.edges.create_edge(
@@ -200,5 +200,5 @@ Memory.TestCase.settings = hypothesis_settings(max_examples=examples(25), statef
 
 
 @pytest.mark.req("SPEC-02.35", "SPEC-02.38", "SPEC-02.19", "E.16")
-class TestAnySequenceOfOperations(Memory.TestCase):  # type: ignore[name-defined,misc]
+class TestAnySequenceOfOperations(Memory.TestCase):  # type: ignore[valid-type,misc]
     """Ids stay unique and references whole, whatever is done in whatever order."""

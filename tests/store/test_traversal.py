@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.model.edge import Member
-from hyperloci.model.kinds import Role
+from hyperloci.model.kinds import NodeKey, Role
 from hyperloci.store import Store, traversal
 from tests.support import NOW, add
 
 
 def join(store: Store, label: str, *members: tuple[int, Role], confidence: float = 1.0) -> None:
     with store.transaction():
-        joined = [Member(key, role, place) for place, (key, role) in enumerate(members)]  # type: ignore[arg-type]
+        joined = [Member(NodeKey(key), role, place) for place, (key, role) in enumerate(members)]
         store.edges.create_edge(label, joined, now=NOW, confidence=confidence)
 
 

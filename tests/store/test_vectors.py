@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -33,7 +34,7 @@ HALF = 1e-4
 """What a cosine with a vector of halves may be off by (tests/store/test_half.py)."""
 
 
-def make_nodes(store: Store, count: int) -> list[int]:
+def make_nodes(store: Store, count: int) -> list[NodeKey]:
     """Make nodes quickly, without keywords."""
     before = int(store.connection.execute("SELECT coalesce(max(key), 0) FROM nodes").fetchone()[0])
     with store.transaction():
@@ -42,7 +43,7 @@ def make_nodes(store: Store, count: int) -> list[int]:
             " last_accessed, valid_from) VALUES (hex(randomblob(16)), 'fact', 'x', 'tool', 1, x'00', 1, 1, 1, 1, 1)",
             [()] * count,
         )
-    return list(range(before + 1, before + count + 1))
+    return [NodeKey(key) for key in range(before + 1, before + count + 1)]
 
 
 def stored(space: str, row: Matrix) -> bytes:
@@ -249,10 +250,10 @@ def test_a_fingerprint_comes_back_as_it_was_put_and_what_is_left_out_is_absent(s
     full = {column: bytes([number]) * (number * 4) for number, column in enumerate(COLUMNS, start=1)}
     with store.transaction():
         model = store.vectors.use_model("m", 2, now=NOW)
-        store.vectors.put(key, model, full, now=NOW)  # type: ignore[arg-type]
+        store.vectors.put(key, model, full, now=NOW)
     assert store.vectors.rows([key, 99], COLUMNS) == {key: tuple(full.values())}
     with store.transaction():
-        store.vectors.put(key, model, {"e9": b"bits"}, now=NOW)  # type: ignore[arg-type]
+        store.vectors.put(key, model, {"e9": b"bits"}, now=NOW)
     assert store.vectors.rows([key], ("e9", "e1")) == {key: (b"bits", None)}
 
 
@@ -279,7 +280,7 @@ def test_names_that_are_no_spaces_are_refused(store: Store) -> None:
     with pytest.raises(ValueError, match="unknown spaces"):
         store.vectors.rows([1], ("e1; DROP TABLE nodes",))
     with pytest.raises(ValueError, match="unknown spaces"):
-        store.vectors.put(1, 1, {"e99": b""}, now=NOW)  # type: ignore[arg-type]
+        store.vectors.put(NodeKey(1), 1, {"e99": b""}, now=NOW)
     with pytest.raises(ValueError, match="unknown spaces"):
         store.vectors.nearest(random_rows(1)[0], np.ones(2, np.bool_), 1, 1, space="e1) --")
 
@@ -415,7 +416,7 @@ class Loading:
 def test_where_extensions_load_that_is_the_road_and_the_door_is_shut_again(
     monkeypatch: pytest.MonkeyPatch, fails: bool
 ) -> None:
-    monkeypatch.setattr(vec.sqlite3, "Connection", Loading)
+    monkeypatch.setattr(sqlite3, "Connection", Loading)
     connection = Loading(fails=fails)
     assert vec.prepare() == vec.EXTENSION
     assert vec.attach(connection) is not fails  # type: ignore[arg-type]
@@ -455,7 +456,7 @@ def test_a_library_that_can_not_be_told_for_sure_is_left_alone(
 
 def test_the_file_of_the_extension_is_named_as_each_system_does(monkeypatch: pytest.MonkeyPatch) -> None:
     for platform, suffix in (("win32", ".dll"), ("darwin", ".dylib"), ("linux", ".so")):
-        monkeypatch.setattr(vec.sys, "platform", platform)
+        monkeypatch.setattr(sys, "platform", platform)
         assert vec._suffix() == suffix
 
 

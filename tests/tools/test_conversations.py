@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
 
 from hyperloci.config import Settings
 from hyperloci.lifecycle.pyramid.steps import builder
@@ -14,7 +15,8 @@ from hyperloci.memory import Memory
 from hyperloci.model.levels import Level
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci_tools.shape import ANSWER_CHARS
-from tests.support import FakeClock
+from tests.support import FakeClock, text_of
+from tests.tools.conftest import Connect
 
 pytestmark = pytest.mark.anyio
 
@@ -35,7 +37,7 @@ def chunks(settings: Settings, project: Path) -> dict[Level, str]:
         return {level: memory.store.chunks.of_session(1, level)[0].id for level in Level}
 
 
-async def pages(client: Any, id: str) -> list[dict[str, Any]]:
+async def pages(client: Client, id: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     first: int | None = 0
     while first is not None:
@@ -49,7 +51,7 @@ async def pages(client: Any, id: str) -> list[dict[str, Any]]:
 @pytest.mark.req("C.07")
 @pytest.mark.parametrize("level", Level)
 async def test_a_chunk_gives_its_turns_word_for_word_in_pages(
-    chunks: dict[Level, str], connect: Any, level: Level
+    chunks: dict[Level, str], connect: Connect, level: Level
 ) -> None:
     async with connect("all") as client:
         found = await pages(client, chunks[level])
@@ -60,21 +62,21 @@ async def test_a_chunk_gives_its_turns_word_for_word_in_pages(
     assert found[0]["level"] == level and "must" in found[0]["content"] and found[0]["note"]
 
 
-async def test_the_text_says_the_same(chunks: dict[Level, str], connect: Any) -> None:
+async def test_the_text_says_the_same(chunks: dict[Level, str], connect: Connect) -> None:
     async with connect("all") as client:
         result = await client.call_tool("expand_chunk", {"id": chunks[Level.MICRO]})
-    text = result.content[0].text
+    text = text_of(result)
     assert (
         "> Turn 3: the invoice job must end by 3 o'clock." in text and "10 turns in all; the next ones: first=" in text
     )
 
 
-async def test_what_is_no_chunk_is_an_error_that_says_what_would_be(connect: Any) -> None:
+async def test_what_is_no_chunk_is_an_error_that_says_what_would_be(connect: Connect) -> None:
     async with connect("all") as client:
         result = await client.call_tool("expand_chunk", {"id": "nope"})
-    assert result.is_error and "id='nope' is no chunk" in result.content[0].text
+    assert result.is_error and "id='nope' is no chunk" in text_of(result)
 
 
-async def test_the_core_set_does_not_grow(connect: Any) -> None:
+async def test_the_core_set_does_not_grow(connect: Connect) -> None:
     async with connect("core") as client:
         assert "expand_chunk" not in {tool.name for tool in (await client.list_tools()).tools}

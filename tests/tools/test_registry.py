@@ -14,6 +14,7 @@ from tokenizers import Tokenizer
 
 from hyperloci_tools.registry import outline, slim
 from hyperloci_tools.server import INSTRUCTIONS
+from tests.tools.conftest import Connect
 
 CORE = {
     "search_memory",
@@ -37,7 +38,7 @@ CHARS_A_TOKEN = 4
 """The rule of thumb for English and JSON; a real tokenizer of Claude's family gave 2,423 for 9,855 characters."""
 
 
-async def listed(connect: Any, tools: str) -> list[dict[str, Any]]:
+async def listed(connect: Connect, tools: str) -> list[dict[str, Any]]:
     async with connect(tools) as client:
         listing = await client.list_tools()
     return [tool.model_dump(by_alias=True, mode="json", exclude_none=True) for tool in listing.tools]
@@ -49,22 +50,22 @@ def compact(value: object) -> str:
 
 @pytest.mark.anyio
 @pytest.mark.req("D.09")
-async def test_core_registers_exactly_the_starred_tools(connect: Any) -> None:
+async def test_core_registers_exactly_the_starred_tools(connect: Connect) -> None:
     assert {tool["name"] for tool in await listed(connect, "core")} == CORE
 
 
 @pytest.mark.anyio
-async def test_all_adds_the_rest(connect: Any) -> None:
+async def test_all_adds_the_rest(connect: Connect) -> None:
     assert {tool["name"] for tool in await listed(connect, "all")} >= CORE | MORE
 
 
 @pytest.mark.anyio
-async def test_the_core_listing_costs_no_more_than_its_budget(connect: Any) -> None:
+async def test_the_core_listing_costs_no_more_than_its_budget(connect: Connect) -> None:
     assert len(compact(await listed(connect, "core"))) <= LISTING_TOKENS * CHARS_A_TOKEN
 
 
 @pytest.mark.anyio
-async def test_what_a_model_is_sent_of_the_core_costs_far_less(connect: Any) -> None:
+async def test_what_a_model_is_sent_of_the_core_costs_far_less(connect: Connect) -> None:
     sent = [[tool["name"], tool["description"], tool["inputSchema"]] for tool in await listed(connect, "core")]
     assert len(compact(sent)) <= 7_500
     # WordPiece takes each bracket and quotation mark for a token: about 1.7 times what a model's own tokenizer takes.
@@ -78,7 +79,7 @@ def test_instructions_are_short_enough_for_every_client() -> None:
 
 
 @pytest.mark.anyio
-async def test_every_tool_has_all_that_the_contract_asks_for(connect: Any) -> None:
+async def test_every_tool_has_all_that_the_contract_asks_for(connect: Connect) -> None:
     for tool in await listed(connect, "all"):
         name = tool["name"]
         assert tool["title"], name
@@ -90,7 +91,7 @@ async def test_every_tool_has_all_that_the_contract_asks_for(connect: Any) -> No
 
 
 @pytest.mark.anyio
-async def test_only_forget_is_destructive_and_reading_tools_say_so(connect: Any) -> None:
+async def test_only_forget_is_destructive_and_reading_tools_say_so(connect: Connect) -> None:
     tools = await listed(connect, "all")
     hints = {tool["name"]: tool["annotations"] for tool in tools}
     assert {name for name, hint in hints.items() if hint["destructiveHint"]} == {"forget"}
@@ -100,14 +101,14 @@ async def test_only_forget_is_destructive_and_reading_tools_say_so(connect: Any)
 
 
 @pytest.mark.anyio
-async def test_three_tools_are_loaded_from_the_start(connect: Any) -> None:
+async def test_three_tools_are_loaded_from_the_start(connect: Connect) -> None:
     tools = await listed(connect, "all")
     always = {tool["name"] for tool in tools if tool.get("_meta", {}).get("anthropic/alwaysLoad")}
     assert always == {"search_memory", "remember_fact", "get_context"}
 
 
 @pytest.mark.anyio
-async def test_where_lists_every_condition_of_the_contract(connect: Any) -> None:
+async def test_where_lists_every_condition_of_the_contract(connect: Connect) -> None:
     from hyperloci.retrieval.where import WHERE_KEYS
 
     search = next(tool for tool in await listed(connect, "core") if tool["name"] == "search_memory")

@@ -19,7 +19,8 @@ from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import IndexReport, Progress
 from hyperloci_tools.ingestion import _tell
-from tests.support import call
+from tests.support import call, text_of
+from tests.tools.conftest import Connect
 
 pytestmark = pytest.mark.anyio
 
@@ -99,13 +100,13 @@ REFUSED: Sequence[tuple[str, dict[str, Any], Sequence[str]]] = [
     ("tool", "arguments", "words"), REFUSED, ids=[f"{tool}-{words[0]:.30}" for tool, _, words in REFUSED]
 )
 async def test_bad_input_is_refused_by_name_value_and_remedy(
-    connect: Any, tool: str, arguments: dict[str, Any], words: Sequence[str]
+    connect: Connect, tool: str, arguments: dict[str, Any], words: Sequence[str]
 ) -> None:
     async with connect("all") as client:
         result = await client.call_tool(tool, arguments)
     assert result.is_error
     assert result.structured_content is None
-    message = result.content[0].text
+    message = text_of(result)
     assert [word for word in words if word not in message] == []
     assert len(message) < 600
     assert "pydantic" not in message
@@ -113,7 +114,7 @@ async def test_bad_input_is_refused_by_name_value_and_remedy(
 
 @pytest.mark.parametrize("mode", ERAS)
 @pytest.mark.req("D.09")
-async def test_a_remembered_fact_is_found(connect: Any, mode: str) -> None:
+async def test_a_remembered_fact_is_found(connect: Connect, mode: str) -> None:
     async with connect(mode=mode) as client:
         stored = await call(client, "remember_fact", fact="The gateway times out after 30 seconds.")
         assert set(stored) == {"id"}
@@ -126,7 +127,7 @@ async def test_a_remembered_fact_is_found(connect: Any, mode: str) -> None:
 
 
 @pytest.mark.req("D.08")
-async def test_where_narrows_a_search(connect: Any) -> None:
+async def test_where_narrows_a_search(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "remember_fact", fact="Alpha uses port 8080.", category="decision")
         await call(client, "remember_fact", fact="Beta uses port 9090.", category="constraint")
@@ -134,24 +135,24 @@ async def test_where_narrows_a_search(connect: Any) -> None:
         assert [hit["content"] for hit in found["results"]] == ["Alpha uses port 8080."]
 
 
-async def test_arguments_that_a_client_sends_as_text_are_understood(connect: Any) -> None:
+async def test_arguments_that_a_client_sends_as_text_are_understood(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "remember_fact", fact="Alpha uses port 8080.", entities='["Alpha"]')
         found = await call(client, "search_memory", query="port", limit="3", where='{"types": ["fact"]}')
         assert len(found["results"]) == 1
 
 
-async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Any) -> None:
+async def test_a_secret_is_redacted_and_the_answer_says_so(connect: Connect) -> None:
     secret = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
     async with connect() as client:
         result = await client.call_tool("remember_fact", {"fact": f"The deploy token is {secret}."})
         assert result.structured_content["redactions"] == 1
-        assert "1 secret redacted" in result.content[0].text
+        assert "1 secret redacted" in text_of(result)
         found = await client.call_tool("search_memory", {"query": "deploy token"})
-        assert secret not in str(found.structured_content) + found.content[0].text
+        assert secret not in str(found.structured_content) + text_of(found)
 
 
-async def test_a_fact_about_the_user_is_global_and_recalled(connect: Any) -> None:
+async def test_a_fact_about_the_user_is_global_and_recalled(connect: Connect) -> None:
     async with connect() as client:
         await call(client, "remember_fact", fact="The user prefers tabs.", category="preference")
         [fact] = (await call(client, "recall_user_info"))["facts"]
@@ -169,8 +170,8 @@ async def test_an_unplanned_error_is_logged_and_not_shown(
     async with Client(server) as client:
         result = await client.call_tool("recall_user_info", {})
     assert result.is_error
-    assert result.content[0].text.startswith("recall_user_info failed for a reason of its own")
-    assert "an inner secret" not in result.content[0].text
+    assert text_of(result).startswith("recall_user_info failed for a reason of its own")
+    assert "an inner secret" not in text_of(result)
     assert "an inner secret" in caplog.text
 
 
@@ -186,7 +187,7 @@ async def test_an_error_of_the_database_that_nobody_translated_is_told_in_our_wo
     server = build_server(settings, project, open_memory=lambda: Broken.open(settings, project), warm=False)
     async with Client(server) as client:
         result = await client.call_tool("recall_user_info", {})
-    assert "disk I/O error" in result.content[0].text
+    assert "disk I/O error" in text_of(result)
 
 
 # -- indexing ----------------------------------------------------------------------------------------------------------
@@ -220,8 +221,8 @@ async def test_indexing_tells_how_far_it_is(settings: Settings, project: Path, m
 
     heard: list[tuple[float, float | None, str | None]] = []
 
-    async def hear(done: float, total: float | None, what: str | None) -> None:
-        heard.append((done, total, what))
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
         Stepping.told.set()
 
     everything = replace(settings, tools="all")
@@ -232,14 +233,14 @@ async def test_indexing_tells_how_far_it_is(settings: Settings, project: Path, m
     assert heard == list(Stepping.steps)
     assert result.structured_content["status"] == "done"
     assert result.structured_content["chunks"] == 7
-    assert "Indexed 3 files" in result.content[0].text
+    assert "Indexed 3 files" in text_of(result)
 
 
 async def test_progress_that_does_not_grow_is_not_told() -> None:
     heard: list[tuple[float, float | None, str | None]] = []
 
-    async def hear(done: float, total: float | None, what: str | None) -> None:
-        heard.append((done, total, what))
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
+        heard.append((progress, total, message))
 
     send, receive = anyio.create_memory_object_stream[tuple[int, int, str]](10)
     for step in ((0, 0, "looking"), (1, 9, "a"), (1, 9, "b"), (5, 9, "c"), (2, 4, "second pass"), (6, 9, "d")):
@@ -259,7 +260,7 @@ async def test_a_cancelled_index_stops_at_its_next_step(settings: Settings, proj
     server = build_server(everything, project, open_memory=lambda: Endless.open(settings, project), warm=False)
     heard = anyio.Event()
 
-    async def hear(*_: object) -> None:
+    async def hear(progress: float, total: float | None, message: str | None) -> None:
         heard.set()
 
     async with Client(server, mode="legacy") as client:
@@ -297,7 +298,7 @@ async def test_indexing_in_the_background_answers_at_once(settings: Settings, pr
 # -- resources and prompts ---------------------------------------------------------------------------------------------
 
 
-async def test_resources_and_the_prompt_are_listed(connect: Any) -> None:
+async def test_resources_and_the_prompt_are_listed(connect: Connect) -> None:
     async with connect() as client:
         assert [str(item.uri) for item in (await client.list_resources()).resources] == ["memory://stats"]
         templates = (await client.list_resource_templates()).resource_templates
@@ -312,15 +313,15 @@ async def test_resources_and_the_prompt_are_listed(connect: Any) -> None:
         }
 
 
-async def test_a_long_memory_is_whole_as_a_resource(connect: Any) -> None:
+async def test_a_long_memory_is_whole_as_a_resource(connect: Connect) -> None:
     text = " ".join(f"Sentence {number} of a long fact." for number in range(600))[:20_000]
     async with connect() as client:
         stored = await call(client, "remember_fact", fact=text)
-        [content] = (await client.read_resource(f"memory://node/{stored['id']}")).contents
-    assert text in content.text
+        resource = await client.read_resource(f"memory://node/{stored['id']}")
+    assert text in text_of(resource)
 
 
-async def test_an_unknown_resource_is_not_found(connect: Any) -> None:
+async def test_an_unknown_resource_is_not_found(connect: Connect) -> None:
     async with connect() as client:
         for uri in ("memory://node/nope", "memory://elsewhere"):
             with pytest.raises(MCPError) as caught:
@@ -328,7 +329,7 @@ async def test_an_unknown_resource_is_not_found(connect: Any) -> None:
             assert caught.value.error.code == -32602
 
 
-async def test_the_prompt_says_when_nothing_is_remembered(connect: Any) -> None:
+async def test_the_prompt_says_when_nothing_is_remembered(connect: Connect) -> None:
     async with connect() as client:
-        [message] = (await client.get_prompt("recall", {"topic": "zebras"})).messages
-    assert message.content.text.startswith("Nothing is remembered about 'zebras'")
+        prompt = await client.get_prompt("recall", {"topic": "zebras"})
+    assert text_of(prompt).startswith("Nothing is remembered about 'zebras'")

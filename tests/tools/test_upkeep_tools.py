@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from mcp import Client
+from mcp_types import CallToolResult
 
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
+from tests.support import text_of
+from tests.tools.conftest import Connect
 
 pytestmark = pytest.mark.anyio
 
@@ -27,25 +32,24 @@ def turns() -> list[Turn]:
     ]
 
 
-async def call(client: Any, tool: str, **arguments: Any) -> Any:
+async def call(client: Client, tool: str, **arguments: Any) -> CallToolResult:
     result = await client.call_tool(tool, arguments)
     assert not result.is_error, result.content
     return result
 
 
-async def prompted(client: Any, name: str, **arguments: str) -> str:
-    answer = await client.get_prompt(name, arguments)
-    return str(answer.messages[0].content.text)
+async def prompted(client: Client, name: str, **arguments: str) -> str:
+    return text_of(await client.get_prompt(name, arguments))
 
 
 @pytest.fixture
-def remembering(settings: Settings, project: Path) -> Any:
+def remembering(settings: Settings, project: Path) -> Callable[[], Memory]:
     """Opens the memory that the server of `connect` serves."""
     return lambda: Memory.open(settings, project)
 
 
 @pytest.mark.req("B.15")
-async def test_weak_facts_are_listed_with_their_days(connect: Any) -> None:
+async def test_weak_facts_are_listed_with_their_days(connect: Connect) -> None:
     async with connect("all") as client:
         assert (await call(client, "weak_facts")).structured_content == {"facts": []}
         await call(client, "remember_fact", fact="The gateway times out after 30 seconds.", confidence=0.3)
@@ -55,7 +59,7 @@ async def test_weak_facts_are_listed_with_their_days(connect: Any) -> None:
         assert fact["content"] == "The gateway times out after 30 seconds."
         assert fact["confidence_now"] == pytest.approx(0.3, abs=0.01)
         assert fact["days_to_prune"] == pytest.approx(36.9, abs=0.3)
-        assert "forgotten in 37 days" in result.content[0].text
+        assert "forgotten in 37 days" in text_of(result)
         before = fact
         (again,) = (await call(client, "weak_facts")).structured_content["facts"]
         assert again["confidence"] == before["confidence"]
@@ -63,7 +67,9 @@ async def test_weak_facts_are_listed_with_their_days(connect: Any) -> None:
 
 
 @pytest.mark.req("B.17")
-async def test_the_assistant_consolidates_a_session_that_it_is_shown(connect: Any, remembering: Any) -> None:
+async def test_the_assistant_consolidates_a_session_that_it_is_shown(
+    connect: Connect, remembering: Callable[[], Memory]
+) -> None:
     async with connect("all") as client:
         assert "waits to be consolidated" in await prompted(client, "consolidate")
         with remembering() as memory:
@@ -86,25 +92,25 @@ async def test_the_assistant_consolidates_a_session_that_it_is_shown(connect: An
         )
         shaped = result.structured_content
         assert (shaped["new"], [item["place"] for item in shaped["rejected"]]) == (1, ["facts[1]"])
-        assert "refused facts[1]: says 12" in result.content[0].text
+        assert "refused facts[1]: says 12" in text_of(result)
         history = (await call(client, "explain_fact", id=shaped["ids"][0])).structured_content
         assert [source["content"] for source in history["sources"]] == [TALK[0][1]]
         assert "waits to be consolidated" in await prompted(client, "consolidate")
-        report = json.loads((await client.read_resource("memory://session/session-1")).contents[0].text)
+        report = json.loads(text_of(await client.read_resource("memory://session/session-1")))
         assert report["asked"] == TALK[0][1]
         assert [hit["content"] for hit in report["extracted"]] == ["PostgreSQL is used for the invoices."]
         assert TALK[1][1] in await prompted(client, "session_summary", session="session-1")
 
 
-async def test_an_unknown_session_is_refused_in_words(connect: Any) -> None:
+async def test_an_unknown_session_is_refused_in_words(connect: Connect) -> None:
     async with connect("all") as client:
         result = await client.call_tool("save_consolidation", {"session_id": "nobody", "payload": {}})
         assert result.is_error
-        assert "'nobody' is no session" in result.content[0].text
+        assert "'nobody' is no session" in text_of(result)
 
 
 @pytest.mark.req("B.12")
-async def test_listing_and_reports_reinforce_nothing(connect: Any, remembering: Any) -> None:
+async def test_listing_and_reports_reinforce_nothing(connect: Connect, remembering: Callable[[], Memory]) -> None:
     with remembering() as memory:
         kept = memory.remember_fact("The gateway times out after 30 seconds.", confidence=0.3)
         before = memory.store.nodes.get_node(kept.id)

@@ -127,10 +127,14 @@ def test_messages_are_read_as_what_they_are() -> None:
     assert one(request(params=None)).params is None
 
 
+def refused_ids(line: bytes) -> list[int | str | None]:
+    return [said.id for said in read(line) if isinstance(said, Refused)]
+
+
 def test_each_request_of_an_array_is_refused_by_its_own_id() -> None:
     many = [{"jsonrpc": "2.0", "id": key, "method": "ping"} for key in ("a", 2)]
-    assert [said.id for said in read(json.dumps(many).encode())] == ["a", 2]
-    assert [said.id for said in read(json.dumps([*many, 5]).encode())] == ["a", 2, None]
+    assert refused_ids(json.dumps(many).encode()) == ["a", 2]
+    assert refused_ids(json.dumps([*many, 5]).encode()) == ["a", 2, None]
     assert len(list(read(json.dumps(many * 1_000).encode()))) == wire.MAX_BATCH + 1
 
 
@@ -147,8 +151,8 @@ def test_a_line_that_is_too_long_is_refused_by_its_id_and_the_next_is_read(
     lines = Lines(io.BytesIO(long + b"\n" + request() + b"\n" + long))
     for known in (json.loads(request_id), 7, json.loads(request_id)):
         [said] = lines.next() or ()
-        assert said.id == known  # type: ignore[union-attr]
-        assert isinstance(said, JSONRPCRequest) or (isinstance(said, Refused) and "8 MiB" not in said.message)
+        assert isinstance(said, JSONRPCRequest | Refused) and said.id == known
+        assert isinstance(said, JSONRPCRequest) or "8 MiB" not in said.message
     assert lines.next() is None
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.topic import Phase, Topic
 from hyperloci.store import Store
 from hyperloci.store.purge import erase
@@ -92,7 +92,8 @@ def test_a_new_memory_joins_its_topic_at_once(store: Store, settings: Settings, 
     embed(settings, encoder)
     assert new.key in store.topics.members(billing.key)
     assert all(stranger.key not in store.topics.members(topic.key) for topic in topics_of(store))
-    assert store.topics.run_of(1) is None or store.topics.run_of(1).memories == EACH * len(THEMES)  # type: ignore[union-attr]
+    run = store.topics.run_of(1)
+    assert run is None or run.memories == EACH * len(THEMES)
 
 
 def test_a_memory_whose_text_changed_moves(store: Store, settings: Settings, encoder: WordEncoder) -> None:
@@ -232,13 +233,13 @@ def test_another_model_sees_other_topics_and_no_old_centre(
 
 
 def test_of_very_many_memories_the_newest_and_a_choice_of_the_rest_are_clustered() -> None:
-    keys = list(range(1, 1_001))
-    chosen = sample(keys, 100)  # type: ignore[arg-type]
+    keys = [NodeKey(number) for number in range(1, 1_001)]
+    chosen = sample(keys, 100)
     assert len(chosen) == len(set(chosen)) == 100
     assert chosen[-50:] == keys[-50:]
     assert chosen == sorted(chosen)
     assert np.ptp(np.diff(chosen[:50])) <= 1
-    assert sample(keys, 5_000) == keys  # type: ignore[arg-type]
+    assert sample(keys, 5_000) == keys
 
 
 def test_weights_and_phases_survive_the_store(store: Store, settings: Settings, encoder: WordEncoder) -> None:

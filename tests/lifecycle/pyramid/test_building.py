@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,8 @@ from hyperloci.lifecycle.pyramid.expanding import expand
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.levels import Level
-from hyperloci.model.pyramid import Stage
+from hyperloci.model.pyramid import Digest, Stage
+from hyperloci.model.turn import Turn
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
 from hyperloci.store.health import repair, violations
@@ -179,7 +181,7 @@ def test_a_summary_is_made_on_demotion_or_at_once(talk: Talk) -> None:
 
 
 def test_a_strategy_that_fails_leaves_the_heuristic_one(talk: Talk) -> None:
-    def broken(*_: object) -> object:
+    def broken(level: Level, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
         raise NotReadyError("the model is away")
 
     talk.say(30)
@@ -188,7 +190,7 @@ def test_a_strategy_that_fails_leaves_the_heuristic_one(talk: Talk) -> None:
         store=talk.store,
         settings=talk.settings,
         clock=talk.clock,
-        summarise=broken,  # type: ignore[arg-type]
+        summarise=broken,
         fallback=builder.fallback,
     ).run()
     node = talk.store.nodes.get_node(talk.chunks(Level.MICRO)[0].id)
