@@ -45,7 +45,7 @@ from hyperloci.retrieval.query_language import parse_query
 from hyperloci.retrieval.relevance import excerpt, query_of
 from hyperloci.retrieval.routing import route
 from hyperloci.spaces.asked import asked_of
-from hyperloci.spaces.views import Sight, views_of
+from hyperloci.spaces.views import EncoderInput, views_of
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.io import parse, text_of
 
@@ -483,7 +483,7 @@ def _receive(data: bytes) -> None:
 
 
 def _see(source: str) -> None:
-    views_of(Sight(content=source, title=source[:80]))
+    views_of(EncoderInput(content=source, title=source[:80]))
     asked_of(source)
 
 

@@ -18,7 +18,7 @@ from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
-from hyperloci.spaces.views import Sight
+from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store, half
 from hyperloci.store.vectors import COLUMNS
 
@@ -138,5 +138,5 @@ def _of_memory(path: Path) -> tuple[list[Chunk], list[Fingerprint]]:
         return [Chunk(nodes[key].title, nodes[key].content, "") for key in chosen], made
 
 
-def _sights(chunks: Sequence[Chunk]) -> list[Sight]:
-    return [Sight(content=chunk.content, title=chunk.title, path=chunk.path, facts=chunk.facts) for chunk in chunks]
+def _sights(chunks: Sequence[Chunk]) -> list[EncoderInput]:
+    return [EncoderInput(content=chunk.content, title=chunk.title, path=chunk.path, facts=chunk.facts) for chunk in chunks]

@@ -27,11 +27,11 @@ from hyperloci.model.chunk import Chunk
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.spaces import tokens
-from hyperloci.spaces.encoder import Look
-from hyperloci.spaces.eyes import ProfileEyes
+from hyperloci.spaces.encoder import EncodeRequest
+from hyperloci.spaces.eyes import ProfileEncoder
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.space import SPACE_OF_COLUMN
-from hyperloci.spaces.views import Sight, views_of
+from hyperloci.spaces.views import EncoderInput, views_of
 from hyperloci.store import Store, half, int8
 from hyperloci.store.vectors import COLUMNS
 
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     encoder = list(bundled_stages("cpu"))[-1].encoder
     alone = timed(lambda: [encoder.encode([one.content for one in part]) for part in parts(sights)])
     made: list[Fingerprint] = []
-    eyes = ProfileEyes(encoder)
+    eyes = ProfileEncoder(encoder)
     whole = timed(lambda: see_all(sights, eyes, made))
     answer = {
         "chunks": len(sights),
@@ -70,9 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def own_chunks(count: int) -> list[Sight]:
+def own_chunks(count: int) -> list[EncoderInput]:
     """Return chunks of this repository's files, shuffled by a fixed seed."""
-    found: list[Sight] = []
+    found: list[EncoderInput] = []
     for path in (
         sorted(ROOT.glob("server/**/*.py")) + sorted(ROOT.glob("docs/**/*.md")) + sorted(ROOT.glob("tests/**/*.py"))
     ):
@@ -83,16 +83,16 @@ def own_chunks(count: int) -> list[Sight]:
     return found[:count]
 
 
-def _sight(path: str, chunk: Chunk) -> Sight:
-    return Sight(content=chunk.text, title=" > ".join(chunk.breadcrumb), path=path, facts=chunk.code)
+def _sight(path: str, chunk: Chunk) -> EncoderInput:
+    return EncoderInput(content=chunk.text, title=" > ".join(chunk.breadcrumb), path=path, facts=chunk.code)
 
 
-def parts(sights: Sequence[Sight]) -> list[Sequence[Sight]]:
+def parts(sights: Sequence[EncoderInput]) -> list[Sequence[EncoderInput]]:
     """Return batches as the queue makes them."""
     return [sights[start : start + BATCH] for start in range(0, len(sights), BATCH)]
 
 
-def see_all(sights: Sequence[Sight], eyes: ProfileEyes, made: list[Fingerprint]) -> None:
+def see_all(sights: Sequence[EncoderInput], eyes: ProfileEncoder, made: list[Fingerprint]) -> None:
     """Make the fingerprints of all, a batch at a time."""
     for part in parts(sights):
         made.extend(fingerprints(part, eyes))
@@ -122,7 +122,7 @@ def _sizes(sizes: Sequence[int], count: int) -> dict[str, float]:
     return {"share": round(len(sizes) / count, 3), "mean": round(sum(sizes) / len(sizes), 1), "max": float(max(sizes))}
 
 
-def disk(sights: Sequence[Sight], made: Sequence[Fingerprint]) -> dict[str, float]:
+def disk(sights: Sequence[EncoderInput], made: Sequence[Fingerprint]) -> dict[str, float]:
     """Return what fingerprints add to a database file, a memory: all tables and indexes, codes apart."""
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "memory.db") as store:
         with store.transaction():
@@ -154,18 +154,18 @@ def _size(store: Store) -> int:
     return int(row[0])
 
 
-def kept_of_ten(sights: Sequence[Sight], made: Sequence[Fingerprint], eyes: ProfileEyes) -> dict[str, float]:
+def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eyes: ProfileEncoder) -> dict[str, float]:
     """Return per column the share of the ten nearest by floats that are nearest by stored bytes too."""
     views = [views_of(sight) for sight in sights]
     some = views[: 3 * QUERIES]
-    meanings = np.stack([one["e1"] for one in eyes.look([Look(text=view.text, spaces=("e1",)) for view in some])])
+    meanings = np.stack([one["e1"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e1",)) for view in some])])
     halves = half.unpack([one.columns["e1"] for one in made[: len(some)]])
     answer = {"e1": _overlap(meanings[:QUERIES] @ meanings.T, meanings[:QUERIES] @ halves.T)}
     for column in ("e5_cause", "e5_effect", "e7", "e8_in", "e10"):
         places = [place for place, view in enumerate(views) if column in view.dense]
         if len(places) < 3 * QUERIES // 2:
             continue
-        seen = eyes.look([Look(text=views[place].dense[column], spaces=(column,)) for place in places])
+        seen = eyes.encode_requests([EncodeRequest(text=views[place].dense[column], spaces=(column,)) for place in places])
         floats = np.stack([one[column] for one in seen])
         stored = int8.unpack([made[place].columns[column] for place in places], floats.shape[1])
         answer[column] = _overlap(floats[:QUERIES] @ floats.T, floats[:QUERIES] @ stored.T)
@@ -173,8 +173,8 @@ def kept_of_ten(sights: Sequence[Sight], made: Sequence[Fingerprint], eyes: Prof
     return answer
 
 
-def _kept_of_tokens(views: Sequence[Any], made: Sequence[Fingerprint], eyes: ProfileEyes) -> float:
-    seen = [one["e12"] for one in eyes.look([Look(text=view.text, spaces=("e12",)) for view in views])]
+def _kept_of_tokens(views: Sequence[Any], made: Sequence[Fingerprint], eyes: ProfileEncoder) -> float:
+    seen = [one["e12"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e12",)) for view in views])]
     asked = [rows[:16] for rows in seen[:QUERIES]]
     exact = np.stack([[(query @ rows.T).max(axis=1).mean() for rows in seen] for query in asked])
     blobs = [one.columns["e12"] for one in made[: len(views)]]

@@ -21,10 +21,10 @@ import numpy as np
 from bench._shared import Table, bench_settings, save_result
 from hyperloci.embedder.bundled import model_folder
 from hyperloci.embedder.joined import stages
-from hyperloci.spaces.eyes import eyes_of
+from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import query_fingerprint
-from hyperloci.spaces.views import Sight
+from hyperloci.spaces.views import EncoderInput
 
 ROUNDS = 50
 
@@ -93,16 +93,16 @@ def measure(folder: Path, device: str, *, tiny: bool, rounds: int) -> dict[str, 
     started = time.perf_counter()
     stage = list(stages(settings))[-1]
     warm = time.perf_counter() - started
-    eyes = eyes_of(stage.encoder)
+    eyes = get_multi_space_encoder(stage.encoder)
     numbers = iter(range(10**6))
     return {
         "device": stage.device,
         "dtype": stage.dtype,
         "tiny": tiny,
         "warm_start_s": round(warm, 2),
-        "memory": times(lambda: fingerprints([Sight(content=f"{next(numbers)} {MEMORY}")], eyes), rounds),
+        "memory": times(lambda: fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}")], eyes), rounds),
         "batch_of_32": times(
-            lambda: fingerprints([Sight(content=f"{next(numbers)} {MEMORY}") for _ in range(32)], eyes),
+            lambda: fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}") for _ in range(32)], eyes),
             max(3, rounds // 10),
         ),
         "question": times(lambda: query_fingerprint(f"{QUESTION} {next(numbers)}", eyes), rounds),

@@ -155,7 +155,7 @@ class HookCompanion:
         self._deaf: str | None = None
         self._fault: str | None = None
         self._due = threading.Event()
-        self._thread = BackgroundThread("hook-leftovers", self._look)
+        self._thread = BackgroundThread("hook-leftovers", self._store_leftovers)
 
     def start(self) -> None:
         """Listen to hooks, and begin to store what waits."""
@@ -173,7 +173,7 @@ class HookCompanion:
         """Store what hooks have left since, soon."""
         self._due.set()
 
-    def _look(self) -> None:
+    def _store_leftovers(self) -> None:
         from hyperloci.memory import Memory
 
         with self._noted():

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from hyperloci.config import Settings
 from hyperloci.embedder.engine import Drain
-from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.process import main
 
 
-def stages(settings: Settings) -> Iterator[Stage]:
+def stages(settings: Settings) -> Iterator[EncoderStage]:
     from tests.embedder import helpers
 
-    found: Iterator[Stage] = getattr(helpers, sys.argv[1])(settings)
+    found: Iterator[EncoderStage] = getattr(helpers, sys.argv[1])(settings)
     return found
 
 

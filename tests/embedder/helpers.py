@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.gate import EncoderStage
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Encoder
 from tests.support import vector_of
@@ -67,22 +67,22 @@ class SeeingEncoder(ObedientEncoder):
         return [np.reshape([vector_of(word, DIMENSIONS) for word in text.split()], (-1, DIMENSIONS)) for text in texts]
 
 
-def stage(encoder: Encoder, *, bulk_tokens: int = 64, interim: bool = False) -> Stage:
-    return Stage(
+def stage(encoder: Encoder, *, bulk_tokens: int = 64, interim: bool = False) -> EncoderStage:
+    return EncoderStage(
         encoder=encoder, backend="fake", device="cpu", dtype="float32", bulk_tokens=bulk_tokens, interim=interim
     )
 
 
-def stages(settings: Settings) -> Iterator[Stage]:
+def stages(settings: Settings) -> Iterator[EncoderStage]:
     yield stage(SeeingEncoder())
 
 
-def broken_stages(settings: Settings) -> Iterator[Stage]:
+def broken_stages(settings: Settings) -> Iterator[EncoderStage]:
     raise ConfigurationError("device='cuda': this torch sees no such device.")
     yield
 
 
-def fatal_stages(settings: Settings) -> Iterator[Stage]:
+def fatal_stages(settings: Settings) -> Iterator[EncoderStage]:
     os._exit(3)
     yield
 

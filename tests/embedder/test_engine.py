@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hyperloci.embedder import wire
 from hyperloci.embedder.engine import Drain, Engine
-from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.status import State
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
@@ -20,13 +20,13 @@ from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, SeeingEncoder, d
 from tests.support import vector_of
 
 
-def running(stages: Callable[[], Iterator[Stage]], drain: Drain = lambda *_: 0) -> Engine:
+def running(stages: Callable[[], Iterator[EncoderStage]], drain: Drain = lambda *_: 0) -> Engine:
     engine = Engine(stages, lambda: drain)
     engine.start()
     return engine
 
 
-def one_stage() -> Iterator[Stage]:
+def one_stage() -> Iterator[EncoderStage]:
     yield stage(SeeingEncoder())
 
 
@@ -48,7 +48,7 @@ def test_tokens_come_back_as_a_matrix_for_each_text() -> None:
 def test_an_interim_stage_answers_while_the_next_is_being_loaded() -> None:
     load_on = threading.Event()
 
-    def stages() -> Iterator[Stage]:
+    def stages() -> Iterator[EncoderStage]:
         yield stage(ObedientEncoder(), interim=True)
         load_on.wait()
         yield stage(SeeingEncoder())
@@ -63,7 +63,7 @@ def test_an_interim_stage_answers_while_the_next_is_being_loaded() -> None:
 
 
 def test_a_better_stage_that_fails_leaves_the_one_at_hand() -> None:
-    def stages() -> Iterator[Stage]:
+    def stages() -> Iterator[EncoderStage]:
         yield stage(SeeingEncoder(), interim=True)
         raise ImportError("libtorch_cpu.so: cannot open shared object file")
 
@@ -78,7 +78,7 @@ def test_a_stage_that_is_another_model_is_not_adopted() -> None:
     class Other(SeeingEncoder):
         model_id = "other@1/8"
 
-    def stages() -> Iterator[Stage]:
+    def stages() -> Iterator[EncoderStage]:
         yield stage(SeeingEncoder(), interim=True)
         yield stage(Other())
 
@@ -90,7 +90,7 @@ def test_a_stage_that_is_another_model_is_not_adopted() -> None:
 def test_before_a_model_is_loaded_the_caller_is_told_to_try_again() -> None:
     blocked = threading.Event()
 
-    def stages() -> Iterator[Stage]:
+    def stages() -> Iterator[EncoderStage]:
         blocked.wait()
         yield stage(SeeingEncoder())
 
@@ -104,7 +104,7 @@ def test_before_a_model_is_loaded_the_caller_is_told_to_try_again() -> None:
 
 
 def test_a_model_that_cannot_be_loaded_says_why_to_every_caller() -> None:
-    def stages() -> Iterator[Stage]:
+    def stages() -> Iterator[EncoderStage]:
         raise ConfigurationError("device='cuda': this torch sees no such device.")
         yield
 
@@ -139,7 +139,7 @@ def test_what_its_caller_no_longer_waits_for_is_not_computed() -> None:
                 released.wait()
             return super().encode(texts)
 
-    def stages() -> Iterator[Stage]:
+    def stages() -> Iterator[EncoderStage]:
         yield stage(Slow())
 
     engine = running(stages)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hyperloci.embedder.gate import BulkEncoder, Gate, token_encoder
 from hyperloci.errors import BadRequestError
-from hyperloci.spaces.encoder import Look
+from hyperloci.spaces.encoder import EncodeRequest
 from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, SeeingEncoder, stage, wait_for
 from tests.support import vector_of
 
@@ -79,8 +79,8 @@ def test_bulk_vectors_come_back_in_the_callers_order() -> None:
 
 def test_bulk_token_states_come_back_in_the_callers_order() -> None:
     texts = ["one", "one two three four five six seven eight nine ten " * 5, "one two"]
-    seen = BulkEncoder(stage(SeeingEncoder(), bulk_tokens=30), Gate()).look(
-        [Look(text=text, spaces=("e12",)) for text in texts]
+    seen = BulkEncoder(stage(SeeingEncoder(), bulk_tokens=30), Gate()).encode_requests(
+        [EncodeRequest(text=text, spaces=("e12",)) for text in texts]
     )
     assert [len(one["e12"]) for one in seen] == [1, 50, 2]
 
@@ -88,7 +88,7 @@ def test_bulk_token_states_come_back_in_the_callers_order() -> None:
 def test_no_texts_give_no_rows() -> None:
     encoder = BulkEncoder(stage(SeeingEncoder()), Gate())
     assert encoder.encode([]).shape == (0, DIMENSIONS)
-    assert encoder.look([]) == []
+    assert encoder.encode_requests([]) == []
 
 
 def test_it_looks_like_the_model_behind_it() -> None:

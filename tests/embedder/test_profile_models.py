@@ -18,12 +18,12 @@ from hyperloci.embedder.device import Place
 from hyperloci.embedder.joined import stages
 from hyperloci.embedder.sentence import load as load_dense
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.eyes import eyes_of
+from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.score import score
-from hyperloci.spaces.views import Sight
+from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import half
 from tests.embedder.test_sentence import WORDS, tiny
 
@@ -130,9 +130,9 @@ def whole(settings: Settings, tiny: Path, splade: Path, colbert: Path) -> Settin
 @pytest.mark.req("E.01", "E.17")
 def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> None:
     (stage,) = stages(whole)
-    eyes = eyes_of(stage.encoder)
+    eyes = get_multi_space_encoder(stage.encoder)
     memory = "abcd because defg.\n```python\ndef fab(a):\n    return bad(a)\n```"
-    (made,) = fingerprints([Sight(content=memory)], eyes)
+    (made,) = fingerprints([EncoderInput(content=memory)], eyes)
     asked = query_fingerprint("abcd because defg", eyes)
     assert {"e1", "e5_cause", "e5_effect", "e7", "e9", "e12"} <= made.columns.keys()
     assert len(made.columns["e1"]) == half.BYTES * 24 and len(made.columns["e7"]) == 24
@@ -154,8 +154,8 @@ def test_a_profiles_id_tells_every_model_and_what_stands_before_a_text(whole: Se
 
 def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, tiny: Path) -> None:
     (stage,) = stages(whole)
-    eyes, plain = eyes_of(stage.encoder), load_dense(str(tiny), CPU)
-    (made,) = fingerprints([Sight(content="abc")], eyes)
+    eyes, plain = get_multi_space_encoder(stage.encoder), load_dense(str(tiny), CPU)
+    (made,) = fingerprints([EncoderInput(content="abc")], eyes)
     # Half precision: 11 bits a component.
     seen = half.unpack([made.columns["e1"]])[0]
     np.testing.assert_allclose(seen, plain.encode(["d abc"])[0], rtol=1e-3, atol=1e-5)
@@ -164,6 +164,6 @@ def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, t
 
 def test_one_model_alone_sees_every_dense_space_and_every_token(settings: Settings, tiny: Path) -> None:
     (stage,) = stages(replace(settings, model=str(tiny), device="cpu"))
-    (made,) = fingerprints([Sight(content="We want to abc the def because of `fab`.")], stage.encoder)
+    (made,) = fingerprints([EncoderInput(content="We want to abc the def because of `fab`.")], stage.encoder)
     assert {"e1", "e5_cause", "e10", "e11", "e12"} <= made.columns.keys()
     assert json.loads(json.dumps(dict(made.terms))).keys() >= {"abc", "def"}

@@ -17,7 +17,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.engine import Engine
-from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, connect, listen, rendezvous
 from hyperloci.embedder.server import MAX_TEXTS, Server
 from hyperloci.embedder.status import State
@@ -39,7 +39,7 @@ from tests.support import vector_of
 @contextmanager
 def serving(
     settings: Settings,
-    stages: Callable[[Settings], Iterator[Stage]] = stages,
+    stages: Callable[[Settings], Iterator[EncoderStage]] = stages,
     *,
     transport: str = UNIX,
     idle_seconds: float = 600,
@@ -183,7 +183,7 @@ def test_the_status_tells_model_and_work(settings: Settings) -> None:
 def test_warm_means_ready_to_answer(settings: Settings) -> None:
     blocked = threading.Event()
 
-    def late(settings: Settings) -> Iterator[Stage]:
+    def late(settings: Settings) -> Iterator[EncoderStage]:
         blocked.wait()
         yield stage(ObedientEncoder())
 
@@ -208,7 +208,7 @@ def test_a_failed_model_says_why_through_the_socket(settings: Settings) -> None:
 
 
 def test_a_model_without_token_states_says_so_through_the_socket(settings: Settings) -> None:
-    def plain(settings: Settings) -> Iterator[Stage]:
+    def plain(settings: Settings) -> Iterator[EncoderStage]:
         yield stage(ObedientEncoder())
 
     with serving(settings, plain), pytest.raises(BadRequestError, match="no token states"):

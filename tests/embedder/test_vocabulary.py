@@ -13,11 +13,11 @@ from hyperloci.embedder.forward_numpy import NumpyForward
 from hyperloci.embedder.joined import stages
 from hyperloci.embedder.vocabulary import SMALLEST_COSINE, Vocabulary
 from hyperloci.spaces.encoder import MAX_WINDOWS
-from hyperloci.spaces.eyes import eyes_of
+from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.score import score
-from hyperloci.spaces.views import Sight
+from hyperloci.spaces.views import EncoderInput
 
 pytestmark = pytest.mark.model
 
@@ -64,10 +64,10 @@ def test_a_long_text_is_read_window_by_window(encoder: BundledEncoder) -> None:
 @pytest.mark.req("E.01", "E.12")
 def test_what_lies_behind_the_window_is_found_token_by_token(settings: Settings) -> None:
     stage = next(iter(stages(replace(settings, device="cpu"))))
-    eyes = eyes_of(stage.encoder)
+    eyes = get_multi_space_encoder(stage.encoder)
     padding = "The weather was fine and nothing else happened on that day. " * 40
     memories = [f"{padding}{end}" for end in ("The lockfile of the build was stale.", "We had tea and cake at five.")]
-    made = fingerprints([Sight(content=memory) for memory in memories], eyes)
+    made = fingerprints([EncoderInput(content=memory) for memory in memories], eyes)
     assert all(sum(map(len, one.columns.values())) + 5 * len(one.terms) <= 8_192 for one in made)
     asked = query_fingerprint("stale lockfile of the build", eyes)
     meaning = score("e1", asked, [[one.columns["e1"]] for one in made])

@@ -11,7 +11,7 @@ from hyperloci.model.chunk import CodeFacts
 from hyperloci.spaces import code_view, goal, names, references
 from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.references import Side
-from hyperloci.spaces.views import Sight, views_of
+from hyperloci.spaces.views import EncoderInput, views_of
 from tests.support import examples
 
 GOALS = [
@@ -100,8 +100,8 @@ def test_where_code_stands_is_said_in_words(title: str, words: str) -> None:
 
 def test_code_is_seen_behind_the_words_of_its_place_and_prose_behind_its_headings() -> None:
     title = "shop.cart > Cart > addItem"
-    assert views_of(Sight(content="pass", title=title, facts=FACTS)).text == "cart cart add item\npass"
-    assert views_of(Sight(content="pass", title=title)).text == f"{title}\npass"
+    assert views_of(EncoderInput(content="pass", title=title, facts=FACTS)).text == "cart cart add item\npass"
+    assert views_of(EncoderInput(content="pass", title=title)).text == f"{title}\npass"
 
 
 FACTS = CodeFacts(
@@ -178,12 +178,12 @@ def test_other_questions_are_about_neither(question: str) -> None:
 
 @pytest.mark.req("E.01")
 def test_a_view_that_finds_nothing_is_left_out() -> None:
-    assert views_of(Sight(content="Tests run in parallel.")).dense == {}
-    assert views_of(Sight(content="Tests run in parallel.")).names == {}
+    assert views_of(EncoderInput(content="Tests run in parallel.")).dense == {}
+    assert views_of(EncoderInput(content="Tests run in parallel.")).names == {}
 
 
 def test_code_is_seen_by_its_parse_and_not_by_its_text() -> None:
-    view = views_of(Sight(content="def fetch_user(): ...", title="users > UserStore", path="users.py", facts=FACTS))
+    view = views_of(EncoderInput(content="def fetch_user(): ...", title="users > UserStore", path="users.py", facts=FACTS))
     assert set(view.dense) == {"e5_cause", "e5_effect", "e7", "e8_in", "e10"}
     assert view.names == {"e8_out": ("json", "Store", "query_one"), "e11": ("UserStore.fetch_user", "JSON", "Store")}
     assert view.dense["e5_cause"] == "the table is slow"
@@ -192,7 +192,7 @@ def test_code_is_seen_by_its_parse_and_not_by_its_text() -> None:
 
 
 def test_names_that_the_graph_knows_go_before_rules() -> None:
-    assert views_of(Sight(content="We use k8s.", entities=("Nomad",))).names["e11"] == ("Nomad",)
+    assert views_of(EncoderInput(content="We use k8s.", entities=("Nomad",))).names["e11"] == ("Nomad",)
     assert asked_of("do we use k8s?", ["Nomad"]).entities == ("Nomad",)
     assert asked_of("do we use k8s?").entities == ("Kubernetes",)
 
@@ -210,10 +210,10 @@ def test_a_questions_view_goes_to_one_side_alone() -> None:
 @hypothesis_settings(max_examples=examples(100))
 @given(st.text(max_size=500))
 def test_any_text_has_views_and_any_question_too(text: str) -> None:
-    view = views_of(Sight(content=text))
+    view = views_of(EncoderInput(content=text))
     assert all(view.dense.values()) and all(view.names.values())
     assert {"e7", "e10"} <= set(asked_of(text).dense)
-    assert views_of(Sight(content=text)) == view
+    assert views_of(EncoderInput(content=text)) == view
 
 
 def test_a_word_without_end_is_no_name_and_is_passed_over_quickly() -> None:

@@ -19,7 +19,7 @@ from hyperloci.model.node import Node
 from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder
 from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
 from hyperloci.spaces.query import SPARSE_SPACE
-from hyperloci.spaces.views import Sight
+from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store
 from hyperloci.topics.join import join
 
@@ -80,12 +80,12 @@ def _look_for_topics(store: Store, model: int) -> None:
     run_due(store, model, now=system_clock())
 
 
-def sights(store: Store, nodes: Sequence[Node]) -> list[Sight]:
+def sights(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
     """Return what there is to see of memories: their text, their place, their parse, the entities they mention."""
     keys = [node.key for node in nodes]
     positions, facts = store.positions.of(keys), store.positions.code_facts(keys)
     return [
-        Sight(
+        EncoderInput(
             content=node.content,
             title=node.title,
             path=positions[node.key].path if node.key in positions else None,

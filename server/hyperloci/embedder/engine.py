@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from hyperloci.embedder.gate import BulkEncoder, Gate, Stage, token_encoder
+from hyperloci.embedder.gate import BulkEncoder, Gate, EncoderStage, token_encoder
 from hyperloci.embedder.memory_use import give_back, resident_bytes
 from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
@@ -60,7 +60,7 @@ _MAX_WAITING: Final = 256
 class Job(Generic[T]):
     """A request for vectors, wanted before `deadline` (monotonic seconds)."""
 
-    work: Callable[[Stage], T]
+    work: Callable[[EncoderStage], T]
     deadline: float
     answer: Future[T] = field(default_factory=Future)
 
@@ -78,7 +78,7 @@ class Engine:
 
     def __init__(
         self,
-        stages: Callable[[], Iterator[Stage]],
+        stages: Callable[[], Iterator[EncoderStage]],
         load_drain: Callable[[], Drain],
         nli: Callable[[], NliModel] | None = None,
     ) -> None:
@@ -87,7 +87,7 @@ class Engine:
         self._load_nli = nli
         self._nli: NliModel | None = None
         self._gate = Gate()
-        self._stage: Stage | None = None
+        self._stage: EncoderStage | None = None
         self._error: str | None = None
         self._loaded = threading.Event()
         self._settled = threading.Event()
@@ -149,7 +149,7 @@ class Engine:
             self._nli = self._load_nli()
         return self._nli
 
-    def _submit(self, work: Callable[[Stage], T], deadline: float) -> T:
+    def _submit(self, work: Callable[[EncoderStage], T], deadline: float) -> T:
         self._last_used = time.monotonic()
         if not self._loaded.wait(max(0.0, deadline - time.monotonic())):
             raise NotReadyError("The embedder is still loading its model; try again in a second.")
@@ -222,7 +222,7 @@ class Engine:
             self._settled.set()
             give_back()
 
-    def _adopt(self, stage: Stage) -> None:
+    def _adopt(self, stage: EncoderStage) -> None:
         if self._stage is not None and self._stage.encoder.model_id != stage.encoder.model_id:
             raise EmbedderError(f"{stage.backend} is another model than {self._stage.backend}.")
         took = time.monotonic() - self._started
@@ -240,7 +240,7 @@ class Engine:
             if time.monotonic() < job.deadline and self._stage is not None:
                 self._answer(job, self._stage)
 
-    def _answer(self, job: Job[Any], stage: Stage) -> None:
+    def _answer(self, job: Job[Any], stage: EncoderStage) -> None:
         self._busy_since = time.monotonic()  # Before the gate: a query that cannot get in shows that bulk work hangs.
         with self._gate.query():
             try:
@@ -290,13 +290,13 @@ class Engine:
             give_back()
 
 
-def _embed(stage: Stage, texts: Sequence[str], tokens: bool) -> list[NDArray[np.float32]]:
+def _embed(stage: EncoderStage, texts: Sequence[str], tokens: bool) -> list[NDArray[np.float32]]:
     if tokens:
         return token_encoder(stage.encoder).encode_tokens(texts)
     return [stage.encoder.encode(texts)]
 
 
-def _where(stage: Stage) -> tuple[str, str, str]:
+def _where(stage: EncoderStage) -> tuple[str, str, str]:
     return stage.device, stage.backend, stage.dtype
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from hyperloci.embedder.batching import batches, estimate_tokens
 from hyperloci.errors import BadRequestError
-from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, Eyes, Look, TokenEncoder
+from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, MultiSpaceEncoder, EncodeRequest, TokenEncoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stage:
+class EncoderStage:
     """An encoder that is ready for use, and how it runs.
 
     Attributes:
@@ -88,7 +88,7 @@ class Gate:
 class BulkEncoder:
     """The encoder that bulk work sees: it gives the model back between small batches. Satisfies `Encoder`."""
 
-    def __init__(self, stage: Stage, gate: Gate) -> None:
+    def __init__(self, stage: EncoderStage, gate: Gate) -> None:
         self._stage = stage
         self._gate = gate
 
@@ -120,41 +120,41 @@ class BulkEncoder:
     @property
     def has_tokens(self) -> bool:
         """Whether E12 can be seen."""
-        return self._eyes().has_tokens
+        return self._multi_space_encoder().has_tokens
 
     @property
     def weigh_terms(self) -> bool:
         """Whether `expand` leaves it to the index to weigh terms."""
-        return self._eyes().weigh_terms
+        return self._multi_space_encoder().weigh_terms
 
-    def look(self, looks: Sequence[Look]) -> list[dict[str, NDArray[np.float32]]]:
+    def encode_requests(self, looks: Sequence[EncodeRequest]) -> list[dict[str, NDArray[np.float32]]]:
         """Return what every space sees (see `Eyes.look`), the model given back between small batches."""
-        eyes = self._eyes()
+        eyes = self._multi_space_encoder()
         seen: dict[int, dict[str, NDArray[np.float32]]] = {}
         lengths = [
             estimate_tokens(look.text, self.max_tokens * (MAX_WINDOWS if "e12" in look.spaces else 1)) for look in looks
         ]
         for batch in batches(lengths, self._stage.bulk_tokens):
             with self._gate.bulk():
-                seen.update(zip(batch, eyes.look([looks[index] for index in batch]), strict=True))
+                seen.update(zip(batch, eyes.encode_requests([looks[index] for index in batch]), strict=True))
         return [seen[index] for index in range(len(looks))]
 
     def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
         """Return the terms that stand for each text (see `Eyes.expand`)."""
-        eyes = self._eyes()
+        eyes = self._multi_space_encoder()
         if eyes.weigh_terms:  # By rule: no model is needed.
-            return eyes.expand(texts, query=query)
+            return eyes.expand_terms(texts, query=query)
         found: dict[int, Mapping[str, float]] = {}
         for batch in self._batches(texts):
             with self._gate.bulk():
-                found.update(zip(batch, eyes.expand([texts[index] for index in batch], query=query), strict=True))
+                found.update(zip(batch, eyes.expand_terms([texts[index] for index in batch], query=query), strict=True))
         return [found[index] for index in range(len(texts))]
 
-    def _eyes(self) -> Eyes:
+    def _multi_space_encoder(self) -> MultiSpaceEncoder:
         # Not at the top: an embedder listens before it has loaded numpy.
-        from hyperloci.spaces.eyes import eyes_of
+        from hyperloci.spaces.eyes import get_multi_space_encoder
 
-        return eyes_of(self._stage.encoder)
+        return get_multi_space_encoder(self._stage.encoder)
 
     def _batches(self, texts: Sequence[str]) -> list[list[int]]:
         return batches([estimate_tokens(text, self.max_tokens) for text in texts], self._stage.bulk_tokens)

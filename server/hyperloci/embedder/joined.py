@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.load import bundled_stages, foundations
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.encoder import Look
+from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.profile import BUNDLED, FINGERPRINT_VERSION, RULE, Choice, Profile, compound_id, profile_of
 from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, Kind
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from hyperloci.embedder.late import LateModel
     from hyperloci.embedder.vocabulary import Vocabulary
     from hyperloci.spaces.encoder import Encoder
-    from hyperloci.spaces.eyes import ProfileEyes
+    from hyperloci.spaces.eyes import ProfileEncoder
 
 _WARM_UP: Final = "warm up"
 
 
-def stages(settings: Settings) -> Iterator[Stage]:
+def stages(settings: Settings) -> Iterator[EncoderStage]:
     """Bring up the models of the profile that `settings` name, in forms that answer ever faster.
 
     The first comes as soon as it can. Models of other spaces than E1's come with the last one, all of them warm.
@@ -39,13 +39,13 @@ def stages(settings: Settings) -> Iterator[Stage]:
         yield from _joined(stage, profile, settings.device)
 
 
-def _joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
+def _joined(stage: EncoderStage, profile: Profile, device: str) -> Iterator[EncoderStage]:
     """Give a stage of E1's model the eyes of the whole profile; an interim one is left out if others must load first.
 
     Raises:
         ConfigurationError: a model cannot be used here.
     """
-    from hyperloci.spaces.eyes import ProfileEyes
+    from hyperloci.spaces.eyes import ProfileEncoder
 
     foundation = profile.of("e1")
     others = {space: choice for space, choice in profile.choices.items() if space != "e1"}
@@ -53,7 +53,7 @@ def _joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
     if stage.interim and foreign:
         return
     models = _Models(stage, foundation, device)
-    eyes = ProfileEyes(
+    eyes = ProfileEncoder(
         models.prompted(foundation),
         others={space: models.prompted(choice) for space, choice in others.items() if space not in ("e12", "e13")},
         token_model=models.late(others["e12"]) if "e12" in foreign else None,
@@ -66,7 +66,7 @@ def _joined(stage: Stage, profile: Profile, device: str) -> Iterator[Stage]:
     yield replace(stage, encoder=eyes)
 
 
-def check_dimensions(stage: Stage, wanted: int) -> None:
+def check_dimensions(stage: EncoderStage, wanted: int) -> None:
     """Refuse a model with other dimensions than the settings want (0 is any), before it embeds every memory anew.
 
     Raises:
@@ -80,19 +80,19 @@ def check_dimensions(stage: Stage, wanted: int) -> None:
         )
 
 
-def _warm(eyes: ProfileEyes) -> None:
+def _warm(eyes: ProfileEncoder) -> None:
     """Let every model see a text, so that the first memory and the first question find all of them warm (E.17)."""
     columns = [column for column, space in SPACE_OF_COLUMN.items() if SPACES[space].kind is Kind.DENSE]
     spaces = (*columns, "e12") if eyes.has_tokens else tuple(columns)
     for query in (False, True):
-        eyes.look([Look(text=_WARM_UP, spaces=spaces, query=query)])
-        eyes.expand([_WARM_UP], query=query)
+        eyes.encode_requests([EncodeRequest(text=_WARM_UP, spaces=spaces, query=query)])
+        eyes.expand_terms([_WARM_UP], query=query)
 
 
 class _Models:
     """Loads each model once, whatever number of spaces it sees."""
 
-    def __init__(self, stage: Stage, foundation: Choice, device: str) -> None:
+    def __init__(self, stage: EncoderStage, foundation: Choice, device: str) -> None:
         self._loaded: dict[str, Encoder] = {foundation.model: stage.encoder}
         self._prompted: dict[Choice, Encoder] = {}
         self._ids: dict[str, str] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.gate import EncoderStage
 from hyperloci.spaces.profile import BUNDLED, Choice
 
 BULK_TOKENS_CPU: Final = 512
@@ -15,7 +15,7 @@ BULK_TOKENS_GPU: Final = 16_384
 """A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
 
 
-def foundations(choice: Choice, device: str) -> Iterator[Stage]:
+def foundations(choice: Choice, device: str) -> Iterator[EncoderStage]:
     """Bring up E1's model in forms that answer ever faster.
 
     Raises:
@@ -26,7 +26,7 @@ def foundations(choice: Choice, device: str) -> Iterator[Stage]:
     elif choice.model.startswith(("http://", "https://")):
         from hyperloci.embedder.endpoint import EndpointEncoder
 
-        yield Stage(
+        yield EncoderStage(
             encoder=EndpointEncoder(choice.model),
             backend="endpoint",
             device="remote",
@@ -37,7 +37,7 @@ def foundations(choice: Choice, device: str) -> Iterator[Stage]:
         yield _sentence_stage(choice.model, device)
 
 
-def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:
+def bundled_stages(device: str, dtype: str | None = None) -> Iterator[EncoderStage]:
     """Bring up the bundled model: on numpy within a quarter of a second, then on torch.
 
     Raises:
@@ -49,7 +49,7 @@ def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:
     folder = model_folder()
     weights, tokenizer = checked_weights(folder), read_tokenizer(folder)
     interim = BundledEncoder(NumpyForward(weights), tokenizer)
-    yield Stage(
+    yield EncoderStage(
         encoder=interim, backend="numpy", device="cpu", dtype="float32", bulk_tokens=BULK_TOKENS_CPU, interim=True
     )
 
@@ -61,7 +61,7 @@ def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:
     forward = TorchForward(weights, place.device, place.dtype)
     encoder = BundledEncoder(forward, tokenizer, batch_tokens=max(BATCH_TOKENS, _bulk_tokens(place.device.type)))
     encoder.encode(["warm up"])
-    yield Stage(
+    yield EncoderStage(
         encoder=encoder,
         backend="torch",
         device=str(place.device),
@@ -70,13 +70,13 @@ def bundled_stages(device: str, dtype: str | None = None) -> Iterator[Stage]:
     )
 
 
-def _sentence_stage(name: str, device: str) -> Stage:
+def _sentence_stage(name: str, device: str) -> EncoderStage:
     from hyperloci.embedder.device import choose_exact, use_sensible_threads
     from hyperloci.embedder.sentence import load
 
     use_sensible_threads()
     place = choose_exact(device)
-    return Stage(
+    return EncoderStage(
         encoder=load(name, place),
         backend="sentence-transformers",
         device=str(place.device),

@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from hyperloci.embedder.engine import Drain, Engine
-from hyperloci.embedder.gate import Stage
+from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.handover import Handover
 from hyperloci.embedder.rendezvous import listen, rendezvous
 from hyperloci.embedder.server import Server
@@ -46,7 +46,7 @@ _NATIVE_THREADS: Final = {
 }
 
 
-def _stages(settings: Settings) -> Iterator[Stage]:
+def _stages(settings: Settings) -> Iterator[EncoderStage]:
     from hyperloci.embedder.joined import stages
 
     return stages(settings)
@@ -58,7 +58,7 @@ def _drain() -> Drain:
     return drain
 
 
-def main(stages: Callable[[Settings], Iterator[Stage]] = _stages, load_drain: Callable[[], Drain] = _drain) -> NoReturn:
+def main(stages: Callable[[Settings], Iterator[EncoderStage]] = _stages, load_drain: Callable[[], Drain] = _drain) -> NoReturn:
     """Serve until idle, told to stop, or orphaned; then end the process.
 
     Args:
@@ -75,7 +75,7 @@ def main(stages: Callable[[Settings], Iterator[Stage]] = _stages, load_drain: Ca
     os._exit(code)
 
 
-def _run(stages: Callable[[Settings], Iterator[Stage]], load_drain: Callable[[], Drain]) -> int:
+def _run(stages: Callable[[Settings], Iterator[EncoderStage]], load_drain: Callable[[], Drain]) -> int:
     with open(_STDIN, "rb", buffering=0, closefd=False) as pipe:
         line = pipe.readline()
     if not line:

@@ -112,7 +112,7 @@ class Server:
         if operation == "embed":
             return self._embed(request)
         if operation == "see":
-            return self._see(request)
+            return self._answer_see(request)
         if operation == "contradict":
             return self._contradict(request)
         if operation == "status":
@@ -132,7 +132,7 @@ class Server:
         shapes, body = wire.matrices_to_body(answer.matrices)
         return {"ok": True, "model_id": answer.model_id, "shapes": shapes}, body
 
-    def _see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def _answer_see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         text, entities, seconds = _texts(request)[0], _names(request), _seconds(request)
         with _in_time(seconds):
             seen = self._engine.see(text, entities, deadline=time.monotonic() + seconds)

@@ -37,7 +37,7 @@ class Takeover:
         self._client = EmbedderClient(settings, insistent=True)
         self._start = start
         self._every = every
-        self._thread = BackgroundThread("embedder-takeover", self._look)
+        self._thread = BackgroundThread("embedder-takeover", self._watch_queue)
 
     def start(self) -> None:
         """Begin to look."""
@@ -47,7 +47,7 @@ class Takeover:
         """End; return whether a look that is under way has ended within `timeout` seconds."""
         return self._thread.stop(timeout)
 
-    def _look(self) -> None:
+    def _watch_queue(self) -> None:
         stopping = self._thread.stopping
         while not stopping.wait(self._every):
             try:

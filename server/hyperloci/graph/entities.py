@@ -203,7 +203,7 @@ class EntityLinker:
         for bearer in bearers:
             if _may_be(bearer.kind, named.kind):
                 # Somebody forgot it: it is not made known again behind his back.
-                return None if bearer.forgotten and origin is not Origin.TOOL else self._seen(bearer, named, bearers)
+                return None if bearer.forgotten and origin is not Origin.TOOL else self._refine_kind(bearer, named, bearers)
         if not named.sure:
             return None
         new = NewNode(
@@ -217,7 +217,7 @@ class EntityLinker:
         )
         return self.add_entity(new, now=now, defined=named.defined)
 
-    def _seen(self, bearer: Bearer, named: Named, bearers: list[Bearer]) -> NodeKey:
+    def _refine_kind(self, bearer: Bearer, named: Named, bearers: list[Bearer]) -> NodeKey:
         if bearer.kind is EntityKind.CONCEPT and named.kind is not EntityKind.CONCEPT:
             self._store.entities.set_kind(bearer.key, named.kind)
             bearers[bearers.index(bearer)] = Bearer(

@@ -9,7 +9,7 @@ from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.levels import Level
 
 
-class Stage(StrEnum):
+class ChunkStage(StrEnum):
     """Where a chunk's turns are: as they came, packed in the database, or in the archive."""
 
     HOT = "hot"
@@ -48,7 +48,7 @@ class Chunk:
     session_key: int
     session_id: str
     level: Level
-    stage: Stage
+    stage: ChunkStage
     first_seq: int
     last_seq: int
     turns: int
@@ -92,7 +92,7 @@ class ExpandedChunk:
 
     id: NodeId
     level: Level
-    stage: Stage
+    stage: ChunkStage
     session_id: str
     content: str
     key_facts: tuple[str, ...]

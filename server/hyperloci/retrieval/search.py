@@ -136,7 +136,7 @@ class Searcher:
             NotFoundError: `related_to` names no memory.
         """
         check_query(query, limit, profile, conditions)
-        seen, degraded = self._see(query, quick=quick)
+        seen, degraded = self._encode_query(query, quick=quick)
         with self._store.snapshot():
             intent = classify(query) if quick else self._intent(query, seen)
             allowed = self._allowed(conditions)
@@ -204,7 +204,7 @@ class Searcher:
         keys, cosines = self._store.vectors.nearest(vector, allowed, model, limit)
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
-    def _see(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
+    def _encode_query(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
         """Return what the model makes of a question, or why there is nothing of it."""
         if self._encoder is None:
             return None, self._off_reason

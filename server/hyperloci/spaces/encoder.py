@@ -54,7 +54,7 @@ class TokenEncoder(Encoder, Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class EncodeRequest:
     """One text, and the columns or spaces that want to see it.
 
     Attributes:
@@ -69,7 +69,7 @@ class Look:
 
 
 @runtime_checkable
-class Eyes(Encoder, Protocol):
+class MultiSpaceEncoder(Encoder, Protocol):
     """The models of a profile: one for every space, some of them the same."""
 
     @property
@@ -82,13 +82,13 @@ class Eyes(Encoder, Protocol):
         """Whether `expand` leaves it to the index to weigh terms by their rarity."""
         ...
 
-    def look(self, looks: Sequence[Look]) -> list[dict[str, NDArray[np.float32]]]:
+    def encode_requests(self, looks: Sequence[EncodeRequest]) -> list[dict[str, NDArray[np.float32]]]:
         """Return per look what each of its spaces sees: a unit vector, or for E12 a matrix of them, a row a token.
 
         Equal texts go through a model once, and all texts of a model in one call.
         """
         ...
 
-    def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
+    def expand_terms(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
         """Return per text the weight of each term that stands for it (E13)."""
         ...

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from hyperloci.spaces import expansion
-from hyperloci.spaces.encoder import Encoder, Eyes, Look, TokenEncoder
+from hyperloci.spaces.encoder import Encoder, MultiSpaceEncoder, EncodeRequest, TokenEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class TokenModel(Protocol):
         ...
 
 
-class ProfileEyes:
+class ProfileEncoder:
     """Any models as the eyes of all spaces. Satisfies `Eyes`.
 
     Attributes:
@@ -106,32 +106,32 @@ class ProfileEyes:
         Raises:
             ValueError: no model here has token states.
         """
-        looks = [Look(text=text, spaces=(TOKEN_SPACE,)) for text in texts]
+        looks = [EncodeRequest(text=text, spaces=(TOKEN_SPACE,)) for text in texts]
         if not self.has_tokens:
             raise ValueError(f"{self.model_id} has no token states; late interaction needs a model that has.")
-        return [seen[TOKEN_SPACE] for seen in self.look(looks)]
+        return [seen[TOKEN_SPACE] for seen in self.encode_requests(looks)]
 
-    def look(self, looks: Sequence[Look]) -> list[dict[str, FloatArray]]:
+    def encode_requests(self, looks: Sequence[EncodeRequest]) -> list[dict[str, FloatArray]]:
         """Return what every space sees, each model called once for all of its texts."""
         seen: list[dict[str, FloatArray]] = [{} for _ in looks]
         shares: dict[tuple[int, bool], list[tuple[int, str]]] = {}
         for place, look in enumerate(looks):
             for space in look.spaces:
-                shares.setdefault((id(self._model_of(space)), look.query), []).append((place, space))
+                shares.setdefault((id(self._find_model(space)), look.query), []).append((place, space))
         for (_, query), share in shares.items():
-            self._look_with(self._model_of(share[0][1]), share, looks, seen, query=query)
+            self._encode_with_model(self._find_model(share[0][1]), share, looks, seen, query=query)
         return seen
 
-    def _model_of(self, space: str) -> Encoder | TokenModel:
+    def _find_model(self, space: str) -> Encoder | TokenModel:
         if space == TOKEN_SPACE:
             return self._token_model or self._foundation
         return self._others.get(SPACE_OF_COLUMN[space], self._foundation)
 
-    def _look_with(
+    def _encode_with_model(
         self,
         model: Encoder | TokenModel,
         share: Sequence[tuple[int, str]],
-        looks: Sequence[Look],
+        looks: Sequence[EncodeRequest],
         seen: list[dict[str, FloatArray]],
         *,
         query: bool,
@@ -150,7 +150,7 @@ class ProfileEyes:
             text = looks[place].text
             seen[place][space] = states[text] if space == TOKEN_SPACE else vectors[text]
 
-    def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
+    def expand_terms(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
         """Return terms by the model, or by rule."""
         if self._sparse_model is not None:
             return list(self._sparse_model.encode_sparse(texts, query=query))
@@ -159,9 +159,9 @@ class ProfileEyes:
         return [expansion.terms(text) for text in texts]
 
 
-def eyes_of(encoder: Encoder) -> Eyes:
+def get_multi_space_encoder(encoder: Encoder) -> MultiSpaceEncoder:
     """Return the models of all spaces; a single model stands for all of them."""
-    return encoder if isinstance(encoder, Eyes) else ProfileEyes(encoder)
+    return encoder if isinstance(encoder, MultiSpaceEncoder) else ProfileEncoder(encoder)
 
 
 def _remember(memory: dict[str, FloatArray], vectors: Mapping[str, FloatArray]) -> None:

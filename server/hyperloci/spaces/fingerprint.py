@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.spaces.encoder import Look
-from hyperloci.spaces.eyes import eyes_of
+from hyperloci.spaces.encoder import EncodeRequest
+from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
-from hyperloci.spaces.views import Sight, Views, semantic_view, views_of
+from hyperloci.spaces.views import EncoderInput, Views, semantic_view, views_of
 from hyperloci.store import half, int8
 
 if TYPE_CHECKING:
@@ -36,39 +36,39 @@ class Fingerprint:
     terms: Mapping[str, float]
 
 
-def fingerprints(sights: Sequence[Sight], encoder: Encoder) -> list[Fingerprint]:
+def fingerprints(sights: Sequence[EncoderInput], encoder: Encoder) -> list[Fingerprint]:
     """Return the fingerprint of each memory, in their order.
 
     All views of all of them go through a model in one call, equal texts once; if any fails, none is made.
     """
-    eyes = eyes_of(encoder)
+    eyes = get_multi_space_encoder(encoder)
     views = [views_of(sight) for sight in sights]
     whole = ("e1", TOKEN_SPACE) if eyes.has_tokens else ("e1",)
-    looks = _Looks()
+    looks = _RequestCollector()
     for view in views:
-        looks.want(view.text, whole)
+        looks.add_text(view.text, whole)
         for column, text in view.dense.items():
-            looks.want(text, (column,))
+            looks.add_text(text, (column,))
         for column, names in view.names.items():
             for name in names:
-                looks.want(name, (column,))
-    wanted = looks.all()
-    seen = dict(zip((look.text for look in wanted), eyes.look(wanted), strict=True))
-    terms = eyes.expand([view.text for view in views])
+                looks.add_text(name, (column,))
+    wanted = looks.build_requests()
+    seen = dict(zip((look.text for look in wanted), eyes.encode_requests(wanted), strict=True))
+    terms = eyes.expand_terms([view.text for view in views])
     return [Fingerprint(_columns(view, seen), weights) for view, weights in zip(views, terms, strict=True)]
 
 
-class _Looks:
+class _RequestCollector:
     """Collects which spaces want to see which text, each text once."""
 
     def __init__(self) -> None:
         self._spaces: dict[str, dict[str, None]] = {}
 
-    def want(self, text: str, spaces: Sequence[str]) -> None:
+    def add_text(self, text: str, spaces: Sequence[str]) -> None:
         self._spaces.setdefault(text, {}).update(dict.fromkeys(spaces))
 
-    def all(self) -> list[Look]:
-        return [Look(text=text, spaces=tuple(spaces)) for text, spaces in self._spaces.items()]
+    def build_requests(self) -> list[EncodeRequest]:
+        return [EncodeRequest(text=text, spaces=tuple(spaces)) for text, spaces in self._spaces.items()]
 
 
 def _columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]]) -> dict[str, bytes]:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hyperloci.spaces import spelling, tokens
-from hyperloci.spaces.encoder import Look
-from hyperloci.spaces.eyes import eyes_of
+from hyperloci.spaces.encoder import EncodeRequest
+from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.store.bits import FloatArray
 
 if TYPE_CHECKING:
@@ -57,15 +57,15 @@ def query_fingerprint(text: str, encoder: Encoder, entities: Sequence[str] = ())
     # Whoever only receives a fingerprint, a hook above all, has no need of the rules that take a question apart.
     from hyperloci.spaces.asked import asked_of
 
-    eyes = eyes_of(encoder)
+    eyes = get_multi_space_encoder(encoder)
     asked = asked_of(text, entities)
     named = list(asked.entities)
     looks = [
-        Look(text=text, spaces=(("e1", TOKEN_SPACE) if eyes.has_tokens else ("e1",)), query=True),
-        *(Look(text=view, spaces=(column,), query=True) for column, view in asked.dense.items()),
-        *(Look(text=name, spaces=(ENTITY_SPACE,), query=True) for name in named),
+        EncodeRequest(text=text, spaces=(("e1", TOKEN_SPACE) if eyes.has_tokens else ("e1",)), query=True),
+        *(EncodeRequest(text=view, spaces=(column,), query=True) for column, view in asked.dense.items()),
+        *(EncodeRequest(text=name, spaces=(ENTITY_SPACE,), query=True) for name in named),
     ]
-    seen = eyes.look(looks)
+    seen = eyes.encode_requests(looks)
     dense = {"e1": seen[0]["e1"]}
     for column, found in zip(asked.dense, seen[1:], strict=False):
         dense[column] = found[column]
@@ -79,7 +79,7 @@ def query_fingerprint(text: str, encoder: Encoder, entities: Sequence[str] = ())
         dense=dense,
         bits=spelling.bits(text),
         tokens=tokens.of_query(seen[0][TOKEN_SPACE]) if eyes.has_tokens else None,
-        terms=eyes.expand([text], query=True)[0],
+        terms=eyes.expand_terms([text], query=True)[0],
         weigh_terms=eyes.weigh_terms,
     )
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sight:
+class EncoderInput:
     """What there is to see of one memory.
 
     Attributes:
@@ -57,12 +57,12 @@ def semantic_view(title: str, content: str) -> str:
     return f"{title}\n{content}" if title else content
 
 
-def _whole(sight: Sight) -> str:
+def _whole(sight: EncoderInput) -> str:
     title = sight.title if sight.facts is None else code_view.place(sight.title)
     return semantic_view(title, sight.content)
 
 
-def views_of(sight: Sight) -> Views:
+def views_of(sight: EncoderInput) -> Views:
     """Return the views of a memory."""
     spoken = sight.content if sight.facts is None else sight.facts.docstring
     stated = causal.pairs(spoken)
@@ -84,7 +84,7 @@ def views_of(sight: Sight) -> Views:
     )
 
 
-def _named(sight: Sight) -> Sequence[str]:
+def _named(sight: EncoderInput) -> Sequence[str]:
     if sight.facts is None:
         return names.in_text(sight.content)
     # Of code, what it defines and what it takes from outside; every local name would be noise.

@@ -12,7 +12,7 @@ from typing import Final
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.levels import Level
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import ArchivePlace, Chunk, Digest, Stage
+from hyperloci.model.pyramid import ArchivePlace, Chunk, Digest, ChunkStage
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.packed import pack, unpack
@@ -168,7 +168,7 @@ class Chunks:
                 str(uuid.uuid4()),
                 session_key,
                 level,
-                Stage.HOT,
+                ChunkStage.HOT,
                 turns[0].seq,
                 turns[-1].seq,
                 len(turns),
@@ -198,7 +198,7 @@ class Chunks:
             (_json(digest.key_facts), _json(digest.themes), now, chunk.key),
         )
 
-    def set_stage(self, chunk: Chunk, stage: Stage) -> None:
+    def set_stage(self, chunk: Chunk, stage: ChunkStage) -> None:
         """Note that a chunk that holds no texts itself has moved."""
         self._connection.execute("UPDATE chunks SET stage = ? WHERE key = ?", (stage, chunk.key))
 
@@ -351,7 +351,7 @@ def _chunk(row: sqlite3.Row) -> Chunk:
         session_key=row["session_key"],
         session_id=row["session_id"],
         level=Level(row["level"]),
-        stage=Stage(row["stage"]),
+        stage=ChunkStage(row["stage"]),
         first_seq=row["first_seq"],
         last_seq=row["last_seq"],
         turns=row["turns"],

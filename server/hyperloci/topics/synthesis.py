@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.topic import AGREEMENT_NEEDED, TOPIC_WEIGHTS
 from hyperloci.store.bits import FloatArray
-from hyperloci.topics.views import View, seen, unit
+from hyperloci.topics.views import View, rows_present, unit
 
 Labels = NDArray[np.int64]
 
@@ -159,7 +159,7 @@ def _joined(views: Sequence[View], owner: Labels) -> Labels:
     weight = np.zeros((count, count))
     for view in views:
         means = _means(view, owner, count)
-        there = seen(means)
+        there = rows_present(means)
         both = there[:, None] & there[None]
         alike += np.where(both, TOPIC_WEIGHTS[view.space] * (means @ means.T), 0)
         weight += np.where(both, TOPIC_WEIGHTS[view.space], 0)

@@ -85,7 +85,7 @@ def dense_views(rows: Mapping[NodeKey, Sequence[bytes | None]], keys: Sequence[N
             for column in group
         ]
         matrix = np.hstack(sides)
-        present = seen(matrix)
+        present = rows_present(matrix)
         if present.sum() > 2:
             views.append(View(space, reduced(matrix, present, DIMENSIONS), present))
     return views
@@ -139,7 +139,7 @@ def sparse_views(texts: Sequence[str]) -> list[View]:
         return []
     exact, components = _latent(counts)
     expanded, _ = _latent(sparse.csr_matrix(counts @ _company(components)))
-    return [View(name, matrix, seen(matrix)) for name, matrix in (("e6", exact), ("e13", expanded))]
+    return [View(name, matrix, rows_present(matrix)) for name, matrix in (("e6", exact), ("e13", expanded))]
 
 
 def _content_terms(text: str) -> list[str]:
@@ -193,6 +193,6 @@ def unit(rows: NDArray[Any]) -> FloatArray:
     return np.asarray(values / np.where(norms > 0, norms, 1), np.float32)
 
 
-def seen(matrix: FloatArray) -> BoolArray:
+def rows_present(matrix: FloatArray) -> BoolArray:
     """Return which rows hold anything."""
     return np.asarray(matrix.any(axis=1), np.bool_)

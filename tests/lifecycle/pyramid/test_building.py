@@ -17,7 +17,7 @@ from hyperloci.lifecycle.pyramid.expanding import expand
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.levels import Level
-from hyperloci.model.pyramid import Digest, Stage
+from hyperloci.model.pyramid import Digest, ChunkStage
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
@@ -44,7 +44,7 @@ def test_a_mini_covers_exactly_25_turns_and_a_macro_exactly_100(talk: Talk) -> N
     assert talk.shape(Level.MINI) == [(start, start + 24, "warm") for start in range(0, 225, 25)]
     assert talk.shape(Level.MACRO) == [(0, 99, "cold"), (100, 199, "cold")]
     stages = [chunk.stage for chunk in talk.chunks(Level.MICRO)]
-    assert stages == [Stage.COLD] * 20 + [Stage.WARM] * 3 + [Stage.HOT] * 2
+    assert stages == [ChunkStage.COLD] * 20 + [ChunkStage.WARM] * 3 + [ChunkStage.HOT] * 2
 
 
 @pytest.mark.req("C.01")
@@ -62,7 +62,7 @@ def test_hot_turns_are_bounded_by_their_tokens_too(talk: Talk) -> None:
     talk.say(25)
     talk.build(hot_max_tokens=1_800)
     assert talk.shape(Level.MICRO)[0] == (0, 9, "warm")
-    assert sum(chunk.tokens for chunk in talk.chunks(Level.MICRO) if chunk.stage is Stage.HOT) <= 1_800
+    assert sum(chunk.tokens for chunk in talk.chunks(Level.MICRO) if chunk.stage is ChunkStage.HOT) <= 1_800
 
 
 def test_turns_that_exceed_the_bound_by_themselves_make_shorter_chunks(talk: Talk) -> None:
@@ -327,10 +327,10 @@ def test_a_damaged_text_is_not_archived_and_keeps_no_other_session_waiting(talk:
     talk.say(40, session="t")
     talk.build()
     assert talk.shape(Level.MACRO) == [(0, 99, "cold")]
-    assert {chunk.stage for chunk in talk.chunks(Level.MICRO)[:10]} == {Stage.WARM}
+    assert {chunk.stage for chunk in talk.chunks(Level.MICRO)[:10]} == {ChunkStage.WARM}
     other = talk.store.sessions.get("t")
     assert other is not None
-    assert talk.store.chunks.of_session(other.key, Level.MICRO)[0].stage is Stage.WARM
+    assert talk.store.chunks.of_session(other.key, Level.MICRO)[0].stage is ChunkStage.WARM
 
 
 def test_a_lost_keyword_index_is_made_of_whole_texts(talk: Talk) -> None:

@@ -20,7 +20,7 @@ from hyperloci.lifecycle.pyramid.parts import note, range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.levels import SIZES, Level
-from hyperloci.model.pyramid import Chunk, Stage
+from hyperloci.model.pyramid import Chunk, ChunkStage
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.chunks import Progress
@@ -155,7 +155,7 @@ class Builder:
     def _demote(self, progress: Progress) -> int:
         """Pack the oldest hot micro-chunks until those that stay are few enough and short enough."""
         chunks = self.store.chunks.of_session(progress.session_key, Level.MICRO)
-        hot = [chunk for chunk in chunks if chunk.stage is Stage.HOT]
+        hot = [chunk for chunk in chunks if chunk.stage is ChunkStage.HOT]
         made = 0
         while hot and self._too_hot(hot, progress):
             if not self._pack(hot.pop(0)):
@@ -181,7 +181,7 @@ class Builder:
             if digest is not None:
                 self._digester.keep(chunk, digest)
             self.store.chunks.pack(chunk, turns, self.store.chunks.paths(turn.key for turn in turns))
-            note(self.store, "demote", [chunk], f"{Stage.HOT} to {Stage.WARM}: {range_of(chunk)}", now=self.clock())
+            note(self.store, "demote", [chunk], f"{ChunkStage.HOT} to {ChunkStage.WARM}: {range_of(chunk)}", now=self.clock())
         return True
 
     # -- summaries -----------------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class Builder:
         hot = [
             chunk
             for chunk in self.store.chunks.of_session(progress.session_key, Level.MICRO)
-            if chunk.stage is Stage.HOT
+            if chunk.stage is ChunkStage.HOT
         ]
         end = hot[0].first_seq if hot else progress.micro
         seqs = self.store.chunks.seqs(progress.session_key, progress.mini, end - 1)
@@ -223,7 +223,7 @@ class Builder:
         with self.store.transaction():
             key = self.store.chunks.create(level, session_key, turns, tokens, now=self.clock())
             chunk = self.store.chunks.by_keys([key])[0]
-            self.store.chunks.set_stage(chunk, Stage.WARM if level is Level.MINI else Stage.COLD)
+            self.store.chunks.set_stage(chunk, ChunkStage.WARM if level is Level.MINI else ChunkStage.COLD)
         self._digester.make(chunk)
         self.breathe()
         return 1

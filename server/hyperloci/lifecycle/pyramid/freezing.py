@@ -18,7 +18,7 @@ from hyperloci.errors import StoreCorruptError
 from hyperloci.lifecycle.pyramid.parts import note, range_of, turns_of
 from hyperloci.model.levels import Level
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import Chunk, Stage
+from hyperloci.model.pyramid import Chunk, ChunkStage
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
 from hyperloci.store.chunks import Progress
@@ -44,7 +44,7 @@ class Freezer:
         warm = [
             chunk
             for chunk in self.store.chunks.of_session(progress.session_key, Level.MICRO)
-            if chunk.stage is Stage.WARM and chunk.last_seq < progress.macro
+            if chunk.stage is ChunkStage.WARM and chunk.last_seq < progress.macro
         ]
         for start in range(0, len(warm), FREEZE_AT_ONCE):
             self._freeze_some(warm[start : start + FREEZE_AT_ONCE])
@@ -62,12 +62,12 @@ class Freezer:
                     self.store.chunks.freeze(chunk, place)
             else:
                 for chunk in chunks:
-                    self.store.chunks.set_stage(chunk, Stage.COLD)
+                    self.store.chunks.set_stage(chunk, ChunkStage.COLD)
             note(
                 self.store,
                 "demote",
                 chunks,
-                f"{Stage.WARM} to {Stage.COLD}: {', '.join(map(range_of, chunks))}",
+                f"{ChunkStage.WARM} to {ChunkStage.COLD}: {', '.join(map(range_of, chunks))}",
                 now=self.clock(),
             )
 
