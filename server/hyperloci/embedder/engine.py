@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from hyperloci.embedder.gate import BulkEncoder, Gate, EncoderStage, token_encoder
+from hyperloci.embedder.gate import BulkEncoder, PriorityLock, EncoderStage, token_encoder
 from hyperloci.embedder.memory_use import give_back, resident_bytes
 from hyperloci.embedder.status import EmbedderStatus, State
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
@@ -86,7 +86,7 @@ class Engine:
         self._load_drain = load_drain
         self._load_nli = nli
         self._nli: NliModel | None = None
-        self._gate = Gate()
+        self._gate = PriorityLock()
         self._stage: EncoderStage | None = None
         self._error: str | None = None
         self._loaded = threading.Event()
@@ -242,7 +242,7 @@ class Engine:
 
     def _answer(self, job: Job[Any], stage: EncoderStage) -> None:
         self._busy_since = time.monotonic()  # Before the gate: a query that cannot get in shows that bulk work hangs.
-        with self._gate.query():
+        with self._gate.hold_for_query():
             try:
                 job.answer.set_result(job.work(stage))
             except HyperlociError as error:
@@ -273,7 +273,7 @@ class Engine:
 
     def _drain_some(self, database: Path, kicks: int, encoder: BulkEncoder, drain: Drain) -> None:
         try:
-            done = drain(database, encoder, lambda: self._gate.query_waiting or self._stopping.is_set())
+            done = drain(database, encoder, lambda: self._gate.has_waiting_query or self._stopping.is_set())
         except Exception:
             # It may meet any state of any database; the lane has others to serve.
             logger.exception("draining %s failed; it waits for the next kick", database)

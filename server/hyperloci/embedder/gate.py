@@ -37,7 +37,7 @@ class EncoderStage:
     interim: bool = False
 
 
-class Gate:
+class PriorityLock:
     """A lock that always lets a query in before bulk work."""
 
     def __init__(self) -> None:
@@ -48,12 +48,12 @@ class Gate:
         """How many batches of bulk work have been let through and are done."""
 
     @property
-    def query_waiting(self) -> bool:
+    def has_waiting_query(self) -> bool:
         """Whether a query stands at the gate."""
         return self._queries_waiting > 0
 
     @contextmanager
-    def query(self) -> Iterator[None]:
+    def hold_for_query(self) -> Iterator[None]:
         """Hold the model for a query."""
         with self._changed:
             self._queries_waiting += 1
@@ -65,10 +65,10 @@ class Gate:
         try:
             yield
         finally:
-            self._release()
+            self._release_model()
 
     @contextmanager
-    def bulk(self) -> Iterator[None]:
+    def hold_for_bulk(self) -> Iterator[None]:
         """Hold the model for one batch of bulk work, once no query wants it."""
         with self._changed:
             self._changed.wait_for(lambda: not self._taken and not self._queries_waiting)
@@ -77,9 +77,9 @@ class Gate:
             yield
         finally:
             self.bulk_batches += 1
-            self._release()
+            self._release_model()
 
-    def _release(self) -> None:
+    def _release_model(self) -> None:
         with self._changed:
             self._taken = False
             self._changed.notify_all()
@@ -88,7 +88,7 @@ class Gate:
 class BulkEncoder:
     """The encoder that bulk work sees: it gives the model back between small batches. Satisfies `Encoder`."""
 
-    def __init__(self, stage: EncoderStage, gate: Gate) -> None:
+    def __init__(self, stage: EncoderStage, gate: PriorityLock) -> None:
         self._stage = stage
         self._gate = gate
 
@@ -113,7 +113,7 @@ class BulkEncoder:
 
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
         for batch in self._batches(texts):
-            with self._gate.bulk():
+            with self._gate.hold_for_bulk():
                 vectors[batch] = self._stage.encoder.encode([texts[index] for index in batch])
         return vectors
 
@@ -135,7 +135,7 @@ class BulkEncoder:
             estimate_tokens(look.text, self.max_tokens * (MAX_WINDOWS if "e12" in look.spaces else 1)) for look in looks
         ]
         for batch in batches(lengths, self._stage.bulk_tokens):
-            with self._gate.bulk():
+            with self._gate.hold_for_bulk():
                 seen.update(zip(batch, eyes.encode_requests([looks[index] for index in batch]), strict=True))
         return [seen[index] for index in range(len(looks))]
 
@@ -146,7 +146,7 @@ class BulkEncoder:
             return eyes.expand_terms(texts, query=query)
         found: dict[int, Mapping[str, float]] = {}
         for batch in self._batches(texts):
-            with self._gate.bulk():
+            with self._gate.hold_for_bulk():
                 found.update(zip(batch, eyes.expand_terms([texts[index] for index in batch], query=query), strict=True))
         return [found[index] for index in range(len(texts))]
 

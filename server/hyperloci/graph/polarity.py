@@ -113,7 +113,7 @@ class ClauseReader:
     def _take(self, at: int) -> None:
         lower, clause = self._lower[at], self.clauses[-1]
         self._supposed = self._supposed or lower in _words("conditions")
-        if not self._supposed and self._negates(at):
+        if not self._supposed and self._is_negation(at):
             clause.negated = not clause.negated
             clause.cue = lower
             clause.sweeping = lower == "never" and (
@@ -151,7 +151,7 @@ class ClauseReader:
         """Return whether a word is a verb in its base form (a stem may lack its last letter)."""
         return at < len(self._words) and self._words[at].verb and len(self._lower[at]) <= len(self._words[at].stem) + 1
 
-    def _negates(self, at: int) -> bool:
+    def _is_negation(self, at: int) -> bool:
         lower, stem, after = self._lower[at], self._words[at].stem, self._after(at)
         if lower in _words("negators"):
             return after not in _words("force_takers")
