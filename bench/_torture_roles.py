@@ -17,8 +17,8 @@ from typing import Any
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle.step import UpkeepContext
-from hyperloci.lifecycle.upkeep import run_upkeep
+from hyperloci.lifecycle.step import MaintenanceContext
+from hyperloci.lifecycle.upkeep import run_maintenance
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
@@ -160,8 +160,8 @@ def look_after(settings: Settings, journal: Path, stop: Path) -> None:
     while not stop.exists():
         try:
             with Store.open(settings.database, backup_dir=settings.backup_dir) as store:
-                context = UpkeepContext(store=store, settings=settings, clock=system_clock, stop=stop.exists)
-                report = run_upkeep(context, force=True)
+                context = MaintenanceContext(store=store, settings=settings, clock=system_clock, should_stop=stop.exists)
+                report = run_maintenance(context, force=True)
             for step in report.steps:
                 if step.error:
                     notes.say(n=0, error="upkeep", message=f"{step.name}: {step.error}"[:300], kind="upkeep")

@@ -26,7 +26,7 @@ from bench.quality import Question as Asked
 from bench.quality import evaluate, rows
 from hyperloci.clock import from_iso, system_clock, to_iso
 from hyperloci.lifecycle.pyramid.steps import builder
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model import ctf
 from hyperloci.model.levels import Level
@@ -130,7 +130,7 @@ class House:
     def build(self, clock: Any = system_clock) -> None:
         """Build every pyramid, with vectors if the embedder runs."""
         client = self.memory._client
-        context = UpkeepContext(store=self.memory.store, settings=self.settings, clock=clock, client=client)
+        context = MaintenanceContext(store=self.memory.store, settings=self.settings, clock=clock, client=client)
         builder(context).run()
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
     from hyperloci.embedder.takeover import Takeover
     from hyperloci.ingest.watch import Watchers
-    from hyperloci.lifecycle.keeper import Keeper
+    from hyperloci.lifecycle.keeper import MaintenanceScheduler
     from hyperloci_hooks.desk import HookDesk
 
 _log = logging.getLogger(__name__)
@@ -228,27 +228,27 @@ class HookCompanion:
         }
 
 
-class UpkeepCompanion:
+class MaintenanceService:
     """Looks after the memory while nobody asks for anything: sessions, decay, and what else is due."""
 
     name = "upkeep"
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._keeper: Keeper | None = None
+        self._keeper: MaintenanceScheduler | None = None
 
     def start(self) -> None:
         """Start looking for work, in a thread of its own."""
-        from hyperloci.lifecycle.keeper import Keeper
+        from hyperloci.lifecycle.keeper import MaintenanceScheduler
 
-        self._keeper = Keeper(self._settings)
-        self._keeper.requested()
+        self._keeper = MaintenanceScheduler(self._settings)
+        self._keeper.note_request()
         self._keeper.start()
 
-    def nudge(self) -> None:
+    def ensure_running(self) -> None:
         """Let the assistant go first."""
         if self._keeper is not None:
-            self._keeper.requested()
+            self._keeper.note_request()
 
     def stop(self) -> None:
         """End: what is not done yet is done by the next session."""
@@ -275,5 +275,5 @@ def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
     if settings.watch:
         companions.append(WatchCompanion(settings, project_path, changed))
     if settings.upkeep:
-        companions.append(UpkeepCompanion(settings))
+        companions.append(MaintenanceService(settings))
     return companions

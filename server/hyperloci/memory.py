@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from hyperloci.lifecycle.entities import EntityCare
     from hyperloci.lifecycle.places import Linked, PlaceAccount
     from hyperloci.lifecycle.session_report import SessionReport
-    from hyperloci.lifecycle.upkeep import UpkeepReport
+    from hyperloci.lifecycle.upkeep import MaintenanceReport
     from hyperloci.model.answers import (
         AssembledContext,
         ContradictionReport,
@@ -804,16 +804,16 @@ class Memory:
 
     # -- upkeep ------------------------------------------------------------------------------------------------------
 
-    def upkeep(self, *, dry_run: bool = False, force: bool = True) -> UpkeepReport | None:
+    def run_maintenance(self, *, dry_run: bool = False, force: bool = True) -> MaintenanceReport | None:
         """Look after the memory now (B.16, B.18); on a copy of it for a dry run. None: another process is at it.
 
         Args:
             dry_run: change nothing, and report what would change.
             force: do all of it, due or not.
         """
-        from hyperloci.lifecycle.keeper import upkeep_by_hand
+        from hyperloci.lifecycle.keeper import run_maintenance_now
 
-        report = upkeep_by_hand(self.store, self.settings, self._clock, dry_run=dry_run, force=force)
+        report = run_maintenance_now(self.store, self.settings, self._clock, dry_run=dry_run, force=force)
         if report is not None and report.changed and not dry_run:
             self._kick()
         return report

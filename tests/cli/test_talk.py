@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.cli.common import load_settings
 from hyperloci.lifecycle.pyramid.steps import builder
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from tests.cli.helpers import invoke
@@ -29,7 +29,7 @@ def chunk(tmp_path: Path) -> str:
             for n, text in enumerate(SAID)
         ]
         memory.add_turns("s", turns)
-        builder(UpkeepContext(store=memory.store, settings=settings, clock=FakeClock())).run()
+        builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).run()
         return memory.store.chunks.of_session(1)[0].id
 
 

@@ -28,7 +28,7 @@ from hyperloci.lifecycle.backups import (
     scheduled,
 )
 from hyperloci.lifecycle.decay import prune
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.lifecycle.upkeep import STEPS
 from hyperloci.store import Store
 from tests.support import NOW, FakeClock, add, examples
@@ -37,8 +37,8 @@ Usage = namedtuple("Usage", "total used free")
 
 
 @pytest.fixture
-def context(store: Store, settings: Settings, clock: FakeClock) -> UpkeepContext:
-    return UpkeepContext(store=store, settings=settings, clock=clock)
+def context(store: Store, settings: Settings, clock: FakeClock) -> MaintenanceContext:
+    return MaintenanceContext(store=store, settings=settings, clock=clock)
 
 
 def contents(path: Path) -> list[str]:
@@ -46,7 +46,7 @@ def contents(path: Path) -> list[str]:
         return [node.content for node in store.nodes.query_nodes(limit=1_000)]
 
 
-def test_a_backup_is_made_once_and_holds_everything(context: UpkeepContext, clock: FakeClock) -> None:
+def test_a_backup_is_made_once_and_holds_everything(context: MaintenanceContext, clock: FakeClock) -> None:
     add(context.store, "kept")
     assert backup_step(context) == 1
     assert backup_step(context) == 0
@@ -61,7 +61,7 @@ def test_a_backup_is_made_once_and_holds_everything(context: UpkeepContext, cloc
     assert sorted(contents(backup.path)) == ["kept", "newer"]
 
 
-def test_days_weeks_and_a_month_are_kept(context: UpkeepContext, clock: FakeClock) -> None:
+def test_days_weeks_and_a_month_are_kept(context: MaintenanceContext, clock: FakeClock) -> None:
     for _ in range(70):
         backup_step(context)
         clock.advance(MS_PER_DAY)
@@ -98,7 +98,7 @@ def test_the_newest_of_each_day_week_and_month_is_kept(hours: list[int], counts:
     assert kept_of([backup for backup in backups if backup in kept], settings) == kept
 
 
-def test_what_is_nobodys_scheduled_backup_is_left_alone(context: UpkeepContext) -> None:
+def test_what_is_nobodys_scheduled_backup_is_left_alone(context: MaintenanceContext) -> None:
     folder = context.settings.backup_dir
     folder.mkdir(parents=True)
     others = ["mine.db", "memory-auto-x.db", "other-auto-5.db", "memory-auto-5.db.txt", f"memory-auto-{10**20}.db"]
@@ -113,20 +113,20 @@ def test_what_is_nobodys_scheduled_backup_is_left_alone(context: UpkeepContext) 
     assert all((folder / name).exists() for name in others)
 
 
-def test_they_can_be_switched_off(context: UpkeepContext) -> None:
+def test_they_can_be_switched_off(context: MaintenanceContext) -> None:
     off = replace(context.settings, backups_daily=0, backups_weekly=0, backups_monthly=0)
     assert backup_step(replace(context, settings=off)) == 0
     assert ensure_backup(context.store, off, context.clock) is None
     assert not context.settings.backup_dir.exists()
 
 
-def test_a_rehearsal_makes_none(context: UpkeepContext) -> None:
+def test_a_rehearsal_makes_none(context: MaintenanceContext) -> None:
     assert backup_step(replace(context, dry_run=True)) == 0
     assert scheduled(context.store.path, context.settings.backup_dir) == []
 
 
 def test_a_disk_without_room_gets_none_and_nothing_is_pruned(
-    context: UpkeepContext, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+    context: MaintenanceContext, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     add(context.store, "faint", confidence=0.06, decay_rate=0.5)
     clock.advance(30 * MS_PER_DAY)
@@ -138,7 +138,7 @@ def test_a_disk_without_room_gets_none_and_nothing_is_pruned(
     assert [node.content for node in context.store.nodes.query_nodes()] == ["faint"]
 
 
-def test_before_memories_fade_away_a_backup_that_holds_them_is_made(context: UpkeepContext, clock: FakeClock) -> None:
+def test_before_memories_fade_away_a_backup_that_holds_them_is_made(context: MaintenanceContext, clock: FakeClock) -> None:
     add(context.store, "faint", confidence=0.06, decay_rate=0.5)
     clock.advance(30 * MS_PER_DAY)
     assert len(prune(context).ids) == 1
@@ -152,7 +152,7 @@ def test_in_a_round_of_upkeep_it_comes_before_everything_that_deletes() -> None:
     assert names.index("backup") < min(names.index("prune"), names.index("expire"))
 
 
-def test_a_backup_folder_that_can_not_be_written_is_an_error_of_ours(context: UpkeepContext) -> None:
+def test_a_backup_folder_that_can_not_be_written_is_an_error_of_ours(context: MaintenanceContext) -> None:
     context.settings.state_dir.mkdir(parents=True, exist_ok=True)
     (context.settings.state_dir / "backups").write_text("a file in its place")
     with pytest.raises((StoreError, OSError)):

@@ -19,7 +19,7 @@ from hyperloci.errors import ConfigurationError
 from hyperloci.lifecycle.chat import MAX_ANSWER_BYTES, Chat, ChatError
 from hyperloci.lifecycle.consolidate import MAX_ATTEMPTS, Consolidation, consolidate_step
 from hyperloci.lifecycle.sessions import Saying, add_saying, end_session, start_session
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
@@ -146,7 +146,7 @@ def extracted(store: Store) -> list[Node]:
 
 
 def run(store: Store, settings: Settings, clock: FakeClock) -> int:
-    return consolidate_step(UpkeepContext(store=store, settings=settings, clock=clock))
+    return consolidate_step(MaintenanceContext(store=store, settings=settings, clock=clock))
 
 
 @pytest.mark.req("B.17")
@@ -300,6 +300,6 @@ def test_what_is_no_address_is_refused_in_words(settings: Settings, url: str) ->
 
 def test_a_rehearsal_asks_no_model(told: Store, settings: Settings, clock: FakeClock) -> None:
     with Played(b"") as server:
-        context = UpkeepContext(store=told, settings=chosen(settings, server), clock=clock, dry_run=True)
+        context = MaintenanceContext(store=told, settings=chosen(settings, server), clock=clock, dry_run=True)
         assert consolidate_step(context) == 1
     assert server.requests == []

@@ -16,7 +16,7 @@ from hyperloci.lifecycle.decay import days_until, expire_step, prune, prune_step
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.retrieval.present import present
 from hyperloci.store import Store, decay_factor
@@ -29,9 +29,9 @@ YEAR = 365 * MS_PER_DAY
 
 
 @pytest.fixture
-def context(store: Store, settings: Settings, clock: FakeClock) -> UpkeepContext:
+def context(store: Store, settings: Settings, clock: FakeClock) -> MaintenanceContext:
     quiet = replace(settings, backups_daily=0, backups_weekly=0, backups_monthly=0)
-    return UpkeepContext(store=store, settings=quiet, clock=clock)
+    return MaintenanceContext(store=store, settings=quiet, clock=clock)
 
 
 def state(store: Store) -> list[tuple[object, ...]]:
@@ -57,7 +57,7 @@ def test_what_does_not_fade_has_no_day() -> None:
 
 @pytest.mark.req("B.11", "E.16")
 def test_what_faded_is_forgotten_softly_with_its_reason_and_can_be_restored(
-    context: UpkeepContext, clock: FakeClock
+    context: MaintenanceContext, clock: FakeClock
 ) -> None:
     store = context.store
     node = add(store, "fades", confidence=0.6, tier=Tier.SESSION)
@@ -77,7 +77,7 @@ def test_what_faded_is_forgotten_softly_with_its_reason_and_can_be_restored(
 
 
 @pytest.mark.req("B.11")
-def test_looking_often_makes_nothing_fade_faster(context: UpkeepContext, clock: FakeClock) -> None:
+def test_looking_often_makes_nothing_fade_faster(context: MaintenanceContext, clock: FakeClock) -> None:
     for number in range(30):
         add(context.store, f"fact {number}", confidence=0.3 + number / 50)
     clock.advance(40 * MS_PER_DAY)
@@ -98,7 +98,7 @@ def test_looking_often_makes_nothing_fade_faster(context: UpkeepContext, clock: 
 
 
 @pytest.mark.req("B.13")
-def test_what_is_confirmed_never_fades(context: UpkeepContext, clock: FakeClock) -> None:
+def test_what_is_confirmed_never_fades(context: MaintenanceContext, clock: FakeClock) -> None:
     node = add(context.store, "protected", confidence=0.2)
     Facts(context.store, GLOBAL_SCOPE, clock).confirm(node.id)
     clock.advance(100 * YEAR)
@@ -106,7 +106,7 @@ def test_what_is_confirmed_never_fades(context: UpkeepContext, clock: FakeClock)
 
 
 @pytest.mark.req("B.12")
-def test_what_is_recalled_every_week_stays(context: UpkeepContext, clock: FakeClock) -> None:
+def test_what_is_recalled_every_week_stays(context: MaintenanceContext, clock: FakeClock) -> None:
     node = add(context.store, "recalled", confidence=0.6)
     for _ in range(104):
         clock.advance(7 * MS_PER_DAY)
@@ -118,7 +118,7 @@ def test_what_is_recalled_every_week_stays(context: UpkeepContext, clock: FakeCl
 @pytest.mark.req("B.11", "W17")
 @pytest.mark.parametrize("type", [NodeType.SNIPPET, NodeType.ENTITY])
 def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
-    context: UpkeepContext, clock: FakeClock, type: NodeType
+    context: MaintenanceContext, clock: FakeClock, type: NodeType
 ) -> None:
     add(context.store, "stays", type=type, decay_rate=0.5, confidence=0.3)
     clock.advance(YEAR)
@@ -133,7 +133,7 @@ def test_what_happened_is_never_among_the_weak_facts(store: Store, clock: FakeCl
 
 
 @pytest.mark.req("W17")
-def test_a_rehearsal_makes_no_backup(context: UpkeepContext, settings: Settings, clock: FakeClock) -> None:
+def test_a_rehearsal_makes_no_backup(context: MaintenanceContext, settings: Settings, clock: FakeClock) -> None:
     rehearsed = replace(context, settings=settings, dry_run=True)
     faded, forgotten = (add(context.store, text, confidence=0.3) for text in ("fades", "was forgotten"))
     with context.store.transaction():
@@ -154,7 +154,7 @@ def test_a_rehearsal_makes_no_backup(context: UpkeepContext, settings: Settings,
     ],
 )
 def test_what_happened_and_what_files_say_does_not_fade(
-    context: UpkeepContext, clock: FakeClock, type: NodeType, subtype: str | None
+    context: MaintenanceContext, clock: FakeClock, type: NodeType, subtype: str | None
 ) -> None:
     add(context.store, "stays", type=type, subtype=subtype, confidence=0.06)
     clock.advance(10 * YEAR)
@@ -164,7 +164,7 @@ def test_what_happened_and_what_files_say_does_not_fade(
 @pytest.mark.req("B.11", "W17")
 @pytest.mark.parametrize("meanwhile", ["recalled", "confirmed", "forgotten"])
 def test_what_is_used_between_the_look_and_the_pruning_stays(
-    context: UpkeepContext, clock: FakeClock, meanwhile: str
+    context: MaintenanceContext, clock: FakeClock, meanwhile: str
 ) -> None:
     store, aged = context.store, context.store.ageing
     node, other = (add(store, text, confidence=0.3) for text in ("used meanwhile", "used by nobody"))
@@ -184,7 +184,7 @@ def test_what_is_used_between_the_look_and_the_pruning_stays(
     assert [entry.operation for entry in store.log.of(node.id)].count(PRUNE) == 0
 
 
-def test_what_was_superseded_stays_as_history(context: UpkeepContext, clock: FakeClock) -> None:
+def test_what_was_superseded_stays_as_history(context: MaintenanceContext, clock: FakeClock) -> None:
     node = add(context.store, "history", confidence=0.3)
     with context.store.transaction():
         context.store.nodes.update_node(node.id, now=clock(), valid_until=clock())
@@ -193,7 +193,7 @@ def test_what_was_superseded_stays_as_history(context: UpkeepContext, clock: Fak
 
 
 @pytest.mark.req("B.11")
-def test_no_more_than_the_cap_goes_in_a_day_however_often_it_runs(context: UpkeepContext, clock: FakeClock) -> None:
+def test_no_more_than_the_cap_goes_in_a_day_however_often_it_runs(context: MaintenanceContext, clock: FakeClock) -> None:
     capped = replace(context, settings=replace(context.settings, prune_cap=4))
     for number in range(10):
         add(context.store, f"fact {number}", confidence=0.3 + number / 100)
@@ -216,13 +216,13 @@ def test_the_threshold_and_the_rate_are_settings(settings: Settings, clock: Fake
         node = add(store, "fades fast", confidence=1.0)
         assert node.decay_rate == 0.5
         clock.advance(3 * MS_PER_DAY)
-        context = UpkeepContext(store=store, settings=chosen, clock=clock)
+        context = MaintenanceContext(store=store, settings=chosen, clock=clock)
         assert prune(context).ids == (node.id,)
 
 
 @pytest.mark.req("SPEC-02.23")
 def test_what_was_forgotten_for_over_thirty_days_is_deleted_with_all_that_hangs_off_it(
-    context: UpkeepContext, clock: FakeClock
+    context: MaintenanceContext, clock: FakeClock
 ) -> None:
     store = context.store
     old, young, kept = (add(store, text, confidence=0.9) for text in ("old", "young", "kept"))
@@ -269,7 +269,7 @@ def test_weak_is_what_is_as_likely_wrong_as_right_the_least_sure_first(store: St
 
 
 def test_what_a_later_session_recalls_settles_and_what_its_own_recalls_does_not(
-    context: UpkeepContext, clock: FakeClock
+    context: MaintenanceContext, clock: FakeClock
 ) -> None:
     store = context.store
     with store.transaction():
@@ -302,7 +302,7 @@ def test_however_time_is_cut_up_the_same_is_forgotten(
         quiet = replace(settings, backups_daily=0, backups_weekly=0, backups_monthly=0)
         with Store.open(tmp_path_factory.mktemp("store") / "memory.db", clock=clock) as store:
             node = add(store, "fades", confidence=confidence)
-            context = UpkeepContext(store=store, settings=quiet, clock=clock)
+            context = MaintenanceContext(store=store, settings=quiet, clock=clock)
             for wait in days:
                 clock.advance(int(wait * MS_PER_DAY))
                 if cut_up:

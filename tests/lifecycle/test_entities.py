@@ -10,7 +10,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.lifecycle.entities import enrich
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from tests.support import NOW, FakeClock
@@ -26,7 +26,7 @@ def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Mem
 
 
 def upkeep(memory: Memory) -> int:
-    return enrich(UpkeepContext(store=memory.store, settings=memory.settings, clock=lambda: NOW))
+    return enrich(MaintenanceContext(store=memory.store, settings=memory.settings, clock=lambda: NOW))
 
 
 @pytest.mark.req("B.15", "B.10")

@@ -12,7 +12,7 @@ from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import NotReadyError
 from hyperloci.lifecycle.exemplars import exemplars_step
 from hyperloci.lifecycle.keeper import make_context
-from hyperloci.lifecycle.step import UpkeepContext, UpkeepStoppedError
+from hyperloci.lifecycle.step import MaintenanceContext, MaintenanceStoppedError
 from hyperloci.retrieval.exemplars import are_kept
 from hyperloci.retrieval.intent import exemplars
 from hyperloci.spaces.query import QueryFingerprint
@@ -40,7 +40,7 @@ class Embedder(FakeEncoder):
         return super().embed_query_spaces(text)
 
 
-def context(store: Store, settings: Settings, clock: FakeClock, embedder: Embedder) -> UpkeepContext:
+def context(store: Store, settings: Settings, clock: FakeClock, embedder: Embedder) -> MaintenanceContext:
     with store.transaction():
         store.vectors.use_model("fake", 384, now=NOW)
     return replace(make_context(store, settings, clock), client=cast(EmbedderClient, embedder))
@@ -91,6 +91,6 @@ def test_it_stops_between_two_of_them(store: Store, settings: Settings, clock: F
     embedder = Embedder()
     given = replace(context(store, settings, clock, embedder), stop=lambda: embedder.asked == 2)
 
-    with pytest.raises(UpkeepStoppedError):
+    with pytest.raises(MaintenanceStoppedError):
         exemplars_step(given)
     assert embedder.asked == 2 and not are_kept(store, "fake")

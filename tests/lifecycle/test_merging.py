@@ -9,7 +9,7 @@ from hyperloci.config import Settings
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.lifecycle.annotating import NEXT, annotate_step
 from hyperloci.lifecycle.merging import merge_step
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.store import Store, half
 from tests.support import NOW, add
@@ -25,8 +25,8 @@ def known(store: Store, name: str, vector: list[float]) -> NodeKey:
     return key
 
 
-def context(store: Store, settings: Settings) -> UpkeepContext:
-    return UpkeepContext(store=store, settings=settings, clock=lambda: NOW)
+def context(store: Store, settings: Settings) -> MaintenanceContext:
+    return MaintenanceContext(store=store, settings=settings, clock=lambda: NOW)
 
 
 def names(store: Store) -> set[str]:

@@ -8,7 +8,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.lifecycle.relations import link_step, prune_step, review_step
-from hyperloci.lifecycle.step import UpkeepContext, UpkeepStoppedError
+from hyperloci.lifecycle.step import MaintenanceContext, MaintenanceStoppedError
 from hyperloci.store import Store
 from tests.graph.linked import Linked
 from tests.support import FakeClock
@@ -23,12 +23,12 @@ def code(store: Store, settings: Settings, tmp_path: Path, clock: FakeClock) -> 
 
 
 @pytest.fixture
-def context(store: Store, settings: Settings, clock: FakeClock) -> UpkeepContext:
-    return UpkeepContext(store=store, settings=settings, clock=clock)
+def context(store: Store, settings: Settings, clock: FakeClock) -> MaintenanceContext:
+    return MaintenanceContext(store=store, settings=settings, clock=clock)
 
 
 @pytest.mark.req("D.03")
-def test_a_document_finds_the_symbol_that_appeared_after_it(code: Linked, context: UpkeepContext) -> None:
+def test_a_document_finds_the_symbol_that_appeared_after_it(code: Linked, context: MaintenanceContext) -> None:
     code.index({"doc.md": DOC, "lib.py": "OTHER = 1\n"})
     code.index({"lib.py": LIB})
     assert code.edges("documents") == set()
@@ -39,7 +39,7 @@ def test_a_document_finds_the_symbol_that_appeared_after_it(code: Linked, contex
 
 @pytest.mark.req("D.03")
 def test_a_review_drops_what_became_ambiguous_elsewhere_and_then_finds_nothing(
-    code: Linked, context: UpkeepContext
+    code: Linked, context: MaintenanceContext
 ) -> None:
     code.index({"doc.md": DOC, "lib.py": LIB})
     link_step(context)
@@ -51,18 +51,18 @@ def test_a_review_drops_what_became_ambiguous_elsewhere_and_then_finds_nothing(
 
 
 @pytest.mark.req("D.03")
-def test_work_that_is_stopped_goes_on_the_next_time(code: Linked, context: UpkeepContext) -> None:
+def test_work_that_is_stopped_goes_on_the_next_time(code: Linked, context: MaintenanceContext) -> None:
     code.index({"doc.md": DOC, "lib.py": LIB})
     with code.store.transaction():
         code.store.connection.execute("DELETE FROM hyperedges")
         code.store.links.queue_kind(code.store.scopes.find("p") or 0, "markdown")
-    stopped = UpkeepContext(store=context.store, settings=context.settings, clock=context.clock, stop=lambda: True)
-    with pytest.raises(UpkeepStoppedError):
+    stopped = MaintenanceContext(store=context.store, settings=context.settings, clock=context.clock, should_stop=lambda: True)
+    with pytest.raises(MaintenanceStoppedError):
         link_step(stopped)
     assert link_step(context) == 1
 
 
-def test_snippets_without_a_file_do_not_wait_for_ever(code: Linked, context: UpkeepContext) -> None:
+def test_snippets_without_a_file_do_not_wait_for_ever(code: Linked, context: MaintenanceContext) -> None:
     code.index({"doc.md": DOC})
     with code.store.transaction():
         code.store.links.queue_kind(code.store.scopes.find("p") or 0, "markdown")
@@ -71,5 +71,5 @@ def test_snippets_without_a_file_do_not_wait_for_ever(code: Linked, context: Upk
     assert code.store.connection.execute("SELECT count(*) FROM unlinked").fetchone()[0] == 0
 
 
-def test_the_step_prunes(code: Linked, context: UpkeepContext) -> None:
+def test_the_step_prunes(code: Linked, context: MaintenanceContext) -> None:
     assert prune_step(context) == 0

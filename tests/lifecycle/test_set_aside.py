@@ -21,7 +21,7 @@ from hyperloci.lifecycle.payload import Payload
 from hyperloci.lifecycle.pyramid import building
 from hyperloci.lifecycle.pyramid.steps import pyramid_step
 from hyperloci.lifecycle.sessions import add_turns, end_session, start_session
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import EntityKind
 from hyperloci.model.node import Node
 from hyperloci.model.record import Record, RecordKind
@@ -36,11 +36,11 @@ PROJECT = "p"
 
 
 @pytest.fixture
-def context(store: Store, settings: Settings, clock: FakeClock) -> UpkeepContext:
-    return UpkeepContext(store=store, settings=settings, clock=clock)
+def context(store: Store, settings: Settings, clock: FakeClock) -> MaintenanceContext:
+    return MaintenanceContext(store=store, settings=settings, clock=clock)
 
 
-def say(context: UpkeepContext, session: str, *texts: str) -> None:
+def say(context: MaintenanceContext, session: str, *texts: str) -> None:
     """Play a session that is over."""
     turns = [
         Turn(uuid=f"{session}-{number}", role=Speaker.USER, text=text, timestamp_ms=context.clock() + number * 1_000)
@@ -58,7 +58,7 @@ def set_aside(store: Store) -> list[tuple[str, str]]:
 
 
 def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
-    context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
+    context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls = 0
 
@@ -87,7 +87,7 @@ def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
 
 
 def test_a_session_whose_causes_cannot_be_told_is_passed_over(
-    context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
+    context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def infer(turns: Sequence[Node]) -> Any:
         if any("poison" in turn.content for turn in turns):
@@ -104,7 +104,7 @@ def test_a_session_whose_causes_cannot_be_told_is_passed_over(
 
 
 def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
-    context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
+    context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bad, good = add(context.store, "the poison"), add(context.store, "Kubernetes runs the staging cluster")
 
@@ -123,7 +123,7 @@ def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
 
 
 def test_a_session_whose_pyramid_cannot_be_built_waits_until_it_grows(
-    context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
+    context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = 0
 
@@ -147,7 +147,7 @@ def test_a_session_whose_pyramid_cannot_be_built_waits_until_it_grows(
 
 
 def test_an_entity_that_cannot_be_summed_up_does_not_wait_before_the_others(
-    context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
+    context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = context.store
     with store.transaction():
@@ -175,7 +175,7 @@ def test_an_entity_that_cannot_be_summed_up_does_not_wait_before_the_others(
 
 
 def test_a_pair_that_cannot_be_merged_keeps_no_other_apart(
-    context: UpkeepContext, monkeypatch: pytest.MonkeyPatch
+    context: MaintenanceContext, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = context.store
     with store.transaction():

@@ -12,9 +12,9 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError
 from hyperloci.ingest.election import Election, lock_path
-from hyperloci.lifecycle.keeper import ROLE, Keeper, KeeperPace, upkeep_by_hand
-from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, Step, UpkeepContext, UpkeepStoppedError
-from hyperloci.lifecycle.upkeep import RETRY_MS, STEPS, due_steps, rehearse, run_upkeep
+from hyperloci.lifecycle.keeper import ROLE, MaintenanceScheduler, SchedulerPace, run_maintenance_now
+from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, MaintenanceJob, MaintenanceContext, MaintenanceStoppedError
+from hyperloci.lifecycle.upkeep import RETRY_MS, STEPS, due_steps, rehearse, run_maintenance
 from hyperloci.store import Store
 from tests.support import FakeClock, add
 
@@ -22,8 +22,8 @@ SOON = 60.0
 
 
 @pytest.fixture
-def context(store: Store, settings: Settings, clock: FakeClock) -> UpkeepContext:
-    return UpkeepContext(store=store, settings=settings, clock=clock)
+def context(store: Store, settings: Settings, clock: FakeClock) -> MaintenanceContext:
+    return MaintenanceContext(store=store, settings=settings, clock=clock)
 
 
 class Counting:
@@ -34,7 +34,7 @@ class Counting:
         self.changed = changed
         self.fault = fault
 
-    def __call__(self, context: UpkeepContext) -> int:
+    def __call__(self, context: MaintenanceContext) -> int:
         self.runs += 1
         if self.fault is not None:
             raise self.fault
@@ -49,63 +49,63 @@ def wait_until(condition: Callable[[], bool]) -> None:
 
 
 @pytest.mark.req("B.18")
-def test_a_step_runs_when_it_is_due_and_not_before(context: UpkeepContext, clock: FakeClock) -> None:
+def test_a_step_runs_when_it_is_due_and_not_before(context: MaintenanceContext, clock: FakeClock) -> None:
     work = Counting()
-    steps = (Step("daily", DAILY, work),)
-    assert run_upkeep(context, steps).changed == 1
+    steps = (MaintenanceJob("daily", DAILY, work),)
+    assert run_maintenance(context, steps).changed == 1
     clock.advance(DAILY - 1)
-    assert run_upkeep(context, steps).steps == ()
+    assert run_maintenance(context, steps).steps == ()
     clock.advance(1)
-    assert [step.name for step in run_upkeep(context, steps).steps] == ["daily"]
+    assert [step.name for step in run_maintenance(context, steps).steps] == ["daily"]
     assert work.runs == 2
     assert context.store.meta.get("last_upkeep") is not None
 
 
-def test_a_clock_that_was_set_back_puts_nothing_off(context: UpkeepContext, clock: FakeClock) -> None:
-    steps = (Step("daily", DAILY, Counting()),)
-    run_upkeep(context, steps)
+def test_a_clock_that_was_set_back_puts_nothing_off(context: MaintenanceContext, clock: FakeClock) -> None:
+    steps = (MaintenanceJob("daily", DAILY, Counting()),)
+    run_maintenance(context, steps)
     clock.advance(-30 * DAILY)
     assert due_steps(context.store, clock(), steps) == list(steps)
 
 
 def test_what_fails_keeps_nothing_else_from_running_and_is_tried_again_after_a_rest(
-    context: UpkeepContext, clock: FakeClock
+    context: MaintenanceContext, clock: FakeClock
 ) -> None:
     busy, wrong, fine = Counting(fault=StoreBusyError()), Counting(fault=KeyError("x")), Counting()
-    steps = (Step("busy", ALWAYS, busy), Step("wrong", DAILY, wrong), Step("fine", DAILY, fine))
-    report = run_upkeep(context, steps)
+    steps = (MaintenanceJob("busy", ALWAYS, busy), MaintenanceJob("wrong", DAILY, wrong), MaintenanceJob("fine", DAILY, fine))
+    report = run_maintenance(context, steps)
     assert [bool(step.error) for step in report.steps] == [True, True, False]
     assert "is writing to the memory" in str(report.steps[0].error)
-    assert run_upkeep(context, steps).steps == ()
+    assert run_maintenance(context, steps).steps == ()
     clock.advance(RETRY_MS)
-    assert [step.name for step in run_upkeep(context, steps).steps] == ["busy", "wrong"]
+    assert [step.name for step in run_maintenance(context, steps).steps] == ["busy", "wrong"]
     busy.fault = None
     clock.advance(RETRY_MS)
-    assert [step.error for step in run_upkeep(context, steps).steps[:1]] == [None]
+    assert [step.error for step in run_maintenance(context, steps).steps[:1]] == [None]
 
 
-def test_a_step_for_each_time_leaves_no_note_when_it_has_nothing_to_do(context: UpkeepContext) -> None:
-    steps = (Step("always", ALWAYS, Counting(changed=0)),)
+def test_a_step_for_each_time_leaves_no_note_when_it_has_nothing_to_do(context: MaintenanceContext) -> None:
+    steps = (MaintenanceJob("always", ALWAYS, Counting(changed=0)),)
     before = context.store.connection.total_changes
-    assert len(run_upkeep(context, steps).steps) == 1
+    assert len(run_maintenance(context, steps).steps) == 1
     assert context.store.connection.total_changes == before
 
 
-def test_stopped_between_two_steps_the_rest_is_done_the_next_time(context: UpkeepContext) -> None:
+def test_stopped_between_two_steps_the_rest_is_done_the_next_time(context: MaintenanceContext) -> None:
     first, second = Counting(), Counting()
     stopping = replace(context, stop=lambda: first.runs == 1)
-    steps = (Step("first", HOURLY, first), Step("second", HOURLY, second))
-    assert run_upkeep(stopping, steps).stopped
-    assert [step.name for step in run_upkeep(context, steps).steps] == ["second"]
+    steps = (MaintenanceJob("first", HOURLY, first), MaintenanceJob("second", HOURLY, second))
+    assert run_maintenance(stopping, steps).stopped
+    assert [step.name for step in run_maintenance(context, steps).steps] == ["second"]
 
 
-def test_a_step_that_is_stopped_within_is_due_still(context: UpkeepContext) -> None:
-    steps = (Step("long", HOURLY, Counting(fault=UpkeepStoppedError())),)
-    assert run_upkeep(context, steps).steps == ()
+def test_a_step_that_is_stopped_within_is_due_still(context: MaintenanceContext) -> None:
+    steps = (MaintenanceJob("long", HOURLY, Counting(fault=MaintenanceStoppedError())),)
+    assert run_maintenance(context, steps).steps == ()
     assert due_steps(context.store, context.clock(), steps) == list(steps)
 
 
-def test_a_rehearsal_tells_what_would_change_and_changes_nothing(context: UpkeepContext, clock: FakeClock) -> None:
+def test_a_rehearsal_tells_what_would_change_and_changes_nothing(context: MaintenanceContext, clock: FakeClock) -> None:
     node = add(context.store, "fades", confidence=0.5)
     clock.advance(300 * DAILY)
     report = rehearse(context, force=True)
@@ -115,11 +115,11 @@ def test_a_rehearsal_tells_what_would_change_and_changes_nothing(context: Upkeep
     assert context.store.meta.get("last_upkeep") is None
 
 
-def test_every_step_has_a_name_of_its_own_and_finds_nothing_in_an_empty_database(context: UpkeepContext) -> None:
+def test_every_step_has_a_name_of_its_own_and_finds_nothing_in_an_empty_database(context: MaintenanceContext) -> None:
     assert len({step.name for step in STEPS}) == len(STEPS)
     quiet = replace(context, settings=replace(context.settings, backups_daily=0, backups_weekly=0, backups_monthly=0))
-    run_upkeep(quiet, force=True)
-    again = run_upkeep(quiet, force=True)
+    run_maintenance(quiet, force=True)
+    again = run_maintenance(quiet, force=True)
     assert [step.error for step in again.steps] == [None] * len(STEPS)
     assert {step.name: step.changed for step in again.steps if step.changed} == {}
 
@@ -131,21 +131,21 @@ def test_by_hand_it_waits_for_its_turn_and_gives_up(
     other = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
     assert other.try_to_win()
     work = Counting()
-    steps = (Step("daily", DAILY, work),)
-    assert upkeep_by_hand(store, settings, clock, steps=steps) is None
+    steps = (MaintenanceJob("daily", DAILY, work),)
+    assert run_maintenance_now(store, settings, clock, steps=steps) is None
     other.resign()
-    report = upkeep_by_hand(store, settings, clock, steps=steps)
+    report = run_maintenance_now(store, settings, clock, steps=steps)
     assert report is not None
     assert (report.changed, work.runs) == (1, 1)
 
 
-QUICK = KeeperPace(first=0.0, look=0.01, idle=0.0, quiet=0.0)
+QUICK = SchedulerPace(first=0.0, look=0.01, idle=0.0, quiet=0.0)
 
 
 @pytest.mark.req("B.16")
 def test_an_idle_server_does_what_is_due(store: Store, settings: Settings, clock: FakeClock) -> None:
     work = Counting()
-    keeper = Keeper(settings, clock, pace=QUICK, steps=(Step("daily", DAILY, work),))
+    keeper = MaintenanceScheduler(settings, clock, pace=QUICK, steps=(MaintenanceJob("daily", DAILY, work),))
     keeper.start()
     try:
         wait_until(lambda: keeper.status()["last_changed"] == 1)
@@ -166,7 +166,7 @@ def test_only_one_process_at_a_time_does_it(store: Store, settings: Settings, cl
         looked.set()
         return clock.now
 
-    keeper = Keeper(settings, look, pace=QUICK, steps=(Step("daily", DAILY, work),))
+    keeper = MaintenanceScheduler(settings, look, pace=QUICK, steps=(MaintenanceJob("daily", DAILY, work),))
     keeper.start()
     try:
         assert looked.wait(SOON)
@@ -180,15 +180,15 @@ def test_only_one_process_at_a_time_does_it(store: Store, settings: Settings, cl
 def test_a_server_that_is_asked_something_goes_first(store: Store, settings: Settings, clock: FakeClock) -> None:
     asked, went_on = threading.Event(), threading.Event()
 
-    def work(context: UpkeepContext) -> int:
-        keeper.requested()
+    def work(context: MaintenanceContext) -> int:
+        keeper.note_request()
         asked.set()
-        context.breathe()
+        context.yield_to_others()
         went_on.set()
         return 1
 
-    steps = (Step("daily", DAILY, work),)
-    keeper = Keeper(settings, clock, pace=replace(QUICK, quiet=3_600.0), steps=steps)
+    steps = (MaintenanceJob("daily", DAILY, work),)
+    keeper = MaintenanceScheduler(settings, clock, pace=replace(QUICK, quiet=3_600.0), steps=steps)
     keeper.start()
     assert asked.wait(SOON)
     assert keeper.stop(SOON)
@@ -199,7 +199,7 @@ def test_a_server_that_is_asked_something_goes_first(store: Store, settings: Set
 def test_a_database_that_cannot_be_opened_is_told_of_and_tried_again(settings: Settings, clock: FakeClock) -> None:
     settings.database.parent.mkdir(parents=True, exist_ok=True)
     settings.database.write_text("not a database at all, and long enough to be looked at as one" * 10)
-    keeper = Keeper(settings, clock, pace=QUICK, steps=(Step("daily", DAILY, Counting()),))
+    keeper = MaintenanceScheduler(settings, clock, pace=QUICK, steps=(MaintenanceJob("daily", DAILY, Counting()),))
     keeper.start()
     try:
         wait_until(lambda: "not a healthy SQLite database" in str(keeper.status()["last_error"]))

@@ -10,7 +10,7 @@ from mcp import Client
 
 from hyperloci.config import Settings
 from hyperloci.lifecycle.pyramid.steps import builder
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.levels import Level
 from hyperloci.model.turn import Speaker, Turn
@@ -33,7 +33,7 @@ def chunks(settings: Settings, project: Path) -> dict[Level, str]:
             for n, text in enumerate(SAID)
         ]
         memory.add_turns("s", turns)
-        builder(UpkeepContext(store=memory.store, settings=settings, clock=FakeClock())).run()
+        builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).run()
         return {level: memory.store.chunks.of_session(1, level)[0].id for level in Level}
 
 

@@ -36,7 +36,7 @@ def upkeep(
       hyperloci upkeep
     """
     with opened(project) as memory:
-        report = memory.upkeep(dry_run=dry_run, force=not due)
+        report = memory.run_maintenance(dry_run=dry_run, force=not due)
     if report is None:
         complain("another process is at it; try again when it is done.")
         raise typer.Exit(Exit.DEGRADED)

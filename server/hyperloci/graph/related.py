@@ -10,7 +10,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.edge import Related
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey
 from hyperloci.store import Store
-from hyperloci.store.traversal import BOTH, IN, OUT, Step, Traversal
+from hyperloci.store.traversal import BOTH, IN, OUT, RelationStep, Traversal
 
 ANY: Final = "any"
 DIRECTIONS: Final = (OUT, IN, BOTH)
@@ -21,7 +21,7 @@ MAX_NODES: Final = 2_000
 
 @dataclass(frozen=True, slots=True)
 class _Reached:
-    step: Step
+    step: RelationStep
     distance: int
     confidence: float
 

@@ -15,7 +15,7 @@ from hyperloci.model.position import Position
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.step import UpkeepContext
+    from hyperloci.lifecycle.step import MaintenanceContext
 
 NEXT: Final = "annotate.next"
 """The first key that is not annotated yet; absent where all are."""
@@ -24,7 +24,7 @@ AT_ONCE: Final = 50
 """Memories of one transaction: about 20 ms."""
 
 
-def annotate_step(context: UpkeepContext) -> int:
+def annotate_step(context: MaintenanceContext) -> int:
     """Annotate the memories that older versions wrote, from where the last run stopped; return how many."""
     store = context.store
     waiting = store.meta.get(NEXT)
@@ -36,14 +36,14 @@ def annotate_step(context: UpkeepContext) -> int:
             nodes = store.nodes.by_keys(keys)
             places, facts = store.positions.of(keys), store.positions.code_facts(keys)
             for key, node in sorted(nodes.items()):
-                with context.costing_only(node, "annotate") as attempt:
+                with context.isolate_failure(node, "annotate") as attempt:
                     annotate_again(store, node, places.get(key), facts.get(key), now=context.clock(), linker=linker)
                 if attempt.failed:
                     linker = EntityLinker(store, sparing=True)  # It may know of what was undone.
             first = keys[-1] + 1
             store.meta.set(NEXT, str(first))
         done += len(keys)
-        context.breathe()
+        context.yield_to_others()
     with store.transaction():
         store.meta.drop(NEXT)
     return done

@@ -17,7 +17,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.errors import StoreFullError
-from hyperloci.lifecycle.step import HOURLY, UpkeepContext
+from hyperloci.lifecycle.step import HOURLY, MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.purge import unfinished_backups
 
@@ -127,7 +127,7 @@ def _age_ms(path: Path, now: int) -> int:
         return 0
 
 
-def backup_step(context: UpkeepContext) -> int:
+def backup_step(context: MaintenanceContext) -> int:
     """Back up and rotate as a step of upkeep."""
     if context.dry_run:
         return 0

@@ -9,7 +9,7 @@ from typing import Final
 from hyperloci.lifecycle.payload import Cause
 from hyperloci.lifecycle.sameness import words
 from hyperloci.lifecycle.sentences import sentences
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.lifecycle.write_path import WritePath
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
@@ -51,7 +51,7 @@ def _find_sentence(turn: Node, table: str) -> str | None:
     return None if found is None else found[:MAX_EVIDENCE_CHARS]
 
 
-def causes_step(context: UpkeepContext) -> int:
+def causes_step(context: MaintenanceContext) -> int:
     """Look through the sessions that are over for causes; `causal_inference_batch_size` pairs at most in a run."""
     progress = context.store.consolidations
     write = WritePath(context.store, context.settings, context.clock)
@@ -59,7 +59,7 @@ def causes_step(context: UpkeepContext) -> int:
     for session in progress.without_causes(SESSIONS_LOOKED_AT):
         if left <= 0:
             break
-        context.breathe()
+        context.yield_to_others()
         looked_at, found = _look_through(progress, write, context, session, left)
         left -= looked_at
         added += found
@@ -67,7 +67,7 @@ def causes_step(context: UpkeepContext) -> int:
 
 
 def _look_through(
-    progress: Consolidations, write: WritePath, context: UpkeepContext, session: Progress, pairs: int
+    progress: Consolidations, write: WritePath, context: MaintenanceContext, session: Progress, pairs: int
 ) -> tuple[int, int]:
     """Look at some pairs of a session, in one transaction; return how many, and how many causes were new."""
     turns = progress.turns(session.session_key, session.causes_seq, pairs + 1)

@@ -20,7 +20,7 @@ from hyperloci.lifecycle import telling
 from hyperloci.lifecycle.chat import Chat, ChatError
 from hyperloci.lifecycle.heuristics import extract
 from hyperloci.lifecycle.payload import Payload, read_payload
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.lifecycle.write_path import Plan, Saved, WritePath
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
@@ -321,27 +321,27 @@ class Consolidation:
         return progress
 
 
-def consolidate_step(context: UpkeepContext) -> int:
+def consolidate_step(context: MaintenanceContext) -> int:
     """Consolidate every session that is over; return how many memories were made, replaced or said again."""
     consolidation = Consolidation(context.store, context.settings, context.clock)
     changed, tried = 0, set[int]()
     while waiting := [item for item in consolidation.pending() if item.session_key not in tried]:
         for progress in waiting:
-            context.breathe()
+            context.yield_to_others()
             tried.add(progress.session_key)
             saved = consolidation.run(progress, offline=context.dry_run).saved
             changed += len(saved.new) + len(saved.known) + len(saved.superseded)
     return changed
 
 
-def catch_up_step(context: UpkeepContext) -> int:
+def catch_up_step(context: MaintenanceContext) -> int:
     """Store the turns of sessions that ended which no hook told of: what is consolidated should be whole."""
     from hyperloci.lifecycle.capture import Capture
 
     capture = Capture(context.store, context.settings, context.clock)
     stored = 0
-    for scope in context.scopes():
-        context.breathe()
+    for scope in context.list_scopes():
+        context.yield_to_others()
         stored += capture.catch_up(scope)
     return stored
 

@@ -14,7 +14,7 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.lifecycle.backups import ensure_backup
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
@@ -99,7 +99,7 @@ def _weak(node: Node, hit: Hit, now: int, threshold: float) -> WeakHit:
     return WeakHit(hit, node.confidence * decay_factor(node.decay_rate, age), left)
 
 
-def prune(context: UpkeepContext, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
+def prune(context: MaintenanceContext, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
     """Forget what has faded below the threshold, as a tombstone that `restore` lifts for 30 days.
 
     At most `prune_cap` memories in 24 hours go, the faintest first.
@@ -125,13 +125,13 @@ def prune(context: UpkeepContext, *, limit: int | None = None, dry_run: bool = F
     )
 
 
-def _prune_all(context: UpkeepContext, faded: Sequence[Faded], now: int) -> list[NodeId]:
+def _prune_all(context: MaintenanceContext, faded: Sequence[Faded], now: int) -> list[NodeId]:
     aged = context.store.ageing
     if faded and not context.dry_run:
         ensure_backup(context.store, context.settings, context.clock)
     pruned: list[NodeId] = []
     for start in range(0, len(faded), PIECE):
-        context.breathe()
+        context.yield_to_others()
         with context.store.transaction():
             pruned += [
                 item.id
@@ -149,12 +149,12 @@ def _why(item: Faded, now: int, settings: Settings) -> str:
     )
 
 
-def prune_step(context: UpkeepContext) -> int:
+def prune_step(context: MaintenanceContext) -> int:
     """Prune as a step of upkeep."""
     return len(prune(context).ids)
 
 
-def expire_step(context: UpkeepContext) -> int:
+def expire_step(context: MaintenanceContext) -> int:
     """Delete for good what was forgotten over 30 days ago (SPEC-02.23)."""
     aged, store = context.store.ageing, context.store
     before = context.clock() - RESTORE_DAYS * MS_PER_DAY
@@ -166,11 +166,11 @@ def expire_step(context: UpkeepContext) -> int:
             for node_id in node_ids:
                 expire(store, node_id, now=context.clock())
         gone += len(node_ids)
-        context.breathe()
+        context.yield_to_others()
     return gone
 
 
-def tiers_step(context: UpkeepContext) -> int:
+def tiers_step(context: MaintenanceContext) -> int:
     """Move what was recalled in a later session to the long term (requirements, F)."""
     aged, store = context.store.ageing, context.store
     moved = 0
@@ -189,5 +189,5 @@ def tiers_step(context: UpkeepContext) -> int:
                         reasoning="recalled in a later session",
                     )
         moved += len(found)
-        context.breathe()
+        context.yield_to_others()
     return moved

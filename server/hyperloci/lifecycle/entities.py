@@ -17,7 +17,7 @@ from hyperloci.store.entities import Entity, Merge, squash
 from hyperloci.text.language.sentences import split_sentences
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.step import UpkeepContext
+    from hyperloci.lifecycle.step import MaintenanceContext
 
 """Makes hits of nodes."""
 
@@ -180,21 +180,21 @@ def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, 
 # -- summaries ---------------------------------------------------------------------------------------------------------
 
 
-def enrich(context: UpkeepContext) -> int:
+def enrich(context: MaintenanceContext) -> int:
     """Give the entities that are often spoken of a summary of what is said of them, in its own words (B.18)."""
     store, done = context.store, 0
     wanted = store.entities.unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARISED_AT_ONCE)
     for entity in wanted:
         node, summary = store.nodes.by_key(entity.node_key), ""
         assert node is not None
-        with context.costing_only(node, "enrich") as attempt:
+        with context.isolate_failure(node, "enrich") as attempt:
             summary = summary_of(store, entity)
             store.entities.set_summary(entity.node_key, summary, now=context.clock())
         if attempt.failed:
             with store.transaction():  # It has none, and does not wait for one before all others.
                 store.entities.set_summary(entity.node_key, "", now=context.clock())
         done += bool(summary)
-        context.breathe()
+        context.yield_to_others()
     return done
 
 

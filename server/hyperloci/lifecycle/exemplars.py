@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.step import UpkeepContext
+    from hyperloci.lifecycle.step import MaintenanceContext
 
 
-def exemplars_step(context: UpkeepContext) -> int:
+def exemplars_step(context: MaintenanceContext) -> int:
     """Have the model in use see the exemplars, where it has not yet and an embedder is warm.
 
     One by one, and each as a question: a search waits for one of them at most, and a model that reads questions
@@ -31,7 +31,7 @@ def exemplars_step(context: UpkeepContext) -> int:
         if question.model_id != model_id:
             return 0
         seen.append(question.dense["e1"])
-        context.breathe()
+        context.yield_to_others()
     import numpy as np
 
     with store.transaction():

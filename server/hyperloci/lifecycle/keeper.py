@@ -17,14 +17,14 @@ from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.ingest.election import Election, lock_path
-from hyperloci.lifecycle.step import Step, UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceJob, MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.faults import in_words
 from hyperloci.system.background import BackgroundThread, StatusBoard
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
-    from hyperloci.lifecycle.upkeep import UpkeepReport
+    from hyperloci.lifecycle.upkeep import MaintenanceReport
 
 _log = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ HAND_WAIT_SECONDS: Final = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeeperPace:
+class SchedulerPace:
     """How patient the background is, in seconds.
 
     Attributes:
@@ -53,7 +53,7 @@ class KeeperPace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeeperStatus:
+class SchedulerStatus:
     """How upkeep is doing in this process. Times are ISO 8601; `last_changed` counts what the last round changed."""
 
     running: bool = False
@@ -63,7 +63,7 @@ class KeeperStatus:
     last_error: str | None = None
 
 
-class Keeper:
+class MaintenanceScheduler:
     """Upkeep of one database in one process. Its methods may be called from any thread."""
 
     def __init__(
@@ -71,23 +71,23 @@ class Keeper:
         settings: Settings,
         clock: Clock = system_clock,
         *,
-        pace: KeeperPace | None = None,
-        steps: Sequence[Step] | None = None,
+        pace: SchedulerPace | None = None,
+        steps: Sequence[MaintenanceJob] | None = None,
     ) -> None:
         """Make it; nothing runs before `start`, and the steps (all, unless given) are loaded when they are due."""
         self._settings = settings
         self._clock = clock
-        self._pace = pace or KeeperPace()
+        self._pace = pace or SchedulerPace()
         self._steps = steps
         self._thread = BackgroundThread("hyperloci-upkeep", self._run)
-        self._status = StatusBoard(KeeperStatus())
+        self._status = StatusBoard(SchedulerStatus())
         self._last_request = -self._pace.idle
 
     def start(self) -> None:
         """Start looking for work."""
         self._thread.start()
 
-    def requested(self) -> None:
+    def note_request(self) -> None:
         """Note that the assistant is being served: upkeep waits."""
         self._last_request = time.monotonic()
 
@@ -104,13 +104,13 @@ class Keeper:
         while not self._thread.stopping.wait(wait):
             wait = self._pace.look
             if self._is_quiet(self._pace.idle):
-                self._round()
+                self._run_round()
             else:
                 wait = min(wait, self._pace.idle)
 
-    def _round(self) -> None:
+    def _run_round(self) -> None:
         try:
-            report = self._work()
+            report = self._run_due_jobs()
         except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
             known = isinstance(error, HyperlociError | OSError)
             words = in_words(error)
@@ -125,21 +125,21 @@ class Keeper:
             last_error="; ".join(errors) or None, last_round=to_iso(self._clock()), last_changed=report.changed
         )
 
-    def _work(self) -> UpkeepReport | None:
+    def _run_due_jobs(self) -> MaintenanceReport | None:
         """Do what is due; None where nothing is, or where another process is at it."""
-        from hyperloci.lifecycle.upkeep import STEPS, due_steps, run_upkeep
+        from hyperloci.lifecycle.upkeep import STEPS, due_steps, run_maintenance
 
         steps = STEPS if self._steps is None else self._steps
         election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
-        with open_for_upkeep(self._settings, self._clock) as store:
+        with open_for_maintenance(self._settings, self._clock) as store:
             if not due_steps(store, self._clock(), steps) or not election.try_to_win():
                 # Whoever copies the file while the session is idle copies all of it.
                 store.empty_log()
                 return None
             try:
                 self._status.update(working=True)
-                context = make_context(store, self._settings, self._clock, stop=self._yield)
-                report = run_upkeep(context, steps)
+                context = make_context(store, self._settings, self._clock, stop=self._wait_while_busy)
+                report = run_maintenance(context, steps)
             finally:
                 self._status.update(working=False)
                 election.resign()
@@ -147,7 +147,7 @@ class Keeper:
             context.client.kick(self._settings.database)
         return report
 
-    def _yield(self) -> bool:
+    def _wait_while_busy(self) -> bool:
         """Wait while requests come in; tell whether to end."""
         while not self._is_quiet(self._pace.quiet):
             if self._thread.stopping.wait(self._pace.quiet / 2):
@@ -158,21 +158,21 @@ class Keeper:
         return time.monotonic() - self._last_request >= seconds
 
 
-def upkeep_by_hand(
+def run_maintenance_now(
     store: Store,
     settings: Settings,
     clock: Clock,
     *,
     dry_run: bool = False,
     force: bool = True,
-    steps: Sequence[Step] | None = None,
-) -> UpkeepReport | None:
+    steps: Sequence[MaintenanceJob] | None = None,
+) -> MaintenanceReport | None:
     """Run upkeep now, due or not; on a copy of the database for a dry run. None: another process is at it.
 
     Raises:
         StoreError: the database can't be written.
     """
-    from hyperloci.lifecycle.upkeep import STEPS, rehearse, run_upkeep
+    from hyperloci.lifecycle.upkeep import STEPS, rehearse, run_maintenance
 
     context, chosen = make_context(store, settings, clock), STEPS if steps is None else steps
     if dry_run:
@@ -184,20 +184,20 @@ def upkeep_by_hand(
     try:
         if not election.wait_to_win(given_up, retry_seconds=0.2):
             return None
-        return run_upkeep(context, chosen, force=force)
+        return run_maintenance(context, chosen, force=force)
     finally:
         patience.cancel()
         election.resign()
 
 
-def open_for_upkeep(settings: Settings, clock: Clock) -> Store:
+def open_for_maintenance(settings: Settings, clock: Clock) -> Store:
     """Open the database for a round; it is opened anew each time, so that a restored backup is noticed."""
     return Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock)
 
 
-def make_context(store: Store, settings: Settings, clock: Clock, **fields: Any) -> UpkeepContext:
+def make_context(store: Store, settings: Settings, clock: Clock, **fields: Any) -> MaintenanceContext:
     """Return what steps work with."""
-    return UpkeepContext(store=store, settings=settings, clock=clock, client=_client(settings), **fields)
+    return MaintenanceContext(store=store, settings=settings, clock=clock, client=_client(settings), **fields)
 
 
 def _client(settings: Settings) -> EmbedderClient | None:

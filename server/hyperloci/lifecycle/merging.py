@@ -18,7 +18,7 @@ from hyperloci.store import Store
 from hyperloci.store.entities import Entity
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.step import UpkeepContext
+    from hyperloci.lifecycle.step import MaintenanceContext
 
 SAME: Final = 0.9
 """Cosine from which on two names mean the same (docs/why.md)."""
@@ -31,10 +31,10 @@ _DIGITS: Final = re.compile(r"\d+")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 
 
-def merge_step(context: UpkeepContext) -> int:
+def merge_step(context: MaintenanceContext) -> int:
     """Merge entities whose names mean the same; return how many were merged."""
     store, done = context.store, 0
-    for scope in context.scopes():
+    for scope in context.list_scopes():
         key = store.scopes.find(scope)
         if key is None:
             continue
@@ -46,7 +46,7 @@ def merge_step(context: UpkeepContext) -> int:
                     reason = f"the names mean the same (cosine {score:.2f})"
                     merge(store, kept, merged, now=context.clock(), reason=reason, score=score)
                     done += 1
-            context.breathe()
+            context.yield_to_others()
     return done
 
 

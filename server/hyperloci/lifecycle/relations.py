@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from hyperloci.ingest.linking import due_name, link_waiting
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.pruning import PRUNED_AT_ONCE, Pruning
 
 PROSE: tuple[str, ...] = ("markdown", "text")
 
 
-def link_step(context: UpkeepContext) -> int:
+def link_step(context: MaintenanceContext) -> int:
     """Find the relations that wait: of interrupted runs, of imports, and of documents where new symbols appeared."""
     store, changed = context.store, 0
     with store.transaction():
         store.links.drop_lost()
-    for scope in context.scopes():
+    for scope in context.list_scopes():
         key = store.scopes.find(scope)
         if key is None:
             continue
@@ -30,10 +30,10 @@ def link_step(context: UpkeepContext) -> int:
     return changed
 
 
-def review_step(context: UpkeepContext) -> int:
+def review_step(context: MaintenanceContext) -> int:
     """Find all relations anew: what was renamed or removed elsewhere changes what a name means in files that stayed."""
     store, changed = context.store, 0
-    for scope in context.scopes():
+    for scope in context.list_scopes():
         key = store.scopes.find(scope)
         if key is None:
             continue
@@ -44,9 +44,9 @@ def review_step(context: UpkeepContext) -> int:
     return changed
 
 
-def prune_step(context: UpkeepContext) -> int:
+def prune_step(context: MaintenanceContext) -> int:
     """Prune the relations that faded or crowd a memory."""
-    return prune_edges(context.store, now=context.clock(), breathe=context.breathe)
+    return prune_edges(context.store, now=context.clock(), breathe=context.yield_to_others)
 
 
 def prune_edges(store: Store, *, now: int, breathe: Callable[[], None] = lambda: None) -> int:
@@ -74,9 +74,9 @@ def reasons(pruning: Pruning) -> dict[str, tuple[int, ...]]:
     return {"faded below the floor": pruning.faded, "beyond the fifty surest of a memory": pruning.crowded}
 
 
-def _link(context: UpkeepContext, scope_key: int) -> int:
+def _link(context: MaintenanceContext, scope_key: int) -> int:
     def cancelled() -> bool:
-        context.breathe()
+        context.yield_to_others()
         return False
 
     return link_waiting(context.store, scope_key, context.clock, cancelled=cancelled)

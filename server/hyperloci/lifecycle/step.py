@@ -26,7 +26,7 @@ DAILY: Final = MS_PER_DAY
 WEEKLY: Final = 7 * MS_PER_DAY
 
 
-class UpkeepStoppedError(NotReadyError):
+class MaintenanceStoppedError(NotReadyError):
     """Upkeep was stopped between two pieces of work; what was done is kept, the rest is done the next time."""
 
 
@@ -35,7 +35,7 @@ def _never() -> bool:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpkeepContext:
+class MaintenanceContext:
     """What a step works with. Steps look after the whole database, every project in it.
 
     Attributes:
@@ -52,23 +52,23 @@ class UpkeepContext:
     settings: Settings
     clock: Clock
     client: EmbedderClient | None = None
-    stop: Callable[[], bool] = _never
+    should_stop: Callable[[], bool] = _never
     dry_run: bool = False
 
-    def breathe(self) -> None:
+    def yield_to_others(self) -> None:
         """Let others go first; call it between two transactions, never inside one.
 
         Raises:
             UpkeepStoppedError: the process ends; let it pass through.
         """
-        if self.stop():
-            raise UpkeepStoppedError()
+        if self.should_stop():
+            raise MaintenanceStoppedError()
 
-    def scopes(self) -> list[str]:
+    def list_scopes(self) -> list[str]:
         """Return the ids of every project of the database, and `global`."""
         return [scope.id for scope in self.store.scopes.all()]
 
-    def costing_only(self, node: Node, step: str) -> AbstractContextManager[Attempt]:
+    def isolate_failure(self, node: Node, job: str) -> AbstractContextManager[Attempt]:
         """Run the block for one memory: what fails by its fault is undone, and the memory is set aside for that step.
 
         Raises:
@@ -76,12 +76,12 @@ class UpkeepContext:
         """
         scope_key = self.store.scopes.find(node.scope)
         assert scope_key is not None
-        subject = f"{step} {node.id}"
+        subject = f"{job} {node.id}"
         return self.store.set_aside.attempt(scope_key, SetAsideKind.MEMORY, subject, now=self.clock(), node=node.key)
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MaintenanceJob:
     """One kind of background work.
 
     Attributes:
@@ -94,4 +94,4 @@ class Step:
 
     name: str
     every_ms: int
-    run: Callable[[UpkeepContext], int]
+    run: Callable[[MaintenanceContext], int]

@@ -25,7 +25,7 @@ from hyperloci.clock import to_iso
 from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle import backups, decay
 from hyperloci.lifecycle.pyramid import steps as pyramid
-from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, Step, UpkeepContext, UpkeepStoppedError
+from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, MaintenanceJob, MaintenanceContext, MaintenanceStoppedError
 from hyperloci.store import Store
 from hyperloci.store.faults import in_words
 
@@ -35,95 +35,95 @@ RETRY_MS: Final = HOURLY
 """After a failure a step is tried again this soon, if it isn't due sooner: a full disk is not mended in a minute."""
 
 
-def _abandon_sessions(context: UpkeepContext) -> int:
+def _abandon_sessions(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.sessions import abandon_idle
 
     ended = 0
-    for scope in context.scopes():
+    for scope in context.list_scopes():
         with context.store.transaction():
             ended += len(abandon_idle(context.store, scope, now=context.clock()))
-        context.breathe()
+        context.yield_to_others()
     return ended
 
 
-def _catch_up(context: UpkeepContext) -> int:
+def _catch_up(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.consolidate import catch_up_step
 
     return catch_up_step(context)
 
 
-def _consolidate(context: UpkeepContext) -> int:
+def _consolidate(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.consolidate import consolidate_step
 
     return consolidate_step(context)
 
 
-def _causes(context: UpkeepContext) -> int:
+def _causes(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.causes import causes_step
 
     return causes_step(context)
 
 
-def _link(context: UpkeepContext) -> int:
+def _link(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.relations import link_step
 
     return link_step(context)
 
 
-def _review_relations(context: UpkeepContext) -> int:
+def _review_relations(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.relations import review_step
 
     return review_step(context)
 
 
-def _prune_edges(context: UpkeepContext) -> int:
+def _prune_edges(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.relations import prune_step
 
     return prune_step(context)
 
 
-def _annotate(context: UpkeepContext) -> int:
+def _annotate(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.annotating import annotate_step
 
     return annotate_step(context)
 
 
-def _enrich(context: UpkeepContext) -> int:
+def _enrich(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.entities import enrich
 
     return enrich(context)
 
 
-def _merge_entities(context: UpkeepContext) -> int:
+def _merge_entities(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.merging import merge_step
 
     return merge_step(context)
 
 
-def _exemplars(context: UpkeepContext) -> int:
+def _exemplars(context: MaintenanceContext) -> int:
     from hyperloci.lifecycle.exemplars import exemplars_step
 
     return exemplars_step(context)
 
 
-STEPS: Final[tuple[Step, ...]] = (
-    Step("abandon_sessions", ALWAYS, _abandon_sessions),
-    Step("catch_up", HOURLY, _catch_up),
-    Step("consolidate", ALWAYS, _consolidate),
-    Step("causes", HOURLY, _causes),
-    Step("annotate", ALWAYS, _annotate),
-    Step("enrich_entities", HOURLY, _enrich),
-    Step("merge_entities", DAILY, _merge_entities),
-    Step("tiers", DAILY, decay.tiers_step),
-    Step("backup", DAILY, backups.backup_step),
-    Step("prune", DAILY, decay.prune_step),
-    Step("expire", DAILY, decay.expire_step),
-    Step("pyramid", ALWAYS, pyramid.pyramid_step),
-    Step("exemplars", ALWAYS, _exemplars),
-    Step("archive_retention", DAILY, pyramid.retention_step),
-    Step("link", HOURLY, _link),
-    Step("review_relations", WEEKLY, _review_relations),
-    Step("prune_edges", DAILY, _prune_edges),
+STEPS: Final[tuple[MaintenanceJob, ...]] = (
+    MaintenanceJob("abandon_sessions", ALWAYS, _abandon_sessions),
+    MaintenanceJob("catch_up", HOURLY, _catch_up),
+    MaintenanceJob("consolidate", ALWAYS, _consolidate),
+    MaintenanceJob("causes", HOURLY, _causes),
+    MaintenanceJob("annotate", ALWAYS, _annotate),
+    MaintenanceJob("enrich_entities", HOURLY, _enrich),
+    MaintenanceJob("merge_entities", DAILY, _merge_entities),
+    MaintenanceJob("tiers", DAILY, decay.tiers_step),
+    MaintenanceJob("backup", DAILY, backups.backup_step),
+    MaintenanceJob("prune", DAILY, decay.prune_step),
+    MaintenanceJob("expire", DAILY, decay.expire_step),
+    MaintenanceJob("pyramid", ALWAYS, pyramid.pyramid_step),
+    MaintenanceJob("exemplars", ALWAYS, _exemplars),
+    MaintenanceJob("archive_retention", DAILY, pyramid.retention_step),
+    MaintenanceJob("link", HOURLY, _link),
+    MaintenanceJob("review_relations", WEEKLY, _review_relations),
+    MaintenanceJob("prune_edges", DAILY, _prune_edges),
 )
 """Every step, in the order in which they run. The names are kept in databases: never rename one."""
 
@@ -139,7 +139,7 @@ class StepReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UpkeepReport:
+class MaintenanceReport:
     """What one round of upkeep did; `stopped` tells that it was cut short."""
 
     steps: tuple[StepReport, ...]
@@ -152,12 +152,12 @@ class UpkeepReport:
         return sum(step.changed for step in self.steps)
 
 
-def due_steps(store: Store, now: int, steps: Sequence[Step] = STEPS) -> list[Step]:
+def due_steps(store: Store, now: int, steps: Sequence[MaintenanceJob] = STEPS) -> list[MaintenanceJob]:
     """Return the steps that are due, in their order."""
     return [step for step in steps if _is_due(store, step, now)]
 
 
-def run_upkeep(context: UpkeepContext, steps: Sequence[Step] = STEPS, *, force: bool = False) -> UpkeepReport:
+def run_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = STEPS, *, force: bool = False) -> MaintenanceReport:
     """Run what is due, one step after another; one that fails is told in the report and keeps no other from running.
 
     Args:
@@ -172,13 +172,13 @@ def run_upkeep(context: UpkeepContext, steps: Sequence[Step] = STEPS, *, force: 
     for step in steps if force else due_steps(context.store, context.clock(), steps):
         try:
             reports.append(_run(context, step))
-            context.breathe()
-        except UpkeepStoppedError:
-            return UpkeepReport(steps=tuple(reports), dry_run=context.dry_run, stopped=True)
-    return UpkeepReport(steps=tuple(reports), dry_run=context.dry_run)
+            context.yield_to_others()
+        except MaintenanceStoppedError:
+            return MaintenanceReport(steps=tuple(reports), dry_run=context.dry_run, stopped=True)
+    return MaintenanceReport(steps=tuple(reports), dry_run=context.dry_run)
 
 
-def rehearse(context: UpkeepContext, steps: Sequence[Step] = STEPS, *, force: bool = False) -> UpkeepReport:
+def rehearse(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = STEPS, *, force: bool = False) -> MaintenanceReport:
     """Run upkeep on a throw-away copy of the database, and return what it did there.
 
     Raises:
@@ -187,15 +187,15 @@ def rehearse(context: UpkeepContext, steps: Sequence[Step] = STEPS, *, force: bo
     with tempfile.TemporaryDirectory(prefix="hyperloci-rehearsal-", ignore_cleanup_errors=True) as folder:
         copy = context.store.back_up(Path(folder) / "copy.db")
         with Store.open(copy, clock=context.clock) as store:
-            return run_upkeep(replace(context, store=store, dry_run=True), steps, force=force)
+            return run_maintenance(replace(context, store=store, dry_run=True), steps, force=force)
 
 
-def _run(context: UpkeepContext, step: Step) -> StepReport:
+def _run(context: MaintenanceContext, step: MaintenanceJob) -> StepReport:
     started = time.perf_counter()
     changed, error = 0, None
     try:
         changed = step.run(context)
-    except UpkeepStoppedError:
+    except MaintenanceStoppedError:
         raise
     except (HyperlociError, OSError) as fault:
         error = str(fault) or type(fault).__name__
@@ -209,7 +209,7 @@ def _run(context: UpkeepContext, step: Step) -> StepReport:
     return report
 
 
-def _note(context: UpkeepContext, report: StepReport) -> None:
+def _note(context: MaintenanceContext, report: StepReport) -> None:
     now = context.clock()
     note = {"at": now, "changed": report.changed, "error": report.error}
     with context.store.transaction():
@@ -217,7 +217,7 @@ def _note(context: UpkeepContext, report: StepReport) -> None:
         context.store.meta.set("last_upkeep", to_iso(now))
 
 
-def _is_due(store: Store, step: Step, now: int) -> bool:
+def _is_due(store: Store, step: MaintenanceJob, now: int) -> bool:
     noted = store.meta.get(_meta_name(step.name))
     if noted is None:
         return True

@@ -22,7 +22,7 @@ BOTH: Final = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class RelationStep:
     """A hyperedge crossed from one node to another; `direction` is out, in or both (it has none)."""
 
     source: NodeKey
@@ -121,7 +121,7 @@ class Traversal:
         label: str | None = None,
         direction: str = BOTH,
         scopes: Sequence[str] = (),
-    ) -> list[Step]:
+    ) -> list[RelationStep]:
         """Return the steps from any of `sources`, surest first, then by the age of the hyperedge and the target's key.
 
         Args:
@@ -213,8 +213,8 @@ class Traversal:
         return [row[0] for row in self._connection.execute("SELECT DISTINCT label FROM hyperedges ORDER BY label")]
 
 
-def _step(row: sqlite3.Row, target: NodeKey, side: _Side) -> Step:
-    return Step(
+def _step(row: sqlite3.Row, target: NodeKey, side: _Side) -> RelationStep:
+    return RelationStep(
         source=NodeKey(row["source"]),
         target=target,
         label=row["label"],

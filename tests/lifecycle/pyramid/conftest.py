@@ -13,7 +13,7 @@ from hyperloci.config import Settings
 from hyperloci.lifecycle.pyramid.building import Builder
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.sessions import add_turns, end_session
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.levels import Level
 from hyperloci.model.pyramid import Chunk
 from hyperloci.model.turn import Speaker, Turn, TurnKind
@@ -67,7 +67,7 @@ class Talk:
     def builder(self, **changes: Any) -> Builder:
         """Return what builds the pyramid, under changed settings."""
         settings = replace(self.settings, **changes)
-        return builder(UpkeepContext(store=self.store, settings=settings, clock=self.clock))
+        return builder(MaintenanceContext(store=self.store, settings=settings, clock=self.clock))
 
     def build(self, **changes: Any) -> int:
         """Bring the pyramid up to date."""

@@ -11,7 +11,7 @@ import pytest
 from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.lifecycle.pyramid.asked import Asked
 from hyperloci.lifecycle.pyramid.steps import builder
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.levels import Level
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn
@@ -80,7 +80,7 @@ def test_the_rules_stand_in_where_the_model_fails(talk: Talk, answer: Any) -> No
 
 def test_without_an_endpoint_the_rules_are_used(talk: Talk) -> None:
     settings = replace(talk.settings, consolidation="llm")
-    made = builder(UpkeepContext(store=talk.store, settings=settings, clock=talk.clock))
+    made = builder(MaintenanceContext(store=talk.store, settings=settings, clock=talk.clock))
     assert type(made.summarise) is type(made.fallback)
     named = replace(settings, llm_url="http://localhost:9/v1", llm_model="m")
-    assert isinstance(builder(UpkeepContext(store=talk.store, settings=named, clock=talk.clock)).summarise, Asked)
+    assert isinstance(builder(MaintenanceContext(store=talk.store, settings=named, clock=talk.clock)).summarise, Asked)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle.step import UpkeepContext
+from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.store import Store
 
 if TYPE_CHECKING:
@@ -33,17 +33,17 @@ EMBED_SECONDS: Final = 20.0
 KNOWN_TERMS: Final = 65_536
 
 
-def pyramid_step(context: UpkeepContext) -> int:
+def pyramid_step(context: MaintenanceContext) -> int:
     """Cut, demote, sum up and archive what there is; see `building.Builder`."""
     return builder(context).run()
 
 
-def retention_step(context: UpkeepContext) -> int:
+def retention_step(context: MaintenanceContext) -> int:
     """Delete archive files whose time is over."""
     return builder(context).expire()
 
 
-def builder(context: UpkeepContext) -> Builder:
+def builder(context: MaintenanceContext) -> Builder:
     """Return what builds pyramids; its summaries use vectors where an embedder is warm."""
     from hyperloci.lifecycle.pyramid.building import Builder
     from hyperloci.lifecycle.pyramid.summary import Extractive
@@ -55,7 +55,7 @@ def builder(context: UpkeepContext) -> Builder:
         clock=context.clock,
         summarise=_asked(context.settings) or Extractive(rarity, embedding(context.client)),
         fallback=Extractive(rarity),
-        breathe=context.breathe,
+        breathe=context.yield_to_others,
     )
 
 
