@@ -38,7 +38,7 @@ def root_logger() -> Iterator[logging.Logger]:
     sdk.setLevel(sdk_level)
 
 
-class FakeCompanion:
+class FakeService:
     """A companion that notes what is asked of it."""
 
     name = "companion"
@@ -52,7 +52,7 @@ class FakeCompanion:
         if self.fault is not None:
             raise self.fault
 
-    def nudge(self) -> None:
+    def ensure_running(self) -> None:
         self.asked.append("nudge")
 
     def stop(self) -> None:
@@ -110,7 +110,7 @@ async def test_the_memory_is_opened_after_the_handshake_without_being_asked(sett
 async def test_companions_start_after_the_handshake_and_stop_with_the_server(
     settings: Settings, tmp_path: Path
 ) -> None:
-    companion = FakeCompanion()
+    companion = FakeService()
     server = build_server(settings, tmp_path, companions=[companion])
     async with Client(server, mode="legacy") as client:
         await until(lambda: "start" in companion.asked)
@@ -127,7 +127,7 @@ async def test_companions_start_after_the_handshake_and_stop_with_the_server(
 async def test_a_companion_that_cannot_start_leaves_the_tools_alone(
     settings: Settings, tmp_path: Path, fault: Exception
 ) -> None:
-    broken, sound = FakeCompanion(fault), FakeCompanion()
+    broken, sound = FakeService(fault), FakeService()
     server = build_server(settings, tmp_path, companions=[broken, sound])
     async with Client(server, mode="legacy") as client:
         await until(lambda: "start" in sound.asked)
@@ -166,7 +166,7 @@ async def test_a_session_that_ends_while_the_memory_is_opened_is_no_reason_to_wa
         tries.append(1)
         raise NotReadyError(CLOSING)
 
-    companion = FakeCompanion()
+    companion = FakeService()
     server = build_server(settings, tmp_path, open_memory=closing, companions=[companion])
     async with Client(server, mode="legacy"):
         await until(lambda: bool(tries))

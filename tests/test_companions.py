@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.companions import EmbedderCompanion, WatchCompanion, make_companions
+from hyperloci.companions import EmbedderService, WatchService, make_companions
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from tests.embedder.helpers import wait_for
@@ -43,7 +43,7 @@ def test_settings_decide_what_runs(
 
 def test_what_was_not_started_can_be_asked_nudged_and_stopped(settings: Settings, tmp_path: Path) -> None:
     for companion in make_companions(replace(settings, upkeep=True), tmp_path):
-        companion.nudge()
+        companion.ensure_running()
         assert not companion.status().get("pid")
         assert not companion.status().get("running")
         companion.stop()
@@ -53,10 +53,10 @@ def test_an_embedder_that_cannot_be_had_says_why_and_complains_once(
     settings: Settings, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "run").write_text("a file where the folder should be")
-    companion = EmbedderCompanion(settings)
+    companion = EmbedderService(settings)
     with caplog.at_level(logging.WARNING):
         companion.start()
-        companion.nudge()
+        companion.ensure_running()
     assert companion.status()["pid"] is None
     assert str(tmp_path / "run") in str(companion.status()["error"])
     assert len(caplog.records) == 1
@@ -70,7 +70,7 @@ def test_watchers_index_the_project_and_tell_when_something_changed(settings: Se
     with Memory.open(settings, project):
         pass
     changes: list[int] = []
-    companion = WatchCompanion(replace(settings, embedder=False), project, lambda: changes.append(1))
+    companion = WatchService(replace(settings, embedder=False), project, lambda: changes.append(1))
     companion.start()
     try:
         deadline = time.monotonic() + SOON
@@ -103,7 +103,7 @@ def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
     try:
         wait_for(lambda: companion.status()["stored"] == 1, seconds=60)
         save(settings, second)
-        companion.nudge()
+        companion.ensure_running()
         wait_for(lambda: companion.status()["stored"] == 2, seconds=60)
     finally:
         companion.stop()

@@ -16,7 +16,7 @@ from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, St
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from hyperloci.store.custody import rescued
-from hyperloci.worker import Desk, MemoryWorker, Workers, memory_opener
+from hyperloci.worker import WorkerHandle, MemoryWorker, Workers, memory_opener
 
 pytestmark = pytest.mark.anyio
 
@@ -68,7 +68,7 @@ async def test_a_transaction_that_fails_takes_no_other_tasks_rows(open_memory: C
 
 
 async def test_work_whose_caller_was_cancelled_is_committed(open_memory: Callable[[], Memory]) -> None:
-    desk = Desk(open_memory)
+    desk = WorkerHandle(open_memory)
     await desk.open()
     began, go_on = threading.Event(), threading.Event()
 
@@ -87,14 +87,14 @@ async def test_work_whose_caller_was_cancelled_is_committed(open_memory: Callabl
 
 
 async def test_a_use_cases_own_error_reaches_its_caller(open_memory: Callable[[], Memory]) -> None:
-    desk = Desk(open_memory)
+    desk = WorkerHandle(open_memory)
     with pytest.raises(NotFoundError, match="nope"):
         await desk.call(Memory.get, "nope")
     await desk.close()
 
 
 async def test_a_closed_desk_refuses_work(open_memory: Callable[[], Memory]) -> None:
-    desk = Desk(open_memory)
+    desk = WorkerHandle(open_memory)
     await desk.open()
     await desk.close()
     with pytest.raises(NotReadyError):
@@ -113,7 +113,7 @@ async def test_a_database_that_could_not_be_opened_is_tried_again_at_the_next_ca
     settings: Settings, open_memory: Callable[[], Memory]
 ) -> None:
     settings.database.write_bytes(b"this is no database" * 1_000)
-    desk = Desk(open_memory)
+    desk = WorkerHandle(open_memory)
     for _ in range(2):
         with pytest.raises(StoreCorruptError, match=settings.database.name):
             await desk.call(count)
@@ -129,7 +129,7 @@ async def test_first_calls_at_the_same_time_open_the_memory_once(open_memory: Ca
         opened.append(threading.get_ident())
         return open_memory()
 
-    desk = Desk(counted)
+    desk = WorkerHandle(counted)
     async with anyio.create_task_group() as group:
         for _ in range(10):
             group.start_soon(desk.call, count)
@@ -147,7 +147,7 @@ async def test_a_call_cancelled_while_the_memory_opens_leaves_nothing_open(open_
         opened.append(open_memory())
         return opened[0]
 
-    desk = Desk(slow)
+    desk = WorkerHandle(slow)
     async with anyio.create_task_group() as group:
         group.start_soon(desk.call, count)
         await anyio.to_thread.run_sync(began.wait, SOON)
@@ -185,7 +185,7 @@ async def test_a_call_after_a_link_uses_the_memory_that_was_linked(settings: Set
         (tmp_path / name).mkdir()
     with Memory.open(settings, tmp_path / "first") as first:
         dead_end = mark(first, "Pinning the wheel by hand")
-    desk = Desk(memory_opener(settings, tmp_path / "second"))
+    desk = WorkerHandle(memory_opener(settings, tmp_path / "second"))
     assert not await desk.call(lambda memory: memory.latest())
     with Memory.open(settings, tmp_path / "second") as second:
         second.link(second.link_target("first"))
@@ -233,7 +233,7 @@ async def test_another_process_that_opens_and_closes_the_database_leaves_it_whol
 
 
 async def test_closing_finishes_what_is_queued(open_memory: Callable[[], Memory]) -> None:
-    desk = Desk(open_memory)
+    desk = WorkerHandle(open_memory)
     await desk.open()
     async with anyio.create_task_group() as group:
         for number in range(10):
@@ -248,7 +248,7 @@ async def test_a_database_that_could_only_be_read_is_written_when_it_can_be(
     settings: Settings, open_memory: Callable[[], Memory], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     open_memory().close()
-    desk = Desk(open_memory)
+    desk = WorkerHandle(open_memory)
     with monkeypatch.context() as locked:
         may = os.access
         locked.setattr(os, "access", lambda path, mode, **more: not mode & os.W_OK and may(path, mode, **more))

@@ -106,7 +106,7 @@ Lane = queue.SimpleQueue[Visitor | None]
 """Visitors that are seen to one after the other, with memories of the lane's own; None ends it."""
 
 
-class HookDesk:
+class HookServer:
     """Takes the events of one database's hooks in one server."""
 
     def __init__(self, settings: Settings, seen_to: Callable[[], None] = lambda: None) -> None:
@@ -140,20 +140,20 @@ class HookDesk:
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ)
         self._selector.register(self._nudged, selectors.EVENT_READ)
-        threading.Thread(target=self._take, name="hook-desk", daemon=True).start()
+        threading.Thread(target=self._accept_visitors, name="hook-desk", daemon=True).start()
         for lane in self._lanes:
-            worker = threading.Thread(target=self._work, args=(lane,), name="hook-worker", daemon=True)
+            worker = threading.Thread(target=self._serve_lane, args=(lane,), name="hook-worker", daemon=True)
             worker.start()
             self._workers.append(worker)
 
     @property
-    def listening(self) -> bool:
+    def is_listening(self) -> bool:
         """Whether hooks can reach it."""
         return self._listener is not None and not self._closing
 
     def close(self) -> None:
         """Listen no more; a hook that isn't answered yet sees the line end, and sees to its event itself."""
-        if not self.listening:
+        if not self.is_listening:
             return
         self._closing = True
         with contextlib.suppress(OSError):
@@ -165,26 +165,26 @@ class HookDesk:
         for worker in self._workers:
             worker.join(max(until - time.monotonic(), 0))
 
-    def _take(self) -> None:
+    def _accept_visitors(self) -> None:
         visitors: set[Visitor] = set()
         while not self._closing:
             for key, _ in self._selector.select(SILENT_SECONDS):
                 if key.fileobj is self._listener:
-                    visitors.update(self._admit())
+                    visitors.update(self._admit_visitors())
                 elif key.fileobj == self._nudged:
                     os.read(self._nudged, _PIECE)
-                elif not self._hear(key.data):
+                elif not self._receive_from(key.data):
                     visitors.discard(key.data)
             for visitor in [one for one in visitors if time.monotonic() - one.came > SILENT_SECONDS]:
                 visitors.discard(visitor)
-                self._send_away(visitor)
-            self._open_or_shut_the_door()
+                self._dismiss_visitor(visitor)
+            self._update_listening()
         for visitor in visitors:
             visitor.connection.close()
         if self._listener is not None:
             self._listener.close()
 
-    def _open_or_shut_the_door(self) -> None:
+    def _update_listening(self) -> None:
         assert self._listener is not None
         is_open = self._listener in self._selector.get_map()
         full = self._waiting_bytes > MAX_WAITING_BYTES
@@ -193,7 +193,7 @@ class HookDesk:
         elif not full and not is_open:
             self._selector.register(self._listener, selectors.EVENT_READ)
 
-    def _admit(self) -> Iterator[Visitor]:
+    def _admit_visitors(self) -> Iterator[Visitor]:
         assert self._listener is not None
         while True:
             try:
@@ -209,7 +209,7 @@ class HookDesk:
             self._selector.register(connection, selectors.EVENT_READ, visitor)
             yield visitor
 
-    def _hear(self, visitor: Visitor) -> bool:
+    def _receive_from(self, visitor: Visitor) -> bool:
         """Take in what a visitor says; return whether more is to come."""
         try:
             piece = visitor.connection.recv(_PIECE)
@@ -217,51 +217,51 @@ class HookDesk:
         except BlockingIOError:
             return True
         except (OSError, FrameError):
-            self._send_away(visitor)
+            self._dismiss_visitor(visitor)
             return False
         if whole:
             self._selector.unregister(visitor.connection)
             with contextlib.suppress(OSError):  # It has gone, and what it said stays true.
                 visitor.connection.send(b"T")
-            self._count(visitor.size)
+            self._count_waiting_bytes(visitor.size)
             self._lanes[visitor.takes_long()].put(visitor)
             return False
         if not piece:
-            self._send_away(visitor)
+            self._dismiss_visitor(visitor)
         return bool(piece)
 
-    def _send_away(self, visitor: Visitor) -> None:
+    def _dismiss_visitor(self, visitor: Visitor) -> None:
         self._selector.unregister(visitor.connection)
         visitor.connection.close()
 
-    def _count(self, size: int) -> None:
+    def _count_waiting_bytes(self, size: int) -> None:
         with self._lock:
             was_full = self._waiting_bytes > MAX_WAITING_BYTES
             self._waiting_bytes += size
             if was_full and self._waiting_bytes <= MAX_WAITING_BYTES:
                 os.write(self._nudge, b".")
 
-    def _work(self, lane: Lane) -> None:
+    def _serve_lane(self, lane: Lane) -> None:
         memories = Memories()
         while (visitor := lane.get()) is not None and not self._closing:
             try:
-                visitor.answer(self._answer(visitor, memories))
+                visitor.answer(self._answer_visitor(visitor, memories))
             except Exception:
                 # The edge of a visit: the hook sees the line end, and sees to its event itself.
                 _log.exception("a hook's event could not be seen to")
                 visitor.connection.close()
-            self._count(-visitor.size)
+            self._count_waiting_bytes(-visitor.size)
             self._seen_to()
         memories.close()
 
-    def _answer(self, visitor: Visitor, memories: Memories) -> bytes:
+    def _answer_visitor(self, visitor: Visitor, memories: Memories) -> bytes:
         """Return `A` and the answer, or `N`: the hook means another version, or another database."""
         head = visitor.head
         if len(head) < 5 or head[0] != client.VERSION:
             return b"N"
         _, database, name, mark, cwd, *told = head
         environ = dict(item.partition("=")[::2] for item in told)
-        if database != self._where.database or not self._means_this(environ):
+        if database != self._where.database or not self._means_this_database(environ):
             return b"N"
         work = Work(name, environ, cwd=cwd, mark=mark, lend=memories.lend)
         answer = work.answer(visitor.payload)
@@ -270,7 +270,7 @@ class HookDesk:
         self.served += 1
         return b"A" + json.dumps(answer).encode("ascii")
 
-    def _means_this(self, environ: Mapping[str, str]) -> bool:
+    def _means_this_database(self, environ: Mapping[str, str]) -> bool:
         """Tell whether a hook's environment leads to this server's database here, too."""
         try:
             return Settings.from_env(environ).whereabouts.database == self._where.database

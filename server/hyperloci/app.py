@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from hyperloci import watchdog
-from hyperloci.companions import Companion, make_companions
+from hyperloci.companions import BackgroundService, make_companions
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 
@@ -76,7 +76,7 @@ def build_server(
     project_path: Path,
     *,
     open_memory: OpenMemory | None = None,
-    companions: Sequence[Companion] = (),
+    companions: Sequence[BackgroundService] = (),
     warm: bool = True,
 ) -> HyperlociServer:
     """Return the MCP server of one assistant session; it opens the memory when it runs, not before.
@@ -119,7 +119,7 @@ def build_server(
 
 
 async def _run_beside(
-    traffic: Traffic, open_reader: Callable[[], Awaitable[None]], companions: Sequence[Companion]
+    traffic: Traffic, open_reader: Callable[[], Awaitable[None]], companions: Sequence[BackgroundService]
 ) -> None:
     """Open the memory and start the companions once the client has been answered; nudge them when tools are called.
 
@@ -144,7 +144,7 @@ async def _run_beside(
         await traffic.tool_called.wait()
         traffic.tool_called = anyio.Event()
         for companion in companions:
-            await _in_a_thread(companion.nudge, companion.name)
+            await _in_a_thread(companion.ensure_running, companion.name)
         await anyio.sleep(NUDGE_SECONDS)
 
 
@@ -157,7 +157,7 @@ async def _in_a_thread(step: Callable[[], None], name: str) -> None:
         _log.exception("%s failed", name)
 
 
-async def _stop(companions: Sequence[Companion]) -> None:
+async def _stop(companions: Sequence[BackgroundService]) -> None:
     """Stop all companions at once."""
     import anyio
 
@@ -187,7 +187,7 @@ def serve(settings: Settings, project_path: Path, *, fault: ConfigurationError |
     return 0
 
 
-async def _serve_stdio(server: HyperlociServer, companions: Sequence[Companion], database: Path) -> None:
+async def _serve_stdio(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:
     import anyio
 
     async with anyio.create_task_group() as group:
@@ -197,7 +197,7 @@ async def _serve_stdio(server: HyperlociServer, companions: Sequence[Companion],
         group.cancel_scope.cancel()
 
 
-async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Companion], database: Path) -> None:
+async def _leave_on_signal(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:
     """End the process at the first signal that asks for it.
 
     Cancelling is not enough: the SDK reads stdin in a thread that sits in a system call until the client closes its

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from hyperloci.embedder.takeover import Takeover
     from hyperloci.ingest.watch import Watchers
     from hyperloci.lifecycle.keeper import MaintenanceScheduler
-    from hyperloci_hooks.desk import HookDesk
+    from hyperloci_hooks.desk import HookServer
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ LEFTOVERS_SECONDS: Final = 5.0
 """Between two looks at the spool: what waits there does so because hooks worked by themselves, or could not store."""
 
 
-class Companion(Protocol):
+class BackgroundService(Protocol):
     """Something that runs beside the tools. Its methods may block, and are called from threads."""
 
     name: str
@@ -43,7 +43,7 @@ class Companion(Protocol):
     def start(self) -> None:
         """Begin; returns when it has."""
 
-    def nudge(self) -> None:
+    def ensure_running(self) -> None:
         """Make sure that it still runs: a tool was called."""
 
     def stop(self) -> None:
@@ -53,7 +53,7 @@ class Companion(Protocol):
         """Tell how it is, without blocking."""
 
 
-class EmbedderCompanion:
+class EmbedderService:
     """Keeps an embedder running while this session is in use; it ends by itself when idle, and with this process."""
 
     name = "embedder_process"
@@ -70,11 +70,11 @@ class EmbedderCompanion:
         from hyperloci.embedder.takeover import Takeover
 
         self._owner = EmbedderOwner(self._settings)
-        self.nudge()
-        self._takeover = Takeover(self._settings, self.nudge)
+        self.ensure_running()
+        self._takeover = Takeover(self._settings, self.ensure_running)
         self._takeover.start()
 
-    def nudge(self) -> None:
+    def ensure_running(self) -> None:
         """Start it again if it went idle, or if the session that owned it has gone."""
         if self._owner is None:
             return
@@ -98,15 +98,15 @@ class EmbedderCompanion:
         pid = None if self._owner is None else self._owner.pid
         return {"pid": pid, "error": self._fault}
 
-    def kick(self) -> None:
+    def notify(self) -> None:
         """Tell the embedder that there are memories without vectors."""
         from hyperloci.embedder.client import EmbedderClient
 
-        self.nudge()
+        self.ensure_running()
         EmbedderClient(self._settings).kick(self._settings.database)
 
 
-class WatchCompanion:
+class WatchService:
     """Keeps the memory in step with the project's files and history."""
 
     name = "watchers"
@@ -129,7 +129,7 @@ class WatchCompanion:
         self._watchers = Watchers(self._settings, project, on_change=on_change)
         self._watchers.start()
 
-    def nudge(self) -> None:
+    def ensure_running(self) -> None:
         """Do nothing: the watchers keep themselves running."""
 
     def stop(self) -> None:
@@ -142,7 +142,7 @@ class WatchCompanion:
         return {"running": False} if self._watchers is None else self._watchers.status()
 
 
-class HookCompanion:
+class HookService:
     """Sees to the events of hooks, and stores what they left: their spool, and turns that no hook told of."""
 
     name = "hooks"
@@ -150,7 +150,7 @@ class HookCompanion:
     def __init__(self, settings: Settings, project_path: Path) -> None:
         self._settings = settings
         self._project_path = project_path
-        self._desk: HookDesk | None = None
+        self._desk: HookServer | None = None
         self._stored = 0
         self._deaf: str | None = None
         self._fault: str | None = None
@@ -159,9 +159,9 @@ class HookCompanion:
 
     def start(self) -> None:
         """Listen to hooks, and begin to store what waits."""
-        from hyperloci_hooks.desk import HookDesk
+        from hyperloci_hooks.desk import HookServer
 
-        desk = self._desk = HookDesk(self._settings, self.nudge)
+        desk = self._desk = HookServer(self._settings, self.ensure_running)
         try:
             desk.open()
         except (HyperlociError, OSError) as error:
@@ -169,25 +169,25 @@ class HookCompanion:
             self._deaf = str(error)
         self._thread.start()
 
-    def nudge(self) -> None:
+    def ensure_running(self) -> None:
         """Store what hooks have left since, soon."""
         self._due.set()
 
     def _store_leftovers(self) -> None:
         from hyperloci.memory import Memory
 
-        with self._noted():
-            self._drain()
+        with self._record_fault():
+            self._drain_spool()
             with Memory.open(self._settings, self._project_path) as memory:
                 self._stored += memory.catch_up()
         while not self._thread.stopping.is_set():
             self._due.wait()
             self._due.clear()
-            with self._noted():
-                self._drain()
+            with self._record_fault():
+                self._drain_spool()
             self._thread.stopping.wait(LEFTOVERS_SECONDS)
 
-    def _drain(self) -> None:
+    def _drain_spool(self) -> None:
         from hyperloci_hooks.drain import drain_apart
         from hyperloci_hooks.spool import has_work
 
@@ -198,7 +198,7 @@ class HookCompanion:
                 raise StoreError(fault)
 
     @contextlib.contextmanager
-    def _noted(self) -> Iterator[None]:
+    def _record_fault(self) -> Iterator[None]:
         try:
             yield
             self._fault = None
@@ -220,7 +220,7 @@ class HookCompanion:
 
         desk = self._desk
         return {
-            "listening": desk is not None and desk.listening,
+            "listening": desk is not None and desk.is_listening,
             "served": 0 if desk is None else desk.served,
             "stored": self._stored,
             "error": self._deaf or self._fault,
@@ -264,16 +264,16 @@ def _without_report(changed: Callable[[], None]) -> Callable[[object], None]:
     return lambda _: changed()
 
 
-def make_companions(settings: Settings, project_path: Path) -> list[Companion]:
+def make_companions(settings: Settings, project_path: Path) -> list[BackgroundService]:
     """Return what runs beside the tools under these settings."""
-    companions: list[Companion] = [HookCompanion(settings, project_path)]
+    companions: list[BackgroundService] = [HookService(settings, project_path)]
     changed = None
     if settings.embedder:
-        embedder = EmbedderCompanion(settings)
+        embedder = EmbedderService(settings)
         companions.append(embedder)
-        changed = embedder.kick
+        changed = embedder.notify
     if settings.watch:
-        companions.append(WatchCompanion(settings, project_path, changed))
+        companions.append(WatchService(settings, project_path, changed))
     if settings.upkeep:
         companions.append(MaintenanceService(settings))
     return companions

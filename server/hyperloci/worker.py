@@ -102,7 +102,7 @@ class MemoryWorker(aiosqlite.Connection):
         return await self._on_thread(secured)
 
 
-class Desk:
+class WorkerHandle:
     """A worker that is opened when first needed, and again after it could not be opened or its file was replaced."""
 
     def __init__(self, open_memory: OpenMemory, told: set[int] | None = None) -> None:
@@ -120,12 +120,12 @@ class Desk:
             StoreError: the database can't be opened; the next call tries again.
             StoreMovedError: its files were moved, replaced or cut; the next call opens what is there then.
         """
-        worker = await self._ready()
+        worker = await self._open_worker()
         return await worker.call(use_case, *args, **kwargs)
 
     async def open(self) -> None:
         """Open the worker now, so that the first call finds it open."""
-        await self._ready()
+        await self._open_worker()
 
     async def close(self) -> None:
         """Finish what is queued, then close the connection and end the thread."""
@@ -135,16 +135,16 @@ class Desk:
             if worker is not None:
                 await worker.close()
 
-    async def _ready(self) -> MemoryWorker:
+    async def _open_worker(self) -> MemoryWorker:
         # Shielded: a connection that opens after its caller was cancelled would be nobody's to close.
         with anyio.CancelScope(shield=True):
             async with self._opening:
-                await self._renew()
+                await self._replace_stale_worker()
         if self._worker is None:
             raise NotReadyError(CLOSING)
         return self._worker
 
-    async def _renew(self) -> None:
+    async def _replace_stale_worker(self) -> None:
         if self._worker is not None and self._worker.is_stale():
             stale, self._worker = self._worker, None
             moved = await stale.secure()
@@ -163,10 +163,10 @@ class Workers:
 
     def __init__(self, open_memory: OpenMemory) -> None:
         told: set[int] = set()
-        self.reader = Desk(open_memory, told)
-        self.writer = Desk(open_memory, told)
-        self.indexer = Desk(open_memory, told)
-        self.repl = Desk(open_memory, told)
+        self.reader = WorkerHandle(open_memory, told)
+        self.writer = WorkerHandle(open_memory, told)
+        self.indexer = WorkerHandle(open_memory, told)
+        self.repl = WorkerHandle(open_memory, told)
 
     async def close(self) -> None:
         """Close every worker."""
