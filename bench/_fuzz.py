@@ -26,7 +26,7 @@ from hyperloci.errors import HyperlociError
 from hyperloci.graph.claims import statements
 from hyperloci.graph.naming import extract_entities
 from hyperloci.graph.rules import judge
-from hyperloci.ingest.boundary import prepare
+from hyperloci.ingest.boundary import sanitize
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.languages import LANGUAGES
 from hyperloci.ingest.peer_graph import read_graph
@@ -465,8 +465,8 @@ def _chunk_markdown(source: str) -> None:
 
 
 def _prepare(source: str) -> None:
-    once = prepare(source).text
-    assert prepare(once).text == once
+    once = sanitize(source).text
+    assert sanitize(once).text == once
 
 
 def _decode(source: str) -> None:

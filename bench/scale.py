@@ -356,7 +356,7 @@ def main() -> None:
     parser.add_argument("--index", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     # As the product does before it opens a database: connections opened earlier would be without sqlite-vec.
-    vec.prepare()
+    vec.prepare_vec()
     if arguments.index is not None:
         index_for_ever(arguments.index)
     with tempfile.TemporaryDirectory(prefix="hl-") as name:

@@ -17,7 +17,7 @@ from bench._pump import READER, Attack, generic, growing_attack
 from hyperloci.errors import HyperlociError
 from hyperloci.graph import anchors, naming, values, words
 from hyperloci.ingest import facets, spoken_times
-from hyperloci.ingest.boundary import prepare
+from hyperloci.ingest.boundary import sanitize
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.code_facts import clean_name
 from hyperloci.ingest.peer_notes import read_notes
@@ -41,7 +41,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "a Python file": lambda text: chunk_file("a.py", text),
     "a C file": lambda text: chunk_file("a.c", text),
     "notes of another program": lambda text: read_notes("a.md", text),
-    "the write boundary": prepare,
+    "the write boundary": sanitize,
     "facets": lambda text: facets.facets_of(text, Origin.MARKDOWN),
     "spoken times": lambda text: spoken_times.spoken_times(text, NOW),
     "entities": naming.extract_entities,

@@ -310,7 +310,7 @@ class Memories:
         from hyperloci.store import vec
 
         # Before the first connection: sqlite-vec can be registered only for those that are still to come.
-        vec.prepare()
+        vec.prepare_vec()
         memory = Memory.open(settings, place)
         self._open[key] = memory, _identity(memory.store.path)
         if len(self._open) > OPEN_MEMORIES:

@@ -75,7 +75,7 @@ def examine(project: Path, *, repair: bool = False) -> list[Finding]:
 
 
 def _sqlite(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
-    road = vec.prepare()
+    road = vec.prepare_vec()
     yield Finding(Level.OK, "sqlite", f"{sqlite3.sqlite_version}; sqlite-vec by {road}")
     if road == vec.ABSENT:
         yield Finding(Level.NOTE, "sqlite-vec", "cannot be loaded by this Python; numpy ranks instead, same results")

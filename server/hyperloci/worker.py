@@ -182,7 +182,7 @@ def memory_opener(settings: Settings, project_path: Path) -> OpenMemory:
         from hyperloci.store import vec
 
         # Before the first connection: sqlite-vec can be registered only for those that are still to come.
-        vec.prepare()
+        vec.prepare_vec()
         return Memory.open(settings, project_path)
 
     return open_memory

@@ -16,7 +16,7 @@ from hyperloci.config import Settings
 from hyperloci.facts import writer as writer_module
 from hyperloci.facts.writer import annotate
 from hyperloci.ingest import commits as commits_module
-from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.commit_reading import PATIENCE
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import Details, Git, GitError
@@ -467,10 +467,10 @@ def test_a_git_that_fails_altogether_gives_no_commit_up(past: Past) -> None:
 def test_a_message_that_cannot_be_prepared_costs_itself_alone(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
     fast_import(past.tree.root, 20)
 
-    def prepare_unless_seventh(text: str) -> Prepared:
+    def prepare_unless_seventh(text: str) -> SanitizedText:
         if text.startswith("Commit number 7\n"):
             raise ValueError("unforeseen")
-        return prepare(text)
+        return sanitize(text)
 
     monkeypatch.setattr(commits_module, "prepare", prepare_unless_seventh)
     past.run_all()

@@ -320,7 +320,7 @@ def test_what_fails_again_and_again_is_given_up(store: Store) -> None:
 # The two roads to the same ranking.
 
 
-@pytest.mark.skipif(vec.prepare() == vec.ABSENT, reason="sqlite-vec can't be loaded here")
+@pytest.mark.skipif(vec.prepare_vec() == vec.ABSENT, reason="sqlite-vec can't be loaded here")
 @hypothesis_settings(max_examples=examples(60))
 @given(
     rows=st.lists(st.lists(st.floats(-1, 1, width=16), min_size=4, max_size=4), min_size=1, max_size=12),
@@ -372,7 +372,7 @@ def test_a_store_ranks_alike_by_either_road(store: Store, space: str, off: float
 
 
 def _connection_with_vec(path: Path) -> sqlite3.Connection:
-    if vec.prepare() == vec.ABSENT:
+    if vec.prepare_vec() == vec.ABSENT:
         pytest.skip("sqlite-vec can't be loaded here")
     connection = sqlite3.connect(path, isolation_level=None)
     connection.row_factory = sqlite3.Row
@@ -383,9 +383,9 @@ def _connection_with_vec(path: Path) -> sqlite3.Connection:
 @pytest.fixture
 def fresh_road() -> Iterator[None]:
     """Let a test look for the road anew."""
-    vec.prepare.cache_clear()
+    vec.prepare_vec.cache_clear()
     yield
-    vec.prepare.cache_clear()
+    vec.prepare_vec.cache_clear()
 
 
 class Loading:
@@ -418,7 +418,7 @@ def test_where_extensions_load_that_is_the_road_and_the_door_is_shut_again(
 ) -> None:
     monkeypatch.setattr(sqlite3, "Connection", Loading)
     connection = Loading(fails=fails)
-    assert vec.prepare() == vec.EXTENSION
+    assert vec.prepare_vec() == vec.EXTENSION
     assert vec.attach(connection) is not fails  # type: ignore[arg-type]
     assert connection.loaded == ([] if fails else [sqlite_vec.loadable_path()])
     assert not connection.enabled
@@ -434,7 +434,7 @@ def test_where_there_is_no_road_numpy_ranks(monkeypatch: pytest.MonkeyPatch, cau
         monkeypatch.setattr(sqlite_vec, "loadable_path", lambda: "/nowhere/vec0")
     else:
         monkeypatch.setattr(vec, "_linked_library", lambda: SimpleNamespace(sqlite3_auto_extension=lambda entry: 7))
-    assert vec.prepare() == vec.ABSENT
+    assert vec.prepare_vec() == vec.ABSENT
     with closing(sqlite3.connect(":memory:")) as connection:
         monkeypatch.setattr(vec, "is_attached", lambda connection: False)
         assert vec.attach(connection) is False

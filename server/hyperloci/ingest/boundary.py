@@ -14,7 +14,7 @@ MIN_SECRET_NAME: Final = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class SanitizedText:
     """A text that may be stored.
 
     Attributes:
@@ -30,7 +30,7 @@ class Prepared:
     private_blocks: int = 0
 
 
-def prepare(text: str) -> Prepared:
+def sanitize(text: str) -> SanitizedText:
     """Make `text` safe to store (SPEC-02.34); preparing what was prepared changes nothing.
 
     The order matters. Cleaning comes first, so that no invisible character splits a `<private>` tag, a token or a
@@ -40,7 +40,7 @@ def prepare(text: str) -> Prepared:
     cleaned = strip_injected(clean(text))
     public, private_blocks = strip_private(cleaned)
     redacted = redact(public)
-    return Prepared(
+    return SanitizedText(
         text=redacted.text,
         redactions=redacted.findings,
         flags=suspicions(text, redacted.text),
@@ -48,7 +48,7 @@ def prepare(text: str) -> Prepared:
     )
 
 
-def safe_name(name: str) -> str:
+def sanitize_name(name: str) -> str:
     """Return the name of a file, a branch, a project or a path as it may be stored and shown: without secrets.
 
     Names without a digit, and short ones, are no secrets and cost nothing: a tree has tens of thousands.

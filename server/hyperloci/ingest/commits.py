@@ -23,7 +23,7 @@ from typing import Final
 
 from hyperloci.clock import Clock, system_clock
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.ingest.boundary import Prepared, prepare, safe_name
+from hyperloci.ingest.boundary import SanitizedText, sanitize, sanitize_name
 from hyperloci.ingest.commit_effects import Effects, Touched
 from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text, shallow_commits
 from hyperloci.ingest.git import Git, GitError, never
@@ -60,7 +60,7 @@ SHORT_SHA: Final = 12
 NAME_CONFIDENCE: Final = 0.8
 """Of an edge that rests on names in hunk headings: Git sees one function a hunk, and not always the right one."""
 
-NOTHING: Final = Prepared(text="")
+NOTHING: Final = SanitizedText(text="")
 UNTOUCHED: Final = Touched()
 
 _log = logging.getLogger(__name__)
@@ -330,8 +330,8 @@ class CommitIndexer:
         try:
             return _Ready(
                 sha=sha,
-                text=prepare(commit_text(commit)),
-                author=prepare(commit.author).text,
+                text=sanitize(commit_text(commit)),
+                author=sanitize(commit.author).text,
                 date_ms=commit.date_ms,
                 touched=touched[sha],
             )
@@ -370,7 +370,7 @@ class CommitIndexer:
         metadata = {
             "sha": one.sha,
             "author": one.author,
-            "branch": safe_name(branch) if branch else None,
+            "branch": sanitize_name(branch) if branch else None,
             "flags": one.text.flags,
         }
         node = self._writer.write_event(
@@ -430,7 +430,7 @@ class _Ready:
     """A commit as it is to be written; `problem` says why it can't be."""
 
     sha: str
-    text: Prepared = NOTHING
+    text: SanitizedText = NOTHING
     author: str = ""
     date_ms: int = 0
     touched: Touched = UNTOUCHED

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.ingest.boundary import safe_name
+from hyperloci.ingest.boundary import sanitize_name
 from hyperloci.ingest.matching import match_file, match_moves
 from hyperloci.ingest.parser import CancelledError, Parser
 from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, read_raw, uncut
@@ -213,7 +213,7 @@ class IndexRun:
         except FileNotFoundError:
             return None  # Gone since it was seen: an event or the next run will tell.
         except OSError as error:
-            self.skipped.append(Skipped(path=safe_name(path), reason=f"cannot be read: {error.strerror or error}"))
+            self.skipped.append(Skipped(path=sanitize_name(path), reason=f"cannot be read: {error.strerror or error}"))
             return None
 
     # -- reading ahead -----------------------------------------------------------------------------------------------

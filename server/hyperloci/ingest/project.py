@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.boundary import safe_name
+from hyperloci.ingest.boundary import sanitize_name
 from hyperloci.ingest.project_git import (
     BrokenRepositoryError,
     Head,
@@ -172,7 +172,7 @@ def identify(
     id = project_id(basis, key)
     return Project(
         id=id,
-        name=safe_name(name or claimed_name or (remote or "").rpartition("/")[2] or _shown(root.name or str(root))),
+        name=sanitize_name(name or claimed_name or (remote or "").rpartition("/")[2] or _shown(root.name or str(root))),
         root=root,
         basis=basis,
         place_id="" if basis is Basis.NAME else id,
@@ -182,7 +182,7 @@ def identify(
         remote=remote,
         root_commit=first,
         claimed_name=claimed_name or None,
-        branch=safe_name(head.branch) if head.branch else None,
+        branch=sanitize_name(head.branch) if head.branch else None,
         head=head.commit,
         former_ids=_former_ids(claimed_name, remote, first, _outermost(root, repository)),
         broad=root in wide,

@@ -15,7 +15,7 @@ from hyperloci.clock import Clock
 from hyperloci.graph.entities import names_of
 from hyperloci.graph.naming import Named
 from hyperloci.ingest.abbreviations import spelled_out
-from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode
 from hyperloci.ingest.facets import facets_of_chunk
@@ -147,7 +147,7 @@ def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     text = decode(data)
     if text is None:
         raise UnicodeError(path)
-    prepared = prepare(text)
+    prepared = sanitize(text)
     chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
     if prepared.text != text:
         place = _placement(text, prepared.text)
@@ -156,12 +156,12 @@ def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     return tuple(_fresh_chunk(chunk, prepared, of_name) for chunk in chunks)
 
 
-def _fresh_chunk(chunk: Chunk, prepared: Prepared, of_name: tuple[str, ...]) -> FreshChunk:
+def _fresh_chunk(chunk: Chunk, prepared: SanitizedText, of_name: tuple[str, ...]) -> FreshChunk:
     return FreshChunk(
         chunk=chunk,
         content_hash=content_hash(chunk.text),
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
-        flags=tuple(dict.fromkeys((*of_name, *(prepare(chunk.text).flags if prepared.flags else ())))),
+        flags=tuple(dict.fromkeys((*of_name, *(sanitize(chunk.text).flags if prepared.flags else ())))),
         names=names_of(chunk.text, chunk.code, chunk.position),
         facets=facets_of_chunk(chunk),
         hints=spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else "",

@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.clean import PRIVATE_MARK
 from hyperloci.ingest.tool_use import clip
 from hyperloci.model.turn import TurnKind
@@ -33,12 +33,12 @@ def is_users_own(text: str) -> bool:
     return bool(text.strip()) and not _NOT_SAID.match(text)
 
 
-def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> Prepared | None:
+def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedText | None:
     """Return a text as it may be stored, without what we injected; None where nothing is left of it.
 
     What is storable is returned as it is: a hook's record and the transcript must come to the same text.
     """
-    prepared = prepare(text[: MAX_EPISODE_CHARS + OVERLAP_CHARS])
+    prepared = sanitize(text[: MAX_EPISODE_CHARS + OVERLAP_CHARS])
     if not prepared.text.replace(PRIVATE_MARK, "").strip():
         return None
     if kind is TurnKind.ACTION:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from hyperloci.ingest.boundary import safe_name
+from hyperloci.ingest.boundary import sanitize_name
 from hyperloci.ingest.decode import HEAD_BYTES, decode_head
 from hyperloci.ingest.file_kinds import FileKind, kind_of
 from hyperloci.ingest.ignore import Chain, compile_rules, folder_rules, ignored_by, pattern_lines, read_rules
@@ -182,7 +182,7 @@ class _Tree:
         path = folder.prefix + name
         if _shown(path) != path:
             return _skip(_shown(path), "its name is not valid text")
-        if safe_name(name) != name:
+        if sanitize_name(name) != name:
             return _skip(path, SECRET_NAME)
         try:
             status = os.lstat(self.root / path)
@@ -296,7 +296,7 @@ class _Tree:
 
 
 def _skip(path: str, reason: str) -> Skipped:
-    return Skipped(path=safe_name(path), reason=reason)
+    return Skipped(path=sanitize_name(path), reason=reason)
 
 
 def _shown(path: str) -> str:

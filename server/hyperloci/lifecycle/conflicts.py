@@ -8,7 +8,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
-from hyperloci.ingest.boundary import prepare
+from hyperloci.ingest.boundary import sanitize
 from hyperloci.lifecycle.payload import Conflict, Rejected
 from hyperloci.lifecycle.sameness import numbers, words
 from hyperloci.model.answers import Contradiction, ContradictionKind, Nature
@@ -109,12 +109,12 @@ class Conflicts:
             elif old.key == new.key or old.valid_until is not None:
                 rejected.append(Rejected(place, "old is replaced already"))
             elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _trust(old) > _trust(new):
-                reason = prepare(conflict.reason).text or "declared so"
+                reason = sanitize(conflict.reason).text or "declared so"
                 self._contradict(old, new, min(old.confidence, new.confidence), reason)
                 why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
                 rejected.append(Rejected(place, why))
             else:
-                self.supersede(old, new, prepare(conflict.reason).text or "replaced by what a later session said")
+                self.supersede(old, new, sanitize(conflict.reason).text or "replaced by what a later session said")
                 superseded.append(old.id)
         return superseded, rejected
 

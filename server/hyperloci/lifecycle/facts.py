@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
@@ -61,7 +61,7 @@ class Facts:
 
     def remember(
         self,
-        fact: Prepared,
+        fact: SanitizedText,
         *,
         category: str,
         confidence: float,
@@ -93,7 +93,7 @@ class Facts:
         return replace(stored, contradictions=others)
 
     def mark_dead_end(
-        self, approach: Prepared, reason: Prepared, *, scope: str, session_id: str | None = None
+        self, approach: SanitizedText, reason: SanitizedText, *, scope: str, session_id: str | None = None
     ) -> Remembered:
         """Store that an approach was tried and failed, and why."""
         return self._experience(
@@ -107,7 +107,7 @@ class Facts:
         )
 
     def add_experience(
-        self, content: Prepared, outcome: Prepared, *, success: bool, scope: str, session_id: str | None = None
+        self, content: SanitizedText, outcome: SanitizedText, *, success: bool, scope: str, session_id: str | None = None
     ) -> Remembered:
         """Store what was done and what came of it (SPEC-02.29)."""
         return self._experience(
@@ -124,7 +124,7 @@ class Facts:
         self,
         subtype: str,
         content: str,
-        parts: Sequence[Prepared],
+        parts: Sequence[SanitizedText],
         told: Mapping[str, Any],
         *,
         provenance: str,
@@ -148,7 +148,7 @@ class Facts:
     def _remember(
         self,
         new: NewNode,
-        parts: Sequence[Prepared],
+        parts: Sequence[SanitizedText],
         session_id: str | None,
         entities: Sequence[str] = (),
         *,
@@ -164,7 +164,7 @@ class Facts:
         superseded = None if replaced is None else replaced.id
         return Remembered(id=node.id, redactions=redactions, supersedes=superseded, flags=_flags(*parts))
 
-    def correct(self, node_id: str, fact: Prepared, *, reason: str | None, session_id: str | None) -> Remembered:
+    def correct(self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None) -> Remembered:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
         reason = checked_reason(reason)
         with self._store.transaction():
@@ -293,7 +293,7 @@ def category_of(category: str) -> tuple[NodeType, str]:
     return CATEGORIES[category]
 
 
-def checked_text(argument: str, text: str) -> Prepared:
+def checked_text(argument: str, text: str) -> SanitizedText:
     """Return a caller's text as it may be stored: private parts out, cleaned, secrets redacted.
 
     Raises:
@@ -304,7 +304,7 @@ def checked_text(argument: str, text: str) -> Prepared:
             f"{argument} has {len(text)} characters; at most {MAX_CONTENT_CHARS} are kept. "
             "Split it, or put it in a file and index that."
         )
-    prepared = prepare(text)
+    prepared = sanitize(text)
     if not prepared.text.strip() or prepared.text.strip() == "[private]":
         raise BadRequestError(f"{argument} is empty (or all of it is private): give a text.")
     return prepared
@@ -323,7 +323,7 @@ def checked_reason(reason: str | None) -> str | None:
             f"reason has {len(reason)} characters; at most {MAX_REASON_CHARS} are kept. "
             "Say why in a sentence or two, and remember the rest as a fact."
         )
-    return prepare(reason).text.strip() or None
+    return sanitize(reason).text.strip() or None
 
 
 def checked_names(names: Sequence[str]) -> tuple[str, ...]:
@@ -341,18 +341,18 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
                 f"entities has a name of {len(name)} characters ({name[:40]!r}...); "
                 f"at most {MAX_NAME_CHARS} are kept. Give the name, and say the rest in the fact."
             )
-        label = prepare(name).text.strip()
+        label = sanitize(name).text.strip()
         if not label:
             raise BadRequestError(f"entities has {name!r}: give names that are not empty.")
         labels[label] = None
     return tuple(labels)
 
 
-def _flags(*texts: Prepared) -> tuple[str, ...]:
+def _flags(*texts: SanitizedText) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flag for text in texts for flag in text.flags))
 
 
-def safety_metadata(*texts: Prepared) -> dict[str, Any]:
+def safety_metadata(*texts: SanitizedText) -> dict[str, Any]:
     """Return what is noted of a memory made of some texts: what is suspicious, how many secrets were redacted."""
     redactions = sum(len(text.redactions) for text in texts)
     found = {"flags": list(_flags(*texts)), "redactions": redactions}

@@ -18,7 +18,7 @@ from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest import peer_graph, peer_notes
-from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.lifecycle.facts import checked_text, safety_metadata
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
@@ -201,7 +201,7 @@ class _Import:
         if self.store.nodes.find_duplicate(text.text, self.scope) is not None:
             self.known += 1
             return
-        about = (self._find(prepare(name).text.strip()) for name in fact.about)
+        about = (self._find(sanitize(name).text.strip()) for name in fact.about)
         self.writer.write_statement(
             _new_fact(path, format, fact, text, self.scope),
             self.scope,
@@ -211,7 +211,7 @@ class _Import:
         self.added["facts"] += 1
 
     def _thing(self, path: str, thing: PeerThing) -> None:
-        name = prepare(thing.name).text.strip()
+        name = sanitize(thing.name).text.strip()
         if not name or len(name) > MAX_NAME_CHARS:
             self.skipped.append(
                 f"{path}:{thing.line}: a name of {len(name)} characters; 1 to {MAX_NAME_CHARS} are kept."
@@ -230,15 +230,15 @@ class _Import:
                 provenance=f"import: {path}:{thing.line}",
                 scope=self.scope,
                 tier=Tier.LONGTERM,
-                metadata={"kind": prepare(thing.kind).text[:MAX_NAME_CHARS]} if thing.kind else {},
+                metadata={"kind": sanitize(thing.kind).text[:MAX_NAME_CHARS]} if thing.kind else {},
             ),
             now=self.clock(),
         )
         self.added["entities"] += 1
 
     def _relation(self, path: str, relation: PeerRelation) -> None:
-        ends = [self._find(prepare(name).text.strip()) for name in (relation.source, relation.target)]
-        label = "_".join(prepare(relation.label).text.lower().split())
+        ends = [self._find(sanitize(name).text.strip()) for name in (relation.source, relation.target)]
+        label = "_".join(sanitize(relation.label).text.lower().split())
         if None in ends or ends[0] == ends[1] or not 0 < len(label) <= MAX_LABEL_CHARS:
             self.skipped.append(f"{path}:{relation.line}: {_why_not(relation, ends, label)}")
             return
@@ -272,12 +272,12 @@ def _without_names(fact: PeerFact) -> str:
     return text
 
 
-def _new_fact(path: str, format: str, fact: PeerFact, text: Prepared, scope: str) -> NewNode:
+def _new_fact(path: str, format: str, fact: PeerFact, text: SanitizedText, scope: str) -> NewNode:
     return NewNode(
         type=NodeType.FACT,
         subtype=fact.subtype,
         content=text.text,
-        title=prepare(fact.title).text.strip(),
+        title=sanitize(fact.title).text.strip(),
         confidence=TRUST[Origin.IMPORT],
         origin=Origin.IMPORT,
         provenance=f"import: {path}:{fact.line} ({format})",
@@ -288,7 +288,7 @@ def _new_fact(path: str, format: str, fact: PeerFact, text: Prepared, scope: str
             path=path,
             line_start=fact.line,
             line_end=fact.line + fact.text.count("\n"),
-            section_path=tuple(prepare(part).text for part in fact.section_path),
+            section_path=tuple(sanitize(part).text for part in fact.section_path),
         ),
     )
 

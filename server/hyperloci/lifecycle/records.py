@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperloci.ingest.boundary import Prepared, safe_name
+from hyperloci.ingest.boundary import SanitizedText, sanitize_name
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.spoken import is_users_own, storable
 from hyperloci.ingest.tool_use import describe
@@ -36,7 +36,7 @@ class Records:
 
     def started(self, source: str, transcript: Path | None = None) -> Record:
         """Record that the session starts, or goes on; `source` is Claude Code's word for how."""
-        return self._record(RecordKind.STARTED, Prepared(text=source), path=transcript)
+        return self._record(RecordKind.STARTED, SanitizedText(text=source), path=transcript)
 
     def prompt(self, text: str, *, event_id: str | None = None) -> Record | None:
         """Record what the user wrote; None where it is a notice of Claude Code's, or nothing of it may be stored.
@@ -71,16 +71,16 @@ class Records:
     ) -> Record:
         """Record that the transcript has grown, and the last message, which it may not have yet."""
         prepared = storable(last_assistant_message) if last_assistant_message else None
-        return self._record(RecordKind.TURNS, prepared or Prepared(text=""), path=transcript, told=event_id)
+        return self._record(RecordKind.TURNS, prepared or SanitizedText(text=""), path=transcript, told=event_id)
 
     def ended(self, reason: str) -> Record:
         """Record that the session ended; `reason` is Claude Code's word for why."""
-        return self._record(RecordKind.ENDED, Prepared(text=reason))
+        return self._record(RecordKind.ENDED, SanitizedText(text=reason))
 
     def _record(
         self,
         kind: RecordKind,
-        prepared: Prepared,
+        prepared: SanitizedText,
         *,
         path: Path | str | None = None,
         id: str | None = None,
@@ -96,7 +96,7 @@ class Records:
             at=self._now,
             text=prepared.text,
             flags=prepared.flags,
-            path=None if path is None else safe_name(str(path)),
+            path=None if path is None else sanitize_name(str(path)),
         )
 
     def _id(self, kind: RecordKind, text: str, told: str | None) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.ingest.boundary import Prepared
+from hyperloci.ingest.boundary import SanitizedText
 from hyperloci.ingest.spoken import storable
 from hyperloci.ingest.spoken_times import spoken_times
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
@@ -147,7 +147,7 @@ def _known(episodes: Episodes, session: Session, saying: Saying, twins: list[Twi
 
 
 def _new_node(
-    session: Session, scope: str, saying: Saying, prepared: Prepared, seq: int, previous: Node | None
+    session: Session, scope: str, saying: Saying, prepared: SanitizedText, seq: int, previous: Node | None
 ) -> NewNode:
     action = saying.kind is TurnKind.ACTION
     origin = Origin.HOOK if action else _ORIGIN[saying.role]

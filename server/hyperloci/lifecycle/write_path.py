@@ -15,7 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.graph.naming import Named
-from hyperloci.ingest.boundary import Prepared, prepare
+from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.suspicion import REASONS
 from hyperloci.lifecycle.conflicts import Conflicts
 from hyperloci.lifecycle.payload import Cause, Finding, Kind, NamedThing, Payload, Rejected
@@ -61,7 +61,7 @@ class Plan:
     """A finding that will be stored, with all that reading could tell beforehand."""
 
     finding: Finding
-    text: Prepared
+    text: SanitizedText
     scope: str
     confidence: float
     flags: tuple[str, ...]
@@ -95,7 +95,7 @@ class WritePath:
         rejected = list(payload.rejected)
         plans: list[Plan] = []
         for finding in payload.findings:
-            text = prepare(finding.content)
+            text = sanitize(finding.content)
             sources = tuple(turns[seq] for seq in finding.sources)
             reason = _refusal(text, sources)
             if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
@@ -106,7 +106,7 @@ class WritePath:
             plans.append(self._planned(progress, finding, text, sources))
         return plans, rejected
 
-    def _planned(self, progress: Progress, finding: Finding, text: Prepared, sources: tuple[Node, ...]) -> Plan:
+    def _planned(self, progress: Progress, finding: Finding, text: SanitizedText, sources: tuple[Node, ...]) -> Plan:
         scope = _scope_of(progress.scope, finding, sources)
         near = self.conflicts.near(text.text, progress.scope)
         known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
@@ -253,7 +253,7 @@ class WritePath:
         """
         linker, now, joined = EntityLinker(self._store), self._clock(), 0
         for thing in things:
-            names = [name for given in (thing.name, *thing.aliases) if (name := prepare(given).text.strip())]
+            names = [name for given in (thing.name, *thing.aliases) if (name := sanitize(given).text.strip())]
             speaking = [node for node in nodes if any(name.casefold() in node.content.casefold() for name in names)]
             keys: list[NodeKey] = []
             for node in speaking:
@@ -277,13 +277,13 @@ class WritePath:
                 now=self._clock(),
                 confidence=min(CAUSAL_CONFIDENCE, cause.confidence, effect.confidence),
                 automatic=True,
-                evidence=prepare(item.evidence).text or strategy,
+                evidence=sanitize(item.evidence).text or strategy,
             )
             added += 1
         return added
 
 
-def _refusal(text: Prepared, sources: Sequence[Node]) -> str | None:
+def _refusal(text: SanitizedText, sources: Sequence[Node]) -> str | None:
     if not text.text.strip() or text.text.strip() == "[private]":
         return "content is empty, or all of it is private"
     if text.flags:

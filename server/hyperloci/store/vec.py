@@ -24,7 +24,7 @@ ABSENT: Final = "absent"
 
 
 @functools.cache
-def prepare() -> str:
+def prepare_vec() -> str:
     """Find the road to sqlite-vec for connections opened from now on: `extension`, `auto_extension` or `absent`."""
     if hasattr(sqlite3.Connection, "enable_load_extension"):
         return EXTENSION
@@ -42,7 +42,7 @@ def prepare() -> str:
 
 def attach(connection: sqlite3.Connection) -> bool:
     """Make sqlite-vec's functions usable on a connection opened after `prepare()`; False where there is no road."""
-    if prepare() == EXTENSION:
+    if prepare_vec() == EXTENSION:
         try:
             connection.enable_load_extension(True)
             sqlite_vec.load(connection)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from hyperloci.errors import BadRequestError
-from hyperloci.ingest.boundary import prepare
+from hyperloci.ingest.boundary import sanitize
 from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
 from hyperloci.lifecycle.sameness import NUMBER
 from hyperloci.lifecycle.telling import DATA
@@ -100,7 +100,7 @@ def _list(value: Any) -> list[Any]:
 def _text(value: Any, name: str, told: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadRequestError(f"the model's {name} must be texts that are not empty")
-    text = prepare(value).text.strip()
+    text = sanitize(value).text.strip()
     unheard = set(NUMBER.findall(text)) - set(NUMBER.findall(told))
     if unheard or not text:
         raise BadRequestError(f"the model's {name} name numbers that no turn names: {', '.join(sorted(unheard))}")
