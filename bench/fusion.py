@@ -31,7 +31,7 @@ from hyperloci.model.node import Candidate
 from hyperloci.retrieval import scoring
 from hyperloci.retrieval.fusion import fuse_spaces, reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import combine
-from hyperloci.retrieval.spacewise import Ranked, Spacewise
+from hyperloci.retrieval.spacewise import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import wanted
 from hyperloci.retrieval.strategies import every_space
 from hyperloci.retrieval.where import build_conditions
@@ -127,10 +127,10 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
     conditions = build_conditions(project=memory.project.id, now=now, content_type=corpus.content_type)
     with memory.store.snapshot():
         allowed = memory.store.filters.allowed(conditions.where)
-        look = Spacewise(memory.store, question.text, seen, allowed, now=now)
+        look = SpaceScorer(memory.store, question.text, seen, allowed, now=now)
         spaces = every_space(look)
         nodes = memory.store.nodes.candidates({key for found in spaces.values() for key in found})
-        spaces |= look.scores(look.speaks(), nodes)
+        spaces |= look.score_spaces(look.applicable_spaces(), nodes)
     whole = memory.store.nodes.by_keys(nodes)
     hits = memory.lookup([node.id for node in whole.values()])
     documents = {key: named(hit) for key, hit in zip(whole, hits, strict=True)}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hyperloci.retrieval.spacewise import Spacewise
+from hyperloci.retrieval.spacewise import SpaceScorer
 from hyperloci.store import Store
 from tests.support import NOW
 
 
 def speaks_of_the_present(store: Store, query: str) -> bool:
-    return "e2" in Spacewise(store, query, None, np.ones(1, np.bool_), now=NOW).speaks()
+    return "e2" in SpaceScorer(store, query, None, np.ones(1, np.bool_), now=NOW).applicable_spaces()
 
 
 @pytest.mark.req("E.01")

@@ -30,7 +30,7 @@ from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.reach import by_meaning
 from hyperloci.retrieval.routing import route
 from hyperloci.retrieval.scoring import Scores
-from hyperloci.retrieval.spacewise import Spacewise
+from hyperloci.retrieval.spacewise import SpaceScorer
 from hyperloci.retrieval.strategies import FIRST_SPACES, Strategy, rank
 from hyperloci.retrieval.where import Around, Conditions
 from hyperloci.spaces.query import QueryFingerprint
@@ -140,7 +140,7 @@ class Searcher:
         with self._store.snapshot():
             intent = classify(query) if quick else self._intent(query, seen)
             allowed = self._allowed(conditions)
-            look = Spacewise(self._store, query, seen, allowed, now=self._clock(), without=self._without)
+            look = SpaceScorer(self._store, query, seen, allowed, now=self._clock(), without=self._without)
             strategy = _strategy(conditions, look)
             nodes, scores = rank(
                 look,
@@ -238,7 +238,7 @@ class Searcher:
         return bitmap
 
 
-def _strategy(conditions: Conditions, look: Spacewise) -> Strategy:
+def _strategy(conditions: Conditions, look: SpaceScorer) -> Strategy:
     """Return how to go about it: what was asked for, or what can be done without vectors."""
     chosen = conditions.strategy or (Strategy.EMBEDDER_FIRST if conditions.first_space else Strategy.MULTI_SPACE)
     if not look.has_vectors and conditions.first_space != "e6":
@@ -247,14 +247,14 @@ def _strategy(conditions: Conditions, look: Spacewise) -> Strategy:
 
 
 def _explained(
-    look: Spacewise, nodes: Mapping[NodeKey, Candidate], scores: Mapping[NodeKey, Scores]
+    look: SpaceScorer, nodes: Mapping[NodeKey, Candidate], scores: Mapping[NodeKey, Scores]
 ) -> dict[NodeKey, Scores]:
     """Return the scores with those of the spaces that had no say in the order."""
     keys = list(nodes)
     known = {space for found in scores.values() for space in found.spaces}
-    seen = look.scores([space for space in SPACES if space not in ("e1", "e6")], nodes)
+    seen = look.score_spaces([space for space in SPACES if space not in ("e1", "e6")], nodes)
     seen |= {} if "e1" in known else {"e1": look.cosines(keys)}
-    seen |= {} if "e6" in known else {"e6": look.words(1, also=keys)}
+    seen |= {} if "e6" in known else {"e6": look.search_keywords(1, also=keys)}
     return {
         key: Scores(
             spaces={space: seen[space][key] for space in SPACES if key in seen.get(space, {})}

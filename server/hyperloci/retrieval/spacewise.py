@@ -46,7 +46,7 @@ _RECENT: Final = re.compile(
 question or at an end: a heading such as `requests now carry an id` tells of a change."""
 
 
-class Spacewise:
+class SpaceScorer:
     """The scores of one question in one store, each space's looked up at most once for a set of memories."""
 
     def __init__(
@@ -74,32 +74,32 @@ class Spacewise:
         return self._seen is not None and self._model is not None
 
     @functools.cached_property
-    def _asked(self) -> KeywordQuery | None:
+    def _words_found(self) -> KeywordQuery | None:
         return self._store.keyword_search.ask(self._terms, self.allowed)
 
     @property
-    def _query(self) -> KeywordQuery | None:
+    def _keyword_query(self) -> KeywordQuery | None:
         """The question's words in E6; without any, nothing is likely and all shares are 0."""
-        return None if "e6" in self._without else self._asked
+        return None if "e6" in self._without else self._words_found
 
-    def candidates(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Candidate]:
+    def load_candidates(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Candidate]:
         """Return what is known of the memories that any of several spaces found."""
         return self._store.nodes.candidates(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
 
     # -- who is near -------------------------------------------------------------------------------------------------
 
-    def likely(self) -> list[NodeKey]:
+    def find_likely(self) -> list[NodeKey]:
         """E6: return the memories whose words of the question weigh most."""
-        return [] if self._query is None else self._query.likely(RESCORED).tolist()
+        return [] if self._keyword_query is None else self._keyword_query.likely(RESCORED).tolist()
 
-    def words(self, limit: int, also: Iterable[NodeKey] = ()) -> Ranked:
+    def search_keywords(self, limit: int, also: Iterable[NodeKey] = ()) -> Ranked:
         """E6: return the best by BM25 as shares of a perfect answer's, and what `also` names whatever its rank."""
-        if self._query is None:
+        if self._keyword_query is None:
             return {}
-        best, ceiling = self._query.best(limit, also=also), self._query.ceiling
+        best, ceiling = self._keyword_query.best(limit, also=also), self._keyword_query.ceiling
         return {NodeKey(key): score / ceiling for key, score in best.items() if score > 0}
 
-    def near(self, space: str, limit: int, among: BoolArray | None = None, *, roughly: bool = False) -> Ranked:
+    def search_space(self, space: str, limit: int, among: BoolArray | None = None, *, roughly: bool = False) -> Ranked:
         """Return the nearest in one space; a space without an index looks at all memories of a small set.
 
         Args:
@@ -111,57 +111,57 @@ class Spacewise:
         allowed = self.allowed if among is None else among
         if self._seen is None or self._model is None or space in self._without:
             return {}
-        if space != "e1" and not self._speaks(space):
+        if space != "e1" and not self._applies_to(space):
             return {}
         if space == "e13":
-            return self._sparse(limit, allowed)
+            return self._search_sparse(limit, allowed)
         if space == "e9":
-            return self._spelled(limit, allowed, roughly=roughly)
+            return self._search_spelling(limit, allowed, roughly=roughly)
         column = SPACES[space].columns[0] if SPACES[space].columns else ""
         if (space == "e1" or space in SCANNED) and column in self._seen.dense:
-            return self._nearest(column, self._seen.dense[column], limit, allowed, roughly=roughly)
-        return self._scored_whole(space, limit, allowed)
+            return self._search_vectors(column, self._seen.dense[column], limit, allowed, roughly=roughly)
+        return self._score_all_allowed(space, limit, allowed)
 
-    def _nearest(self, column: str, query: FloatArray, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
+    def _search_vectors(self, column: str, query: FloatArray, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         assert self._model is not None
         return _ranked(*self._store.vectors.nearest(query, allowed, self._model, limit, space=column, roughly=roughly))
 
-    def _spelled(self, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
+    def _search_spelling(self, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         if self._seen is None or self._seen.bits is None or self._model is None:
             return {}
         votes = self._seen.dense.get("e9")
         if votes is None:
             votes = signs_of([self._seen.bits], 8 * len(self._seen.bits))[0]
-        return self._nearest("e9", votes, limit, allowed, roughly=roughly)
+        return self._search_vectors("e9", votes, limit, allowed, roughly=roughly)
 
-    def _sparse(self, limit: int, allowed: BoolArray) -> Ranked:
+    def _search_sparse(self, limit: int, allowed: BoolArray) -> Ranked:
         if self._seen is None or self._model is None:
             return {}
         seen = self._seen
         return _ranked(*self._store.sparse.best_matches("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
 
-    def _scored_whole(self, space: str, limit: int, allowed: BoolArray) -> Ranked:
+    def _score_all_allowed(self, space: str, limit: int, allowed: BoolArray) -> Ranked:
         keys: Sequence[int] = np.flatnonzero(allowed).tolist()
         if len(keys) > EXACT_UP_TO:
-            keys = [*self.near("e1", WIDE_POOL, allowed), *self.words(WIDE_POOL)]
-        found = self.scores([space], self._store.nodes.candidates(keys))[space]
+            keys = [*self.search_space("e1", WIDE_POOL, allowed), *self.search_keywords(WIDE_POOL)]
+        found = self.score_spaces([space], self._store.nodes.candidates(keys))[space]
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return dict(best[:limit])
 
     # -- how near everybody is ---------------------------------------------------------------------------------------
 
-    def bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    def upper_bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """E6: return the share of a perfect answer's BM25 that no memory exceeds, keys ascending."""
-        return np.zeros(len(keys)) if self._query is None else self._query.bounds(keys) / self._query.ceiling
+        return np.zeros(len(keys)) if self._keyword_query is None else self._keyword_query.bounds(keys) / self._keyword_query.ceiling
 
-    def shares(self, keys: Iterable[NodeKey]) -> Ranked:
+    def normalised_bm25(self, keys: Iterable[NodeKey]) -> Ranked:
         """E6: return the BM25 of memories as shares of a perfect answer's; those without any are left out."""
-        if self._query is None:
+        if self._keyword_query is None:
             return {}
-        scores, ceiling = self._query.scores(set(keys)), self._query.ceiling
+        scores, ceiling = self._keyword_query.scores(set(keys)), self._keyword_query.ceiling
         return {NodeKey(key): score / ceiling for key, score in scores.items() if score > 0}
 
-    def estimates(self, keys: NDArray[np.int64]) -> FloatArray:
+    def estimate_cosines(self, keys: NDArray[np.int64]) -> FloatArray:
         """E1: return the cosines of memories by their codes alone; nan for those without a vector yet."""
         if self._seen is None or self._model is None or "e1" in self._without:
             return np.full(len(keys), np.nan, np.float32)
@@ -175,22 +175,22 @@ class Spacewise:
             *self._store.vectors.exact(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))
         )
 
-    def scores(self, spaces: Iterable[str], nodes: Mapping[NodeKey, Candidate]) -> dict[str, Ranked]:
+    def score_spaces(self, spaces: Iterable[str], nodes: Mapping[NodeKey, Candidate]) -> dict[str, Ranked]:
         """Return how near memories are in several spaces (all but E1 and E6); what a space does not see is left out."""
         wanted = [space for space in spaces if space not in self._without]
         answers: dict[str, Ranked] = {space: {} for space in wanted}
-        answers |= {space: self._timed(space, nodes) for space in wanted if SPACES[space].kind is Kind.COMPUTED}
+        answers |= {space: self._score_times(space, nodes) for space in wanted if SPACES[space].kind is Kind.COMPUTED}
         if "e13" in wanted:
-            answers["e13"] = self._sparse_of(nodes)
-        stored = [space for space in wanted if SPACES[space].columns and self._speaks(space)]
-        return answers | self._stored(stored, list(nodes))
+            answers["e13"] = self._score_sparse(nodes)
+        stored = [space for space in wanted if SPACES[space].columns and self._applies_to(space)]
+        return answers | self._score_stored_rows(stored, list(nodes))
 
-    def speaks(self) -> tuple[str, ...]:
+    def applicable_spaces(self) -> tuple[str, ...]:
         """Return the spaces that the question has something to say in, E1 and E6 left out."""
         asked = [space for space in SPACES if space not in ("e1", "e6") and space not in self._without]
-        return tuple(space for space in asked if self._speaks(space))
+        return tuple(space for space in asked if self._applies_to(space))
 
-    def _speaks(self, space: str) -> bool:
+    def _applies_to(self, space: str) -> bool:
         if space == "e2":
             return _RECENT.search(self.text) is not None
         if space == "e3":
@@ -205,18 +205,18 @@ class Spacewise:
             return bool(self._seen.terms)
         return any(column in self._seen.dense for column in SPACES[space].columns)
 
-    def told(self, keys: NDArray[np.int64]) -> BoolArray:
+    def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
         """Return whether somebody asked a memory to be remembered, for each of `keys`, ascending."""
         told = np.zeros(len(keys), np.bool_)
         told[np.searchsorted(keys, sorted(self._store.nodes.told(keys.tolist())))] = True
         return told
 
     @functools.cached_property
-    def misspelled(self) -> bool:
+    def has_unknown_words(self) -> bool:
         """Whether the question has a word that stands in no memory: it may be one of theirs, misspelled."""
-        return (0 if self._asked is None else len(self._asked.weights)) < len(self._terms)
+        return (0 if self._words_found is None else len(self._words_found.weights)) < len(self._terms)
 
-    def _stored(self, spaces: Sequence[str], keys: Sequence[NodeKey]) -> dict[str, Ranked]:
+    def _score_stored_rows(self, spaces: Sequence[str], keys: Sequence[NodeKey]) -> dict[str, Ranked]:
         if self._seen is None or self._model is None or not spaces:
             return {space: {} for space in spaces}
         columns = [column for space in spaces for column in SPACES[space].columns]
@@ -230,14 +230,14 @@ class Spacewise:
             start = end
         return answers
 
-    def _sparse_of(self, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
+    def _score_sparse(self, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
         if self._seen is None:
             return {}
         keys, seen = list(nodes), self._seen
         scores = self._store.sparse.scores("e13", seen.terms, keys, by_rarity=seen.weigh_terms)
         return {key: score for key, score in zip(keys, scores.tolist(), strict=True) if score > 0}
 
-    def _timed(self, space: str, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
+    def _score_times(self, space: str, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
         times = np.array([node.event_time for node in nodes.values()], np.int64)
         if not len(times):
             return {}

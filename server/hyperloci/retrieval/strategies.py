@@ -19,7 +19,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Candidate
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.scoring import MEANING, ON_PURPOSE, Ranking, Scores, combine, counts
-from hyperloci.retrieval.spacewise import Ranked, Spacewise
+from hyperloci.retrieval.spacewise import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import wanted
 from hyperloci.spaces.space import SPACES
 
@@ -72,7 +72,7 @@ class Stages:
 
 
 def rank(
-    look: Spacewise, strategy: Strategy, *, profile: str, limit: int, first_space: str, settings: Settings | None
+    look: SpaceScorer, strategy: Strategy, *, profile: str, limit: int, first_space: str, settings: Settings | None
 ) -> Ranking:
     """Return the candidates that a strategy finds, and what each of them scores.
 
@@ -86,40 +86,40 @@ def rank(
     """
     pool = max(POOL, limit)
     if strategy is Strategy.E1_ONLY:
-        nearest = {"e1": look.near("e1", pool)}
-        nodes = look.candidates(nearest)
+        nearest = {"e1": look.search_space("e1", pool)}
+        nodes = look.load_candidates(nearest)
         return nodes, combine(nearest, nodes, profile=MEANING)
     if strategy is Strategy.EMBEDDER_FIRST:
-        found = look.words(pool) if first_space == "e6" else look.near(first_space, pool)
-        return look.candidates({first_space: found}), _scores_of_one(first_space, found)
+        found = look.search_keywords(pool) if first_space == "e6" else look.search_space(first_space, pool)
+        return look.load_candidates({first_space: found}), _scores_of_one(first_space, found)
     if strategy is Strategy.PIPELINE:
         assert settings is not None
         return _rank_in_stages(look, profile, settings)
     return _rank_by_all(look, profile, settings)
 
 
-def _rank_by_all(look: Spacewise, profile: str, settings: Settings | None) -> Ranking:
+def _rank_by_all(look: SpaceScorer, profile: str, settings: Settings | None) -> Ranking:
     spaces = every_space(look)
-    nodes = look.candidates(spaces)
+    nodes = look.load_candidates(spaces)
     if settings is not None and settings.fusion == "rrf":
-        spaces |= look.scores(scored_spaces(look), nodes)
+        spaces |= look.score_spaces(scored_spaces(look), nodes)
         fused = fuse_spaces(spaces, profile, settings)
         return nodes, {key: _fused_scores(key, spaces, fused[key]) for key in nodes}
     spaces |= _counting(look, nodes, profile)
     return nodes, combine(spaces, nodes, profile=profile, wanted=wanted(look.text))
 
 
-def _rank_in_stages(look: Spacewise, profile: str, settings: Settings) -> Ranking:
+def _rank_in_stages(look: SpaceScorer, profile: str, settings: Settings) -> Ranking:
     """Recall by E13, scan by E1, fuse by ranks, then order the best by E12 token by token."""
     stages = Stages.of(settings)
     spaces = recalled(look, stages)
-    nodes = look.candidates(spaces)
+    nodes = look.load_candidates(spaces)
     # E12 sees the last stage only: it costs most.
-    spaces |= look.scores([space for space in scored_spaces(look) if space != "e12"], nodes)
+    spaces |= look.score_spaces([space for space in scored_spaces(look) if space != "e12"], nodes)
     fused = fuse_spaces(spaces, profile, settings)
     kept = sorted(fused, key=lambda key: (-fused[key], key))[: stages.fused]
     nodes = {key: nodes[key] for key in kept}
-    spaces |= look.scores(["e12"], nodes)
+    spaces |= look.score_spaces(["e12"], nodes)
     return nodes, {
         # What has no token states keeps its place behind what has.
         key: _fused_scores(key, spaces, spaces.get("e12", {}).get(key, 0.0) + fused[key] / stages.fused)
@@ -127,7 +127,7 @@ def _rank_in_stages(look: Spacewise, profile: str, settings: Settings) -> Rankin
     }
 
 
-def _counting(look: Spacewise, nodes: Mapping[NodeKey, Candidate], profile: str) -> dict[str, Ranked]:
+def _counting(look: SpaceScorer, nodes: Mapping[NodeKey, Candidate], profile: str) -> dict[str, Ranked]:
     """Return the scores in the spaces that the question speaks to, each of those memories that it counts for."""
     subtypes = {node.subtype for node in nodes.values()}
     spaces_of: dict[frozenset[str | None], list[str]] = {}
@@ -136,7 +136,7 @@ def _counting(look: Spacewise, nodes: Mapping[NodeKey, Candidate], profile: str)
             spaces_of.setdefault(counting, []).append(space)
     found: dict[str, Ranked] = {}
     for counting, spaces in spaces_of.items():
-        found |= look.scores(spaces, {key: node for key, node in nodes.items() if node.subtype in counting})
+        found |= look.score_spaces(spaces, {key: node for key, node in nodes.items() if node.subtype in counting})
     return found
 
 
@@ -149,57 +149,57 @@ def _fused_scores(key: NodeKey, spaces: Mapping[str, Ranked], total: float) -> S
     return Scores(spaces=seen, parts=seen, total=total)
 
 
-def every_space(look: Spacewise) -> dict[str, Ranked]:
+def every_space(look: SpaceScorer) -> dict[str, Ranked]:
     """Return the scores by E1 and E6 of the most promising of what they and the helping spaces have found."""
-    helpers = [look.near(space, FEW, roughly=True) for space in _helpers(look)]
-    found = set(itertools.chain(look.near("e1", NEAREST, roughly=True), look.likely(), *helpers))
+    helpers = [look.search_space(space, FEW, roughly=True) for space in _helpers(look)]
+    found = set(itertools.chain(look.search_space("e1", NEAREST, roughly=True), look.find_likely(), *helpers))
     keys = np.array(sorted(found), np.int64)
     best = keys[np.lexsort((keys, -_promises(look, keys)))[:PROMISING]]
     lifted = itertools.chain.from_iterable(itertools.islice(helper, LIFTED) for helper in helpers)
     kept = list(dict.fromkeys((*(NodeKey(key) for key in best.tolist()), *lifted)))
-    return {"e1": look.cosines(kept), "e6": look.shares(kept)}
+    return {"e1": look.cosines(kept), "e6": look.normalised_bm25(kept)}
 
 
-def _promises(look: Spacewise, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+def _promises(look: SpaceScorer, keys: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return what memories, keys ascending, are likely to score, as `scoring` will have it."""
-    near, words = look.estimates(keys), LIKELY_SHARE * look.bounds(keys)
+    near, words = look.estimate_cosines(keys), LIKELY_SHARE * look.upper_bounds(keys)
     # Words stand in for the meaning of what has no vector yet: what they are likely to reach would count twice, and
     # what was just indexed hide what answers, so they are counted.
     unseen = np.flatnonzero(np.isnan(near))
-    exact = look.shares(NodeKey(key) for key in keys[unseen].tolist())
+    exact = look.normalised_bm25(NodeKey(key) for key in keys[unseen].tolist())
     words[unseen] = near[unseen] = [exact.get(NodeKey(key), 0.0) for key in keys[unseen].tolist()]
     # What somebody asked to be remembered counts more, or a decision is lost among a hundred functions of its subject.
-    return (near + words) * np.where(look.told(keys), ON_PURPOSE, 1.0)
+    return (near + words) * np.where(look.are_explicit(keys), ON_PURPOSE, 1.0)
 
 
-def _helpers(look: Spacewise) -> list[str]:
+def _helpers(look: SpaceScorer) -> list[str]:
     if not look.has_vectors:
         return []
     # A scan of E9 costs most, and helps where the words themselves can't be found. E7 finds no code that E1 or words
     # have not: what it knows better it says by lifting (docs/benchmarks.md, "Candidates").
-    return [*(["e9"] if look.misspelled else []), "e13"]
+    return [*(["e9"] if look.has_unknown_words else []), "e13"]
 
 
-def recalled(look: Spacewise, stages: Stages) -> dict[str, Ranked]:
+def recalled(look: SpaceScorer, stages: Stages) -> dict[str, Ranked]:
     """Return what two stages leave: E13 (with E6) recalls, a scan of E1's codes keeps the nearest of these.
 
     The scores by E1 and E6 are those of the memories kept; without any recalled, E1 looks at all.
     """
-    found = dict.fromkeys((*look.near("e13", stages.recall), *look.words(min(stages.recall, stages.scan))))
+    found = dict.fromkeys((*look.search_space("e13", stages.recall), *look.search_keywords(min(stages.recall, stages.scan))))
     among = np.zeros(len(look.allowed), np.bool_)
     among[[int(key) for key in found]] = True
-    meaning = look.near("e1", stages.scan, among & look.allowed if found else look.allowed)
+    meaning = look.search_space("e1", stages.scan, among & look.allowed if found else look.allowed)
     # What has no vector yet was recalled by its words and must not be lost to a scan that can't see it.
-    unseen = [key for key in look.words(FEW) if key not in meaning]
+    unseen = [key for key in look.search_keywords(FEW) if key not in meaning]
     kept: Sequence[NodeKey] = [*meaning, *unseen]
-    words = look.words(FEW, also=kept)
+    words = look.search_keywords(FEW, also=kept)
     return {"e1": meaning, "e6": {key: value for key, value in words.items() if key in meaning or key in unseen}}
 
 
-def scored_spaces(look: Spacewise) -> tuple[str, ...]:
+def scored_spaces(look: SpaceScorer) -> tuple[str, ...]:
     """Return the spaces worth scoring candidates in: those that the question speaks to.
 
     E9 only where a word stands nowhere: of right words it knows less than E6.
     """
-    left_out = () if look.misspelled else ("e9",)
-    return tuple(space for space in look.speaks() if space not in left_out)
+    left_out = () if look.has_unknown_words else ("e9",)
+    return tuple(space for space in look.applicable_spaces() if space not in left_out)
