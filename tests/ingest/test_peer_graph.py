@@ -8,7 +8,7 @@ import pytest
 
 from hyperloci.errors import BadRequestError
 from hyperloci.ingest.peer_graph import is_graph, read_graph
-from hyperloci.model.peers import PeerRelation, PeerThing
+from hyperloci.model.peers import ImportedRelation, ImportedEntity
 
 LINES = """{"type":"entity","name":"John_Smith","entityType":"person","observations":["Speaks Spanish","Is John_Smith"]}
 {"type":"entity","name":"Anthropic","entityType":"organization","observations":[]}
@@ -20,12 +20,12 @@ LINES = """{"type":"entity","name":"John_Smith","entityType":"person","observati
 def test_lines_are_things_what_was_observed_of_them_and_relations() -> None:
     memory = read_graph(LINES)
     assert memory.format == "server-memory"
-    assert memory.things == (PeerThing("John_Smith", "person", 1), PeerThing("Anthropic", "organization", 2))
+    assert memory.things == (ImportedEntity("John_Smith", "person", 1), ImportedEntity("Anthropic", "organization", 2))
     assert [(fact.text, fact.line, fact.about) for fact in memory.facts] == [
         ("John_Smith: Speaks Spanish", 1, ("John_Smith",)),
         ("Is John_Smith", 1, ("John_Smith",)),
     ]
-    assert memory.relations == (PeerRelation(source="John_Smith", target="Anthropic", label="works_at", line=4),)
+    assert memory.relations == (ImportedRelation(source="John_Smith", target="Anthropic", label="works_at", line=4),)
 
 
 def test_the_answer_of_its_tool_is_read_too() -> None:

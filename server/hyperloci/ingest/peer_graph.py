@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.peers import PeerFact, PeerMemory, PeerRelation, PeerThing
+from hyperloci.model.peers import ImportedFact, ImportedMemory, ImportedRelation, ImportedEntity
 
 FORMAT: Final = "server-memory"
 
@@ -31,26 +31,26 @@ def is_graph(record: object) -> bool:
     )
 
 
-def read_graph(text: str) -> PeerMemory:
+def read_graph(text: str) -> ImportedMemory:
     """Return what a file of the reference server holds.
 
     Raises:
         BadRequestError: a line is damaged or of another kind; the message names it.
     """
-    things: list[PeerThing] = []
-    facts: list[PeerFact] = []
-    relations: list[PeerRelation] = []
+    things: list[ImportedEntity] = []
+    facts: list[ImportedFact] = []
+    relations: list[ImportedRelation] = []
     for line, record in _records(text):
         kind = record.get("type")
         if kind == _ENTITY:
-            thing = PeerThing(_text(record, "name", line), _text(record, "entityType", line, default=""), line)
+            thing = ImportedEntity(_text(record, "name", line), _text(record, "entityType", line, default=""), line)
             things.append(thing)
             facts.extend(_facts(record, thing))
         elif kind == _RELATION:
             relations.append(_relation(record, line))
         else:
             raise BadRequestError(f"line {line}: type={kind!r:.40} is unknown: entity or relation was expected.")
-    return PeerMemory(FORMAT, tuple(facts), tuple(things), tuple(relations))
+    return ImportedMemory(FORMAT, tuple(facts), tuple(things), tuple(relations))
 
 
 def _records(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
@@ -89,12 +89,12 @@ def _object(value: object, line: int) -> Mapping[str, Any]:
     return value
 
 
-def _facts(record: Mapping[str, Any], thing: PeerThing) -> Iterable[PeerFact]:
+def _facts(record: Mapping[str, Any], thing: ImportedEntity) -> Iterable[ImportedFact]:
     for observation in _list(record, "observations", thing.line):
         if not isinstance(observation, str):
             raise BadRequestError(f"line {thing.line}: observations has {observation!r:.40}, which is no text.")
         if observation.strip():
-            yield PeerFact(
+            yield ImportedFact(
                 text=_self_contained(thing.name, observation), line=thing.line, title=thing.name, about=(thing.name,)
             )
 
@@ -104,8 +104,8 @@ def _self_contained(name: str, observation: str) -> str:
     return observation if name.casefold() in observation.casefold() else f"{name}: {observation}"
 
 
-def _relation(record: Mapping[str, Any], line: int) -> PeerRelation:
-    return PeerRelation(
+def _relation(record: Mapping[str, Any], line: int) -> ImportedRelation:
+    return ImportedRelation(
         source=_text(record, "from", line),
         target=_text(record, "to", line),
         label=_text(record, "relationType", line),

@@ -15,7 +15,7 @@ from typing import Final
 from markdown_it.token import Token
 
 from hyperloci.ingest.sections import Document, parse_document
-from hyperloci.model.peers import PeerFact, PeerMemory
+from hyperloci.model.peers import ImportedFact, ImportedMemory
 
 FORMAT: Final = "notes"
 
@@ -45,7 +45,7 @@ class _Item:
     section_path: tuple[str, ...]
 
 
-def read_notes(name: str, text: str) -> PeerMemory:
+def read_notes(name: str, text: str) -> ImportedMemory:
     """Return the statements of a file of notes, in order.
 
     Args:
@@ -57,10 +57,10 @@ def read_notes(name: str, text: str) -> PeerMemory:
     named, kind = _NAME.search(matter), _TYPE.search(matter)
     subtype = SUBTYPE_OF_TYPE.get(kind[1].lower() if kind else "", "semantic")
     root = named[1] if named else name
-    return PeerMemory(
+    return ImportedMemory(
         FORMAT,
         tuple(
-            PeerFact(
+            ImportedFact(
                 text=item.text,
                 line=item.line,
                 title=" > ".join((root, *item.section_path)),

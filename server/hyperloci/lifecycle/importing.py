@@ -23,7 +23,7 @@ from hyperloci.lifecycle.facts import checked_text, safety_metadata
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode
-from hyperloci.model.peers import PeerFact, PeerMemory, PeerRelation, PeerThing
+from hyperloci.model.peers import ImportedFact, ImportedMemory, ImportedRelation, ImportedEntity
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.transfer import import_all
@@ -113,7 +113,7 @@ def _import_own(store: Store, source: Path, clock: Clock, dry_run: bool) -> Impo
     return ImportReport(format=OWN_FORMAT, files=(str(source),), added=added, dry_run=dry_run)
 
 
-_Reader = Callable[[Path], Iterator[tuple[Path, PeerMemory]]]
+_Reader = Callable[[Path], Iterator[tuple[Path, ImportedMemory]]]
 
 
 def _reader_of(source: Path) -> _Reader | None:
@@ -152,11 +152,11 @@ def _text_of(path: Path) -> str:
         raise BadRequestError(f"{path.name}: line {line}: not UTF-8 ({error.reason}).") from error
 
 
-def _graph(source: Path) -> Iterator[tuple[Path, PeerMemory]]:
+def _graph(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
     yield source, peer_graph.read_graph(_text_of(source))
 
 
-def _notes(source: Path) -> Iterator[tuple[Path, PeerMemory]]:
+def _notes(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
     text = _text_of(source)
     yield source, peer_notes.read_notes(source.name, text)
     for path in peer_notes.linked_notes(source, text):
@@ -181,7 +181,7 @@ class _Import:
     redactions: int = 0
     skipped: list[str] = field(default_factory=list)
 
-    def add(self, path: str, memory: PeerMemory) -> None:
+    def add(self, path: str, memory: ImportedMemory) -> None:
         """Add what one file holds."""
         for thing in memory.things:
             self._thing(path, thing)
@@ -190,7 +190,7 @@ class _Import:
         for relation in memory.relations:
             self._relation(path, relation)
 
-    def _fact(self, path: str, format: str, fact: PeerFact) -> None:
+    def _fact(self, path: str, format: str, fact: ImportedFact) -> None:
         try:
             checked_text("text", _without_names(fact))
             text = checked_text("text", fact.text)
@@ -210,7 +210,7 @@ class _Import:
         )
         self.added["facts"] += 1
 
-    def _thing(self, path: str, thing: PeerThing) -> None:
+    def _thing(self, path: str, thing: ImportedEntity) -> None:
         name = sanitize(thing.name).text.strip()
         if not name or len(name) > MAX_NAME_CHARS:
             self.skipped.append(
@@ -236,7 +236,7 @@ class _Import:
         )
         self.added["entities"] += 1
 
-    def _relation(self, path: str, relation: PeerRelation) -> None:
+    def _relation(self, path: str, relation: ImportedRelation) -> None:
         ends = [self._find(sanitize(name).text.strip()) for name in (relation.source, relation.target)]
         label = "_".join(sanitize(relation.label).text.lower().split())
         if None in ends or ends[0] == ends[1] or not 0 < len(label) <= MAX_LABEL_CHARS:
@@ -264,7 +264,7 @@ class _Import:
         return next((entity.node_key for entity in islice(found, 1)), None)
 
 
-def _without_names(fact: PeerFact) -> str:
+def _without_names(fact: ImportedFact) -> str:
     """Return what is said of a thing without the name that was put before it: if that is nothing, so is the fact."""
     text = fact.text
     for name in fact.about:
@@ -272,7 +272,7 @@ def _without_names(fact: PeerFact) -> str:
     return text
 
 
-def _new_fact(path: str, format: str, fact: PeerFact, text: SanitizedText, scope: str) -> NewNode:
+def _new_fact(path: str, format: str, fact: ImportedFact, text: SanitizedText, scope: str) -> NewNode:
     return NewNode(
         type=NodeType.FACT,
         subtype=fact.subtype,
@@ -293,7 +293,7 @@ def _new_fact(path: str, format: str, fact: PeerFact, text: SanitizedText, scope
     )
 
 
-def _why_not(relation: PeerRelation, ends: list[NodeKey | None], label: str) -> str:
+def _why_not(relation: ImportedRelation, ends: list[NodeKey | None], label: str) -> str:
     for name, key in zip((relation.source, relation.target), ends, strict=True):
         if key is None:
             return f"{name!r:.80} is no entity of this file or of the memory."

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeerFact:
+class ImportedFact:
     """One statement.
 
     Attributes:
@@ -27,7 +27,7 @@ class PeerFact:
 
 
 @dataclass(frozen=True, slots=True)
-class PeerThing:
+class ImportedEntity:
     """A thing that the other program knew by name; `kind` in its own words."""
 
     name: str
@@ -36,7 +36,7 @@ class PeerThing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PeerRelation:
+class ImportedRelation:
     """How one thing stands to another, both by name."""
 
     source: str
@@ -46,10 +46,10 @@ class PeerRelation:
 
 
 @dataclass(frozen=True, slots=True)
-class PeerMemory:
+class ImportedMemory:
     """All of one file, in its order; `format` names the kind of file."""
 
     format: str
-    facts: tuple[PeerFact, ...]
-    things: tuple[PeerThing, ...] = ()
-    relations: tuple[PeerRelation, ...] = ()
+    facts: tuple[ImportedFact, ...]
+    things: tuple[ImportedEntity, ...] = ()
+    relations: tuple[ImportedRelation, ...] = ()
