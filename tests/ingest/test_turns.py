@@ -6,17 +6,17 @@ import time
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.ingest.turns import QUIET_TURN_SECONDS, TURN_SECONDS, Turns
+from hyperloci.ingest.turns import QUIET_TURN_SECONDS, TURN_SECONDS, WriteThrottle
 from hyperloci.store import Store
 from hyperloci.store.connection import Connection
 
 
 def test_a_turn_is_one_transaction(store: Store) -> None:
-    turns = Turns(store)
-    with turns.turn() as end:
+    turns = WriteThrottle(store)
+    with turns.take_turn() as end:
         assert end > time.perf_counter() - 60 and store.connection.in_transaction
         store.scopes.ensure("kept", now=1)
-    with pytest.raises(ValueError, match="stop"), turns.turn():
+    with pytest.raises(ValueError, match="stop"), turns.take_turn():
         store.scopes.ensure("lost", now=1)
         raise ValueError("stop")
 
@@ -26,9 +26,9 @@ def test_a_turn_is_one_transaction(store: Store) -> None:
 def test_two_who_take_turns_both_get_theirs(settings: Settings) -> None:
     def work(name: str) -> None:
         with Store.open(settings.database) as store:
-            turns = Turns(store)
+            turns = WriteThrottle(store)
             for i in range(40):
-                with turns.turn():
+                with turns.take_turn():
                     store.scopes.ensure(f"{name}{i}", now=1)
 
     threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
@@ -46,7 +46,7 @@ def test_a_turn_begins_when_those_who_wait_have_had_theirs(settings: Settings) -
         looks = iter([True, True, False])
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(background, "others_wait", lambda: next(looks))
-            with Turns(background).turn():
+            with WriteThrottle(background).take_turn():
                 background.scopes.ensure("kept", now=1)
         assert next(looks, None) is None
 
@@ -60,7 +60,7 @@ def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(
 ) -> None:
     with Store.open(settings.database) as store:
         monkeypatch.setattr(store, "others_wait", lambda: True)
-        with Turns(store).turn():
+        with WriteThrottle(store).take_turn():
             store.scopes.ensure("kept", now=1)
 
         assert "kept" in {scope.id for scope in store.scopes.all()}
@@ -69,21 +69,21 @@ def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(
 def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     with Store.open(settings.database) as store:
         monkeypatch.setattr(store, "others_wait", lambda: None)
-        turns = Turns(store)
+        turns = WriteThrottle(store)
         for name in ("first", "second"):
-            with turns.turn():
+            with turns.take_turn():
                 store.scopes.ensure(name, now=1)
 
         assert {"first", "second"} <= {scope.id for scope in store.scopes.all()}
 
 
 def test_turns_are_short_while_others_write_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    def length(turns: Turns) -> float:
-        with turns.turn() as end:
+    def length(turns: WriteThrottle) -> float:
+        with turns.take_turn() as end:
             return end - time.perf_counter()
 
     with Store.open(settings.database) as store:
-        turns = Turns(store)
+        turns = WriteThrottle(store)
         assert TURN_SECONDS < length(turns) <= QUIET_TURN_SECONDS
         looks = iter([True, False, False])
         monkeypatch.setattr(store, "others_wait", lambda: next(looks))

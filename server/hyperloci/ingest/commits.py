@@ -31,7 +31,7 @@ from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.linking import due_name
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository, read_head
-from hyperloci.ingest.turns import Turns
+from hyperloci.ingest.turns import WriteThrottle
 from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
@@ -119,7 +119,7 @@ class CommitIndexer:
         self._first = first
         self._wanted = wanted
         self._cancelled = cancelled
-        self._turns = Turns(store)
+        self._turns = WriteThrottle(store)
         self._writer = MemoryWriter(store, sparing=True)
         self._effects: Effects | None = None
         self._reader = CommitReader(self._git)
@@ -303,7 +303,7 @@ class CommitIndexer:
                 self._window.clear()
                 self._unlisted += len(ready)
                 return added
-            with self._turns.turn() as deadline:
+            with self._turns.take_turn() as deadline:
                 before = len(ready)
                 while ready and time.perf_counter() < deadline:
                     one = ready.popleft()
@@ -411,7 +411,7 @@ class CommitIndexer:
         """End commits that no branch leads to any more, or take that back."""
         waiting = deque(node_ids)
         while waiting:
-            with self._turns.turn() as deadline:
+            with self._turns.take_turn() as deadline:
                 while waiting and time.perf_counter() < deadline:
                     self._mark_one(waiting.popleft(), ended_at)
 

@@ -11,7 +11,7 @@ from hyperloci.graph.linking import LABELS, Linker
 from hyperloci.ingest.code import module_name
 from hyperloci.ingest.git import never
 from hyperloci.ingest.languages import is_test_path
-from hyperloci.ingest.turns import Turns
+from hyperloci.ingest.turns import WriteThrottle
 from hyperloci.model.chunk import Chunk
 from hyperloci.model.edge import Link
 from hyperloci.model.kinds import NodeKey
@@ -85,7 +85,7 @@ def linker(store: Store, scope_key: int) -> Linker:
 
 
 def link_waiting(
-    store: Store, scope_key: int, clock: Clock, *, cancelled: Callable[[], bool] = never, turns: Turns | None = None
+    store: Store, scope_key: int, clock: Clock, *, cancelled: Callable[[], bool] = never, turns: WriteThrottle | None = None
 ) -> int:
     """Find the relations of every snippet that waits for it; return how many edges came or went.
 
@@ -97,7 +97,7 @@ def link_waiting(
     if not waiting:
         return 0
     finder = linker(store, scope_key)
-    turns = turns or Turns(store)
+    turns = turns or WriteThrottle(store)
     changed = 0
     batch: dict[NodeKey, list[Link]] = {}
     for path, keys in waiting.items():
@@ -140,13 +140,13 @@ def _subject(store: Store, key: NodeKey) -> str:
     return f"{position.path if position else ''}#{(position.symbol if position else None) or ''} {key}"
 
 
-def _write(store: Store, turns: Turns, scope_key: int, batch: dict[NodeKey, list[Link]], clock: Clock) -> int:
+def _write(store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeKey, list[Link]], clock: Clock) -> int:
     changed = 0
     keys = list(batch)
     for start in range(0, len(keys), AT_ONCE):
         some = keys[start : start + AT_ONCE]
         try:
-            with turns.turn():
+            with turns.take_turn():
                 came, went = store.links.replace_all({key: batch[key] for key in some}, LABELS, now=clock())
                 store.links.unqueue(some)
             changed += came + went
@@ -157,9 +157,9 @@ def _write(store: Store, turns: Turns, scope_key: int, batch: dict[NodeKey, list
     return changed
 
 
-def _write_one(store: Store, turns: Turns, scope_key: int, key: NodeKey, links: Sequence[Link], clock: Clock) -> int:
+def _write_one(store: Store, turns: WriteThrottle, scope_key: int, key: NodeKey, links: Sequence[Link], clock: Clock) -> int:
     came = went = 0
-    with turns.turn():
+    with turns.take_turn():
         subject = _subject(store, key)
         with store.set_aside.attempt(scope_key, SetAsideKind.RELATIONS, subject, now=clock(), node=key):
             came, went = store.links.replace_all({key: links}, LABELS, now=clock())

@@ -29,7 +29,7 @@ REST_SHARE: Final = 1.0
 """Where it can't be told who waits: how long the lock is left alone, in turns."""
 
 
-class Turns:
+class WriteThrottle:
     """Write transactions between which those who wait come first (`store.write_queue`)."""
 
     def __init__(self, store: Store) -> None:
@@ -39,16 +39,16 @@ class Turns:
         self._others_until = 0.0
 
     @contextlib.contextmanager
-    def turn(self) -> Iterator[float]:
+    def take_turn(self) -> Iterator[float]:
         """Run the block as one transaction; yields when it should come to its end, by `time.perf_counter`."""
-        self._rest()
+        self._yield_lock()
         with self._store.transaction():
             started = time.perf_counter()
             yield started + (TURN_SECONDS if started < self._others_until else QUIET_TURN_SECONDS)
         self._ended = time.perf_counter()
         self._took = self._ended - started
 
-    def _rest(self) -> None:
+    def _yield_lock(self) -> None:
         others_wait = self._store.others_wait()
         now = time.perf_counter()
         if others_wait is not False:

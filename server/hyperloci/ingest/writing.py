@@ -24,7 +24,7 @@ from hyperloci.ingest.contains import rebuild_contains
 from hyperloci.ingest.linking import Rewritten, keep_relations
 from hyperloci.ingest.matching import match_file
 from hyperloci.ingest.reading import UNSETTLED, FreshChunk, FreshFile, RawFile, settled_time
-from hyperloci.ingest.turns import Turns
+from hyperloci.ingest.turns import WriteThrottle
 from hyperloci.model.chunk import ChunkKind, CodeFacts
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
@@ -127,7 +127,7 @@ class FileWriter:
         self._scope_id = scope_id
         self._scope_key = scope_key
         self._clock = clock
-        self._turns = Turns(store)
+        self._turns = WriteThrottle(store)
         self._linker = EntityLinker(store, sparing=True)
         self._with_chunks_aside = {path_of(subject) for subject in store.set_aside.subjects(scope_key, _CHUNK)}
         self.tally = Tally()
@@ -153,7 +153,7 @@ class FileWriter:
         while True:
             tally = replace(self.tally)
             try:
-                with self._turns.turn() as deadline:
+                with self._turns.take_turn() as deadline:
                     row = self._row(file, renamed_from)
                     if work is None or row is None or row.content_hash != work.marker:
                         if row is not None and row.content_hash == file.content_hash and row.path == file.path:
@@ -397,7 +397,7 @@ class FileWriter:
         Ends early when another process took the file over.
         """
         for start in range(0, max(1, len(gone)), FORGOTTEN_AT_ONCE):
-            with self._turns.turn():
+            with self._turns.take_turn():
                 row = self._store.files.get(self._scope_key, path)
                 if row is None or (row.key, row.content_hash) != (file_key, content_hash):
                     return
