@@ -49,7 +49,7 @@ class Builder:
         self._base = base
         self._n = n
         self._random = np.random.default_rng(n)
-        self._e1 = half.unpack([found.columns["e1"] for found in base.fingerprints])
+        self._e1 = half.unpack_half([found.columns["e1"] for found in base.fingerprints])
         self._titles = [" ".join(terms(chunk.title)) for chunk in base.chunks]
         halves = [_halves(chunk.content) for chunk in base.chunks]
         self._first, self._second = [first for first, _ in halves], [second for _, second in halves]
@@ -120,7 +120,7 @@ class Builder:
         codes: dict[str, dict[int, bytes]] = {space: {} for space in SCANNED}
         for place, (key, base) in enumerate(zip(keys.tolist(), one.tolist(), strict=True)):
             found = dict(self._base.fingerprints[base].columns)
-            found["e1"] = half.pack(e1[place])
+            found["e1"] = half.pack_half(e1[place])
             for column, blob in found.items():
                 if column not in ("e1", "e9", "e12"):
                     values = np.frombuffer(blob, np.int8) + noise[place]

@@ -159,7 +159,7 @@ def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eye
     views = [views_of(sight) for sight in sights]
     some = views[: 3 * QUERIES]
     meanings = np.stack([one["e1"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e1",)) for view in some])])
-    halves = half.unpack([one.columns["e1"] for one in made[: len(some)]])
+    halves = half.unpack_half([one.columns["e1"] for one in made[: len(some)]])
     answer = {"e1": _overlap(meanings[:QUERIES] @ meanings.T, meanings[:QUERIES] @ halves.T)}
     for column in ("e5_cause", "e5_effect", "e7", "e8_in", "e10"):
         places = [place for place, view in enumerate(views) if column in view.dense]
@@ -167,7 +167,7 @@ def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eye
             continue
         seen = eyes.encode_requests([EncodeRequest(text=views[place].dense[column], spaces=(column,)) for place in places])
         floats = np.stack([one[column] for one in seen])
-        stored = int8.unpack([made[place].columns[column] for place in places], floats.shape[1])
+        stored = int8.unpack_int8([made[place].columns[column] for place in places], floats.shape[1])
         answer[column] = _overlap(floats[:QUERIES] @ floats.T, floats[:QUERIES] @ stored.T)
     answer["e12"] = _kept_of_tokens(some, made, eyes)
     return answer

@@ -145,7 +145,7 @@ def exact_nearest(store: Store, queries: NDArray[np.float32]) -> NDArray[np.int6
         ).fetchall()
         if not rows:
             continue
-        cosines = queries @ half.unpack([row[1] for row in rows]).T
+        cosines = queries @ half.unpack_half([row[1] for row in rows]).T
         together = np.hstack([best, cosines])
         names = np.hstack([keys, np.broadcast_to(np.array([row[0] for row in rows]), cosines.shape)])
         order = np.argsort(-together, axis=1, kind="stable")[:, :10]
@@ -162,7 +162,7 @@ def baseline(store: Store, base: Base, folder: Path) -> dict[str, float]:
     connection.execute("ATTACH ? AS plain", (str(path),))
     if fresh:
         connection.execute("CREATE VIRTUAL TABLE plain.v USING vec0(e float[384])")
-        connection.create_function("floats", 1, lambda blob: half.unpack([blob]).tobytes(), deterministic=True)
+        connection.create_function("floats", 1, lambda blob: half.unpack_half([blob]).tobytes(), deterministic=True)
         connection.execute("INSERT INTO plain.v(rowid, e) SELECT node_key, floats(e1) FROM fingerprints")
 
     def both(question: tuple[str, QueryFingerprint]) -> None:

@@ -149,7 +149,7 @@ def measure(data: Path, n: int, cache: Path) -> dict[str, Any]:
         scope = store.scopes.find(GLOBAL_SCOPE)
         assert scope is not None
         rows = store.vectors.rows(keys, ["e1"])
-        e1 = half.unpack([rows[key][0] or b"" for key in keys])
+        e1 = half.unpack_half([rows[key][0] or b"" for key in keys])
         methods = {
             "k-means(20), MiniLM": timed(lambda: kmeans(e1, labels)),
             "k-means(20), TF-IDF + SVD 100": timed(lambda: kmeans(tfidf_svd(texts), labels)),

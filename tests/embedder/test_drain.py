@@ -132,7 +132,7 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, sett
     drain(settings.database, encoder, never)
 
     stored = store.vectors.rows([node.key], ["e1"])[node.key][0]
-    assert stored == half.pack(FakeEncoder().encode(["after"])[0])
+    assert stored == half.pack_half(FakeEncoder().encode(["after"])[0])
 
 
 def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, encoder: FakeEncoder) -> None:
@@ -140,7 +140,7 @@ def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, e
 
     drain(settings.database, encoder, never)
 
-    assert store.vectors.rows([node.key], ["e1"])[node.key][0] == half.pack(
+    assert store.vectors.rows([node.key], ["e1"])[node.key][0] == half.pack_half(
         encoder.encode(["Guide > Caching\nbody"])[0]
     )
 

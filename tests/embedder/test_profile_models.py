@@ -157,7 +157,7 @@ def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, t
     eyes, plain = get_multi_space_encoder(stage.encoder), load_dense(str(tiny), CPU)
     (made,) = fingerprints([EncoderInput(content="abc")], eyes)
     # Half precision: 11 bits a component.
-    seen = half.unpack([made.columns["e1"]])[0]
+    seen = half.unpack_half([made.columns["e1"]])[0]
     np.testing.assert_allclose(seen, plain.encode(["d abc"])[0], rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose(query_fingerprint("abc", eyes).dense["e1"], plain.encode(["q abc"])[0], atol=1e-5)
 

@@ -21,7 +21,7 @@ def known(store: Store, name: str, vector: list[float]) -> NodeKey:
         assert key is not None
         model = store.vectors.use_model("fake", 4, now=NOW)
         unit = np.array(vector, np.float32) / np.linalg.norm(vector)
-        store.vectors.put(key, model, {"e1": half.pack(unit)}, now=NOW)
+        store.vectors.put(key, model, {"e1": half.pack_half(unit)}, now=NOW)
     return key
 
 

@@ -79,7 +79,7 @@ def at_cosine(vector: np.ndarray[Any, np.dtype[np.float32]], cosine: float) -> b
     aside = np.roll(vector, 1)
     aside -= vector * float(aside @ vector)
     found = cosine * vector + np.sqrt(1 - cosine**2) * aside / np.linalg.norm(aside)
-    return half.pack(found)
+    return half.pack_half(found)
 
 
 @pytest.mark.parametrize("cosine", [None, 0.1], ids=["just told", "embedded"])

@@ -176,12 +176,12 @@ def test_neighbours_count_by_their_cosine() -> None:
 def test_a_cosine_with_packed_bytes_is_off_by_no_more_than_its_bound(seed: int, dimensions: int) -> None:
     stored, query = unit_rows(2, dimensions, seed)
     exact = float(stored @ query)
-    packed = int8.pack(stored)
+    packed = int8.pack_int8(stored)
     assert len(packed) == dimensions
-    assert abs(float(int8.unpack([packed], dimensions)[0] @ query) - exact) <= packing_error(stored) + 1e-6
+    assert abs(float(int8.unpack_int8([packed], dimensions)[0] @ query) - exact) <= packing_error(stored) + 1e-6
 
 
 def test_packing_what_was_packed_changes_nothing_and_zeros_stay() -> None:
-    packed = int8.pack(unit_rows(1, 384, 5)[0])
-    assert int8.pack(int8.unpack([packed], 384)[0]) == packed
-    assert not int8.unpack([int8.pack(np.zeros(4, np.float32))], 4).any()
+    packed = int8.pack_int8(unit_rows(1, 384, 5)[0])
+    assert int8.pack_int8(int8.unpack_int8([packed], 384)[0]) == packed
+    assert not int8.unpack_int8([int8.pack_int8(np.zeros(4, np.float32))], 4).any()

@@ -139,8 +139,8 @@ def test_the_scores_of_stored_bytes_are_the_cosines_of_the_vectors() -> None:
     memory, question = vector_of("memory", 64), vector_of("memory question", 64)
     query = QueryFingerprint(model_id="m", dense={"e10": question, "e1": question})
     exact = max(0.0, float(memory @ question))
-    assert score("e1", query, [[half.pack(memory)]])[0] == pytest.approx(exact, abs=1e-4)
-    assert abs(score("e10", query, [[int8.pack(memory)]])[0] - exact) <= packing_error(memory)
+    assert score("e1", query, [[half.pack_half(memory)]])[0] == pytest.approx(exact, abs=1e-4)
+    assert abs(score("e10", query, [[int8.pack_int8(memory)]])[0] - exact) <= packing_error(memory)
 
 
 def test_vectors_of_another_length_are_absent() -> None:

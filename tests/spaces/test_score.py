@@ -41,7 +41,7 @@ def test_of_no_memories_there_are_no_scores(space: str) -> None:
 @pytest.mark.parametrize("space", SCORED)
 def test_a_question_that_says_nothing_in_a_space_gives_no_memory_a_score(space: str) -> None:
     columns = SPACES[space].columns
-    row: list[bytes | None] = [half.pack(MEMORY) if column == "e1" else int8.pack(MEMORY) for column in columns]
+    row: list[bytes | None] = [half.pack_half(MEMORY) if column == "e1" else int8.pack_int8(MEMORY) for column in columns]
     if space == "e9":
         row = [spelling.bits("word")]
     assert np.isnan(score(space, query(), [row, row])).all()
@@ -56,10 +56,10 @@ def test_a_question_of_no_tokens_gives_no_memory_a_score() -> None:
 @given(places=st.lists(st.sampled_from(["memory", "other", "absent", "of another model"]), max_size=8))
 def test_every_score_stands_in_the_place_of_its_memory(places: list[str]) -> None:
     stored = {
-        "memory": int8.pack(MEMORY),
-        "other": int8.pack(OTHER),
+        "memory": int8.pack_int8(MEMORY),
+        "other": int8.pack_int8(OTHER),
         "absent": None,
-        "of another model": int8.pack(MEMORY) * 2,
+        "of another model": int8.pack_int8(MEMORY) * 2,
     }
     found = score("e10", query(e10=MEMORY), [[stored[name]] for name in places])
     alone = {name: score("e10", query(e10=MEMORY), [[stored[name]]])[0] for name in stored}
@@ -69,17 +69,17 @@ def test_every_score_stands_in_the_place_of_its_memory(places: list[str]) -> Non
 
 
 def test_what_means_the_opposite_scores_nought_and_nothing_scores_above_one() -> None:
-    rows = [[half.pack(-MEMORY)], [half.pack(MEMORY)]]
+    rows = [[half.pack_half(-MEMORY)], [half.pack_half(MEMORY)]]
     assert score("e1", query(e1=MEMORY), rows).tolist() == [0.0, pytest.approx(1, abs=1e-3)]
     assert score("e1", query(e1=2 * MEMORY), rows).tolist() == [0.0, 1.0]
-    assert cosines("e1", MEMORY, [half.pack(-MEMORY)])[0] == pytest.approx(-1, abs=1e-3)
+    assert cosines("e1", MEMORY, [half.pack_half(-MEMORY)])[0] == pytest.approx(-1, abs=1e-3)
 
 
 @pytest.mark.req("E.05")
 @pytest.mark.parametrize("column", sorted(MODIFIERS))
 def test_a_side_of_a_cause_counts_by_its_modifier(column: str) -> None:
     asked = 0.5 * MEMORY
-    row = [int8.pack(MEMORY)] * 2
+    row = [int8.pack_int8(MEMORY)] * 2
     assert score("e5", query(**{column: asked}), [row])[0] == pytest.approx(0.5 * MODIFIERS[column], abs=0.01)
 
 
@@ -87,7 +87,7 @@ def test_a_side_of_a_cause_counts_by_its_modifier(column: str) -> None:
 def test_a_question_with_both_sides_wants_a_memory_with_both() -> None:
     cause, effect = SPACES["e5"].columns
     asked = query(**{cause: 0.5 * MEMORY, effect: 0.5 * OTHER})
-    first, second = int8.pack(MEMORY), int8.pack(OTHER)
+    first, second = int8.pack_int8(MEMORY), int8.pack_int8(OTHER)
     rows: list[list[bytes | None]] = [[first, second], [first, None], [None, None]]
     found = score("e5", asked, rows)
     whole = 0.5 * (MODIFIERS[cause] + MODIFIERS[effect]) / 2

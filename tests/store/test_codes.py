@@ -110,9 +110,9 @@ def test_no_component_of_a_vector_of_zeros_is_positive_or_large() -> None:
 @pytest.mark.req("E.01")
 def test_e1_is_coded_by_signs_then_sizes_and_other_spaces_by_signs() -> None:
     vector = random_rows(1)[0]
-    seen = half.unpack([half.pack(vector)])[0]
-    assert code_of("e1", half.pack(vector)) == sign_code(seen) + size_code(seen)
-    assert code_of("e7", int8.pack(vector)) == sign_code(np.frombuffer(int8.pack(vector), np.int8))
+    seen = half.unpack_half([half.pack_half(vector)])[0]
+    assert code_of("e1", half.pack_half(vector)) == sign_code(seen) + size_code(seen)
+    assert code_of("e7", int8.pack_int8(vector)) == sign_code(np.frombuffer(int8.pack_int8(vector), np.int8))
     assert (PLANES["e1"], PLANES.get("e7", 1)) == (2, 1)
 
 

@@ -315,7 +315,7 @@ def test_a_fingerprint_is_stored_whole_or_not_at_all_when_the_disk_is_full(store
     with store.transaction():
         model = store.vectors.use_model("fake", 384, now=NOW)
     store.connection.execute(f"PRAGMA max_page_count = {pages + 10}")
-    spaces = {"e1": half.pack(vector_of("x")), "e12": bytes(20_000)}
+    spaces = {"e1": half.pack_half(vector_of("x")), "e12": bytes(20_000)}
     with pytest.raises(StoreFullError):
         for node in nodes:
             with store.transaction():

@@ -27,7 +27,7 @@ def filled(store: Store) -> Iterator[Store]:
         model = store.vectors.use_model("m", 384, now=NOW)
         nodes = [add(store, f"needle {number}", scope="p", session_key=session.key) for number in range(4)]
         for node in nodes[:3]:
-            store.vectors.put(node.key, model, {"e1": half.pack(vector_of(node.content))}, now=NOW)
+            store.vectors.put(node.key, model, {"e1": half.pack_half(vector_of(node.content))}, now=NOW)
         store.sparse.put("e13", {node.key: {"needle": 1.0, f"number{node.key}": 2.0} for node in nodes[:3]})
         store.connection.execute("INSERT INTO positions(node_key, file_key, path) VALUES (1, ?, 'a.py')", (file,))
         store.connection.execute("INSERT INTO facets(node_key) VALUES (2)")
@@ -164,7 +164,7 @@ def test_codes_are_made_anew_as_wide_as_the_latest_models(filled: Store, monkeyp
     with filled.transaction():
         model = filled.vectors.use_model("wider", 1024, now=NOW)
         row = vector_of("x", 1024)
-        filled.vectors.put(filled.nodes.query_nodes()[0].key, model, {"e1": half.pack(row)}, now=NOW + 1)
+        filled.vectors.put(filled.nodes.query_nodes()[0].key, model, {"e1": half.pack_half(row)}, now=NOW + 1)
     assert health.violations(filled) == {}
     filled.connection.execute("DELETE FROM code_blocks")
     health.repair(filled)

@@ -102,7 +102,7 @@ def version_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
 
 def fill_8(path: Path, rows: Matrix, *, model: str = "m", first: int = 1, spaces: Sequence[str] = ("e1", "e7")) -> None:
     """Write memories with vectors as programs of schema 8 did: E1 as float32, codes by signs alone."""
-    packed = {"e1": [row.tobytes() for row in rows], "e7": [int8.pack(row) for row in rows]}
+    packed = {"e1": [row.tobytes() for row in rows], "e7": [int8.pack_int8(row) for row in rows]}
     keys = range(first, first + len(rows))
     with closing(sqlite3.connect(path, isolation_level=None)) as old:
         old.execute("INSERT INTO models(id, dimensions, first_used) VALUES (?, ?, 1)", (model, rows.shape[1]))
@@ -146,7 +146,7 @@ def test_vectors_of_four_bytes_become_halves_and_find_what_they_found(
     fill_8(version_8, rows)
     before = vectors_in(version_8)
     with Store.open(version_8) as store:
-        assert vectors_in(version_8) == {key: (half.pack(rows[key - 1]), *before[key][1:]) for key in before}
+        assert vectors_in(version_8) == {key: (half.pack_half(rows[key - 1]), *before[key][1:]) for key in before}
         assert health.violations(store) == {} and health.integrity(store) == []
         widths = store.connection.execute("SELECT space, length(codes) / ? FROM code_blocks", (BLOCK_ROWS,)).fetchall()
         assert {tuple(row) for row in widths} == {("e1", 2 * 48), ("e7", 48), ("e9", 8)}
@@ -167,8 +167,8 @@ def test_codes_of_every_block_are_made_of_the_vectors_that_were_there(version_8:
         codes = {(row["space"], row["block"]): row["codes"] for row in found}
         assert codes.keys() == {("e1", 0), ("e7", 0), ("e1", 1)}
         for block, slot, row in ((0, 1, one[0]), (0, 3, one[2]), (1, 4, other[0])):
-            assert codes["e1", block][slot * 96 : (slot + 1) * 96] == code_of("e1", half.pack(row))
-        assert codes["e7", 0][48 : 2 * 48] == code_of("e7", int8.pack(one[0]))
+            assert codes["e1", block][slot * 96 : (slot + 1) * 96] == code_of("e1", half.pack_half(row))
+        assert codes["e7", 0][48 : 2 * 48] == code_of("e7", int8.pack_int8(one[0]))
         assert store.vectors.wrong_blocks() == 0
 
 
@@ -177,7 +177,7 @@ def test_vectors_of_two_models_become_halves_and_codes_are_those_of_the_later(ve
     fill_8(version_8, old, model="old")
     fill_8(version_8, new, model="new", first=4)
     with Store.open(version_8) as store:
-        assert [row[0] for row in vectors_in(version_8).values()] == [half.pack(row) for row in (*old, *new)]
+        assert [row[0] for row in vectors_in(version_8).values()] == [half.pack_half(row) for row in (*old, *new)]
         assert health.violations(store) == {}
         model = store.vectors.find_model("new")
         assert model is not None
@@ -190,7 +190,7 @@ def test_a_memory_that_e1_did_not_see_still_is_not_seen(version_8: Path) -> None
     rows = random_rows(2)
     fill_8(version_8, rows, spaces=["e7"])
     with Store.open(version_8) as store:
-        assert vectors_in(version_8) == {key: (None, int8.pack(rows[key - 1]), b"\x0a") for key in (1, 2)}
+        assert vectors_in(version_8) == {key: (None, int8.pack_int8(rows[key - 1]), b"\x0a") for key in (1, 2)}
         spaces = store.connection.execute("SELECT space FROM code_blocks ORDER BY space").fetchall()
         assert [row["space"] for row in spaces] == ["e7", "e9"]
         assert health.violations(store) == {}
@@ -227,7 +227,7 @@ def test_vectors_stay_as_they_were_when_their_codes_can_not_be_made(
     assert vectors_in(version_8) == before
     with Store.open(version_8) as store:
         assert health.violations(store) == {}
-    assert [row[0] for row in vectors_in(version_8).values()] == [half.pack(row) for row in random_rows(3)]
+    assert [row[0] for row in vectors_in(version_8).values()] == [half.pack_half(row) for row in random_rows(3)]
 
 
 def no_room_for_codes(_: Vectors) -> None:

@@ -50,8 +50,8 @@ def embed(store: Store, key: NodeKey, text: str) -> bytes:
     vector = vector_of(text)
     with store.transaction():
         model = store.vectors.use_model("fake", len(vector), now=1)
-        store.vectors.put(key, model, {"e1": half.pack(vector)}, now=1)
-    return half.pack(vector)
+        store.vectors.put(key, model, {"e1": half.pack_half(vector)}, now=1)
+    return half.pack_half(vector)
 
 
 def key_of(memory: Memory, id: str) -> NodeKey:

@@ -49,8 +49,8 @@ def make_nodes(store: Store, count: int) -> list[NodeKey]:
 def stored(space: str, row: Matrix) -> bytes:
     """Return a vector as the column of a space holds it."""
     if space == "e1":
-        return half.pack(row)
-    return np.packbits(row > 0, bitorder="little").tobytes() if space == "e9" else int8.pack(row)
+        return half.pack_half(row)
+    return np.packbits(row > 0, bitorder="little").tobytes() if space == "e9" else int8.pack_int8(row)
 
 
 def put_all(store: Store, keys: Sequence[int], rows: Matrix, model: str = "m") -> int:
@@ -329,7 +329,7 @@ def test_what_fails_again_and_again_is_given_up(store: Store) -> None:
 )
 def test_numpy_ranks_as_sqlite_vec_does(rows: list[list[float]], query: list[float], k: int) -> None:
     asked = _unit_or_zero(query)
-    packed = [int8.pack(_unit_or_zero(row)) for row in rows]
+    packed = [int8.pack_int8(_unit_or_zero(row)) for row in rows]
     # sqlite-vec compares bytes with bytes: the query is rounded too.
     rounding = packing_error(asked) + 1e-5
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
@@ -341,7 +341,7 @@ def test_numpy_ranks_as_sqlite_vec_does(rows: list[list[float]], query: list[flo
             Vectors(connection, vec_attached=road).exact(asked, keys, 1, k, space="e7") for road in (True, False)
         )
     assert np.allclose(by_vec[1], by_numpy[1], atol=rounding)
-    exact = int8.unpack(packed, 4) @ asked
+    exact = int8.unpack_int8(packed, 4) @ asked
     for found, off in ((by_vec[0], 2 * rounding), (by_numpy[0], 1e-5)):
         assert len(set(found.tolist())) == len(found) == min(k, len(rows))
         assert np.allclose(exact[found], by_numpy[1], atol=off)
@@ -600,10 +600,10 @@ def test_every_scanned_space_finds_what_a_full_comparison_of_it_finds(
     keys = make_nodes(store, 400)
     model = put_in(store, space, keys, rows)
     found, cosines = store.vectors.nearest(query, everyone(store), model, 10, space=space)
-    matrix = vectors.unpacked(space, [stored(space, row) for row in rows], 256)
+    matrix = vectors.unpack_vectors(space, [stored(space, row) for row in rows], 256)
     if space in ("e7", "e10") and vec.is_attached(store.connection):
         # sqlite-vec compares bytes with bytes.
-        query = int8.unpack([int8.pack(query)], 256)[0]
+        query = int8.unpack_int8([int8.pack_int8(query)], 256)[0]
     wanted = matrix @ query / np.linalg.norm(query)
     order = np.lexsort((keys, -wanted))[:10]
     assert found.tolist() == [keys[at] for at in order]
@@ -616,11 +616,11 @@ def test_a_side_that_a_memory_has_no_more_is_found_no_more(store: Store, monkeyp
     row = random_rows(1)[0]
     with store.transaction():
         model = store.vectors.use_model("m", 384, now=NOW)
-        store.vectors.put(key, model, {"e1": half.pack(row), "e7": int8.pack(row)}, now=NOW)
-        store.vectors.put(other, model, {"e1": half.pack(row), "e7": int8.pack(row)}, now=NOW)
+        store.vectors.put(key, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
+        store.vectors.put(other, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
     assert store.vectors.nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [key, other]
     with store.transaction():
-        store.vectors.put(key, model, {"e1": half.pack(row)}, now=NOW)
+        store.vectors.put(key, model, {"e1": half.pack_half(row)}, now=NOW)
     assert store.vectors.nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [other]
     assert health.violations(store).get(health.WRONG_CODES) is None
 

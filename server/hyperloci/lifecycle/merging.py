@@ -60,7 +60,7 @@ def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
     spoken = [(entity, vector) for entity, vector in found if not _CODE.search(entity.canonical_name)]
     if len(spoken) < 2:
         return []
-    vectors = half.unpack([vector for _, vector in spoken])
+    vectors = half.unpack_half([vector for _, vector in spoken])
     cosines = np.triu(vectors @ vectors.T, k=1)
     pairs = np.argwhere(cosines >= SAME)
     entities = [entity for entity, _ in spoken]

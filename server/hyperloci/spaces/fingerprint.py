@@ -74,12 +74,12 @@ class _RequestCollector:
 def _columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]]) -> dict[str, bytes]:
     whole = seen[view.text]
     columns: dict[str, bytes | None] = {
-        "e1": half.pack(whole["e1"]),
+        "e1": half.pack_half(whole["e1"]),
         "e9": spelling.bits(view.text),
         TOKEN_SPACE: tokens.of_memory(whole[TOKEN_SPACE]) if TOKEN_SPACE in whole else None,
     }
     for column, text in view.dense.items():
-        columns[column] = int8.pack(seen[text][column])
+        columns[column] = int8.pack_int8(seen[text][column])
     for column, names in view.names.items():
-        columns[column] = int8.pack(mean_direction([seen[name][column] for name in names]))
+        columns[column] = int8.pack_int8(mean_direction([seen[name][column] for name in names]))
     return {column: blob for column, blob in columns.items() if blob is not None}

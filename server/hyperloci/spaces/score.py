@@ -72,7 +72,7 @@ def cosines(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> Fl
     scores = _absent(len(blobs))
     if places:
         kept = [blobs[place] or b"" for place in places]
-        matrix = half.unpack(kept) if column == FLOAT_COLUMN else int8.unpack(kept, len(query))
+        matrix = half.unpack_half(kept) if column == FLOAT_COLUMN else int8.unpack_int8(kept, len(query))
         scores[places] = np.einsum("ij,j->i", matrix, query)
     return scores
 

@@ -96,7 +96,7 @@ class Archive:
         try:
             with open(self._path(place.day), "rb") as file:
                 file.seek(place.offset)
-                line = json.loads(_unpacked(file.read(place.length)))
+                line = json.loads(_unpack_frame(file.read(place.length)))
         except FileNotFoundError as error:
             raise NotFoundError(f"The archive of {place.day} is gone: {self._path(place.day)}.") from error
         except (OSError, ValueError) as error:
@@ -183,7 +183,7 @@ def _packed(line: Line) -> bytes:
     return compress(json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n", LEVEL)
 
 
-def _unpacked(frame: bytes) -> bytes:
+def _unpack_frame(frame: bytes) -> bytes:
     return decompress(frame)
 
 
@@ -220,7 +220,7 @@ def _end(place: ArchivePlace) -> int:
 
 def _blanked(data: bytes, place: ArchivePlace, node_ids: Collection[str]) -> bytes | None:
     """Return a frame of the same length without the turns of these ids; None where it holds none of them."""
-    line = json.loads(_unpacked(data[place.offset : _end(place)]))
+    line = json.loads(_unpack_frame(data[place.offset : _end(place)]))
     # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
     kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
     return None if kept == line["turns"] else _padded(_packed(line | {"turns": kept}), place.length)

@@ -15,7 +15,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.pyramid import ArchivePlace, Chunk, Digest, ChunkStage
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
-from hyperloci.store.packed import pack, unpack
+from hyperloci.store.packed import pack_turns, unpack_turns
 
 EXCERPT_CHARS: Final = 160
 """What a packed turn keeps in its node: what is left of it when its archive is deleted. A shorter one stays whole."""
@@ -206,7 +206,7 @@ class Chunks:
         """Move the texts of a micro-chunk's turns into its CTF; their nodes keep the beginning (hot to warm)."""
         self._connection.execute(
             "UPDATE chunks SET stage = 'warm', ctf = ?, turns = ? WHERE key = ?",
-            (pack([as_turn(turn, paths.get(turn.key)) for turn in turns]), len(turns), chunk.key),
+            (pack_turns([as_turn(turn, paths.get(turn.key)) for turn in turns]), len(turns), chunk.key),
         )
         self._connection.executemany(
             "UPDATE chunk_turns SET place = ?, packed = ? WHERE node_key = ?",
@@ -224,9 +224,9 @@ class Chunks:
             BadRequestError, ValueError: it is damaged.
         """
         row = self._connection.execute("SELECT ctf FROM chunks WHERE key = ?", (chunk.key,)).fetchone()
-        return None if row is None or row[0] is None else unpack(row[0])
+        return None if row is None or row[0] is None else unpack_turns(row[0])
 
-    def freeze(self, chunk: Chunk, place: ArchivePlace) -> None:
+    def move_to_archive(self, chunk: Chunk, place: ArchivePlace) -> None:
         """Note that a micro-chunk's turns are in the archive, and drop its CTF (warm to cold)."""
         self._connection.execute(
             "UPDATE chunks SET stage = 'cold', ctf = NULL, archive_day = ?, archive_offset = ?, archive_length = ?"
@@ -309,7 +309,7 @@ class Chunks:
             return
         gone = Turn(uuid="", role=Speaker.USER, text="", timestamp_ms=None)
         kept = [gone if place == found[1] else turn for place, turn in enumerate(turns)]
-        self._connection.execute("UPDATE chunks SET ctf = ? WHERE key = ?", (pack(kept), found[0].key))
+        self._connection.execute("UPDATE chunks SET ctf = ? WHERE key = ?", (pack_turns(kept), found[0].key))
 
     def statistics(self) -> dict[str, dict[str, int]]:
         """Return by level and stage how many chunks there are, of how many turns and tokens, and their bytes here."""

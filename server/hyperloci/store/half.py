@@ -16,12 +16,12 @@ BYTES: Final = 2
 """Bytes a dimension."""
 
 
-def pack(vector: NDArray[np.float32]) -> bytes:
+def pack_half(vector: NDArray[np.float32]) -> bytes:
     """Return a unit vector, two bytes a dimension."""
     return vector.astype(np.float16).tobytes()
 
 
-def unpack(blobs: Sequence[bytes]) -> NDArray[np.float32]:
+def unpack_half(blobs: Sequence[bytes]) -> NDArray[np.float32]:
     """Return packed vectors, all as long as the first: shape (len(blobs), dimensions)."""
     rows = np.frombuffer(b"".join(blobs), np.float16).astype(np.float32)
     return rows.reshape(len(blobs), len(blobs[0]) // BYTES if blobs else 0)

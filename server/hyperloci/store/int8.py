@@ -17,14 +17,14 @@ LEVELS: Final = 127
 _SMALLEST: Final = 1e-12
 
 
-def pack(vector: NDArray[np.float32]) -> bytes:
+def pack_int8(vector: NDArray[np.float32]) -> bytes:
     """Return a vector's direction, one signed byte a dimension."""
     largest = max(float(np.abs(vector).max(initial=0.0)), _SMALLEST)
     levels: NDArray[np.int8] = np.rint(vector * (LEVELS / largest)).astype(np.int8)
     return levels.tobytes()
 
 
-def unpack(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:
+def unpack_int8(blobs: Sequence[bytes], dimensions: int) -> NDArray[np.float32]:
     """Return packed vectors as unit vectors, shape (len(blobs), dimensions); a vector of zeros stays one."""
     rows = np.frombuffer(b"".join(blobs), np.int8).reshape(len(blobs), dimensions).astype(np.float32)
     norms = np.linalg.norm(rows, axis=1, keepdims=True)

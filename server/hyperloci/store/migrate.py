@@ -156,7 +156,7 @@ def _halves(vector: bytes) -> bytes:
 
     from hyperloci.store import half
 
-    return half.pack(np.frombuffer(vector, np.float32))
+    return half.pack_half(np.frombuffer(vector, np.float32))
 
 
 def _make_codes(connection: sqlite3.Connection) -> None:

@@ -46,7 +46,7 @@ def register(connection: sqlite3.Connection, database: Path) -> None:
         if ctf_length is None:
             return () if place is None else _archived(database, place)
         row = connection.execute("SELECT ctf FROM chunks WHERE id = ?", (chunk_id,)).fetchone()
-        return tuple(turn.text for turn in unpack(row[0]))
+        return tuple(turn.text for turn in unpack_turns(row[0]))
 
     def packed_text(
         chunk_id: str, ctf_length: int | None, day: str | None, offset: int, length: int, place: int
@@ -74,7 +74,7 @@ def _archived(database: Path, place: ArchivePlace) -> Sequence[str | None]:
     return tuple(None if turn is None else turn["text"] for turn in line["turns"])
 
 
-def pack(turns: Sequence[Any]) -> bytes:
+def pack_turns(turns: Sequence[Any]) -> bytes:
     """Return turns (`model.turn.Turn`) as the bytes of a warm chunk: CTF v1 under zstd."""
     from hyperloci.model import ctf
     from hyperloci.store.archive import compress
@@ -83,7 +83,7 @@ def pack(turns: Sequence[Any]) -> bytes:
     return compress(text.encode("utf-8", "surrogatepass"), CTF_LEVEL)
 
 
-def unpack(data: bytes) -> Sequence[Any]:
+def unpack_turns(data: bytes) -> Sequence[Any]:
     """Return the turns of a warm chunk.
 
     Raises:

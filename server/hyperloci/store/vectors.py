@@ -347,7 +347,7 @@ class Vectors:
             f"SELECT f.node_key, coalesce(1 - vec_distance_cosine(vec_int8(f.{space}), vec_int8(?1)), 0)"
             " FROM json_each(?2) j JOIN fingerprints f ON f.node_key = j.value"
             f" WHERE f.model_key = ?3 AND length(f.{space}) = length(?1)",
-            (int8.pack(query), json.dumps(keys.tolist()), model_key),
+            (int8.pack_int8(query), json.dumps(keys.tolist()), model_key),
         ).fetchall()
         return np.array([row[0] for row in rows], np.int64), np.array([row[1] for row in rows], np.float32)
 
@@ -359,7 +359,7 @@ class Vectors:
             f" WHERE f.model_key = ?2 AND length(f.{space}) = ?3",
             (json.dumps(keys.tolist()), model_key, _width(space, len(query))),
         ).fetchall()
-        found = unpacked(space, [row[1] for row in rows], len(query))
+        found = unpack_vectors(space, [row[1] for row in rows], len(query))
         scores = dot(found, query.astype(np.float32)) if rows else np.empty(0, np.float32)
         if space == BIT_SPACE:
             scores = np.asarray(scores / (np.linalg.norm(query) or 1.0), dtype=np.float32)
@@ -396,18 +396,18 @@ def code_of(space: str, blob: bytes) -> bytes:
     if space == BIT_SPACE:
         return blob.ljust(words_of(len(blob) * 8) * WORD_BITS // 8, b"\0")
     if space == FLOAT_SPACE:
-        vector = half.unpack([blob])[0]
+        vector = half.unpack_half([blob])[0]
         return sign_code(vector) + size_code(vector)
     return sign_code(np.frombuffer(blob, np.int8))
 
 
-def unpacked(space: str, blobs: Sequence[bytes], dimensions: int) -> FloatArray:
+def unpack_vectors(space: str, blobs: Sequence[bytes], dimensions: int) -> FloatArray:
     """Return stored vectors of one space as unit vectors, shape (len(blobs), dimensions)."""
     if space == FLOAT_SPACE:
-        return half.unpack(blobs).reshape(len(blobs), dimensions)
+        return half.unpack_half(blobs).reshape(len(blobs), dimensions)
     if space == BIT_SPACE:
         return np.asarray(signs_of(blobs, dimensions) / np.float32(np.sqrt(dimensions)), dtype=np.float32)
-    return int8.unpack(blobs, dimensions)
+    return int8.unpack_int8(blobs, dimensions)
 
 
 def _code_width(space: str, dimensions: int) -> int:

@@ -172,7 +172,7 @@ class _Run:
         """Return the mean direction of members in E1, and the cosine to it that a new one must have."""
         rows = [row[0] for row in self.store.vectors.rows(keys, ["e1"]).values() if row[0]]
         width = len(rows[0])
-        matrix = half.unpack([row for row in rows if len(row) == width])
+        matrix = half.unpack_half([row for row in rows if len(row) == width])
         mean = matrix.mean(axis=0)
         mean = (mean / max(float(np.linalg.norm(mean)), 1e-9)).astype(np.float32)
         return mean.tobytes(), float(np.quantile(matrix @ mean, FLOOR_QUANTILE))

@@ -34,7 +34,7 @@ def _join(store: Store, scope: int, keys: Sequence[NodeKey], model_key: int, now
     vectors = {key: row[0] for key, row in store.vectors.rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width}
     if not vectors:
         return 0
-    matrix = half.unpack(list(vectors.values()))
+    matrix = half.unpack_half(list(vectors.values()))
     cosines = matrix @ means.T
     store.topics.leave(vectors)
     joined = 0

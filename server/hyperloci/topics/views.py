@@ -116,7 +116,7 @@ def _mean_span(blob: bytes) -> bytes:
 
 def _numbers(flat: bytes, column: str) -> FloatArray:
     if column == "e1":
-        return half.unpack([flat])
+        return half.unpack_half([flat])
     if column == "e12":
         return np.frombuffer(flat, np.float32)
     if column == "e9":

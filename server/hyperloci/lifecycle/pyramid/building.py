@@ -15,7 +15,7 @@ from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.errors import StoreCorruptError
 from hyperloci.lifecycle.pyramid.digesting import Digester
-from hyperloci.lifecycle.pyramid.freezing import Freezer
+from hyperloci.lifecycle.pyramid.freezing import TurnArchiver
 from hyperloci.lifecycle.pyramid.parts import note, range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import GLOBAL_SCOPE
@@ -86,7 +86,7 @@ class Builder:
     def advance(self, progress: Progress) -> int:
         """Advance one session's pyramid as far as it goes and return how many things were done."""
         session, done = progress.session_key, 0
-        for work in (self._cut, self._demote, self._make_minis, self._make_macros, self._mend, self._freezer.freeze):
+        for work in (self._cut, self._demote, self._make_minis, self._make_macros, self._mend, self._make_archiver.archive_chunks):
             present = self.store.chunks.progress(session)[0]
             done += work(present)
             self.breathe()
@@ -94,15 +94,15 @@ class Builder:
 
     def expire(self) -> int:
         """Delete the archive files that are older than their time; see `freezing.Freezer.expire`."""
-        return self._freezer.expire()
+        return self._make_archiver.expire_archives()
 
     @property
     def _digester(self) -> Digester:
         return Digester(self.store, self.clock, self.summarise, self.fallback)
 
     @property
-    def _freezer(self) -> Freezer:
-        return Freezer(self.store, self.settings, self.clock, self.breathe)
+    def _make_archiver(self) -> TurnArchiver:
+        return TurnArchiver(self.store, self.settings, self.clock, self.breathe)
 
     def _is_due(self, progress: Progress) -> bool:
         """Tell whether there may be something to do: a look at numbers, no turn is read."""

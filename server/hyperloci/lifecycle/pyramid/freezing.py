@@ -29,15 +29,15 @@ FREEZE_AT_ONCE: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Freezer:
+class TurnArchiver:
     """The archive of one store; `breathe` is called between transactions."""
 
     store: Store
     settings: Settings
     clock: Clock
-    breathe: Callable[[], None] = lambda: None
+    yield_to_others: Callable[[], None] = lambda: None
 
-    def freeze(self, progress: Progress) -> int:
+    def archive_chunks(self, progress: Progress) -> int:
         """Move the texts of micro-chunks under a macro-chunk into the archive (warm to cold)."""
         if not progress.unfrozen:
             return 0
@@ -47,19 +47,19 @@ class Freezer:
             if chunk.stage is ChunkStage.WARM and chunk.last_seq < progress.macro
         ]
         for start in range(0, len(warm), FREEZE_AT_ONCE):
-            self._freeze_some(warm[start : start + FREEZE_AT_ONCE])
-            self.breathe()
+            self._archive_batch(warm[start : start + FREEZE_AT_ONCE])
+            self.yield_to_others()
         return len(warm)
 
-    def _freeze_some(self, chunks: Sequence[Chunk]) -> None:
+    def _archive_batch(self, chunks: Sequence[Chunk]) -> None:
         with self.store.transaction():
             if self.settings.archive_cold_content:
                 day = day_of(self.clock())
                 places = Archive.beside(self.store.path).append(
-                    day, [self._line(chunk) for chunk in chunks], known_end=self.store.chunks.archive_end(day)
+                    day, [self._archive_line(chunk) for chunk in chunks], known_end=self.store.chunks.archive_end(day)
                 )
                 for chunk, place in zip(chunks, places, strict=True):
-                    self.store.chunks.freeze(chunk, place)
+                    self.store.chunks.move_to_archive(chunk, place)
             else:
                 for chunk in chunks:
                     self.store.chunks.set_stage(chunk, ChunkStage.COLD)
@@ -71,7 +71,7 @@ class Freezer:
                 now=self.clock(),
             )
 
-    def _line(self, chunk: Chunk) -> dict[str, object]:
+    def _archive_line(self, chunk: Chunk) -> dict[str, object]:
         """Return what is archived of a chunk: its turns by their places, each compared with its hash.
 
         Raises:
@@ -94,7 +94,7 @@ class Freezer:
             "turns": [None if turn is None else _archived(turn, paths.get(turn.key)) for turn in turns],
         }
 
-    def expire(self) -> int:
+    def expire_archives(self) -> int:
         """Delete the archive files that are older than their time and return how many chunks lost their texts.
 
         Summaries, key facts, vectors, keywords and the beginnings of the turns stay.
@@ -119,7 +119,7 @@ class Freezer:
                 )
             archive.drop(day)
             lost += len(gone)
-            self.breathe()
+            self.yield_to_others()
         return lost
 
 
