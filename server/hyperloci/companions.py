@@ -20,7 +20,7 @@ from hyperloci.system.background import BackgroundThread
 
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
-    from hyperloci.embedder.takeover import Takeover
+    from hyperloci.embedder.takeover import EmbedderFailover
     from hyperloci.ingest.watch import Watchers
     from hyperloci.lifecycle.keeper import MaintenanceScheduler
     from hyperloci_hooks.desk import HookServer
@@ -61,17 +61,17 @@ class EmbedderService:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._owner: EmbedderOwner | None = None
-        self._takeover: Takeover | None = None
+        self._takeover: EmbedderFailover | None = None
         self._fault: str | None = None
 
     def start(self) -> None:
         """Start an embedder, unless another session has one; take over from that when it dies."""
         from hyperloci.embedder.owner import EmbedderOwner
-        from hyperloci.embedder.takeover import Takeover
+        from hyperloci.embedder.takeover import EmbedderFailover
 
         self._owner = EmbedderOwner(self._settings)
         self.ensure_running()
-        self._takeover = Takeover(self._settings, self.ensure_running)
+        self._takeover = EmbedderFailover(self._settings, self.ensure_running)
         self._takeover.start()
 
     def ensure_running(self) -> None:

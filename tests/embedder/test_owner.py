@@ -18,7 +18,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.handover import Handover
+from hyperloci.embedder.handover import StartupConfig
 from hyperloci.embedder.owner import EmbedderOwner, Policy
 from hyperloci.embedder.rendezvous import LOOPBACK
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
@@ -261,7 +261,7 @@ def test_the_end_of_the_pipe_alone_ends_the_child(settings: Settings) -> None:
     client = EmbedderClient(settings)
     with bare_child(settings) as child:
         assert child.stdin is not None
-        child.stdin.write(Handover(settings=settings).to_line())
+        child.stdin.write(StartupConfig(settings=settings).to_line())
         child.stdin.flush()
         assert client.wait_until_warm(20)
         with pytest.raises(EmbedderError):
@@ -300,9 +300,9 @@ def test_a_child_of_the_session_does_not_keep_the_pipe_open(settings: Settings) 
 
 def test_settings_survive_the_handover(settings: Settings) -> None:
     full = replace(settings, exclude=("*.log", "ünïcode"), model="a/b", rrf_weight_graph=0.5)
-    sent = Handover(settings=full, transport=LOOPBACK)
+    sent = StartupConfig(settings=full, transport=LOOPBACK)
     line = sent.to_line()
-    assert Handover.from_line(line) == sent
+    assert StartupConfig.from_line(line) == sent
     assert line.count(b"\n") == 1
     assert json.loads(line)["settings"]["exclude"] == ["*.log", "ünïcode"]
 

@@ -18,7 +18,7 @@ from hyperloci.embedder.client import EmbedderClient, SilentError
 from hyperloci.embedder.owner import EmbedderOwner
 from hyperloci.embedder.patience import FIRST_SECONDS, LONGEST_SECONDS, Patience
 from hyperloci.embedder.rendezvous import make_private, rendezvous
-from hyperloci.embedder.takeover import Takeover
+from hyperloci.embedder.takeover import EmbedderFailover
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from tests.embedder.helpers import command, wait_for
@@ -53,7 +53,7 @@ def impostor(settings: Settings) -> Iterator[None]:
     place = rendezvous(settings)
     make_private(place.folder)
     with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(place.address))
+        listener.bind(str(place.path))
         listener.listen()
         yield
 
@@ -166,7 +166,7 @@ def test_a_session_starts_an_embedder_where_somebody_only_holds_the_socket(setti
     with Store.open(settings.database) as store:
         add(store)
     with impostor(settings), EmbedderOwner(settings, command=command()) as owner:
-        takeover = Takeover(settings, owner.ensure_running, 0.02)
+        takeover = EmbedderFailover(settings, owner.ensure_running, 0.02)
         takeover.start()
         try:
             wait_for(lambda: owner.pid is not None and EmbedderClient(settings, insistent=True).warm())

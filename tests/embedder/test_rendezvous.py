@@ -71,7 +71,7 @@ def test_folder_and_address_are_open_to_nobody_else(settings: Settings, transpor
     place = rendezvous(settings, transport)
     listener, _ = listen(place)
     listener.close()
-    assert (mode(place.folder), mode(place.address)) == (0o700, 0o600)
+    assert (mode(place.folder), mode(place.path)) == (0o700, 0o600)
 
 
 def test_a_folder_left_open_is_closed(settings: Settings) -> None:
@@ -107,13 +107,13 @@ def test_a_folder_of_another_user_is_refused_at_both_ends(settings: Settings) ->
 def test_a_process_of_another_user_is_turned_away_even_if_it_reaches_the_socket(settings: Settings) -> None:
     place = rendezvous(settings)
     listener, secret = listen(place)
-    for path in (place.folder.parent, place.folder, place.address):
+    for path in (place.folder.parent, place.folder, place.path):
         path.chmod(0o777)
     stranger = (
         "import os, socket, sys; os.setgid(65534); os.setuid(65534); s = socket.socket(socket.AF_UNIX);"
         "s.connect(sys.argv[1]); s.recv(1)"
     )
-    with listener, subprocess.Popen([sys.executable, "-c", stranger, str(place.address)]):
+    with listener, subprocess.Popen([sys.executable, "-c", stranger, str(place.path)]):
         connection, _ = listener.accept()
         with connection:
             assert not admit(connection, secret, deadline=soon())
@@ -133,7 +133,7 @@ def test_models_devices_and_profiles_meet_at_places_of_their_own(settings: Setti
         replace(settings, profile="x"),
         replace(settings, device="cpu"),
     ]
-    assert len({rendezvous(other).address for other in others}) == len(others)
+    assert len({rendezvous(other).path for other in others}) == len(others)
     assert rendezvous(replace(settings, log_level="DEBUG")) == rendezvous(settings)
 
 
@@ -173,8 +173,8 @@ def test_a_full_backlog_is_not_waited_for(settings: Settings) -> None:
 def test_a_visitor_without_the_secret_is_turned_away_and_so_is_the_stranger_it_met(settings: Settings) -> None:
     place = rendezvous(settings, LOOPBACK)
     listener, secret = listen(place)
-    note = json.loads(place.address.read_text())
-    place.address.write_text(json.dumps({**note, "secret": "00" * 32}))
+    note = json.loads(place.path.read_text())
+    place.path.write_text(json.dumps({**note, "secret": "00" * 32}))
     with attended(listener, secret) as admitted, pytest.raises(EmbedderError, match="served by a stranger"):
         connect(place, deadline=soon())
     assert admitted == [False]
@@ -184,6 +184,6 @@ def test_a_visitor_without_the_secret_is_turned_away_and_so_is_the_stranger_it_m
 def test_a_damaged_note_is_no_embedder(settings: Settings, note: str) -> None:
     place = rendezvous(settings, LOOPBACK)
     make_private(place.folder)
-    place.address.write_text(note)
+    place.path.write_text(note)
     with pytest.raises(NotReadyError):
         connect(place, deadline=soon())

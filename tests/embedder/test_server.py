@@ -121,9 +121,9 @@ def test_an_answer_that_does_not_fit_is_refused() -> None:
         {**header, "shapes": {"e1": [1, 8]}},
         {**header, "bits": 5},
     ):
-        with pytest.raises(wire.WireError):
+        with pytest.raises(wire.ProtocolError):
             wire.fingerprint_from_message(broken, body)
-    with pytest.raises(wire.WireError):
+    with pytest.raises(wire.ProtocolError):
         wire.fingerprint_from_message(header, body[:-4])
 
 

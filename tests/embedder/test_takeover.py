@@ -11,7 +11,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.owner import EmbedderOwner
-from hyperloci.embedder.takeover import Takeover
+from hyperloci.embedder.takeover import EmbedderFailover
 from hyperloci.store import Store
 from hyperloci.store.blocks import MAX_ATTEMPTS
 from tests.embedder.helpers import alive, command, wait_for
@@ -21,8 +21,8 @@ OFTEN = 0.01
 
 
 @contextmanager
-def looking(settings: Settings, start: Callable[[], object]) -> Iterator[Takeover]:
-    takeover = Takeover(settings, start, OFTEN)
+def looking(settings: Settings, start: Callable[[], object]) -> Iterator[EmbedderFailover]:
+    takeover = EmbedderFailover(settings, start, OFTEN)
     takeover.start()
     try:
         yield takeover
@@ -30,10 +30,10 @@ def looking(settings: Settings, start: Callable[[], object]) -> Iterator[Takeove
         takeover.stop(20)
 
 
-def looked(takeover: Takeover, times: int = 5) -> None:
+def looked(takeover: EmbedderFailover, times: int = 5) -> None:
     """Return when a takeover has looked so often again."""
     looks = 0
-    real = takeover._at_home
+    real = takeover._is_embedder_running
     done = threading.Event()
 
     def counted() -> bool:

@@ -69,7 +69,7 @@ def test_lone_surrogates_survive_the_wire(pair: Pair) -> None:
 )
 def test_what_is_no_message_is_refused_with_the_reason(pair: Pair, sent: bytes, complaint: str) -> None:
     pair[0].sendall(sent)
-    with pytest.raises(wire.WireError, match=complaint):
+    with pytest.raises(wire.ProtocolError, match=complaint):
         wire.receive(pair[1], deadline=soon())
 
 
@@ -103,7 +103,7 @@ def test_a_closed_other_end_is_a_lost_connection_to_the_sender_too(pair: Pair) -
 
 
 def test_a_message_over_the_limit_is_not_even_begun(pair: Pair) -> None:
-    with pytest.raises(wire.WireError, match="too large to send"):
+    with pytest.raises(wire.ProtocolError, match="too large to send"):
         wire.send(pair[0], {"text": "x" * wire.MAX_HEADER_BYTES}, deadline=soon())
     wire.send(pair[0], {"next": 1}, deadline=soon())
     assert wire.receive(pair[1], deadline=soon())[0] == {"next": 1}

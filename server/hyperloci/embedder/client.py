@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.embedder.patience import COUNTED_SECONDS, PROBE_SECONDS, Patience, patience_with
-from hyperloci.embedder.rendezvous import Rendezvous, connect, rendezvous
+from hyperloci.embedder.rendezvous import EmbedderAddress, connect, rendezvous
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class EmbedderClient:
     @property
     def silent_since(self) -> int | None:
         """Since when an embedder that runs has not answered (Unix ms); None where it does, or none runs."""
-        return patience_with(self._place().address).silent_since
+        return patience_with(self._place().path).silent_since
 
     def _request(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
         """Ask and wait for the answer: once in vain, then not at all until the embedder is well again.
@@ -188,7 +188,7 @@ class EmbedderClient:
         Raises:
             SilentError: it has not answered lately.
         """
-        patience = patience_with(self._place().address)
+        patience = patience_with(self._place().path)
         if not self._insistent and not (patience.may_ask() and self._is_back(patience)):
             raise SilentError(patience.words())
         counts = deadline - time.monotonic() >= COUNTED_SECONDS
@@ -234,7 +234,7 @@ class EmbedderClient:
             raise _error(header)
         return header, body
 
-    def _place(self) -> Rendezvous:
+    def _place(self) -> EmbedderAddress:
         return rendezvous(self._settings, self._transport)
 
 
@@ -254,7 +254,7 @@ def _parts(texts: Sequence[str]) -> list[list[str]]:
 def _scores(header: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
     scores = header.get("scores")
     if not isinstance(scores, list) or len(scores) * 2 != len(texts) or not all(type(one) is float for one in scores):
-        raise wire.WireError(f"The embedder answered {len(texts) // 2} pairs with {scores!r:.80}.")
+        raise wire.ProtocolError(f"The embedder answered {len(texts) // 2} pairs with {scores!r:.80}.")
     return scores
 
 
@@ -271,9 +271,9 @@ def _matrices(header: Mapping[str, Any], body: bytearray, *, texts: int, tokens:
     """Return the matrices of an answer, checked that they are what was asked for."""
     shapes = header.get("shapes")
     if not isinstance(shapes, list):
-        raise wire.WireError("The embedder's answer cannot be used: it has no shapes.")
+        raise wire.ProtocolError("The embedder's answer cannot be used: it has no shapes.")
     matrices = wire.matrices_from_body(shapes, body)
     expected = len(matrices) == texts if tokens else [len(matrix) for matrix in matrices] == [texts]
     if not expected:
-        raise wire.WireError(f"The embedder answered {texts} texts with matrices of shapes {shapes!r:.80}.")
+        raise wire.ProtocolError(f"The embedder answered {texts} texts with matrices of shapes {shapes!r:.80}.")
     return matrices

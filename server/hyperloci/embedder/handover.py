@@ -13,7 +13,7 @@ from hyperloci.errors import ConfigurationError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handover:
+class StartupConfig:
     """Everything that an embedder process needs to know.
 
     Attributes:

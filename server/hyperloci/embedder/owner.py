@@ -22,7 +22,7 @@ from filelock import FileLock, Timeout
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.handover import Handover
+from hyperloci.embedder.handover import StartupConfig
 from hyperloci.embedder.rendezvous import make_private, rendezvous
 from hyperloci.errors import HyperlociError
 
@@ -82,13 +82,13 @@ class EmbedderOwner:
             policy: how patiently it is treated.
         """
         self._settings = settings
-        self._handover = Handover(settings=settings, transport=transport)
+        self._handover = StartupConfig(settings=settings, transport=transport)
         self._command = command
         self._policy = policy or Policy()
         self._place = rendezvous(settings, transport)
         self._client = EmbedderClient(settings, transport=transport, insistent=True)
         self._mutex = threading.Lock()
-        self._lock = FileLock(self._place.lock, timeout=0, thread_local=False, mode=0o600)
+        self._lock = FileLock(self._place.lock_path, timeout=0, thread_local=False, mode=0o600)
         self._closing = threading.Event()
         self._keeper: threading.Thread | None = None
         self._child: subprocess.Popen[bytes] | None = None

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 from hyperloci.embedder.engine import Drain, Engine
 from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.handover import Handover
+from hyperloci.embedder.handover import StartupConfig
 from hyperloci.embedder.rendezvous import listen, rendezvous
 from hyperloci.embedder.server import Server
 from hyperloci.errors import HyperlociError
@@ -80,7 +80,7 @@ def _run(stages: Callable[[Settings], Iterator[EncoderStage]], load_drain: Calla
         line = pipe.readline()
     if not line:
         return 0  # The parent died before it could say anything.
-    handover = Handover.from_line(line)
+    handover = StartupConfig.from_line(line)
     threading.Thread(target=_die_with_parent, name="parent", daemon=True).start()
     _ask_kernel_to_kill_with_parent()
     _set_up_logging(handover.settings.log_level)
@@ -92,7 +92,7 @@ def _run(stages: Callable[[Settings], Iterator[EncoderStage]], load_drain: Calla
     return 0
 
 
-def _serve(handover: Handover, engine: Engine) -> None:
+def _serve(handover: StartupConfig, engine: Engine) -> None:
     settings = handover.settings
     listener, secret = listen(rendezvous(settings, handover.transport))
     engine.start()

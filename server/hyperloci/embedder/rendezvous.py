@@ -35,7 +35,7 @@ _NONCE_BYTES: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Rendezvous:
+class EmbedderAddress:
     """The meeting place of one model on one device.
 
     Attributes:
@@ -49,17 +49,17 @@ class Rendezvous:
     transport: str
 
     @property
-    def address(self) -> Path:
+    def path(self) -> Path:
         """The socket, or the file that tells port and secret."""
         return self.folder / f"{self.name}.{'sock' if self.transport == UNIX else 'port'}"
 
     @property
-    def lock(self) -> Path:
+    def lock_path(self) -> Path:
         """The file whose lock the owner's session holds."""
         return self.folder / f"{self.name}.lock"
 
 
-def rendezvous(settings: Settings, transport: str | None = None) -> Rendezvous:
+def rendezvous(settings: Settings, transport: str | None = None) -> EmbedderAddress:
     """Name the meeting place that `settings` lead to; `transport` is the platform's own unless given.
 
     Raises:
@@ -67,9 +67,9 @@ def rendezvous(settings: Settings, transport: str | None = None) -> Rendezvous:
     """
     chosen = transport or (UNIX if is_supported() else LOOPBACK)
     what = json.dumps([wire.VERSION, settings.profile, settings.model, settings.device])
-    place = Rendezvous(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
+    place = EmbedderAddress(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
     if chosen == UNIX:
-        require_short(place.address)
+        require_short(place.path)
     return place
 
 
@@ -104,14 +104,14 @@ def make_private(folder: Path) -> None:
         folder.chmod(0o700)
 
 
-def listen(place: Rendezvous) -> tuple[socket.socket, bytes]:
+def listen(place: EmbedderAddress) -> tuple[socket.socket, bytes]:
     """Open the meeting place; return the listening socket and the secret of its visitors (empty on Unix).
 
     The address appears at once and complete, over whatever a dead embedder has left there.
     """
     make_private(place.folder)
     if place.transport == UNIX:
-        return listen_at(str(place.address), _BACKLOG), b""
+        return listen_at(str(place.path), _BACKLOG), b""
     draft = place.folder / f"{place.name}.{os.getpid()}"
     draft.unlink(missing_ok=True)
     listener = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG)
@@ -119,11 +119,11 @@ def listen(place: Rendezvous) -> tuple[socket.socket, bytes]:
     note = json.dumps({"port": listener.getsockname()[1], "secret": secret.hex()})
     with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="ascii") as file:
         file.write(note)
-    draft.replace(place.address)
+    draft.replace(place.path)
     return listener, secret
 
 
-def connect(place: Rendezvous, *, deadline: float) -> socket.socket:
+def connect(place: EmbedderAddress, *, deadline: float) -> socket.socket:
     """Connect to the embedder of `place` and make sure that it is this user's.
 
     Raises:
@@ -158,27 +158,27 @@ def _require_own(folder: Path) -> None:
         )
 
 
-def _connect_unix(place: Rendezvous) -> socket.socket:
+def _connect_unix(place: EmbedderAddress) -> socket.socket:
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     with contextlib.ExitStack() as undo:
         undo.callback(connection.close)
         # A full backlog makes a blocking connect wait without end; this one refuses at once instead.
         connection.setblocking(False)
-        connection.connect(str(place.address))
+        connection.connect(str(place.path))
         if not is_same_user(connection):
-            raise wire.WireError(f"{place.address} is served by another user.")
+            raise wire.ProtocolError(f"{place.path} is served by another user.")
         undo.pop_all()
     return connection
 
 
-def _connect_loopback(place: Rendezvous, deadline: float) -> socket.socket:
-    note = json.loads(place.address.read_text(encoding="ascii"))
+def _connect_loopback(place: EmbedderAddress, deadline: float) -> socket.socket:
+    note = json.loads(place.path.read_text(encoding="ascii"))
     port, secret = int(note["port"]), bytes.fromhex(note["secret"])
     connection = socket.create_connection(("127.0.0.1", port), timeout=wire.seconds_left(deadline))
     with contextlib.ExitStack() as undo:
         undo.callback(connection.close)
         if not _exchange_nonces(connection, secret, b"visitor", b"embedder", deadline):
-            raise wire.WireError(f"Port {port} is served by a stranger.")
+            raise wire.ProtocolError(f"Port {port} is served by a stranger.")
         undo.pop_all()
     return connection
 

@@ -25,7 +25,7 @@ of the queue beside it, 2 ms. Within seconds of a death the next one takes over.
 _ANSWER_SECONDS: Final = 0.5
 
 
-class Takeover:
+class EmbedderFailover:
     """A thread that has an embedder started where memories wait and none runs.
 
     One that ended because it was idle is left alone until something waits.
@@ -51,17 +51,17 @@ class Takeover:
         stopping = self._thread.stopping
         while not stopping.wait(self._every):
             try:
-                if not self._at_home() and self._something_waits() and not stopping.is_set():
+                if not self._is_embedder_running() and self._has_pending_nodes() and not stopping.is_set():
                     self._start()
             except (HyperlociError, OSError) as error:
                 # A database that is being restored, or a disk that is full: the next look may find it better.
                 logger.info("it can't be told whether memories wait for vectors: %s", error)
 
-    def _at_home(self) -> bool:
+    def _is_embedder_running(self) -> bool:
         # Whoever holds the socket and says nothing is no embedder: one that is starting or loading tells its state.
         return self._client.status(_ANSWER_SECONDS) is not None
 
-    def _something_waits(self) -> bool:
+    def _has_pending_nodes(self) -> bool:
         if not self._settings.database.is_file():
             return False
         path = self._settings.database

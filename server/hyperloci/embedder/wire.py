@@ -34,7 +34,7 @@ _FRAMES: Final = Framing(b"HLE" + bytes([VERSION]), max_header=MAX_HEADER_BYTES,
 _TOKENS: Final = "e12"
 
 
-class WireError(EmbedderError):
+class ProtocolError(EmbedderError):
     """The other end of the embedder's socket does not speak this protocol."""
 
 
@@ -99,7 +99,7 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except FrameError as error:
-        raise WireError(str(error)) from error
+        raise ProtocolError(str(error)) from error
     except TimeoutError:
         raise DeadlineError from None
     except EOFError:
@@ -126,9 +126,9 @@ def matrices_from_body(shapes: Sequence[Any], body: bytes | bytearray) -> list[N
         sides = [(int(rows), int(columns)) for rows, columns in shapes]
         flat = np.frombuffer(body, dtype="<f4").astype(np.float32, copy=False)
     except (TypeError, ValueError) as error:
-        raise WireError(f"The embedder's answer cannot be used: {error}") from error
+        raise ProtocolError(f"The embedder's answer cannot be used: {error}") from error
     if any(rows < 0 or width < 1 for rows, width in sides) or sum(rows * width for rows, width in sides) != flat.size:
-        raise WireError(f"The embedder announced shapes {sides} and sent {flat.size} numbers.")
+        raise ProtocolError(f"The embedder announced shapes {sides} and sent {flat.size} numbers.")
     ends = np.cumsum([rows * width for rows, width in sides])
     return [flat[end - rows * width : end].reshape(rows, width) for end, (rows, width) in zip(ends, sides, strict=True)]
 
@@ -172,4 +172,4 @@ def fingerprint_from_message(header: Mapping[str, Any], body: bytes | bytearray)
             weigh_terms=bool(header["weigh_terms"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        raise WireError(f"The embedder's answer cannot be used: {error!r}") from error
+        raise ProtocolError(f"The embedder's answer cannot be used: {error!r}") from error
