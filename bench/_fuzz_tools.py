@@ -59,7 +59,7 @@ def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 def schema_of(tool: str) -> dict[str, Any]:
     """Return the schema of a tool's arguments."""
-    return next(offer for offer in OFFERS if offer.run.__name__ == tool).build().parameters
+    return next(offer for offer in OFFERS if offer.run.__name__ == tool).build_tool().parameters
 
 
 def arguments_of(tool: str) -> st.SearchStrategy[dict[str, Any]]:

@@ -104,7 +104,7 @@ def test_nothing_outside_the_project_is_read_by_link_or_by_path(tmp_path: Path, 
 def test_no_tool_that_takes_a_path_reads_beyond_the_project() -> None:
     # They are few: a new one must be looked at, and then named here.
     taking = {
-        offer.run.__name__: sorted({"path", "file"} & set(offer.build().parameters.get("properties", {})))
+        offer.run.__name__: sorted({"path", "file"} & set(offer.build_tool().parameters.get("properties", {})))
         for offer in OFFERS
     }
     assert {name for name, arguments in taking.items() if arguments} <= {"index_path", "outline", "file_outline"}

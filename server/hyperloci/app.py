@@ -50,7 +50,7 @@ LOG_FILES: Final = 2
 """Enough to look back over some weeks of warnings; a log is never worth a user's disk."""
 
 
-class Traffic:
+class ActivityMiddleware:
     """Middleware that notices when the client has its first answer, and when it calls tools."""
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ def build_server(
     from hyperloci_tools.server import make_server
     from hyperloci_tools.state import ServerState
 
-    traffic = Traffic()
+    traffic = ActivityMiddleware()
     opener = open_memory or memory_opener(settings, project_path)
 
     @asynccontextmanager
@@ -119,7 +119,7 @@ def build_server(
 
 
 async def _run_beside(
-    traffic: Traffic, open_reader: Callable[[], Awaitable[None]], companions: Sequence[BackgroundService]
+    traffic: ActivityMiddleware, open_reader: Callable[[], Awaitable[None]], companions: Sequence[BackgroundService]
 ) -> None:
     """Open the memory and start the companions once the client has been answered; nudge them when tools are called.
 

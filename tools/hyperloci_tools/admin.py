@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.state import Call, ServerState, state_of
 
 
@@ -26,4 +26,4 @@ async def collect_stats(state: ServerState) -> dict[str, Any]:
     return shaped
 
 
-OFFERS: Final = (Offer(run=memory_stats, title="Memory statistics", read_only=True, idempotent=True),)
+OFFERS: Final = (ToolSpec(run=memory_stats, title="Memory statistics", read_only=True, idempotent=True),)

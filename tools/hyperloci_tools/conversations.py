@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from hyperloci.model.pyramid import ExpandedChunk
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.state import Call, state_of
 
 ChunkId = Annotated[str, Field(description="id of a chunk_* memory", min_length=1, max_length=100)]
@@ -91,4 +91,4 @@ def render_chunk(shaped: ChunkOut) -> str:
     return "\n".join(lines)
 
 
-OFFERS: Final = (Offer(run=expand_chunk, title="Expand a chunk", read_only=True, idempotent=True, core=False),)
+OFFERS: Final = (ToolSpec(run=expand_chunk, title="Expand a chunk", read_only=True, idempotent=True, core=False),)

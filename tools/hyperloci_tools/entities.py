@@ -13,7 +13,7 @@ from hyperloci.model.answers import EntityProfile
 from hyperloci.model.node import MAX_NAME_CHARS
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 
@@ -95,5 +95,5 @@ def rendered(info: EntityInfoOut) -> str:
 
 
 OFFERS: Final = (
-    Offer(run=get_entity_info, title="What is known of a thing", read_only=True, idempotent=True, core=False),
+    ToolSpec(run=get_entity_info, title="What is known of a thing", read_only=True, idempotent=True, core=False),
 )

@@ -11,7 +11,7 @@ from pydantic import Field
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit, Reason
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import IdOut, MemberArg, RelatedItemOut, RelatedOut
 from hyperloci_tools.state import Call, state_of
 
@@ -60,6 +60,6 @@ async def relate(
 
 
 OFFERS: Final = (
-    Offer(run=find_related, title="Find related memories", read_only=True, idempotent=True),
-    Offer(run=relate, title="Relate memories", core=False),
+    ToolSpec(run=find_related, title="Find related memories", read_only=True, idempotent=True),
+    ToolSpec(run=relate, title="Relate memories", core=False),
 )

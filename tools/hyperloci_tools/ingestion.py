@@ -19,7 +19,7 @@ from hyperloci.model.answers import IndexReport, Progress
 from hyperloci.worker import Workers
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import IndexOut
 from hyperloci_tools.state import Call, state_of
 
@@ -123,4 +123,4 @@ async def _index_quietly(workers: Workers, path: str | None) -> None:
         _log.info("indexed %d files in %.1f s", report.files, report.seconds)
 
 
-OFFERS: Final = (Offer(run=index_path, title="Index files", idempotent=True, core=False),)
+OFFERS: Final = (ToolSpec(run=index_path, title="Index files", idempotent=True, core=False),)

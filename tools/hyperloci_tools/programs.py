@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ReplOut
 from hyperloci_tools.state import Call, state_of
 
@@ -33,4 +33,4 @@ async def memory_repl(
     return answer(shaped, render.repl(shaped))
 
 
-OFFERS: Final = (Offer(run=memory_repl, title="Run a program over the memory", core=False),)
+OFFERS: Final = (ToolSpec(run=memory_repl, title="Run a program over the memory", core=False),)

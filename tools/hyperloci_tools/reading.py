@@ -11,7 +11,7 @@ from hyperloci.model.node import MAX_CONTENT_CHARS
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.arguments import Id, Limit, Query
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ContextOut, ContradictionsOut, ExplanationOut, FactsOut, SearchOut, Where
 from hyperloci_tools.state import Call, state_of
 
@@ -113,9 +113,9 @@ async def explain_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, Explanati
 
 
 OFFERS: Final = (
-    Offer(run=search_memory, title="Search memory", read_only=True, idempotent=True, always_load=True),
-    Offer(run=get_context, title="Get context for a task", read_only=True, idempotent=True, always_load=True),
-    Offer(run=find_contradictions, title="Find contradictions", read_only=True, idempotent=True),
-    Offer(run=recall_user_info, title="Recall the user", read_only=True, idempotent=True),
-    Offer(run=explain_fact, title="Explain a memory", read_only=True, idempotent=True, core=False),
+    ToolSpec(run=search_memory, title="Search memory", read_only=True, idempotent=True, always_load=True),
+    ToolSpec(run=get_context, title="Get context for a task", read_only=True, idempotent=True, always_load=True),
+    ToolSpec(run=find_contradictions, title="Find contradictions", read_only=True, idempotent=True),
+    ToolSpec(run=recall_user_info, title="Recall the user", read_only=True, idempotent=True),
+    ToolSpec(run=explain_fact, title="Explain a memory", read_only=True, idempotent=True, core=False),
 )

@@ -17,7 +17,7 @@ _DEFS: Final = "#/$defs/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class ToolSpec:
     """A tool as it is offered. Its docstring is what the model reads, so it is written for a model.
 
     Attributes:
@@ -36,7 +36,7 @@ class Offer:
     core: bool = True
     always_load: bool = False
 
-    def build(self) -> Tool:
+    def build_tool(self) -> Tool:
         """Return the SDK's tool, with schemas cut to what a reader needs."""
         tool = Tool.from_function(
             self.run,
@@ -56,9 +56,9 @@ class Offer:
         return tool
 
 
-def build_tools(offers: Sequence[Offer], tool_set: str) -> list[Tool]:
+def build_tools(offers: Sequence[ToolSpec], tool_set: str) -> list[Tool]:
     """Return the tools of a set: `core` or `all`."""
-    return [offer.build() for offer in offers if offer.core or tool_set == "all"]
+    return [offer.build_tool() for offer in offers if offer.core or tool_set == "all"]
 
 
 def slim(schema: Mapping[str, Any]) -> dict[str, Any]:

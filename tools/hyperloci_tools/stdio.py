@@ -51,7 +51,7 @@ ENDLESS: Final = frozenset({"subscriptions/listen"})
 UNWRITABLE: Final = "The answer can't be written as JSON. The server's log has the details."
 
 
-class Outgoing:
+class AnswerOnce:
     """The SDK's stream of answers; each is made writable on its way, and strikes its request off the list."""
 
     def __init__(self, sink: WriteStream[SessionMessage]) -> None:
@@ -59,11 +59,11 @@ class Outgoing:
         self._open: Counter[tuple[type, RequestId]] = Counter()
         self._settled = anyio.Event()
 
-    def expect(self, request_id: RequestId) -> None:
+    def note_request(self, request_id: RequestId) -> None:
         """Note a request."""
         self._open[type(request_id), request_id] += 1
 
-    def settle(self, request_id: RequestId) -> None:
+    def settle_request(self, request_id: RequestId) -> None:
         """Note that a request was answered, or won't be."""
         key = (type(request_id), request_id)
         if self._open[key] <= 1:
@@ -83,7 +83,7 @@ class Outgoing:
         message = writable(item.message)
         await self._sink.send(SessionMessage(message, metadata=item.metadata))
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
-            self.settle(message.id)
+            self.settle_request(message.id)
 
     async def aclose(self) -> None:
         """Close the stream."""
@@ -151,20 +151,20 @@ def _taken_stdin() -> BinaryIO:
 
 
 @asynccontextmanager
-async def stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionMessage | Exception], Outgoing]]:
+async def stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionMessage | Exception], AnswerOnce]]:
     """Serve the process's stdin and stdout; yields the streams that an SDK server runs on."""
     nothing = anyio.wrap_file(io.StringIO())
     lines = Lines(_taken_stdin())
     async with stdio_server(stdin=nothing) as (unused, sink):
         await unused.aclose()
-        outgoing = Outgoing(sink)
+        outgoing = AnswerOnce(sink)
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         async with anyio.create_task_group() as group:
             group.start_soon(_read, lines, incoming, outgoing)
             yield received, outgoing
 
 
-async def _read(lines: Lines, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: Outgoing) -> None:
+async def _read(lines: Lines, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: AnswerOnce) -> None:
     """Hand every message on, and answer what is none, until the client has closed its end or the server its own."""
     async with incoming:
         try:
@@ -180,15 +180,15 @@ async def _read(lines: Lines, incoming: MemoryObjectSendStream[SessionMessage | 
 async def _hand_on(
     message: JSONRPCMessage | wire.Refused,
     incoming: MemoryObjectSendStream[SessionMessage | Exception],
-    outgoing: Outgoing,
+    outgoing: AnswerOnce,
 ) -> None:
     if isinstance(message, wire.Refused):
         await outgoing.send(SessionMessage(message.answer()))
         return
     if isinstance(message, JSONRPCRequest) and message.method not in ENDLESS:
-        outgoing.expect(message.id)
+        outgoing.note_request(message.id)
     elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
         cancelled = (message.params or {}).get("requestId")
         if isinstance(cancelled, int | str):
-            outgoing.settle(cancelled)
+            outgoing.settle_request(cancelled)
     await incoming.send(SessionMessage(message))

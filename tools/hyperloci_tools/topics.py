@@ -13,7 +13,7 @@ from hyperloci.model.topic import Timeline, TopicHit, TopicList
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 
@@ -154,6 +154,6 @@ def render_timeline(shaped: TimelineOut) -> str:
 
 
 OFFERS: Final = (
-    Offer(run=timeline, title="Timeline", read_only=True, idempotent=True, core=False),
-    Offer(run=list_topics, title="List topics", read_only=True, idempotent=True, core=False),
+    ToolSpec(run=timeline, title="Timeline", read_only=True, idempotent=True, core=False),
+    ToolSpec(run=list_topics, title="List topics", read_only=True, idempotent=True, core=False),
 )

@@ -17,7 +17,7 @@ from hyperloci.lifecycle.decay import WeakHit
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.arguments import Limit
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 
@@ -118,8 +118,8 @@ async def save_consolidation(
 
 
 OFFERS: Final = (
-    Offer(run=weak_facts, title="List weak facts", read_only=True, idempotent=True, core=False),
-    Offer(run=save_consolidation, title="Save what a session showed", idempotent=True, core=False),
+    ToolSpec(run=weak_facts, title="List weak facts", read_only=True, idempotent=True, core=False),
+    ToolSpec(run=save_consolidation, title="Save what a session showed", idempotent=True, core=False),
 )
 
 

@@ -11,7 +11,7 @@ from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.arguments import Confidence, Fact, Id, Reason, Scope
-from hyperloci_tools.registry import Offer
+from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ConfirmedOut, CorrectedOut, DeadEndOut, ForgottenOut, RememberedOut, RestoredOut
 from hyperloci_tools.state import Call, state_of
 
@@ -92,10 +92,10 @@ async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToo
 
 
 OFFERS: Final = (
-    Offer(run=remember_fact, title="Remember a fact", idempotent=True, always_load=True),
-    Offer(run=mark_dead_end, title="Mark a dead end", idempotent=True),
-    Offer(run=correct_fact, title="Correct a memory"),
-    Offer(run=confirm_fact, title="Confirm a memory", idempotent=True, core=False),
-    Offer(run=forget, title="Forget a memory", destructive=True, idempotent=True),
-    Offer(run=restore, title="Restore a memory", idempotent=True, core=False),
+    ToolSpec(run=remember_fact, title="Remember a fact", idempotent=True, always_load=True),
+    ToolSpec(run=mark_dead_end, title="Mark a dead end", idempotent=True),
+    ToolSpec(run=correct_fact, title="Correct a memory"),
+    ToolSpec(run=confirm_fact, title="Confirm a memory", idempotent=True, core=False),
+    ToolSpec(run=forget, title="Forget a memory", destructive=True, idempotent=True),
+    ToolSpec(run=restore, title="Restore a memory", idempotent=True, core=False),
 )
