@@ -675,9 +675,9 @@ class Memory:
         Raises:
             NotFoundError: no chunk has this id.
         """
-        from hyperloci.lifecycle.pyramid.expanding import expand
+        from hyperloci.lifecycle.pyramid.expanding import expand_chunk
 
-        return expand(self.store, id)
+        return expand_chunk(self.store, id)
 
     def get_context_window(
         self, max_tokens: int | None = None, query: str | None = None, *, session_id: str | None = None

@@ -17,13 +17,13 @@ def routed(query: str) -> Route:
 def test_why_walks_the_causes_of_the_best_hits() -> None:
     found = routed("Why did we drop the cache?")
     assert (found.strategy, found.direction, found.profile) == (Strategy.CAUSAL, "in", "causal")
-    assert found.follow[:2] == (Follow("causes", "in"), Follow("derived_from", "out"))
+    assert found.relation_steps[:2] == (Follow("causes", "in"), Follow("derived_from", "out"))
 
 
 @pytest.mark.req("B.05")
 def test_what_came_of_something_walks_its_effects() -> None:
     found = route("What were the consequences of dropping the cache?", Intent.WHY)
-    assert found.direction == "out" and found.follow[0] == Follow("causes", "out")
+    assert found.direction == "out" and found.relation_steps[0] == Follow("causes", "out")
 
 
 @pytest.mark.req("B.05")
@@ -35,8 +35,8 @@ def test_when_answers_in_order_of_time_and_offers_the_bounds_it_names() -> None:
 
 @pytest.mark.req("B.05")
 def test_before_and_after_give_the_chain_of_turns_its_direction() -> None:
-    assert routed("When did we stop, before the release?").follow == (Follow("follows", "out"),)
-    assert routed("When did it break after the release?").follow == (Follow("follows", "in"),)
+    assert routed("When did we stop, before the release?").relation_steps == (Follow("follows", "out"),)
+    assert routed("When did it break after the release?").relation_steps == (Follow("follows", "in"),)
 
 
 @pytest.mark.req("B.05", "E.10")
@@ -52,13 +52,13 @@ def test_before_and_after_give_the_chain_of_turns_its_direction() -> None:
 )
 def test_what_happened_before_or_after_walks_the_chain_of_turns(query: str, direction: str) -> None:
     found = routed(query)
-    assert (found.strategy, found.follow) == (Strategy.TEMPORAL, (Follow("follows", direction),))
+    assert (found.strategy, found.relation_steps) == (Strategy.TEMPORAL, (Follow("follows", direction),))
 
 
 @pytest.mark.req("B.05")
 @pytest.mark.parametrize("query", ["What is the after_commit hook?", "what runs on port 80", "retry after a timeout"])
 def test_other_questions_with_such_words_walk_no_chain(query: str) -> None:
-    assert routed(query).follow == ()
+    assert routed(query).relation_steps == ()
 
 
 @pytest.mark.req("B.05")
@@ -78,7 +78,7 @@ def test_who_and_what_lead_to_the_entity_they_name(query: str, name: str) -> Non
 @pytest.mark.req("B.05")
 def test_anything_else_is_a_hybrid_search_and_walks_nothing() -> None:
     found = routed("retry policy timeout")
-    assert (found.strategy, found.follow, found.order, found.bounds) == (Strategy.HYBRID, (), Order.SCORE, None)
+    assert (found.strategy, found.relation_steps, found.order, found.bounds) == (Strategy.HYBRID, (), Order.SCORE, None)
 
 
 @pytest.mark.req("B.05", "B.07")

@@ -139,7 +139,7 @@ class BulkEncoder:
                 seen.update(zip(batch, eyes.encode_requests([looks[index] for index in batch]), strict=True))
         return [seen[index] for index in range(len(looks))]
 
-    def expand(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
+    def expand_terms(self, texts: Sequence[str], *, query: bool = False) -> list[Mapping[str, float]]:
         """Return the terms that stand for each text (see `Eyes.expand`)."""
         eyes = self._multi_space_encoder()
         if eyes.weigh_terms:  # By rule: no model is needed.

@@ -244,7 +244,7 @@ class FileWriter:
 
     def _begin(self, file: FreshFile, row: IndexedFile | None, arrivals: Mapping[int, StoredChunk]) -> _Work:
         if file.path in self._with_chunks_aside:
-            self._store.set_aside.clear_within(self._scope_key, _CHUNK, f"{file.path}#")
+            self._store.set_aside.clear_prefix(self._scope_key, _CHUNK, f"{file.path}#")
         marker = b"unfinished " + os.urandom(8)
         key = self._put_row(file, marker)
         old = self._store.files.chunks([key]).get(key, []) if row is not None else []

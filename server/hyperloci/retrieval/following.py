@@ -46,7 +46,7 @@ was written on Monday speaks of Sunday."""
 _TYPES: Final = tuple(kind for kind in NodeType if kind is not NodeType.ENTITY)
 
 
-def expand(
+def expand_candidates(
     store: Store,
     route: Route,
     nodes: Mapping[NodeKey, Candidate],
@@ -56,29 +56,29 @@ def expand(
 ) -> Ranking:
     """Add what the best candidates are related to as the question asks; what lies in the time it names counts more."""
     totals = {key: found.total for key, found in scores.items()}
-    reached = followed(store, route, totals, scopes)
+    reached = expand_by_graph(store, route, totals, scopes)
     reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
     all_nodes = {**nodes, **store.nodes.candidates(reached)}
-    all_scores = {**scores, **{key: _reached(scores.get(key), value) for key, value in reached.items()}}
+    all_scores = {**scores, **{key: _make_expanded_scores(scores.get(key), value) for key, value in reached.items()}}
     if route.bounds is None:
         return all_nodes, all_scores
     return all_nodes, {
-        key: replace(found, total=found.total * IN_TIME) if _within(route.bounds, all_nodes[key]) else found
+        key: replace(found, total=found.total * IN_TIME) if _is_within(route.bounds, all_nodes[key]) else found
         for key, found in all_scores.items()
     }
 
 
-def _reached(known: Scores | None, total: float) -> Scores:
+def _make_expanded_scores(known: Scores | None, total: float) -> Scores:
     spaces = known.spaces if known else {}
     return Scores(spaces=spaces, parts={"e8": total}, total=total)
 
 
-def _within(bounds: Bounds, node: Candidate) -> bool:
+def _is_within(bounds: Bounds, node: Candidate) -> bool:
     after_it = bounds.before is None or node.event_time < bounds.before
     return after_it and (bounds.after is None or node.event_time >= bounds.after)
 
 
-def followed(
+def expand_by_graph(
     store: Store, route: Route, scores: Mapping[NodeKey, float], scopes: Sequence[str]
 ) -> dict[NodeKey, float]:
     """Return the memories that a question leads to by the graph, with the score each has for it.
@@ -90,7 +90,7 @@ def followed(
     if route.strategy not in (Strategy.CAUSAL, Strategy.TEMPORAL) or route.direction == "both":
         return {}
     best = sorted(scores, key=lambda key: (-scores[key], key))[:FROM_BEST]
-    labels = [follow for follow in route.follow if store.traversal.has_label(follow.label)]
+    labels = [follow for follow in route.relation_steps if store.traversal.has_label(follow.label)]
     reached: dict[NodeKey, float] = {}
     for key in best:
         for follow in labels:

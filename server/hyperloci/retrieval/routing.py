@@ -58,7 +58,7 @@ class Route:
     strategy: Strategy
     profile: str
     direction: str
-    follow: tuple[Follow, ...]
+    relation_steps: tuple[Follow, ...]
     bounds: Bounds | None
     entities: tuple[str, ...]
     order: Order
@@ -111,7 +111,7 @@ def route(query: str, intent: Intent, now: int | None = None) -> Route:
         strategy=strategy,
         profile="causal" if strategy is Strategy.CAUSAL else "auto",
         direction=direction,
-        follow=_follow(strategy, direction),
+        relation_steps=_relation_steps(strategy, direction),
         bounds=bounds,
         entities=_names(query) if strategy is Strategy.ENTITY else (),
         order=Order.TIME if intent is Intent.WHEN else Order.SCORE,
@@ -147,7 +147,7 @@ def _direction(query: str, strategy: Strategy, bounds: Bounds | None) -> str:
     return "both"
 
 
-def _follow(strategy: Strategy, direction: str) -> tuple[Follow, ...]:
+def _relation_steps(strategy: Strategy, direction: str) -> tuple[Follow, ...]:
     if strategy is Strategy.CAUSAL:
         # A cause speaks of its effect, a conclusion of what it was drawn from.
         back = "out" if direction == "in" else "in"

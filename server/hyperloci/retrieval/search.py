@@ -24,7 +24,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Candidate, Node
 from hyperloci.model.search import ByMeaning
 from hyperloci.retrieval import exemplars
-from hyperloci.retrieval.following import expand
+from hyperloci.retrieval.following import expand_candidates
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.reach import by_meaning
@@ -152,7 +152,7 @@ class Searcher:
             )
             if strategy is Strategy.MULTI_SPACE:
                 way = route(query, intent, self._clock())
-                nodes, scores = expand(self._store, way, nodes, scores, allowed, conditions.where.scopes)
+                nodes, scores = expand_candidates(self._store, way, nodes, scores, allowed, conditions.where.scopes)
             best = sorted(nodes, key=lambda key: (-scores[key].total, key))
             order = list(itertools.islice(_said_once(best, nodes), limit))
             if explain and not quick:

@@ -34,7 +34,7 @@ def _stem(word: str) -> str:
 
 
 @functools.lru_cache(maxsize=16_384)  # Words repeat: two fifths of the time of `terms`.
-def _expand(word: str) -> tuple[str, ...]:
+def _expand_word(word: str) -> tuple[str, ...]:
     """Return the terms of one word: itself, and the parts of an identifier."""
     lower = word.casefold()
     if not lower or len(lower) > MAX_TERM_CHARS:
@@ -53,7 +53,7 @@ def _expand_wide(word: str) -> list[str]:
     for run in _RUN.finditer(word):
         wide = run[1]
         if wide is None:
-            found.extend(_expand(run[0].strip("_")))
+            found.extend(_expand_word(run[0].strip("_")))
         else:
             found.extend(wide[i : i + 2] for i in range(max(1, len(wide) - 1)))
     return found
@@ -67,10 +67,10 @@ def stop_words() -> frozenset[str]:
 def terms(text: str) -> list[str]:
     """Return the index terms of a text in order, with repetition."""
     if text.isascii():
-        return [term for word in _WORD.findall(text) for term in _expand(word)]
+        return [term for word in _WORD.findall(text) for term in _expand_word(word)]
     # One form for what looks the same: composed letters, full-width letters, ligatures.
     words = _WORD.findall(unicodedata.normalize("NFKC", text))
-    return [term for word in words for term in (_expand(word) if word.isascii() else _expand_wide(word))]
+    return [term for word in words for term in (_expand_word(word) if word.isascii() else _expand_wide(word))]
 
 
 @functools.cache

@@ -178,7 +178,7 @@ class SetAsideRows:
             (scope_key, str(kind), json.dumps([_storable(subject)[:MAX_SUBJECT_CHARS] for subject in subjects])),
         ).rowcount
 
-    def clear_within(self, scope_key: int, kind: SetAsideKind, prefix: str) -> None:
+    def clear_prefix(self, scope_key: int, kind: SetAsideKind, prefix: str) -> None:
         """Take back all whose subject begins so."""
         beginning = _storable(prefix)
         self._connection.execute(

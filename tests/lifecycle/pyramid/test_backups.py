@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.lifecycle.pyramid.expanding import expand
+from hyperloci.lifecycle.pyramid.expanding import expand_chunk
 from hyperloci.model.levels import Level
 from hyperloci.store.archive import Archive
 from hyperloci.store.health import unreadable_turns, violations
@@ -22,7 +22,7 @@ def put_back(talk: Talk, backup: Path) -> None:
 
 def expanded(talk: Talk) -> list[str]:
     """Return what the micro-chunks expand to, every turn of which must be whole."""
-    turns = [turn for chunk in talk.chunks(Level.MICRO) for turn in expand(talk.store, chunk.id).turns]
+    turns = [turn for chunk in talk.chunks(Level.MICRO) for turn in expand_chunk(talk.store, chunk.id).turns]
     assert all(turn.whole for turn in turns)
     return [turn.content for turn in turns]
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError, NotReadyError
-from hyperloci.lifecycle.pyramid.expanding import expand
+from hyperloci.lifecycle.pyramid.expanding import expand_chunk
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.levels import Level
@@ -99,7 +99,7 @@ def test_every_turn_of_a_chunk_has_its_token_count(talk: Talk) -> None:
     talk.say(30)
     talk.build()
     [first, *_] = talk.chunks(Level.MICRO)
-    turns = expand(talk.store, first.id).turns
+    turns = expand_chunk(talk.store, first.id).turns
     assert [turn.tokens for turn in turns] == [count_tokens(text_of(number)) for number in range(10)]
     assert first.tokens == sum(turn.tokens for turn in turns)
 
@@ -111,16 +111,16 @@ def test_a_chunk_expands_to_the_very_turns_at_every_stage(talk: Talk, count: int
     talk.build()
     for level in Level:
         for chunk in talk.chunks(level):
-            expanded = expand(talk.store, chunk.id)
+            expanded = expand_chunk(talk.store, chunk.id)
             assert [turn.content for turn in expanded.turns] == talk.said[chunk.first_seq : chunk.last_seq + 1]
             assert all(turn.whole for turn in expanded.turns)
-    found = expand(talk.store, talk.chunks(Level.MICRO)[0].id).turns[9]
+    found = expand_chunk(talk.store, talk.chunks(Level.MICRO)[0].id).turns[9]
     assert (found.kind, found.path, found.role, found.seq) == ("action", "src/a.py", "assistant", 9)
 
 
 def test_what_is_no_chunk_is_not_expanded(talk: Talk) -> None:
     with pytest.raises(NotFoundError, match="id='nothing' is no chunk"):
-        expand(talk.store, "nothing")
+        expand_chunk(talk.store, "nothing")
 
 
 @pytest.mark.req("C.07")
@@ -207,7 +207,7 @@ def test_an_archive_is_deleted_when_its_time_is_over_and_the_rest_stays(talk: Ta
     assert talk.builder(cold_retention_days=0).expire() == 0
     assert talk.builder().expire() == 10
     assert Archive.beside(talk.store.path).days() == []
-    turns = expand(talk.store, talk.chunks(Level.MACRO)[0].id).turns
+    turns = expand_chunk(talk.store, talk.chunks(Level.MACRO)[0].id).turns
     assert [turn.whole for turn in turns] == [not is_long(number) for number in range(100)]
     assert turns[3].content.startswith("Turn 3: we decided") and turns[3].content.endswith(" [...]")
     assert talk.texts()[100:] == talk.said[100:]
@@ -255,7 +255,7 @@ def test_no_byte_of_a_purged_turn_stays_and_the_others_do(talk: Talk, count: int
     archive.blank([purged.id])
     talk.build()
     assert talk.texts() == talk.said[:3] + talk.said[4:]
-    assert all(turn.whole for turn in expand(talk.store, talk.chunks(Level.MICRO)[0].id).turns)
+    assert all(turn.whole for turn in expand_chunk(talk.store, talk.chunks(Level.MICRO)[0].id).turns)
     said = [node.content for node in talk.store.nodes.query_nodes("snippet", limit=100)]
     assert said and not any("xylophone" in text for text in said)
     facts = [fact for chunk in talk.store.chunks.of_session(1) for fact in chunk.key_facts]
@@ -301,12 +301,12 @@ def test_a_forgotten_turn_leaves_the_summary_and_comes_back_whole(talk: Talk) ->
     chunk = talk.chunks(Level.MICRO)[0]
     with talk.store.transaction():
         talk.store.nodes.delete_node(turn.id, now=talk.clock.advance(1_000))
-    assert len(expand(talk.store, chunk.id).turns) == 9
+    assert len(expand_chunk(talk.store, chunk.id).turns) == 9
     assert talk.build() > 0 and talk.build() == 0
-    assert "xylophone" not in expand(talk.store, chunk.id).content
+    assert "xylophone" not in expand_chunk(talk.store, chunk.id).content
     with talk.store.transaction():
         talk.store.nodes.restore_node(turn.id, now=talk.clock())
-    assert expand(talk.store, chunk.id).turns[3].content == talk.said[3]
+    assert expand_chunk(talk.store, chunk.id).turns[3].content == talk.said[3]
 
 
 def test_a_damaged_chunk_fails_neither_a_search_nor_the_others_and_is_told(talk: Talk) -> None:
@@ -315,7 +315,7 @@ def test_a_damaged_chunk_fails_neither_a_search_nor_the_others_and_is_told(talk:
     talk.store.connection.execute("UPDATE chunks SET ctf = x'00' WHERE first_seq = 0 AND level = 'micro'")
     texts = talk.texts()
     assert texts[10:] == talk.said[10:] and texts[0].endswith("[...]")
-    whole = [turn.whole for turn in expand(talk.store, talk.chunks(Level.MICRO)[0].id).turns]
+    whole = [turn.whole for turn in expand_chunk(talk.store, talk.chunks(Level.MICRO)[0].id).turns]
     assert whole == [not is_long(number) for number in range(10)]
 
 

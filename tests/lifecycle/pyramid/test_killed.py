@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.lifecycle.pyramid.expanding import expand
+from hyperloci.lifecycle.pyramid.expanding import expand_chunk
 from hyperloci.model.levels import Level
 from hyperloci.model.pyramid import ChunkStage
 from hyperloci.store import Store
@@ -82,5 +82,5 @@ def test_no_turn_is_lost_however_often_the_process_dies(conversation: Path, tmp_
             assert talk.texts() == said, died
             assert talk.shape(Level.MACRO) == [(0, 99, "cold")]
             assert [chunk.stage for chunk in talk.chunks(Level.MICRO)][:10] == [ChunkStage.COLD] * 10
-            assert all(turn.whole for chunk in store.chunks.of_session(1) for turn in expand(store, chunk.id).turns)
+            assert all(turn.whole for chunk in store.chunks.of_session(1) for turn in expand_chunk(store, chunk.id).turns)
         shutil.rmtree(folder)

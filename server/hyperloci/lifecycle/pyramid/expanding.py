@@ -12,7 +12,7 @@ from hyperloci.store.nodes import content_hash
 from hyperloci.tokens import count_tokens
 
 
-def expand(store: Store, chunk_id: str) -> ExpandedChunk:
+def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
     """Return a chunk with all its turns, forgotten ones left out.
 
     Each text is compared with the hash of what was said; a turn whose archive's time is over is marked.
