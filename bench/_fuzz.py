@@ -39,7 +39,7 @@ from hyperloci.ingest.walk import Found, check
 from hyperloci.lifecycle.records import Records
 from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
-from hyperloci.model.ctf import decode, encode
+from hyperloci.model.ctf import decode_turns, encode_turns
 from hyperloci.retrieval.intent import classify, effort
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.retrieval.relevance import excerpt, query_of
@@ -470,8 +470,8 @@ def _prepare(source: str) -> None:
 
 
 def _decode(source: str) -> None:
-    turns = decode(source)
-    assert decode(encode(turns)) == turns
+    turns = decode_turns(source)
+    assert decode_turns(encode_turns(turns)) == turns
 
 
 def _receive(data: bytes) -> None:

@@ -311,7 +311,7 @@ def _make_late() -> None:
     causal._is_bare("nothing")
     goal.of_text("Nothing of the kind.", "none here")
     for glob in GLOBS:
-        filters._compile(glob)
+        filters._compile_glob(glob)
     ignore.compile_rules(IGNORED, "", "a test")
     prose_relations._document_name("rfc", "12")
     with TemporaryDirectory() as folder:

@@ -95,7 +95,7 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
     if kept.exists() and questions_kept.exists():
         model_id, dimensions, chunks, made = pickle.loads(kept.read_bytes())
         base = Base(model_id, dimensions, chunks, made, load_questions(folder))
-        if len(base.fingerprints[0].columns["e1"]) != half.BYTES * base.dimensions:
+        if len(base.fingerprints[0].columns["e1"]) != half.BYTES_PER_DIMENSION * base.dimensions:
             raise SystemExit(f"{kept} is of an older format: delete it.")
         return base
     *_, stage = bundled_stages("cpu")
@@ -126,12 +126,12 @@ def _of_memory(path: Path) -> tuple[list[Chunk], list[Fingerprint]]:
     with Store.open(path, read_only=True) as store:
         keys = [NodeKey(row[0]) for row in store.connection.execute(_WHOLE)]
         chosen = sorted(random.Random(0).sample(keys, min(len(keys), BASE_CHUNKS)))
-        nodes = store.nodes.by_keys(chosen)
-        rows = store.vectors.rows(chosen, COLUMNS)
+        nodes = store.nodes.get_by_keys(chosen)
+        rows = store.vectors.get_rows(chosen, COLUMNS)
         made = [
             Fingerprint(
                 {name: blob for name, blob in zip(COLUMNS, rows[key], strict=True) if blob is not None},
-                store.sparse.terms_of("e13", key),
+                store.sparse_index.get_terms("e13", key),
             )
             for key in chosen
         ]

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from bench._scale_base import Base
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import Store, half
-from hyperloci.store.analysis import terms
+from hyperloci.store.analysis import analyse_text
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.sparse import STEP
-from hyperloci.store.vectors import COLUMNS, SCANNED, code_of
+from hyperloci.store.vectors import COLUMNS, SCANNED_SPACES, make_code
 
 NOW: Final = 1_790_000_000_000
 YEAR_MS: Final = 365 * 86_400_000
@@ -50,7 +50,7 @@ class Builder:
         self._n = n
         self._random = np.random.default_rng(n)
         self._e1 = half.unpack_half([found.columns["e1"] for found in base.fingerprints])
-        self._titles = [" ".join(terms(chunk.title)) for chunk in base.chunks]
+        self._titles = [" ".join(analyse_text(chunk.title)) for chunk in base.chunks]
         halves = [_halves(chunk.content) for chunk in base.chunks]
         self._first, self._second = [first for first, _ in halves], [second for _, second in halves]
         self._store = Store.open(path)
@@ -66,7 +66,7 @@ class Builder:
         with self._store.transaction():
             model = self._store.vectors.use_model(self._base.model_id, self._base.dimensions, now=NOW)
             connection.execute("DROP TRIGGER keywords_insert")
-            scope = self._store.scopes.find(GLOBAL_SCOPE)
+            scope = self._store.scopes.find_key(GLOBAL_SCOPE)
             self._sparse_keys = self._sparse_terms()
         for first in range(0, self._n + 1, BLOCK_ROWS):
             with self._store.transaction():
@@ -117,7 +117,7 @@ class Builder:
     def _fingerprints(self, keys: NDArray[Any], one: NDArray[Any], e1: NDArray[np.float32], model: int) -> None:
         noise = self._random.integers(-INT8_NOISE, INT8_NOISE + 1, (len(keys), e1.shape[1]), dtype=np.int16)
         rows = []
-        codes: dict[str, dict[int, bytes]] = {space: {} for space in SCANNED}
+        codes: dict[str, dict[int, bytes]] = {space: {} for space in SCANNED_SPACES}
         for place, (key, base) in enumerate(zip(keys.tolist(), one.tolist(), strict=True)):
             found = dict(self._base.fingerprints[base].columns)
             found["e1"] = half.pack_half(e1[place])
@@ -125,9 +125,9 @@ class Builder:
                 if column not in ("e1", "e9", "e12"):
                     values = np.frombuffer(blob, np.int8) + noise[place]
                     found[column] = np.clip(values, -127, 127).astype(np.int8).tobytes()
-            for space in SCANNED:
+            for space in SCANNED_SPACES:
                 if space in found:
-                    codes[space][key % BLOCK_ROWS] = code_of(space, found[space])
+                    codes[space][key % BLOCK_ROWS] = make_code(space, found[space])
             rows.append((key, model, NOW, *(found.get(column) for column in COLUMNS)))
         self._connection.executemany(
             f"INSERT INTO fingerprints(node_key, model_key, made_at, {', '.join(COLUMNS)})"
@@ -225,7 +225,7 @@ HUB_SHARE: Final = 0.01
 
 def _halves(text: str) -> tuple[_Half, _Half]:
     middle = text.rfind(" ", 0, len(text) // 2 + 1)
-    found = [terms(part) for part in (text[:middle], text[middle:])]
+    found = [analyse_text(part) for part in (text[:middle], text[middle:])]
     first, second = (
         _Half(part, " ".join(words), len(words))
         for part, words in zip((text[:middle], text[middle:]), found, strict=True)

@@ -133,8 +133,8 @@ def judge(settings: Settings, project: Path, expected: Expected, markers: Iterab
         _compare(memory.store, expected, verdict)
         _count_files(memory.store, markers, verdict)
         _search(memory, expected, verdict)
-        verdict.problems += health.integrity(memory.store)
-        verdict.problems += [f"{count} {name}" for name, count in health.violations(memory.store).items()]
+        verdict.problems += health.check_integrity(memory.store)
+        verdict.problems += [f"{count} {name}" for name, count in health.count_violations(memory.store).items()]
     _look_at_backups(settings, verdict)
     return verdict
 

@@ -38,7 +38,7 @@ from hyperloci.lifecycle.sameness import words
 from hyperloci.lifecycle.sentences import sentences
 from hyperloci.lifecycle.sessions import end_session
 from hyperloci.memory import Memory
-from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.model.turn import Speaker, Turn
 
 KINDS: Final = ("knowledge_update", "preference_following", "information_extraction")
@@ -58,7 +58,7 @@ def contained(answers: Iterable[str], texts: Sequence[frozenset[str]], bound: fl
 
 def consolidated(memory: Memory, session_id: str) -> tuple[list[str], Counter[str]]:
     """End a session, consolidate it by the rules, and return what it left, and how many of each kind."""
-    now = max(memory.store.sessions.recent(limit=1)[0].last_seen_at, system_clock()) + MS_PER_DAY
+    now = max(memory.store.sessions.list_recent(limit=1)[0].last_seen_at, system_clock()) + MS_PER_DAY
     with memory.store.transaction():
         end_session(memory.store, session_id, now=now)
     consolidation = Consolidation(memory.store, memory.settings, system_clock)
@@ -218,9 +218,9 @@ def _store(memory: Memory, talk: Talk, transcript: Path | None) -> str:
     if transcript is None:
         memory.add_turns(talk.name, list(_turns(talk)))
         return talk.name
-    record = Record(
+    record = CaptureRecord(
         id="bench",
-        kind=RecordKind.TURNS,
+        kind=CaptureKind.TURNS,
         session_id=transcript.stem,
         project_id=memory.project.id,
         project_name=memory.project.name,

@@ -23,7 +23,7 @@ from hyperloci.clock import system_clock
 from hyperloci.embedder.load import bundled_stages
 from hyperloci.ingest.code import chunk_code
 from hyperloci.ingest.markdown import chunk_markdown
-from hyperloci.model.chunk import Chunk
+from hyperloci.model.chunk import TextChunk
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.spaces import tokens
@@ -83,7 +83,7 @@ def own_chunks(count: int) -> list[EncoderInput]:
     return found[:count]
 
 
-def _sight(path: str, chunk: Chunk) -> EncoderInput:
+def _sight(path: str, chunk: TextChunk) -> EncoderInput:
     return EncoderInput(content=chunk.text, title=" > ".join(chunk.breadcrumb), path=path, facts=chunk.code)
 
 
@@ -136,8 +136,8 @@ def disk(sights: Sequence[EncoderInput], made: Sequence[Fingerprint]) -> dict[st
         for start in range(0, len(nodes), BATCH):
             with store.transaction():
                 for node, one in zip(nodes[start : start + BATCH], made[start : start + BATCH], strict=True):
-                    store.vectors.put(node.key, model, one.columns, now=1)
-                    store.sparse.put("e13", {node.key: one.terms})
+                    store.vectors.put_fingerprint(node.key, model, one.columns, now=1)
+                    store.sparse_index.put_terms("e13", {node.key: one.terms})
         codes = store.connection.execute("SELECT sum(length(codes)) FROM code_blocks").fetchone()[0]
         postings = store.connection.execute("SELECT sum(length(postings)) FROM sparse_postings").fetchone()[0]
         added = _size(store) - before

@@ -27,7 +27,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Candidate
+from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval import scoring
 from hyperloci.retrieval.fusion import fuse_spaces, reciprocal_rank_fusion
 from hyperloci.retrieval.scoring import combine
@@ -47,7 +47,7 @@ class Asked:
     set: str
     question: Question
     spaces: Mapping[str, Ranked]
-    nodes: Mapping[NodeKey, Candidate]
+    nodes: Mapping[NodeKey, SearchCandidate]
     documents: Mapping[NodeKey, str]
     settings: Settings
 
@@ -126,12 +126,12 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
     now = system_clock()
     conditions = build_conditions(project=memory.project.id, now=now, content_type=corpus.content_type)
     with memory.store.snapshot():
-        allowed = memory.store.filters.allowed(conditions.where)
+        allowed = memory.store.filters.select_allowed(conditions.where)
         look = SpaceScorer(memory.store, question.text, seen, allowed, now=now)
         spaces = every_space(look)
-        nodes = memory.store.nodes.candidates({key for found in spaces.values() for key in found})
+        nodes = memory.store.nodes.get_candidates({key for found in spaces.values() for key in found})
         spaces |= look.score_spaces(look.applicable_spaces(), nodes)
-    whole = memory.store.nodes.by_keys(nodes)
+    whole = memory.store.nodes.get_by_keys(nodes)
     hits = memory.lookup([node.id for node in whole.values()])
     documents = {key: named(hit) for key, hit in zip(whole, hits, strict=True)}
     return Asked(name, question, spaces, nodes, documents, memory.settings)

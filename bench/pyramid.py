@@ -29,7 +29,7 @@ from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model import ctf
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store.archive import Archive
 from hyperloci.tokens import count_tokens
@@ -101,9 +101,9 @@ def measure_tokens(corpora: dict[str, list[Talk]]) -> None:
             for place, text in enumerate(
                 (
                     json.dumps([as_json(turn, whole=False) for turn in part], ensure_ascii=False),
-                    ctf.encode(part, ctf.TOLD_FIELDS),
+                    ctf.encode_turns(part, ctf.TOLD_FIELDS),
                     json.dumps([as_json(turn, whole=True) for turn in part], ensure_ascii=False),
-                    ctf.encode(part),
+                    ctf.encode_turns(part),
                 )
             ):
                 counted[place] += count_tokens(text)
@@ -182,7 +182,7 @@ def measure_windows(corpora: dict[str, list[Talk]], limit: int, *, vectors: bool
 def _ask(
     memory: Memory, window: Talk, kept: dict[str, list[float]], costs: dict[str, list[float]], times: list[float]
 ) -> None:
-    places = {turn.id: turn.seq for turn in memory.store.chunks.turns(_session(memory, window.name), 0, 10**9)}
+    places = {turn.id: turn.seq for turn in memory.store.chunks.list_turns(_session(memory, window.name), 0, 10**9)}
     tokens = [count_tokens(turn.text) for turn in window.turns]
     raw = sum(tokens)
     plain = memory.get_context_window(int(SHARE * raw), session_id=window.name)
@@ -203,7 +203,7 @@ def _ask(
 
 
 def _session(memory: Memory, name: str) -> int:
-    session = memory.store.sessions.get(name)
+    session = memory.store.sessions.get_session(name)
     assert session is not None
     return session.key
 
@@ -240,7 +240,7 @@ def measure_disk(corpora: dict[str, list[Talk]]) -> None:
                 print(f"{name}: {len(turns)} turns, as they came: {before}\n  packed: {after}")
                 raw = sum(len(turn.text.encode()) for turn in turns)
                 texts = _texts(memory)
-                archived = Archive.beside(memory.store.path).size()
+                archived = Archive.for_database(memory.store.path).total_bytes()
                 whole = sum(texts.values()) + archived
                 kb = [f"{texts[stage] / 1_000:.0f}" for stage in ("hot", "warm", "cold")]
                 table.add(
@@ -288,7 +288,7 @@ def measure_recall(corpora: dict[str, list[Talk]], limit: int) -> None:
                 house = House(Path(folder))
                 with house.memory as memory:
                     house.say("s", talk.turns)
-                    places = {str(t.id): str(t.seq) for t in memory.store.chunks.turns(_session(memory, "s"), 0, 10**9)}
+                    places = {str(t.id): str(t.seq) for t in memory.store.chunks.list_turns(_session(memory, "s"), 0, 10**9)}
                     memory.embed_pending()
                     with memory.embedder_running():
                         for state in ("none", "built"):
@@ -325,9 +325,9 @@ def measure_expand(corpora: dict[str, list[Talk]]) -> None:
                 house.build()
                 after = _search_times(memory, questions)
                 expanded = []
-                for level in Level:
+                for level in PyramidLevel:
                     times = []
-                    for chunk in memory.store.chunks.of_session(1, level):
+                    for chunk in memory.store.chunks.list_of_session(1, level):
                         started = time.perf_counter()
                         memory.expand_chunk(chunk.id)
                         times.append(1_000 * (time.perf_counter() - started))

@@ -38,13 +38,13 @@ from bench._shared import RESULTS, Table, bench_settings, save_result
 from hyperloci.graph.paths import Walk, neighbourhood
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store, half, vec
-from hyperloci.store.analysis import query_terms
-from hyperloci.store.keyword_search import quote
+from hyperloci.store.analysis import analyse_query
+from hyperloci.store.keyword_search import quote_term
 
 FACTS = 200
 BASELINE_QUESTIONS = 20
@@ -112,14 +112,14 @@ def searches(store: Store, base: Base, clock: Callable[[], int]) -> dict[str, di
             searcher.find(text, asked, limit=10)
         answer[name] = times_of(functools.partial(searcher.find, conditions=asked, limit=10), texts)
         answer[name]["first"] = round(first, 1)
-    asked = Conditions(where=Where())
+    asked = Conditions(where=SearchFilter())
     answer["again"] = times_of(functools.partial(searcher.find, conditions=asked, limit=10), texts)
     return answer
 
 
-def conditions() -> dict[str, Where]:
-    filtered = {f"{share:.0%}": Where(tiers=(tier,)) for tier, share in TIERS.items() if tier != "archive"}
-    return {"all": Where(), **dict(reversed(filtered.items()))}
+def conditions() -> dict[str, SearchFilter]:
+    filtered = {f"{share:.0%}": SearchFilter(tiers=(tier,)) for tier, share in TIERS.items() if tier != "archive"}
+    return {"all": SearchFilter(), **dict(reversed(filtered.items()))}
 
 
 def recall(store: Store, base: Base) -> dict[str, Any]:
@@ -128,10 +128,10 @@ def recall(store: Store, base: Base) -> dict[str, Any]:
     assert model is not None
     queries = np.stack([seen.dense["e1"] for _, seen in base.questions])
     exact = exact_nearest(store, queries)
-    allowed = store.filters.allowed(Where())
-    found = [set(store.vectors.nearest(query, allowed, model, 10)[0].tolist()) for query in queries]
+    allowed = store.filters.select_allowed(SearchFilter())
+    found = [set(store.vectors.find_nearest(query, allowed, model, 10)[0].tolist()) for query in queries]
     hits = sum(len(ours & set(theirs)) for ours, theirs in zip(found, exact.tolist(), strict=True))
-    stage = times_of(lambda query: store.vectors.nearest(query, allowed, model, 10), list(queries))
+    stage = times_of(lambda query: store.vectors.find_nearest(query, allowed, model, 10), list(queries))
     return {"recall@10": round(hits / exact.size, 4), **stage}
 
 
@@ -157,7 +157,7 @@ def baseline(store: Store, base: Base, folder: Path) -> dict[str, float]:
     """Return the times of sqlite-vec's full float scan plus FTS5's OR query: the plain hybrid."""
     path = folder / f"vec0-{store.path.stem}.db"
     fresh = not path.exists()
-    store.vectors.count()  # sqlite-vec is attached on first use
+    store.vectors.count_fingerprints()  # sqlite-vec is attached on first use
     connection = store.connection
     connection.execute("ATTACH ? AS plain", (str(path),))
     if fresh:
@@ -170,7 +170,7 @@ def baseline(store: Store, base: Base, folder: Path) -> dict[str, float]:
         connection.execute(
             "SELECT rowid, distance FROM plain.v WHERE e MATCH ? AND k = 10", (seen.dense["e1"].tobytes(),)
         ).fetchall()
-        wanted = " OR ".join(quote(term) for term in query_terms(text))
+        wanted = " OR ".join(quote_term(term) for term in analyse_query(text))
         connection.execute(
             "SELECT rowid FROM keyword_index WHERE keyword_index MATCH ? ORDER BY rank LIMIT 10", (wanted,)
         ).fetchall()
@@ -215,10 +215,10 @@ def child(path: Path, folder: Path) -> None:
     with Store.open(path) as store:
         opened = time.perf_counter()
         searcher = Searcher(store, Given(dict(questions)), bench_settings(folder), clock=lambda: NOW)
-        searcher.find(questions[0][0], Conditions(where=Where()), limit=10)
+        searcher.find(questions[0][0], Conditions(where=SearchFilter()), limit=10)
         first = time.perf_counter()
         for text, _ in questions[1:50]:
-            searcher.find(text, Conditions(where=Where()), limit=10)
+            searcher.find(text, Conditions(where=SearchFilter()), limit=10)
         held = memory_mb()
     print(
         json.dumps(

@@ -131,8 +131,8 @@ def product(store: Store, scope: int, keys: Sequence[NodeKey], labels: NDArray[n
     detect(store, scope, model, now=system_clock())
     found = np.full(len(keys), -1, np.int64)
     place = {key: index for index, key in enumerate(keys)}
-    for number, topic in enumerate(store.topics.of_scopes([GLOBAL_SCOPE])):
-        found[[place[key] for key in store.topics.members(topic.key)]] = number
+    for number, topic in enumerate(store.topics.list_of_scopes([GLOBAL_SCOPE])):
+        found[[place[key] for key in store.topics.list_members(topic.key)]] = number
     return scores(found, labels)
 
 
@@ -146,9 +146,9 @@ def measure(data: Path, n: int, cache: Path) -> dict[str, Any]:
     seconds = filled(database, texts)
     with Store.open(database) as store:
         keys = [NodeKey(row[0]) for row in store.connection.execute("SELECT key FROM nodes ORDER BY key")]
-        scope = store.scopes.find(GLOBAL_SCOPE)
+        scope = store.scopes.find_key(GLOBAL_SCOPE)
         assert scope is not None
-        rows = store.vectors.rows(keys, ["e1"])
+        rows = store.vectors.get_rows(keys, ["e1"])
         e1 = half.unpack_half([rows[key][0] or b"" for key in keys])
         methods = {
             "k-means(20), MiniLM": timed(lambda: kmeans(e1, labels)),
@@ -158,7 +158,7 @@ def measure(data: Path, n: int, cache: Path) -> dict[str, Any]:
         }
         topics = [
             {"name": topic.name, "members": topic.member_count, "agreement": topic.agreement, **topic.strengths}
-            for topic in store.topics.of_scopes([GLOBAL_SCOPE])
+            for topic in store.topics.list_of_scopes([GLOBAL_SCOPE])
         ]
     return {"n": len(texts), "fingerprints_s": round(seconds, 1), "methods": methods, "topics": topics}
 

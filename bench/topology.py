@@ -26,7 +26,7 @@ from bench._shared import Table, bench_settings, save_result
 from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path, walk_all
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
 from hyperloci.store.filters import Filters
 
@@ -72,7 +72,7 @@ def fill(store: Store, size: int) -> None:
     chance = random.Random(7)
     connection = store.connection
     with store.transaction():
-        scope = store.scopes.find("global")
+        scope = store.scopes.find_key("global")
         connection.executemany(
             "INSERT INTO nodes(key, id, type, content, origin, scope_key, content_hash, event_time, created_at,"
             " updated_at, last_accessed, valid_from) VALUES (?, ?, 'fact', ?, 'tool', ?, x'00', 0, 0, 0, 0, 0)",
@@ -184,12 +184,12 @@ def measure_size(size: int) -> dict[str, Any]:
         def key(chance: random.Random) -> NodeKey:
             return NodeKey(chance.randrange(size) + 1)
 
-        def where(chance: random.Random) -> Where:
-            return Where(diataxis=chance.choice(DIATAXIS), persona=chance.choice(PERSONAS))
+        def where(chance: random.Random) -> SearchFilter:
+            return SearchFilter(diataxis=chance.choice(DIATAXIS), persona=chance.choice(PERSONAS))
 
         ours = {
-            "facets, nothing kept": timed(lambda chance: Filters(store.connection).allowed(where(chance))),
-            "facets, each asked before": timed(lambda chance: store.filters.allowed(where(chance)), 10 * ROUNDS),
+            "facets, nothing kept": timed(lambda chance: Filters(store.connection).select_allowed(where(chance))),
+            "facets, each asked before": timed(lambda chance: store.filters.select_allowed(where(chance)), 10 * ROUNDS),
             "path": timed(lambda chance: shortest_path(store, key(chance), key(chance), out, 5)),
             "neighbourhood of 2": timed(lambda chance: neighbourhood(store, key(chance), both, 2)),
         }
@@ -219,8 +219,8 @@ def measure_size(size: int) -> dict[str, Any]:
                 "dependencies": once(lambda: dependencies(store, NodeKey(1), Walk(label="depends_on"))),
                 "bfs": once(lambda: list(walk_all(store, NodeKey(1), both))),
                 "dfs": once(lambda: list(walk_all(store, NodeKey(1), both, "dfs"))),
-                "what to prune": once(lambda: store.pruning.find(NOW + 5 * 7 * 86_400_000)),
-                "stats": once(lambda: store.pruning.statistics()),
+                "what to prune": once(lambda: store.pruning.find_prunable(NOW + 5 * 7 * 86_400_000)),
+                "stats": once(lambda: store.pruning.measure_graph()),
             },
         }
 
@@ -332,7 +332,7 @@ def _without_titles(store: Store) -> None:
     with store.transaction():
         for key, content in store.connection.execute("SELECT key, content FROM nodes").fetchall():
             store.connection.execute("UPDATE nodes SET title = '' WHERE key = ?", (key,))
-            store.keywords.put(key, title="", body=content)
+            store.keywords.put_text(key, title="", body=content)
 
 
 # Precision

@@ -31,7 +31,7 @@ from hyperloci.lifecycle.upkeep import run_maintenance
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
-from hyperloci.store.health import violations
+from hyperloci.store.health import count_violations
 from hyperloci.store.nodes import RESTORE_DAYS
 
 START: Final = 1_767_225_600_000
@@ -224,7 +224,7 @@ class Year:
             "tombstones": counts[2],
             "extracted": counts[3],
             "pruned": self.pruned,
-            "MB": round(self.memory.store.stats()["database_bytes"] / 1e6, 1),
+            "MB": round(self.memory.store.count_everything()["database_bytes"] / 1e6, 1),
             "search_p50_ms": _percentile(searches, 50),
             "search_p95_ms": _percentile(searches, 95),
             "remember_p95_ms": _percentile(writes, 95),
@@ -257,7 +257,7 @@ class Year:
             with Store.open(path, clock=self.clock) as store:
                 for _ in range(runs):
                     run_maintenance(make_context(store, settings, self.clock), force=True)
-                if problems := violations(store):
+                if problems := count_violations(store):
                     raise SystemExit(f"the database is not sound: {problems}")
                 return _rows(store.connection)
 

@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.node import Candidate, NewNode, Node
+from hyperloci.model.node import SearchCandidate, NewNode, Node
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.store import Store, int8
 
@@ -120,9 +120,9 @@ def text_of(answer: CallToolResult | GetPromptResult | ReadResourceResult) -> st
     return said.text
 
 
-def candidates(store: Store, *nodes: Node) -> dict[NodeKey, Candidate]:
+def candidates(store: Store, *nodes: Node) -> dict[NodeKey, SearchCandidate]:
     """Return what a ranking looks at of memories, in their order."""
-    found = store.nodes.candidates(node.key for node in nodes)
+    found = store.nodes.get_candidates(node.key for node in nodes)
     return {node.key: found[node.key] for node in nodes}
 
 

@@ -48,9 +48,9 @@ def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_
     assert len(before) == 2
     assert not [item for item in after if item.level is Level.WARNING and item.subject == "database"]
     with Store.open(database) as store:
-        from hyperloci.model.search import Where
+        from hyperloci.model.search import SearchFilter
 
-        found = store.keyword_search.rank(["alpha"], store.filters.allowed(Where()), 5)
+        found = store.keyword_index.rank_by_bm25(["alpha"], store.filters.select_allowed(SearchFilter()), 5)
         assert list(found) == [node.key]
 
 

@@ -60,7 +60,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "routes": lambda text: routing.route(text, intent.classify(text), NOW),
     "speakers": speakers.wanted,
     "the query language": lambda text: parse_query(text, project="p", now=NOW),
-    "terms": analysis.terms,
+    "terms": analysis.analyse_text,
     "words of a topic": words_of,
 }
 

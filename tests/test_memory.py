@@ -542,7 +542,7 @@ def test_a_context_holds_what_is_known_by_meaning_and_nothing_unrelated(
         model = memory.store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         node = memory.store.nodes.get_node(id)
         assert node is not None
-        memory.store.vectors.put(
+        memory.store.vectors.put_fingerprint(
             node.key, model, fingerprints(sights(memory.store, [node]), encoder)[0].columns, now=NOW
         )
     monkeypatch.setattr(memory, "_searcher", Searcher(memory.store, encoder))

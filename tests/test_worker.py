@@ -15,7 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, StoreMovedError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.store import Store
-from hyperloci.store.custody import rescued
+from hyperloci.store.custody import list_rescued_copies
 from hyperloci.worker import WorkerHandle, MemoryWorker, Workers, memory_opener
 
 pytestmark = pytest.mark.anyio
@@ -173,7 +173,7 @@ async def test_that_a_database_was_taken_away_is_told_once_and_then_a_new_one_is
     await workers.close()
     with open_memory() as other:
         assert count(other) == 1
-    [copy] = rescued(settings.database)
+    [copy] = list_rescued_copies(settings.database)
     with Store.open(copy) as kept:
         [node] = kept.nodes.query_nodes()
         assert "in the old file" in node.content

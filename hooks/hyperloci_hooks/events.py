@@ -11,10 +11,10 @@ from hyperloci_hooks.io import object_of, text_of
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.records import Records
-    from hyperloci.model.record import Record
+    from hyperloci.model.record import CaptureRecord
 
 Payload = Mapping[str, Any]
-MakeRecord = Callable[["Records", Payload], "Record | None"]
+MakeRecord = Callable[["Records", Payload], "CaptureRecord | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,15 +35,15 @@ class Event:
     drains: bool = False
 
 
-def _started(records: Records, payload: Payload) -> Record:
+def _started(records: Records, payload: Payload) -> CaptureRecord:
     return records.started(text_of(payload, "source") or "startup", _transcript(payload))
 
 
-def _prompted(records: Records, payload: Payload) -> Record | None:
+def _prompted(records: Records, payload: Payload) -> CaptureRecord | None:
     return records.prompt(text_of(payload, "prompt"), event_id=text_of(payload, "prompt_id") or None)
 
 
-def _used(records: Records, payload: Payload) -> Record | None:
+def _used(records: Records, payload: Payload) -> CaptureRecord | None:
     return records.action(
         text_of(payload, "tool_name"),
         object_of(payload, "tool_input"),
@@ -52,7 +52,7 @@ def _used(records: Records, payload: Payload) -> Record | None:
     )
 
 
-def _failed(records: Records, payload: Payload) -> Record | None:
+def _failed(records: Records, payload: Payload) -> CaptureRecord | None:
     return records.action(
         text_of(payload, "tool_name"),
         object_of(payload, "tool_input"),
@@ -62,7 +62,7 @@ def _failed(records: Records, payload: Payload) -> Record | None:
     )
 
 
-def _grown(records: Records, payload: Payload) -> Record:
+def _grown(records: Records, payload: Payload) -> CaptureRecord:
     return records.turns(
         _transcript(payload),
         text_of(payload, "last_assistant_message") or None,
@@ -70,7 +70,7 @@ def _grown(records: Records, payload: Payload) -> Record:
     )
 
 
-def _ended(records: Records, payload: Payload) -> Record:
+def _ended(records: Records, payload: Payload) -> CaptureRecord:
     return records.ended(text_of(payload, "reason"))
 
 

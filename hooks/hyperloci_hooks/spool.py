@@ -31,7 +31,7 @@ from hyperloci.errors import (
     StoreReadOnlyError,
     StoreVersionError,
 )
-from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.whereabouts import key_of
 from hyperloci_hooks import tally
 
@@ -72,7 +72,7 @@ class Contents:
         foreign: the other database that it belongs to; '' where it says none, and it isn't this one's.
     """
 
-    good: tuple[Record, ...]
+    good: tuple[CaptureRecord, ...]
     bad: int
     foreign: str | None = None
 
@@ -83,12 +83,12 @@ class Keeper(Protocol):
     settings: Settings
     store: Store
 
-    def keep(self, record: Record) -> int:
+    def keep(self, record: CaptureRecord) -> int:
         """Store what a record tells."""
         ...
 
 
-def save(settings: Settings, record: Record) -> Path:
+def save(settings: Settings, record: CaptureRecord) -> Path:
     """Write a record to a new file that only the user can read, durably, and return its path.
 
     Raises:
@@ -289,10 +289,10 @@ def _store(memory: Keeper, contents: Mapping[Path, Contents]) -> int:
         # Turns read a transcript, in transactions of their own.
         with memory.store.transaction():
             for record in _records(contents):
-                if record.kind is not RecordKind.TURNS:
+                if record.kind is not CaptureKind.TURNS:
                     memory.keep(record)
         for record in _records(contents):
-            if record.kind is RecordKind.TURNS:
+            if record.kind is CaptureKind.TURNS:
                 memory.keep(record)
     except PASSING:
         raise
@@ -303,7 +303,7 @@ def _store(memory: Keeper, contents: Mapping[Path, Contents]) -> int:
     return sum(len(content.good) for content in contents.values())
 
 
-def _records(contents: Mapping[Path, Contents]) -> Iterator[Record]:
+def _records(contents: Mapping[Path, Contents]) -> Iterator[CaptureRecord]:
     return (record for content in contents.values() for record in content.good)
 
 
@@ -351,12 +351,12 @@ def _put_aside(settings: Settings, path: Path, reason: str) -> None:
 
 def _read(path: Path, settings: Settings) -> Contents:
     """Return a file's records and the number of its whole lines that are none; a torn last line is nothing."""
-    good: list[Record] = []
+    good: list[CaptureRecord] = []
     bad = 0
     for line in _whole_lines(path):
         try:
             values = json.loads(line)
-            record, database = Record.from_dict(values), values.get("database")
+            record, database = CaptureRecord.from_dict(values), values.get("database")
             if not _belongs(database, settings):
                 return Contents((), 0, foreign=str(database or ""))
             good.append(record)

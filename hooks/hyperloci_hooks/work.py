@@ -16,7 +16,7 @@ from hyperloci_hooks.log import log
 if TYPE_CHECKING:
     from hyperloci.config import Settings
     from hyperloci.memory import Memory
-    from hyperloci.model.record import Record
+    from hyperloci.model.record import CaptureRecord
 
 MAX_NOTICE_CHARS: Final = 300
 
@@ -56,7 +56,7 @@ class Work:
         self._lend = lend
         self._by_itself = by_itself
         self._settings: Settings | None = None
-        self._unkept: Record | None = None
+        self._unkept: CaptureRecord | None = None
         self._news = ""
         self._spooling = threading.Lock()
 
@@ -94,7 +94,7 @@ class Work:
             return ""
         return self._keep(event, settings, place, record)
 
-    def _keep(self, event: Event, settings: Settings, place: Path, record: Record) -> str:
+    def _keep(self, event: Event, settings: Settings, place: Path, record: CaptureRecord) -> str:
         with self._lend(settings, place, record.project_id) as memory:
             if event.drains and self._by_itself:
                 self._drain(memory)
@@ -125,7 +125,7 @@ class Work:
             if alone:
                 self._spooling.release()
 
-    def _leave(self, record: Record | None, settings: Settings | None, journal: bool) -> bool:
+    def _leave(self, record: CaptureRecord | None, settings: Settings | None, journal: bool) -> bool:
         if record is None or settings is None:
             return True
         from hyperloci_hooks.spool import save

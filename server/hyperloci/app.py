@@ -223,9 +223,9 @@ async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Backgro
 def _leave(code: int, database: Path) -> NoReturn:
     """End the process now, threads or not; everything durable is durable already, if not all in one file."""
     if os.path.exists(f"{database}-wal"):
-        from hyperloci.store.closing import leave_whole
+        from hyperloci.store.closing import empty_log_after_exit
 
-        leave_whole(database)
+        empty_log_after_exit(database)
     logging.shutdown()
     os._exit(code)
 

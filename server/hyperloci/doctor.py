@@ -22,9 +22,9 @@ from hyperloci.lifecycle import backups
 from hyperloci.lifecycle.places import PlaceAccount, account
 from hyperloci.store import Store, health, vec
 from hyperloci.store.archive import Archive
-from hyperloci.store.closing import log_bytes
-from hyperloci.store.custody import rescued
-from hyperloci.store.faults import translated
+from hyperloci.store.closing import measure_log
+from hyperloci.store.custody import list_rescued_copies
+from hyperloci.store.faults import translate_block_errors
 from hyperloci_hooks import spool
 from hyperloci_hooks.account import DAYS, Account
 
@@ -96,9 +96,9 @@ def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
             f"{path} lies on a network file system ({kind}); locks may not hold there",
             "set RLM_MEMORY_DB to a file on a local disk",
         )
-    held = log_bytes(path)
+    held = measure_log(path)
     try:
-        with translated(path), Store.open(path, backup_dir=settings.backup_dir) as store:
+        with translate_block_errors(path), Store.open(path, backup_dir=settings.backup_dir) as store:
             yield from _health(store, repair)
             yield from _log(store, held)
     except StoreCorruptError as error:
@@ -108,7 +108,7 @@ def _database(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
 
 
 def _saved_copies(path: Path) -> Iterator[Finding]:
-    for copy in rescued(path):
+    for copy in list_rescued_copies(path):
         yield Finding(
             Level.ERROR,
             "database",
@@ -120,8 +120,8 @@ def _saved_copies(path: Path) -> Iterator[Finding]:
 def _log(store: Store, held: int) -> Iterator[Finding]:
     """Tell what a copy of the file alone would lack, and whether the log that is in use is still there."""
     if held:
-        store.empty_log()
-        left = log_bytes(store.path)
+        store.checkpoint_log()
+        left = measure_log(store.path)
         message = f"{held / 1e6:.1f} MB lay in the log beside it ({store.path.name}-wal)"
         more = "; all of it is in the file now" if not left else f", {left / 1e6:.1f} MB still do: a session is at work"
         yield Finding(Level.NOTE, "database", message + more, "copy it with `hyperloci backup FILE`" if left else "")
@@ -154,15 +154,15 @@ def _permissions(path: Path) -> Iterator[Finding]:
 
 
 def _health(store: Store, repair: bool) -> Iterator[Finding]:
-    problems = health.integrity(store)
-    drift = health.violations(store)
+    problems = health.check_integrity(store)
+    drift = health.count_violations(store)
     if repair and (drift or problems):
         store.back_up(store.path.with_name(f"{store.path.stem}-before-repair.db"))
-        health.repair(store)
-        problems, drift = health.integrity(store), health.violations(store)
+        health.repair_store(store)
+        problems, drift = health.check_integrity(store), health.count_violations(store)
         yield Finding(Level.NOTE, "database", "repaired; the state before lies beside it (-before-repair.db)")
-    if lost := health.unreadable_turns(store):
-        archive = Archive.beside(store.path).folder
+    if lost := health.count_unreadable_turns(store):
+        archive = Archive.for_database(store.path).folder
         message = f"of {lost} turns only the beginning can be read; {archive} is damaged or gone"
         yield Finding(Level.WARNING, "archive", message, "put that folder back from a backup of your disk")
     for problem in problems:
@@ -171,7 +171,7 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
         yield Finding(Level.WARNING, "database", f"{count} {name}", "hyperloci doctor --repair")
     yield from _set_aside(store)
     if not problems and not drift:
-        stats = store.stats()
+        stats = store.count_everything()
         yield Finding(
             Level.OK,
             "database",
@@ -182,9 +182,9 @@ def _health(store: Store, repair: bool) -> Iterator[Finding]:
 
 
 def _set_aside(store: Store) -> Iterator[Finding]:
-    counts = store.set_aside.count()
+    counts = store.set_aside.count_by_kind()
     if counts:
-        (last,) = store.set_aside.all(limit=1)
+        (last,) = store.set_aside.list_all(limit=1)
         told = ", ".join(f"{kind}: {count}" for kind, count in counts.items())
         message = f"{told} left out, everything else is there; the last: {last.subject} ({last.reason})"
         yield Finding(Level.NOTE, "set aside", message, "hyperloci set-aside lists them; --again tries them again")
@@ -205,7 +205,7 @@ def _indexed(settings: Settings, project: Path, repair: bool) -> Iterator[Findin
         known = f"{reach.embedded:,} of {reach.total:,} memories ({reach.share:.0%}) are found by meaning, all by words"
         yield _progress("search", known, is_whole=not reach.waiting or not settings.embedder)
     if history.stored or history.waiting:
-        yield _progress("history", history.words(), is_whole=not history.waiting)
+        yield _progress("history", history.describe_progress(), is_whole=not history.waiting)
 
 
 def _progress(subject: str, message: str, *, is_whole: bool) -> Finding:

@@ -23,11 +23,11 @@ from hyperloci.lifecycle.facts import Facts, category_of, checked_reason, checke
 from hyperloci.lifecycle.opening import known_project, open_store
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
-from hyperloci.model.record import Record, RecordKind
-from hyperloci.model.search import ByMeaning, Hit, SearchAnswer
-from hyperloci.model.written import Forgotten, Remembered
+from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.search import VectorCoverage, Hit, SearchAnswer
+from hyperloci.model.written import ForgottenFact, RememberedFact
 from hyperloci.store import Store
-from hyperloci.store.faults import translated, use_cases
+from hyperloci.store.faults import translate_block_errors, translate_errors
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
@@ -52,12 +52,12 @@ if TYPE_CHECKING:
         GraphAnswer,
         GraphEdge,
         GraphNode,
-        HistoryCounts,
+        CommitCounts,
         ImportReport,
         IndexReport,
         Progress,
-        PrunedEdges,
-        Purged,
+        EdgePruneReport,
+        PurgeReport,
         RelatedAnswer,
         ReplAnswer,
     )
@@ -67,7 +67,7 @@ if TYPE_CHECKING:
     from hyperloci.model.turn import Turn
     from hyperloci.retrieval.search import Searcher
     from hyperloci.retrieval.structure import Entry, Tree
-    from hyperloci.store.places import KnownProject, Link
+    from hyperloci.store.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
 """E.17: the embedder answers its first query within this time after a cold start."""
@@ -78,7 +78,7 @@ REPL_PATIENCE_MS: Final = 3_000
 OFF: Final = "embeddings are switched off (HYPERLOCI_EMBEDDER)"
 
 
-@use_cases
+@translate_errors
 class Memory:
     """The memory of one project, plus what is global, over one open store. Synchronous; used by one thread at a time.
 
@@ -104,7 +104,7 @@ class Memory:
         """
         store = open_store(settings, clock)
         try:
-            with translated(store.path):
+            with translate_block_errors(store.path):
                 project = known_project(store, settings, project_path, clock())
         except BaseException:
             store.close()
@@ -115,7 +115,7 @@ class Memory:
         """Take the memory that this place has by now: the user may have linked it since this one was opened."""
         if not self.project.place_id:
             return
-        scope = self.store.places.scope_of(self.project.place_id)
+        scope = self.store.places.get_scope_id(self.project.place_id)
         if scope != self.project.id:
             self.project = replace(self.project, id=scope)
             self._facts = Facts(self.store, scope, self._clock)
@@ -229,7 +229,7 @@ class Memory:
 
     def graph_stats(self) -> dict[str, Any]:
         """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
-        return self.store.pruning.statistics()
+        return self.store.pruning.measure_graph()
 
     def outline(self, path: str) -> Tree:
         """Return the tree of an indexed file's sections or symbols (D.04).
@@ -239,7 +239,7 @@ class Memory:
         """
         from hyperloci.retrieval.structure import tree_of
 
-        return tree_of(self.store, self.store.scopes.find(self.project.id) or 0, path)
+        return tree_of(self.store, self.store.scopes.find_key(self.project.id) or 0, path)
 
     def find_sections(
         self,
@@ -263,7 +263,7 @@ class Memory:
         """
         from hyperloci.retrieval.structure import find_sections
 
-        scope = self.store.scopes.find(self.project.id) or 0
+        scope = self.store.scopes.find_key(self.project.id) or 0
         found = find_sections(
             self.store, scope, title=title, fuzzy=fuzzy, type=type, level=level, path=path, limit=limit
         )
@@ -390,32 +390,32 @@ class Memory:
         from hyperloci.lifecycle.places import as_told
         from hyperloci.store.archive import Archive
 
-        answer = self.store.stats()
+        answer = self.store.count_everything()
         answer["project"] = as_told(self.place())
         answer["database"] = str(self.settings.database)
         answer["embedder"] = self._embedder_state()
-        answer["chunks"] = self.store.chunks.statistics()
-        answer["archive_bytes"] = Archive.beside(self.store.path).size()
+        answer["chunks"] = self.store.chunks.count_by_stage()
+        answer["archive_bytes"] = Archive.for_database(self.store.path).total_bytes()
         answer["history"] = asdict(self.history())
         reach = self.by_meaning()
         answer["by_meaning"] = asdict(reach) | {"share": round(reach.share, 4)}
         return answer
 
-    def history(self) -> HistoryCounts:
+    def history(self) -> CommitCounts:
         """Return how much of the project's git history is stored."""
-        from hyperloci.model.answers import HistoryCounts
+        from hyperloci.model.answers import CommitCounts
 
-        scope = self.store.scopes.find(self.project.id) or 0
-        state = self.store.history.state(scope)
+        scope = self.store.scopes.find_key(self.project.id) or 0
+        state = self.store.history.get_state(scope)
         waiting, older = (state.waiting, state.older) if state else (0, 0)
         is_known = state is not None or self.project.common_dir is None
-        return HistoryCounts(stored=self.store.history.count(scope), waiting=waiting, older=older, is_known=is_known)
+        return CommitCounts(stored=self.store.history.count_commits(scope), waiting=waiting, older=older, is_known=is_known)
 
-    def by_meaning(self) -> ByMeaning:
+    def by_meaning(self) -> VectorCoverage:
         """Return how many of the project's memories can be found by meaning now."""
         total, waiting, given_up = self.store.count_waiting(self.project.id)
-        pace = self.store.vectors.pace(now=self._clock()) if waiting else None
-        return ByMeaning(
+        pace = self.store.vectors.get_pace(now=self._clock()) if waiting else None
+        return VectorCoverage(
             embedded=total - waiting - given_up,
             total=total,
             waiting=waiting,
@@ -434,7 +434,7 @@ class Memory:
         entities: Sequence[str] = (),
         replaces: str | None = None,
         session_id: str | None = None,
-    ) -> Remembered:
+    ) -> RememberedFact:
         """Store a fact and say what it contradicts; the same fact again is counted, not stored twice.
 
         Raises:
@@ -460,7 +460,7 @@ class Memory:
 
     def mark_dead_end(
         self, approach: str, reason: str, *, scope: str | None = None, session_id: str | None = None
-    ) -> Remembered:
+    ) -> RememberedFact:
         """Store that an approach failed, and why, so that it isn't tried again."""
         remembered = self._facts.mark_dead_end(
             checked_text("approach", approach),
@@ -471,7 +471,7 @@ class Memory:
         self._kick()
         return remembered
 
-    def add_experience(self, content: str, outcome: str, *, success: bool) -> Remembered:
+    def add_experience(self, content: str, outcome: str, *, success: bool) -> RememberedFact:
         """Store what was done in this project, what came of it, and whether it worked (SPEC-02.29)."""
         remembered = self._facts.add_experience(
             checked_text("content", content),
@@ -483,7 +483,7 @@ class Memory:
         self._kick()
         return remembered
 
-    def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> Remembered:
+    def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> RememberedFact:
         """Replace a memory by a right one; the old one stays, invalidated, as its history (B.13)."""
         remembered = self._facts.correct(
             id, checked_text("fact", fact), reason=reason, session_id=self._current_session()
@@ -533,11 +533,11 @@ class Memory:
         """
         return self._connections.confirm(id)
 
-    def prune_links(self, *, dry_run: bool = False) -> PrunedEdges:
+    def prune_links(self, *, dry_run: bool = False) -> EdgePruneReport:
         """Remove automatic relations that faded or crowd a memory; confirmed ones never (D.02)."""
         return self._connections.prune(dry_run=dry_run)
 
-    def forget(self, id: str, *, reason: str | None = None) -> Forgotten:
+    def forget(self, id: str, *, reason: str | None = None) -> ForgottenFact:
         """Forget a memory; `restore` brings it back for 30 days (E.16)."""
         return self._facts.forget(id, reason=reason)
 
@@ -545,7 +545,7 @@ class Memory:
         """Bring a forgotten memory back (E.16)."""
         return self._present([self._facts.restore(id, reason=reason)])[0]
 
-    def purge(self, ids: Sequence[str]) -> Purged:
+    def purge(self, ids: Sequence[str]) -> PurgeReport:
         """Remove memories for good: from the database, its log, its backups and the hooks' spool.
 
         Every other session should be closed: one that reads keeps the write-ahead log from being emptied.
@@ -571,7 +571,7 @@ class Memory:
         from hyperloci.sandbox.runner import run
 
         # Within a program's time, so that it learns why, instead of being stopped while it waits.
-        with self.store.patience(REPL_PATIENCE_MS):
+        with self.store.limit_lock_wait(REPL_PATIENCE_MS):
             return run(code, functions_of(self))
 
     # -- ingestion ---------------------------------------------------------------------------------------------------
@@ -592,14 +592,14 @@ class Memory:
 
     def set_aside(self) -> list[SetAside]:
         """Return what of this project, and of none, failed by itself and is left out; the latest first."""
-        found = self.store.set_aside.all()
+        found = self.store.set_aside.list_all()
         return [item for item in found if item.scope in (self.project.id, GLOBAL_SCOPE)]
 
     def try_again(self) -> int:
         """Have everything that is set aside tried again by the next run; return how many things that are."""
         from hyperloci.ingest.trying_again import try_again
 
-        scopes = (self.store.scopes.find(scope) for scope in (self.project.id, GLOBAL_SCOPE))
+        scopes = (self.store.scopes.find_key(scope) for scope in (self.project.id, GLOBAL_SCOPE))
         return sum(try_again(self.store, scope) for scope in scopes if scope is not None)
 
     def index_history(self, progress: Progress | None = None) -> int:
@@ -658,14 +658,14 @@ class Memory:
                 if owner.ensure_running():
                     self._client.wait_until_warm(WARM_SECONDS)
                 self._queue_for(self._client.status())
-                pending = self.store.vectors.pending_count
+                pending = self.store.vectors.count_pending
                 wait_until_drained(self._client, self.settings.database, pending, progress, alive=owner.ensure_running)
-        return int(self.store.stats()["fingerprints_pending"])
+        return int(self.store.count_everything()["fingerprints_pending"])
 
     def _queue_for(self, status: EmbedderStatus | None) -> None:
         """Queue what another model saw, as the embedder will with its next batch: till then the queue looks empty."""
         vectors = self.store.vectors
-        if status is not None and status.model_id and vectors.model_in_use() not in (None, status.model_id):
+        if status is not None and status.model_id and vectors.get_model_in_use() not in (None, status.model_id):
             with self.store.transaction():
                 vectors.use_model(status.model_id, status.dimensions, now=self._clock())
 
@@ -707,17 +707,17 @@ class Memory:
 
     # -- hooks -------------------------------------------------------------------------------------------------------
 
-    def keep(self, record: Record) -> int:
+    def keep(self, record: CaptureRecord) -> int:
         """Store what a hook recorded, once however often it is given, and return how many turns were new."""
         new = self._capture.keep(record)
-        if new and record.kind is not RecordKind.PROMPT:
+        if new and record.kind is not CaptureKind.PROMPT:
             self._kick()
         return new
 
-    def context_for(self, record: Record) -> str:
+    def context_for(self, record: CaptureRecord) -> str:
         """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
         context = self._capture.context_for(record, self.search)
-        if record.kind is RecordKind.PROMPT:
+        if record.kind is CaptureKind.PROMPT:
             # Not before the search, which would wait behind the prompt's own fingerprint.
             self._kick()
         return context
@@ -759,7 +759,7 @@ class Memory:
 
     def projects(self) -> tuple[KnownProject, ...]:
         """Return every project of the database, the one used last first."""
-        return tuple(self.store.places.projects())
+        return tuple(self.store.places.list_projects())
 
     def link_target(self, said: str | None = None) -> KnownProject:
         """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
@@ -796,7 +796,7 @@ class Memory:
         self.follow_place()
         return undone
 
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[ScopeLink, ...]:
         """Return all links that the user made, latest first, undone ones too."""
         from hyperloci.lifecycle.places import links
 
@@ -840,7 +840,7 @@ class Memory:
         """
         from hyperloci.lifecycle.session_report import session_report
 
-        session = self.store.sessions.get(session_id)
+        session = self.store.sessions.get_session(session_id)
         if session is None:
             raise NotFoundError(f"session={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
         return session_report(self.store, session, self._present)
@@ -927,7 +927,7 @@ class Memory:
         return present(self.store, nodes, now=self._clock())
 
     def _current_session(self) -> str | None:
-        sessions = self.store.sessions.recent(self.project.id, limit=1)
+        sessions = self.store.sessions.list_recent(self.project.id, limit=1)
         return sessions[0].id if sessions and sessions[0].status == "active" else None
 
     def _kick(self) -> None:

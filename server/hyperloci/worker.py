@@ -89,14 +89,14 @@ class MemoryWorker(aiosqlite.Connection):
         may be written by now.
         """
         memory = self._memory
-        return memory is not None and (memory.store.read_only or memory.store.custody.is_touched())
+        return memory is not None and (memory.store.read_only or memory.store.file_guard.may_have_changed())
 
     async def secure(self) -> StoreMovedError | None:
         """Bring what a moved or replaced file holds to safety; return what to tell of it."""
 
         def secured(memory: Memory) -> StoreMovedError | None:
-            change = None if memory.store.read_only else memory.store.custody.change()
-            return None if change is None else memory.store.custody.secure(change)
+            change = None if memory.store.read_only else memory.store.file_guard.detect_change()
+            return None if change is None else memory.store.file_guard.secure_content(change)
 
         # Not `call`: nothing may be read of a file that was cut, not even the place.
         return await self._on_thread(secured)

@@ -52,7 +52,7 @@ def test_the_command_line_prunes_relations_that_faded(project: Path) -> None:
     first, second = (json.loads(run(project, "remember", text, "--json"))["id"] for text in ("One.", "Two."))
     with Memory.open(Settings.from_env(dict(os.environ)), project) as memory, memory.store.transaction():
         keys = [node.key for id in (first, second) if (node := memory.store.nodes.get_node(id))]
-        memory.store.edges.link("supports", keys[0], keys[1:], now=1, confidence=0.5, automatic=True)
+        memory.store.edges.link_nodes("supports", keys[0], keys[1:], now=1, confidence=0.5, automatic=True)
     assert "1 relations would be removed" in run(project, "prune", "--edges", "--dry-run")
     assert json.loads(run(project, "prune", "--edges", "--json")) == {"faded": 1, "crowded": 0, "dry_run": False}
     assert "0 relations removed" in run(project, "prune", "--edges")

@@ -30,7 +30,7 @@ def chunk(tmp_path: Path) -> str:
         ]
         memory.add_turns("s", turns)
         builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).run()
-        return memory.store.chunks.of_session(1)[0].id
+        return memory.store.chunks.list_of_session(1)[0].id
 
 
 @pytest.mark.req("C.06")

@@ -9,7 +9,7 @@ import gzip
 import tempfile
 from pathlib import Path
 
-from hyperloci.model.edge import Member
+from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Role
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
@@ -31,8 +31,8 @@ def main() -> None:
 
 def _fill(store: Store) -> None:
     with store.transaction():
-        scope = store.scopes.ensure("git:1234", now=NOW, name="rocket", root="/src/rocket")
-        session = store.sessions.see("session-1", scope, now=NOW)
+        scope = store.scopes.ensure_scope("git:1234", now=NOW, name="rocket", root="/src/rocket")
+        session = store.sessions.note_seen("session-1", scope, now=NOW)
         fact = store.nodes.create_node(
             NewNode(type=NodeType.FACT, content="The launch window opens on Tuesdays.", scope="git:1234"),
             now=NOW,
@@ -44,10 +44,10 @@ def _fill(store: Store) -> None:
             now=NOW,
         )
         thing = store.nodes.create_node(NewNode(type=NodeType.ENTITY, subtype="tool", content="Valve"), now=NOW)
-        store.entities.register(thing.key, "Valve", now=NOW)
-        store.entities.mention(snippet.key, thing.key, now=NOW)
+        store.entities.register_entity(thing.key, "Valve", now=NOW)
+        store.entities.add_mention(snippet.key, thing.key, now=NOW)
         store.edges.create_edge(
-            "supports", [Member(snippet.key, Role.SUBJECT), Member(fact.key, Role.OBJECT, 1)], now=NOW
+            "supports", [EdgeMember(snippet.key, Role.SUBJECT), EdgeMember(fact.key, Role.OBJECT, 1)], now=NOW
         )
         store.nodes.delete_node(snippet.id, now=NOW, reason="the file is gone")
 

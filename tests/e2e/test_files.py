@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.store.custody import rescued
+from hyperloci.store.custody import list_rescued_copies
 from tests.e2e.conftest import SOON, House, Server
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows locks open files")
@@ -101,13 +101,13 @@ def test_two_servers_whose_log_is_deleted_lose_nothing(house: House, begun: Serv
         assert other.end() == 0
     assert begun.end() == 0
     assert {*BEFORE, *facts} <= contents(house)
-    assert rescued(house.database) == [], "one has brought all of it into the file"
+    assert list_rescued_copies(house.database) == [], "one has brought all of it into the file"
 
 
 def test_a_database_that_is_deleted_under_a_server_is_saved_beside_it(house: House, begun: Server) -> None:
     house.database.unlink()
     words = told_once(begun)
-    [copy] = rescued(house.database)
+    [copy] = list_rescued_copies(house.database)
     assert str(copy) in words
     assert "rescued" in command(house, "doctor").stdout, "before anything is remembered anew, too"
     assert begun.end() == 0
@@ -122,7 +122,7 @@ def test_a_database_that_is_moved_under_a_server_has_the_last_write_where_it_is(
     elsewhere = house.root / "elsewhere.db"
     house.database.rename(elsewhere)
     assert str(elsewhere) in told_once(begun)
-    assert rescued(house.database) == []
+    assert list_rescued_copies(house.database) == []
     assert begun.end() == 0
     elsewhere.rename(house.database)
     assert contents(house) == set(BEFORE)
@@ -138,7 +138,7 @@ def test_a_database_that_is_replaced_under_a_server_is_saved_and_the_new_one_is_
     assert not words_stored["isError"]
     os.replace(other, house.database)
     words = told_once(begun)
-    [copy] = rescued(house.database)
+    [copy] = list_rescued_copies(house.database)
     assert "replaced" in words and str(copy) in words
     assert begun.end() == 0
     assert contents(house) == {*BEFORE, AFTER}

@@ -55,7 +55,7 @@ def test_a_session_is_kept_from_its_start_to_its_end_each_thing_once(house: Hous
         "It is green now.",
     ]
     with house.memory() as memory:
-        session = memory.store.sessions.get("s1")
+        session = memory.store.sessions.get_session("s1")
         assert session is not None and session.status == "completed"
         assert session.scope == memory.project.id
     assert house.log() == ""

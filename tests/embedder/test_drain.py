@@ -43,8 +43,8 @@ def test_every_queued_node_gets_its_fingerprint_a_batch_at_a_time(
     looked_at = [drain(settings.database, encoder, never) for _ in range(3)]
 
     assert looked_at == [BATCH, 3, 0]
-    assert store.vectors.pending_count() == 0
-    assert store.vectors.count() == BATCH + 3
+    assert store.vectors.count_pending() == 0
+    assert store.vectors.count_fingerprints() == BATCH + 3
 
 
 @pytest.mark.req("B.03")
@@ -60,7 +60,7 @@ def test_long_texts_make_smaller_batches_so_that_the_queue_gets_shorter_in_sight
 
     assert looked_at == [fit, 2, 0]
     assert 1 < fit < BATCH
-    assert store.vectors.pending_count() == 0
+    assert store.vectors.count_pending() == 0
 
 
 @pytest.mark.req("B.03")
@@ -80,8 +80,8 @@ def test_a_text_the_model_cannot_take_does_not_hold_up_the_others(store: Store, 
     for _ in range(MAX_ATTEMPTS + 1):
         drain(settings.database, Choosy(), never)
 
-    assert set(store.vectors.rows([bad.key, good.key], ["e1"])) == {good.key}
-    assert store.vectors.pending_count() == 0
+    assert set(store.vectors.get_rows([bad.key, good.key], ["e1"])) == {good.key}
+    assert store.vectors.count_pending() == 0
     reason = store.connection.execute("SELECT error FROM pending WHERE node_key = ?", (bad.key,)).fetchone()[0]
     assert "indigestible" in reason
 
@@ -95,7 +95,7 @@ def test_a_text_that_failed_is_tried_anew_when_it_changes(store: Store, settings
         store.nodes.update_node(node.id, now=NOW, content="food")
     drain(settings.database, Choosy(), never)
 
-    assert set(store.vectors.rows([node.key], ["e1"])) == {node.key}
+    assert set(store.vectors.get_rows([node.key], ["e1"])) == {node.key}
 
 
 @pytest.mark.req("D.13")
@@ -109,11 +109,11 @@ def test_another_model_sees_everything_again_and_can_be_stopped_half_way(store: 
     drain(settings.database, newer, never)
     model = store.vectors.find_model("new")
     assert model is not None
-    assert (store.vectors.count(model), store.vectors.pending_count()) == (BATCH, 1)
+    assert (store.vectors.count_fingerprints(model), store.vectors.count_pending()) == (BATCH, 1)
 
     while drain(settings.database, newer, never):
         pass
-    assert store.vectors.count(model) == BATCH + 1
+    assert store.vectors.count_fingerprints(model) == BATCH + 1
 
 
 def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, settings: Settings) -> None:
@@ -128,10 +128,10 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, sett
 
     encoder = Meddling()
     drain(settings.database, encoder, never)
-    assert store.vectors.rows([node.key], ["e1"]) == {}
+    assert store.vectors.get_rows([node.key], ["e1"]) == {}
     drain(settings.database, encoder, never)
 
-    stored = store.vectors.rows([node.key], ["e1"])[node.key][0]
+    stored = store.vectors.get_rows([node.key], ["e1"])[node.key][0]
     assert stored == half.pack_half(FakeEncoder().encode(["after"])[0])
 
 
@@ -140,7 +140,7 @@ def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, e
 
     drain(settings.database, encoder, never)
 
-    assert store.vectors.rows([node.key], ["e1"])[node.key][0] == half.pack_half(
+    assert store.vectors.get_rows([node.key], ["e1"])[node.key][0] == half.pack_half(
         encoder.encode(["Guide > Caching\nbody"])[0]
     )
 
@@ -164,24 +164,24 @@ def test_a_failure_in_the_middle_leaves_no_space_of_a_memory(store: Store, setti
     tables = ("fingerprints", "code_blocks", "sparse_docs", "sparse_postings", "sparse_terms")
     counts = [store.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
     assert counts == [0] * len(tables)
-    assert store.vectors.pending_count() == 1
+    assert store.vectors.count_pending() == 1
     store.connection.execute("DROP TRIGGER fail")
     drain(settings.database, FakeEncoder(), never)
-    assert store.vectors.rows([node.key], ["e1", "e7"])[node.key][1] is not None
-    assert store.sparse.terms_of("e13", node.key)
+    assert store.vectors.get_rows([node.key], ["e1", "e7"])[node.key][1] is not None
+    assert store.sparse_index.get_terms("e13", node.key)
 
 
 def test_what_the_parse_and_the_graph_know_of_a_memory_is_seen(store: Store, settings: Settings) -> None:
     node = add(store, "def fetch_user(): ...")
     with store.transaction():
-        store.positions.put(node.key, Position(path="app/users.py"))
+        store.positions.put_position(node.key, Position(path="app/users.py"))
         store.positions.put_code_facts(node.key, CodeFacts(kind="function", name="fetch_user", calls=("db.query_one",)))
 
     (sight,) = sights(store, [node])
     assert (sight.path, sight.facts and sight.facts.calls) == ("app/users.py", ("db.query_one",))
 
     drain(settings.database, FakeEncoder(), never)
-    e7, outgoing, definition = store.vectors.rows([node.key], ["e7", "e8_out", "e8_in"])[node.key]
+    e7, outgoing, definition = store.vectors.get_rows([node.key], ["e7", "e8_out", "e8_in"])[node.key]
     assert e7 and outgoing and definition
 
 
@@ -192,15 +192,15 @@ def test_new_spaces_are_made_once_and_search_by_meaning_goes_on_meanwhile(store:
         pass
     with store.transaction():
         model = store.vectors.use_model("m@1/384+1", 384, now=NOW)
-    assert (store.vectors.count(model), store.vectors.pending_count()) == (BATCH + 1, BATCH + 1)
+    assert (store.vectors.count_fingerprints(model), store.vectors.count_pending()) == (BATCH + 1, BATCH + 1)
     allowed = np.ones(BATCH + 2, np.bool_)
     query = FakeEncoder().encode(["fact 3"])[0]
-    assert store.vectors.nearest(query, allowed, model, 1)[0].tolist() == [nodes[3].key]
-    assert store.vectors.rows([nodes[3].key], ["e9"])[nodes[3].key] == (None,)
+    assert store.vectors.find_nearest(query, allowed, model, 1)[0].tolist() == [nodes[3].key]
+    assert store.vectors.get_rows([nodes[3].key], ["e9"])[nodes[3].key] == (None,)
 
     while drain(settings.database, FakeEncoder(model_id="m@1/384+1"), never):
         pass
     with store.transaction():
         store.vectors.use_model("m@1/384+1", 384, now=NOW)
-    assert store.vectors.pending_count() == 0
-    assert store.vectors.rows([nodes[3].key], ["e9"])[nodes[3].key] != (None,)
+    assert store.vectors.count_pending() == 0
+    assert store.vectors.get_rows([nodes[3].key], ["e9"])[nodes[3].key] != (None,)

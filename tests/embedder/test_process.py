@@ -40,7 +40,7 @@ def test_a_cold_embedder_answers_then_moves_to_torch_and_drains_the_queue(settin
         status = client.status()
     assert status is not None and (status.device, status.error) == ("cpu", None)
     with Store.open(settings.database) as store:
-        assert store.vectors.take_pending(10) == []
+        assert store.vectors.list_pending(10) == []
         assert len(nodes) == 5
 
 
@@ -52,7 +52,7 @@ def test_what_an_older_version_saw_is_seen_anew_before_all_counts_as_embedded(
     with Memory.open(settings, tmp_path) as memory:
         add(memory.store, "The cache is keyed by path.", now=system_clock())
         assert memory.embed_pending() == 0
-        current = memory.store.vectors.model_in_use()
+        current = memory.store.vectors.get_model_in_use()
         assert current is not None
         foundation = current.partition("+")[0]
         with memory.store.transaction():
@@ -60,7 +60,7 @@ def test_what_an_older_version_saw_is_seen_anew_before_all_counts_as_embedded(
             memory.store.connection.execute(
                 "UPDATE meta SET value = ? WHERE name = 'model_in_use'", (f"{foundation}+0",)
             )
-        assert memory.store.vectors.pending_count() == 0
+        assert memory.store.vectors.count_pending() == 0
         assert memory.embed_pending() == 0
         (made_with,) = memory.store.connection.execute(
             "SELECT m.id FROM fingerprints f JOIN models m ON m.key = f.model_key WHERE f.e9 IS NOT NULL"

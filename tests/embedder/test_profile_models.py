@@ -135,7 +135,7 @@ def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> 
     (made,) = fingerprints([EncoderInput(content=memory)], eyes)
     asked = query_fingerprint("abcd because defg", eyes)
     assert {"e1", "e5_cause", "e5_effect", "e7", "e9", "e12"} <= made.columns.keys()
-    assert len(made.columns["e1"]) == half.BYTES * 24 and len(made.columns["e7"]) == 24
+    assert len(made.columns["e1"]) == half.BYTES_PER_DIMENSION * 24 and len(made.columns["e7"]) == 24
     assert made.terms.keys() <= set(WORDS) and not asked.weigh_terms
     assert asked.model_id == eyes.model_id
     scores = score("e12", asked, [[made.columns["e12"]]])

@@ -75,7 +75,7 @@ def test_no_embedder_is_started_where_nothing_waits(settings: Settings) -> None:
             wait_for(lambda: started)
             with store.transaction():
                 for _ in range(MAX_ATTEMPTS):
-                    store.vectors.fail([node.key], "too long")
+                    store.vectors.note_failures([node.key], "too long")
             looked(takeover)
             before = len(started)
             looked(takeover)

@@ -191,10 +191,10 @@ def test_a_drain_that_is_killed_loses_no_place_in_the_queue_and_stores_nothing_b
         [sys.executable, "-c", KILLED, when, str(settings.database)], capture_output=True, text=True, timeout=100
     )
     assert done.returncode == -signal.SIGKILL, done.stderr
-    assert store.vectors.pending_count() == len(nodes)
-    assert store.vectors.rows([node.key for node in nodes], ["e1"]) == {}
+    assert store.vectors.count_pending() == len(nodes)
+    assert store.vectors.get_rows([node.key for node in nodes], ["e1"]) == {}
     while drain(settings.database, FakeEncoder(), lambda: False):
         pass
-    assert store.vectors.pending_count() == 0
-    assert len(store.vectors.rows([node.key for node in nodes], ["e1"])) == len(nodes)
-    assert health.violations(store) == {}
+    assert store.vectors.count_pending() == 0
+    assert len(store.vectors.get_rows([node.key for node in nodes], ["e1"])) == len(nodes)
+    assert health.count_violations(store) == {}

@@ -25,18 +25,18 @@ def code(store: Store) -> None:
     """A project with one function."""
     snippet = add(store, "def fetch_rows(): ...", type=NodeType.SNIPPET, subtype="code", scope=PROJECT)
     with store.transaction():
-        scope = store.scopes.ensure(PROJECT, now=NOW)
-        file = store.files.put(scope, "db.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
+        scope = store.scopes.ensure_scope(PROJECT, now=NOW)
+        file = store.files.put_file(scope, "db.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
         position = Position(path="db.py", symbol="fetch_rows", function_name="fetch_rows")
-        store.positions.put(snippet.key, position, file)
+        store.positions.put_position(snippet.key, position, file)
 
 
 def names(store: Store, node: Node) -> list[str]:
-    return [entity.canonical_name for entity in store.entities.of(node.key)]
+    return [entity.canonical_name for entity in store.entities.list_of_node(node.key)]
 
 
 def log(store: Store, node: Node) -> list[tuple[str, str | None]]:
-    return [(entry.operation, entry.reasoning) for entry in store.log.of(node.id)]
+    return [(entry.operation, entry.reasoning) for entry in store.log.list_of_node(node.id)]
 
 
 def is_queued(store: Store, key: NodeKey) -> bool:
@@ -50,9 +50,9 @@ def test_a_statement_is_logged_tied_to_code_annotated_and_queued(store: Store) -
         node = MemoryWriter(store).write_statement(new, PROJECT, now=NOW)
 
     assert log(store, node) == [("create", "told")]
-    assert [anchor.symbol for anchor in store.positions.anchors([node.key])] == ["fetch_rows"]
+    assert [anchor.symbol for anchor in store.positions.list_anchors([node.key])] == ["fetch_rows"]
     assert "PostgreSQL" in names(store, node)
-    assert node.key in store.facets.of([node.key])
+    assert node.key in store.facets.get_facets([node.key])
     assert is_queued(store, node.key)
 
 
@@ -62,7 +62,7 @@ def test_a_global_statement_is_tied_to_the_code_of_the_project_it_came_from(stor
         writer = MemoryWriter(store)
         node = writer.write_statement(NewNode(type=NodeType.FACT, content=TEXT), PROJECT, now=NOW, operation="extract")
 
-    assert [anchor.symbol for anchor in store.positions.anchors([node.key])] == ["fetch_rows"]
+    assert [anchor.symbol for anchor in store.positions.list_anchors([node.key])] == ["fetch_rows"]
     assert [operation for operation, _ in log(store, node)] == ["extract"]
 
 
@@ -84,8 +84,8 @@ def test_an_event_is_annotated_and_neither_logged_nor_tied_to_code(store: Store)
         node = MemoryWriter(store).write_event(new, now=NOW, place="s:0")
 
     assert "PostgreSQL" in names(store, node)
-    assert node.key in store.facets.of([node.key])
-    assert (log(store, node), store.positions.anchors([node.key])) == ([], [])
+    assert node.key in store.facets.get_facets([node.key])
+    assert (log(store, node), store.positions.list_anchors([node.key])) == ([], [])
     assert is_queued(store, node.key)
 
 
@@ -103,10 +103,10 @@ def test_a_summary_is_joined_to_what_it_covers(store: Store) -> None:
     turn = add(store, "we use PostgreSQL", type=NodeType.EXPERIENCE, subtype="episode", scope=PROJECT)
     new = NewNode(type=NodeType.SNIPPET, subtype="chunk_micro", content="PostgreSQL", scope=PROJECT)
     with store.transaction():
-        session = store.sessions.see("s", store.scopes.ensure(PROJECT, now=NOW), now=NOW)
+        session = store.sessions.note_seen("s", store.scopes.ensure_scope(PROJECT, now=NOW), now=NOW)
         node = MemoryWriter(store).write_summary(new, [turn.key], now=NOW, place="s:0", session_key=session.key)
 
-    (edge,) = store.edges.of(node.key, "contains")
+    (edge,) = store.edges.list_of_node(node.key, "contains")
     assert [member.node for member in edge.members] == [node.key, turn.key]
     assert names(store, node) == []
 
@@ -126,8 +126,8 @@ def test_an_entity_is_found_by_its_other_spellings_and_by_the_next_memory_of_the
         fact = NewNode(type=NodeType.FACT, content="Postgres runs on port 5432", scope=PROJECT)
         node = writer.write_statement(fact, PROJECT, now=NOW)
 
-    assert [entity.node_key for entity in store.entities.find("postgres")] == [key]
-    assert [entity.node_key for entity in store.entities.of(node.key)] == [key]
+    assert [entity.node_key for entity in store.entities.find_by_name("postgres")] == [key]
+    assert [entity.node_key for entity in store.entities.list_of_node(node.key)] == [key]
 
 
 def test_a_statement_that_is_superseded_holds_no_longer_and_is_outdated(store: Store) -> None:
@@ -135,12 +135,12 @@ def test_a_statement_that_is_superseded_holds_no_longer_and_is_outdated(store: S
     with store.transaction():
         MemoryWriter(store).supersede(old, new, "it moved", now=NOW + 1, until=NOW)
 
-    ended = store.nodes.by_key(old.key)
+    ended = store.nodes.get_by_key(old.key)
     assert ended is not None
     assert ended.valid_until == NOW
-    assert store.facets.of([old.key])[old.key].verification is Verification.OUTDATED
+    assert store.facets.get_facets([old.key])[old.key].verification is Verification.OUTDATED
     assert log(store, old) == log(store, new) == [("supersede", "it moved")]
-    (edge,) = store.edges.of(new.key, "supersedes")
+    (edge,) = store.edges.list_of_node(new.key, "supersedes")
     assert (edge.evidence, edge.automatic) == ("it moved", False)
 
 

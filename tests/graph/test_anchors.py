@@ -27,13 +27,13 @@ class Code:
     def __init__(self, store: Store) -> None:
         self._store = store
         with store.transaction():
-            self.scope = store.scopes.ensure(PROJECT, now=NOW)
+            self.scope = store.scopes.ensure_scope(PROJECT, now=NOW)
 
     def write(self, path: str, **symbols: str) -> None:
         """Index a file anew; `Class__method` stands for `Class.method`."""
         self.remove(path)
         with self._store.transaction():
-            file = self._store.files.put(self.scope, path, size=1, mtime_ns=1, content_hash=b"", now=NOW)
+            file = self._store.files.put_file(self.scope, path, size=1, mtime_ns=1, content_hash=b"", now=NOW)
             for place, (name, text) in enumerate(symbols.items()):
                 self._snippet(file, path, name.replace("__", "."), text, place)
 
@@ -49,12 +49,12 @@ class Code:
             function_name=None if is_class else name,
             char_start=1_000 * place,
         )
-        self._store.positions.put(node.key, position, file)
+        self._store.positions.put_position(node.key, position, file)
 
     def remove(self, path: str) -> None:
         with self._store.transaction():
-            known = self._store.files.get(self.scope, path)
-            for chunk in self._store.files.chunks([known.key] if known else []).get(known.key if known else 0, []):
+            known = self._store.files.get_file(self.scope, path)
+            for chunk in self._store.files.list_chunks([known.key] if known else []).get(known.key if known else 0, []):
                 self._store.nodes.delete_node(chunk.node_id, now=NOW)
 
 
@@ -67,12 +67,12 @@ def fact(store: Store, text: str, scope: str = PROJECT) -> NodeKey:
     """Store a fact and anchor it to the project's code."""
     node = add(store, text, scope=scope)
     with store.transaction():
-        anchor_fact(store, node, store.scopes.ensure(PROJECT, now=NOW))
+        anchor_fact(store, node, store.scopes.ensure_scope(PROJECT, now=NOW))
     return node.key
 
 
 def anchored(store: Store, key: NodeKey) -> list[tuple[str, str]]:
-    return [(anchor.path, anchor.symbol) for anchor in store.positions.anchors([key])]
+    return [(anchor.path, anchor.symbol) for anchor in store.positions.list_anchors([key])]
 
 
 FETCH = "def fetch(self, url):\n    return get(url)\n"
@@ -182,7 +182,7 @@ def test_anchoring_anew_takes_the_present_text_as_right(store: Store, code: Code
     key = fact(store, "open_file must be paired with close_file")
     code.write("src/a.py", open_file="def open_file(): 2")
     assert key in outdated(store, [key])
-    node = store.nodes.by_key(key)
+    node = store.nodes.get_by_key(key)
     assert node is not None
     with store.transaction():
         assert anchor_fact(store, node, code.scope) == 1

@@ -265,7 +265,7 @@ def test_a_confirmed_edge_stays_whatever_the_rules_say_and_is_not_made_twice(cod
     code.index({"lib.py": HELPERS, "use.py": "from lib import helper\n\n\ndef f():\n    return helper(1)\n"})
     edge = next(key for key, label in labels(code).items() if label == "calls" and key in ids(code).values())
     with code.store.transaction():
-        assert code.store.edges.confirm(edge, now=1)
+        assert code.store.edges.confirm_edge(edge, now=1)
     code.index({"use.py": "from lib import helper\n\n\ndef f():\n    return helper(2)\n"})
     assert edge in ids(code).values()
     assert len([label for label in labels(code).values() if label == "calls"]) == 2
@@ -277,7 +277,7 @@ def test_indexing_again_changes_no_edge(code: Linked) -> None:
     before = ids(code)
     code.index({})
     assert ids(code) == before
-    assert code.store.links.waiting(code.store.scopes.find("p") or 0) == {}
+    assert code.store.relation_queue.list_waiting(code.store.scopes.find_key("p") or 0) == {}
 
 
 @pytest.mark.req("D.03")
@@ -285,10 +285,10 @@ def test_a_run_that_was_cut_off_leaves_its_relations_waiting(code: Linked) -> No
     from hyperloci.ingest.linking import link_waiting
 
     code.index({"helpers.py": HELPERS, "use.py": "from helpers import helper\n\n\ndef f():\n    return helper(1)\n"})
-    scope = code.store.scopes.find("p") or 0
+    scope = code.store.scopes.find_key("p") or 0
     before = code.edges()
     with code.store.transaction():
-        code.store.links.queue_kind(scope, "code")
+        code.store.relation_queue.queue_kind(scope, "code")
         code.store.connection.execute("DELETE FROM hyperedges WHERE label IN ('calls', 'imports')")
     assert link_waiting(code.store, scope, code.clock, cancelled=lambda: True) == 0
     assert link_waiting(code.store, scope, code.clock) == len(before)

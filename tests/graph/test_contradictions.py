@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
-from hyperloci.model.answers import Contradiction, ContradictionKind, Nature
-from hyperloci.model.edge import Member
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
+from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Origin, Role
 from hyperloci.model.node import Node
 from hyperloci.store import Store
@@ -29,8 +29,8 @@ def supersede(store: Store, old: Node, new: Node) -> Node:
     """Let `new` supersede `old`; return the old as it then is."""
     with store.transaction():
         store.nodes.update_node(old.id, now=NOW, valid_until=NOW)
-        store.edges.link("supersedes", new.key, [old.key], now=NOW)
-    stale = store.nodes.by_key(old.key)
+        store.edges.link_nodes("supersedes", new.key, [old.key], now=NOW)
+    stale = store.nodes.get_by_key(old.key)
     assert stale is not None
     return stale
 
@@ -72,7 +72,7 @@ def test_what_a_relation_marks_as_contradicting_the_same_statement_is_explicit(s
     same = add(store, "We cache rendered pages")
     other = add(store, "Pages are rendered anew for each request")
     with store.transaction():
-        members = [Member(same.key, Role.PARTICIPANT), Member(other.key, Role.PARTICIPANT)]
+        members = [EdgeMember(same.key, Role.PARTICIPANT), EdgeMember(other.key, Role.PARTICIPANT)]
         store.edges.create_edge("contradicts", members, now=NOW, confidence=0.9)
     (found,) = find(store, "We cache rendered pages", [same])
     assert (found.id, found.kind, found.score) == (other.id, ContradictionKind.EXPLICIT, 0.9)
@@ -84,7 +84,7 @@ def test_forgotten_and_invalid_memories_contradict_nothing_explicitly(store: Sto
     same, forgotten, invalid = (add(store, text) for text in ("We cache pages", "Nothing is kept", "All is anew"))
     with store.transaction():
         for other in (forgotten, invalid):
-            store.edges.link("contradicts", same.key, [other.key], now=NOW)
+            store.edges.link_nodes("contradicts", same.key, [other.key], now=NOW)
         store.nodes.delete_node(forgotten.id, now=NOW)
         store.nodes.update_node(invalid.id, now=NOW, valid_until=NOW)
     assert find(store, "We cache pages", [same]) == ()
@@ -201,13 +201,13 @@ def test_an_inference_model_is_asked_where_one_is_given(store: Store) -> None:
 @pytest.mark.parametrize(
     ("older", "newer", "nature"),
     [
-        ("The request timeout is 30 seconds.", "The request timeout is 60 seconds.", Nature.UPDATE),
-        ("We deploy to staging on Fridays.", "We no longer deploy to staging on Fridays.", Nature.UPDATE),
-        ("The import job is idempotent.", "The import job is not idempotent.", Nature.CONTRADICTION),
-        ("I have never used Redis in this project.", "I used Redis in this project.", Nature.CONTRADICTION),
+        ("The request timeout is 30 seconds.", "The request timeout is 60 seconds.", ContradictionNature.UPDATE),
+        ("We deploy to staging on Fridays.", "We no longer deploy to staging on Fridays.", ContradictionNature.UPDATE),
+        ("The import job is idempotent.", "The import job is not idempotent.", ContradictionNature.CONTRADICTION),
+        ("I have never used Redis in this project.", "I used Redis in this project.", ContradictionNature.CONTRADICTION),
     ],
 )
-def test_an_update_is_told_from_a_contradiction(store: Store, older: str, newer: str, nature: Nature) -> None:
+def test_an_update_is_told_from_a_contradiction(store: Store, older: str, newer: str, nature: ContradictionNature) -> None:
     node = add(store, older, origin=Origin.TOOL)
     (found,) = ContradictionFinder(store).find(newer, [Candidate(node)]).contradictions
     assert found.nature is nature
@@ -219,9 +219,9 @@ def test_what_was_superseded_is_told_from_both(store: Store) -> None:
     new = add(store, "Requests are cut off by the gateway now.", origin=Origin.TOOL)
     with store.transaction():
         store.nodes.update_node(old.id, now=NOW, valid_until=NOW)
-        store.edges.link("supersedes", new.key, [old.key], now=NOW)
-    known = store.nodes.by_keys([old.key, new.key])
+        store.edges.link_nodes("supersedes", new.key, [old.key], now=NOW)
+    known = store.nodes.get_by_keys([old.key, new.key])
     report = ContradictionFinder(store).find(
         "The request timeout is 30 seconds.", [Candidate(node) for node in known.values()]
     )
-    assert [(found.id, found.nature) for found in report.contradictions] == [(old.id, Nature.SUPERSEDED)]
+    assert [(found.id, found.nature) for found in report.contradictions] == [(old.id, ContradictionNature.SUPERSEDED)]

@@ -19,7 +19,7 @@ def link(store: Store, text: str, linker: EntityLinker | None = None, **fields: 
     node = add(store, text, **fields)
     with store.transaction():
         keys = (linker or EntityLinker(store)).link_text(node.key, node.scope, text, now=NOW)
-    return sorted(entity.canonical_name for key in keys if (entity := store.entities.get(key)))
+    return sorted(entity.canonical_name for key in keys if (entity := store.entities.get_entity(key)))
 
 
 @pytest.mark.req("B.10")
@@ -35,7 +35,7 @@ def test_a_name_is_one_whatever_its_case_and_joints(store: Store, spelling: str)
 @pytest.mark.req("B.10")
 def test_well_known_names_have_their_other_spellings(store: Store) -> None:
     link(store, "We run PostgreSQL here.")
-    assert [entity.canonical_name for entity in store.entities.find("postgres")] == ["PostgreSQL"]
+    assert [entity.canonical_name for entity in store.entities.find_by_name("postgres")] == ["PostgreSQL"]
 
 
 @pytest.mark.req("B.10")
@@ -46,7 +46,7 @@ def test_a_concept_may_turn_out_to_be_a_person_but_no_person_a_place(store: Stor
         (concept,) = linker.link(node.key, GLOBAL_SCOPE, [Named("Kolya", EntityKind.CONCEPT)], now=NOW)
         assert linker.link(node.key, GLOBAL_SCOPE, [Named("Kolya", EntityKind.PERSON)], now=NOW) == [concept]
         assert linker.link(node.key, GLOBAL_SCOPE, [Named("Kolya", EntityKind.PLACE)], now=NOW) != [concept]
-    assert {entity.kind for entity in store.entities.find("kolya")} == {"person", "place"}
+    assert {entity.kind for entity in store.entities.find_by_name("kolya")} == {"person", "place"}
 
 
 @pytest.mark.req("B.10")
@@ -58,9 +58,9 @@ def test_a_sparing_linker_makes_a_concept_known_when_a_second_memory_names_it(st
         assert linker.link(first.key, GLOBAL_SCOPE, name, now=NOW) == []
         assert linker.link(first.key, GLOBAL_SCOPE, name, now=NOW) == []
         (key,) = linker.link(second.key, GLOBAL_SCOPE, name, now=NOW)
-    entity = store.entities.get(key)
+    entity = store.entities.get_entity(key)
     assert entity is not None and entity.mention_count == 2
-    assert [one.node_key for one in store.entities.of(first.key)] == [key]
+    assert [one.node_key for one in store.entities.list_of_node(first.key)] == [key]
 
 
 @pytest.mark.req("B.10")
@@ -69,18 +69,18 @@ def test_projects_do_not_share_entities_but_what_is_global_is_known_in_all(store
     link(store, "RedisCache is used.", scope="two")
     link(store, "The user likes TurboWidgets a lot.", scope=GLOBAL_SCOPE)
     link(store, "TurboWidgets again.", scope="two")
-    assert len(store.entities.find("RedisCache")) == 2
-    assert len(store.entities.find("TurboWidgets")) == 1
+    assert len(store.entities.find_by_name("RedisCache")) == 2
+    assert len(store.entities.find_by_name("TurboWidgets")) == 1
 
 
 @pytest.mark.req("B.10")
 def test_what_somebody_forgot_is_not_made_known_again(store: Store) -> None:
     link(store, "The AuthService issues tokens.")
-    (entity,) = store.entities.find("AuthService")
+    (entity,) = store.entities.find_by_name("AuthService")
     with store.transaction():
         store.nodes.delete_node(entity.id, now=NOW)
     assert link(store, "AuthService is back.") == []
-    assert store.entities.find("AuthService") == []
+    assert store.entities.find_by_name("AuthService") == []
 
 
 @pytest.mark.req("B.10")
@@ -97,8 +97,8 @@ def test_a_changed_text_mentions_what_it_names_now(store: Store) -> None:
     with store.transaction():
         linker.link(node.key, GLOBAL_SCOPE, [Named("OldName", EntityKind.CONCEPT)], now=NOW)
         linker.relink(node.key, GLOBAL_SCOPE, [Named("NewName", EntityKind.CONCEPT)], now=NOW)
-    assert [entity.canonical_name for entity in store.entities.of(node.key)] == ["NewName"]
-    assert store.entities.find("OldName")[0].mention_count == 0
+    assert [entity.canonical_name for entity in store.entities.list_of_node(node.key)] == ["NewName"]
+    assert store.entities.find_by_name("OldName")[0].mention_count == 0
 
 
 @pytest.mark.req("B.10")
@@ -106,7 +106,7 @@ def test_a_new_name_is_joined_to_the_code_that_defines_it(store: Store) -> None:
     place = Position(path="a.py", char_start=0, function_name="login_user", symbol="Auth.login_user")
     code = add(store, "def login_user(): ...", position=place, scope="p")
     link(store, "`login_user` must not block", scope="p")
-    assert [entity.canonical_name for entity in store.entities.of(code.key)] == ["login_user"]
+    assert [entity.canonical_name for entity in store.entities.list_of_node(code.key)] == ["login_user"]
 
 
 @pytest.mark.req("B.10")

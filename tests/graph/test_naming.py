@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hyperloci.graph.naming import MAX_NAMES, extract_entities
 from hyperloci.model.kinds import EntityKind
-from hyperloci.store.entities import squash
+from hyperloci.store.entities import squash_name
 from tests.support import examples
 
 
@@ -95,5 +95,5 @@ def test_a_list_of_a_hundred_identifiers_is_cut() -> None:
 @settings(max_examples=examples(80))
 @given(st.text(max_size=300))
 def test_any_text_is_read_and_each_name_stands_in_it_once(text: str) -> None:
-    found = [squash(one.name) for one in extract_entities(text)]
+    found = [squash_name(one.name) for one in extract_entities(text)]
     assert len(found) == len(set(found)) and all(found)

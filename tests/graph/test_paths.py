@@ -32,7 +32,7 @@ def graph_of(
         store.connection.execute("DELETE FROM hyperedges")
         for source, target in pairs:
             if source != target:
-                store.edges.link(label, keys[source], [keys[target]], now=NOW)
+                store.edges.link_nodes(label, keys[source], [keys[target]], now=NOW)
     return keys
 
 
@@ -164,9 +164,9 @@ def test_a_walk_stays_in_its_scopes_and_off_what_is_forgotten(store: Store) -> N
     keys = graph_of(store, [(0, 1), (1, 2)])
     other = add(store, "elsewhere", scope="other").key
     with store.transaction():
-        store.edges.link("depends_on", keys[0], [other], now=NOW)
+        store.edges.link_nodes("depends_on", keys[0], [other], now=NOW)
     scoped = neighbourhood(store, keys[0], Walk(scopes=("global",)), 3)
-    middle = store.nodes.by_key(keys[1])
+    middle = store.nodes.get_by_key(keys[1])
     assert other not in scoped and keys[2] in scoped and middle is not None
     with store.transaction():
         store.nodes.delete_node(middle.id, now=NOW)

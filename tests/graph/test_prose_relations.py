@@ -121,7 +121,7 @@ def test_see_a_heading_leads_there(docs: Linked) -> None:
 @pytest.mark.req("D.03")
 def test_commits_and_issues_that_documents_name_are_joined(docs: Linked) -> None:
     docs.index({"log.md": "# Log\n\nSince 3f2a9c1 it holds; see #42, and not #7 or deadbeef.\n"})
-    scope = docs.store.scopes.find("p") or 0
+    scope = docs.store.scopes.find_key("p") or 0
     commits = {}
     for sha, text in (("3f2a9c1" + "0" * 33, "Fix the pool (#42)"), ("aaaa" + "1" * 36, "Other work")):
         node = add(docs.store, text, scope="p", type=NodeType.DECISION, subtype="commit", place=sha)
@@ -129,11 +129,11 @@ def test_commits_and_issues_that_documents_name_are_joined(docs: Linked) -> None
             docs.store.files.put_commit(scope, sha, node.key)
         commits[sha[:4]] = node.key
     with docs.store.transaction():
-        docs.store.links.queue_kind(scope, "markdown")
+        docs.store.relation_queue.queue_kind(scope, "markdown")
     link_waiting(docs.store, scope, docs.clock)
-    edges = docs.store.edges.of(commits["3f2a"])
+    edges = docs.store.edges.list_of_node(commits["3f2a"])
     assert {(edge.label, edge.confidence) for edge in edges} == {("links", 0.9), ("relates_to", 0.6)}
-    assert docs.store.edges.of(commits["aaaa"]) == []
+    assert docs.store.edges.list_of_node(commits["aaaa"]) == []
 
 
 CUES = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hyperloci.errors import BadRequestError
 from hyperloci.graph import related as walking
 from hyperloci.graph.related import related
-from hyperloci.model.edge import Member, Related
+from hyperloci.model.edge import EdgeMember, RelatedMemory
 from hyperloci.model.kinds import NodeKey, Role
 from hyperloci.store import Store
 from tests.support import NOW, add, examples
@@ -21,14 +21,14 @@ from tests.support import NOW, add, examples
 
 def link(store: Store, label: str, subject: int, *objects: int, confidence: float = 1.0) -> None:
     with store.transaction():
-        store.edges.link(label, NodeKey(subject), [NodeKey(key) for key in objects], now=NOW, confidence=confidence)
+        store.edges.link_nodes(label, NodeKey(subject), [NodeKey(key) for key in objects], now=NOW, confidence=confidence)
 
 
 def nodes(store: Store, count: int) -> list[NodeKey]:
     return [add(store, f"memory {number}").key for number in range(count)]
 
 
-def places(found: list[Related]) -> list[tuple[int, int]]:
+def places(found: list[RelatedMemory]) -> list[tuple[int, int]]:
     return [(item.node_key, item.distance) for item in found]
 
 
@@ -47,11 +47,11 @@ def test_a_chain_is_walked_nearest_first_as_far_as_asked(store: Store) -> None:
 def test_a_related_memory_comes_with_how_it_was_reached(store: Store) -> None:
     a, b = nodes(store, 2)
     with store.transaction():
-        store.edges.link("supports", a, [b], now=NOW, confidence=0.7, automatic=True)
+        store.edges.link_nodes("supports", a, [b], now=NOW, confidence=0.7, automatic=True)
     (found,) = related(store, b)
-    node = store.nodes.by_key(a)
+    node = store.nodes.get_by_key(a)
     assert node is not None
-    assert found == Related(
+    assert found == RelatedMemory(
         node_id=node.id,
         node_key=a,
         content="memory 0",
@@ -97,7 +97,7 @@ def test_forgotten_memories_are_neither_shown_nor_walked_through(store: Store) -
     a, b, c = nodes(store, 3)
     link(store, "supports", a, b)
     link(store, "supports", b, c)
-    gone = store.nodes.by_key(b)
+    gone = store.nodes.get_by_key(b)
     assert gone is not None
     with store.transaction():
         store.nodes.delete_node(gone.id, now=NOW)
@@ -146,7 +146,7 @@ def test_a_long_chain_needs_no_recursion(store: Store) -> None:
     chain = nodes(store, 1_500)
     with store.transaction():
         for subject, target in itertools.pairwise(chain):
-            store.edges.link("follows", subject, [target], now=NOW)
+            store.edges.link_nodes("follows", subject, [target], now=NOW)
     found = related(store, chain[0], "follows", "out", 5_000, 5_000)
     assert [item.distance for item in found] == list(range(1, 1_500))
 
@@ -187,7 +187,7 @@ def graph(folder: Path, edges: list[Edge]) -> Iterator[tuple[Store, list[NodeKey
         keys = nodes(store, SIZE)
         with store.transaction():
             for label, members, tenths in edges:
-                joined = [Member(keys[node], role, place) for place, (node, role) in enumerate(members)]
+                joined = [EdgeMember(keys[node], role, place) for place, (node, role) in enumerate(members)]
                 store.edges.create_edge(label, joined, now=NOW, confidence=tenths / 10)
         yield store, keys
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hyperloci.ingest.project import Basis, Project
 from hyperloci.lifecycle.records import Records
-from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci_hooks.budget import GRACE_SECONDS, SECONDS
 from hyperloci_hooks.events import EVENTS
 from tests.support import NOW, examples
@@ -20,37 +20,37 @@ ROOT = Path("/srv/harbour")
 PROJECT = Project(id="p", name="harbour", root=ROOT, basis=Basis.PATH, place_id="", place=ROOT)
 
 
-def record_of(event: str, **payload: Any) -> Record | None:
+def record_of(event: str, **payload: Any) -> CaptureRecord | None:
     return EVENTS[event].make(Records(PROJECT, "s1", now=NOW), payload)
 
 
 @pytest.mark.parametrize(
     ("event", "payload", "kind", "text", "path"),
     [
-        ("SessionStart", {"source": "resume", "transcript_path": "/t.jsonl"}, RecordKind.STARTED, "resume", "/t.jsonl"),
-        ("SessionStart", {}, RecordKind.STARTED, "startup", None),
-        ("UserPromptSubmit", {"prompt": "Paint the crane."}, RecordKind.PROMPT, "Paint the crane.", None),
+        ("SessionStart", {"source": "resume", "transcript_path": "/t.jsonl"}, CaptureKind.STARTED, "resume", "/t.jsonl"),
+        ("SessionStart", {}, CaptureKind.STARTED, "startup", None),
+        ("UserPromptSubmit", {"prompt": "Paint the crane."}, CaptureKind.PROMPT, "Paint the crane.", None),
         (
             "PostToolUse",
             {"tool_name": "Bash", "tool_input": {"command": "make"}, "tool_response": {"stdout": "ok"}},
-            RecordKind.ACTION,
+            CaptureKind.ACTION,
             "Bash: make",
             None,
         ),
         (
             "PostToolUseFailure",
             {"tool_name": "Bash", "tool_input": {"command": "make"}, "error": "Exit code 2\nno rule"},
-            RecordKind.ACTION,
+            CaptureKind.ACTION,
             "Bash: make (exit 2): no rule",
             None,
         ),
-        ("PreCompact", {"transcript_path": "/t.jsonl"}, RecordKind.TURNS, "", "/t.jsonl"),
-        ("Stop", {"last_assistant_message": "It is painted."}, RecordKind.TURNS, "It is painted.", None),
-        ("SessionEnd", {"reason": "logout"}, RecordKind.ENDED, "logout", None),
+        ("PreCompact", {"transcript_path": "/t.jsonl"}, CaptureKind.TURNS, "", "/t.jsonl"),
+        ("Stop", {"last_assistant_message": "It is painted."}, CaptureKind.TURNS, "It is painted.", None),
+        ("SessionEnd", {"reason": "logout"}, CaptureKind.ENDED, "logout", None),
     ],
 )
 def test_an_event_becomes_its_record(
-    event: str, payload: dict[str, Any], kind: RecordKind, text: str, path: str | None
+    event: str, payload: dict[str, Any], kind: CaptureKind, text: str, path: str | None
 ) -> None:
     found = record_of(event, **payload)
     assert found is not None
@@ -114,7 +114,7 @@ _JSON = st.recursive(
 @given(event=st.sampled_from(sorted(EVENTS)), payload=st.dictionaries(st.sampled_from(_FIELDS), _JSON))
 def test_fields_of_any_other_kind_break_no_event(event: str, payload: dict[str, Any]) -> None:
     found = record_of(event, **payload)
-    assert found is None or Record.from_dict(found.to_dict()) == found
+    assert found is None or CaptureRecord.from_dict(found.to_dict()) == found
 
 
 def test_every_event_that_is_heard_has_its_time_and_no_other_has() -> None:

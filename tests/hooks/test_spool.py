@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, StoreBusyError
 from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.capture import Capture
-from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.store import Store
 from hyperloci_hooks import spool
 from hyperloci_hooks.account import Account
@@ -37,7 +37,7 @@ class Keeper:
         self.fails: dict[str, BaseException] = {}
         self._capture = Capture(store, where, lambda: NOW)
 
-    def keep(self, record: Record) -> int:
+    def keep(self, record: CaptureRecord) -> int:
         if record.text in self.fails:
             raise self.fails[record.text]
         return self._capture.keep(record)
@@ -61,8 +61,8 @@ def aside(keeper: Keeper) -> list[str]:
     return [reason for _, reason in found]
 
 
-def record(text: str, number: int = 1, kind: RecordKind = RecordKind.PROMPT) -> Record:
-    return Record(
+def record(text: str, number: int = 1, kind: CaptureKind = CaptureKind.PROMPT) -> CaptureRecord:
+    return CaptureRecord(
         id=f"r{number}",
         kind=kind,
         session_id="s1",
@@ -74,11 +74,11 @@ def record(text: str, number: int = 1, kind: RecordKind = RecordKind.PROMPT) -> 
     )
 
 
-@given(st.text(), st.sampled_from(list(RecordKind)), st.none() | st.text(), st.lists(st.text()))
+@given(st.text(), st.sampled_from(list(CaptureKind)), st.none() | st.text(), st.lists(st.text()))
 @settings(max_examples=examples(50))
-def test_a_record_is_the_same_after_the_spool(text: str, kind: RecordKind, path: str | None, flags: list[str]) -> None:
+def test_a_record_is_the_same_after_the_spool(text: str, kind: CaptureKind, path: str | None, flags: list[str]) -> None:
     kept = replace(record(text, kind=kind), path=path, flags=tuple(flags))
-    assert Record.from_dict(json.loads(json.dumps(kept.to_dict()))) == kept
+    assert CaptureRecord.from_dict(json.loads(json.dumps(kept.to_dict()))) == kept
 
 
 @pytest.mark.parametrize("change", [{"version": 2}, {"version": None}, {"kind": "other"}, {"at": "noon"}, {"id": None}])
@@ -87,7 +87,7 @@ def test_a_record_of_another_shape_is_refused(change: dict[str, object]) -> None
     if change == {"id": None}:
         del values["id"]
     with pytest.raises(BadRequestError):
-        Record.from_dict(values)
+        CaptureRecord.from_dict(values)
 
 
 def test_a_saved_record_is_a_private_file_with_nothing_unfinished_beside_it(tmp_path: Path) -> None:
@@ -178,8 +178,8 @@ def test_draining_stops_between_batches_when_it_may_not_go_on(keeper: Keeper) ->
 
 
 def test_turns_are_stored_after_what_happened_before_them(keeper: Keeper) -> None:
-    save(keeper.settings, record("All done.", 2, RecordKind.TURNS))
-    save(keeper.settings, record("Bash: make", 1, RecordKind.ACTION))
+    save(keeper.settings, record("All done.", 2, CaptureKind.TURNS))
+    save(keeper.settings, record("Bash: make", 1, CaptureKind.ACTION))
     drain_spool(keeper)
     assert keeper.texts() == ["Bash: make", "All done."]
 

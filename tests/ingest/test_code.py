@@ -13,24 +13,24 @@ from hyperloci.ingest.definitions import Definition, parsed_share
 from hyperloci.ingest.languages import LANGUAGES, is_test_path, language_of
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS
 from hyperloci.ingest.outline import parse_outline
-from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from tests.support import examples
 
 
-def facts(chunk: Chunk) -> CodeFacts:
+def facts(chunk: TextChunk) -> CodeFacts:
     assert chunk.code is not None
     return chunk.code
 
 
-def by_symbol(path: str, text: str) -> dict[str | None, Chunk]:
+def by_symbol(path: str, text: str) -> dict[str | None, TextChunk]:
     """Return the first chunk of every symbol; the module's under None."""
-    found: dict[str | None, Chunk] = {}
+    found: dict[str | None, TextChunk] = {}
     for chunk in chunk_code(path, text):
         found.setdefault(chunk.position.symbol, chunk)
     return found
 
 
-def assert_partition(text: str, chunks: list[Chunk]) -> None:
+def assert_partition(text: str, chunks: list[TextChunk]) -> None:
     """The law of D.06: the chunks hold every character exactly once, but for white space as long as a chunk."""
     covered = 0
     for chunk in chunks:

@@ -37,21 +37,21 @@ class History:
     def run(self, **options: Any) -> CommitReport:
         project = identify(self.tree.root)
         with self.store.transaction():
-            scope = self.store.scopes.ensure(project.id, now=self.clock())
+            scope = self.store.scopes.ensure_scope(project.id, now=self.clock())
         return CommitIndexer(self.store, project, scope, self.clock, **options).run()
 
     def node(self, sha: str) -> Node:
-        scope = self.store.scopes.find(identify(self.tree.root).id) or 0
-        node = self.store.nodes.get_node(self.store.history.all(scope)[sha])
+        scope = self.store.scopes.find_key(identify(self.tree.root).id) or 0
+        node = self.store.nodes.get_node(self.store.history.list_commits(scope)[sha])
         assert node is not None
         return node
 
     def changed(self, sha: str) -> set[tuple[str | None, str | None]]:
         """Path and symbol of what a commit is joined to."""
-        edges = self.store.edges.of(self.node(sha).key, "changed")
+        edges = self.store.edges.list_of_node(self.node(sha).key, "changed")
         assert len(edges) <= 1
         effects = [member.node for edge in edges for member in edge.members if member.role is Role.EFFECT]
-        return {(place.path, place.symbol) for place in self.store.positions.of(effects).values()}
+        return {(place.path, place.symbol) for place in self.store.positions.get_positions(effects).values()}
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_commit_is_joined_once_to_what_its_lines_touched(history: History, tre
     history.index()
 
     assert history.changed(sha) == {("a.py", "second")}
-    edge = history.store.edges.of(history.node(sha).key, "changed")[0]
+    edge = history.store.edges.list_of_node(history.node(sha).key, "changed")[0]
     assert (edge.type, edge.automatic, edge.confidence) == ("causation", True, 1.0)
 
 
@@ -101,7 +101,7 @@ def test_an_older_commit_is_joined_by_the_names_that_git_shows(history: History,
     history.index()
 
     assert history.changed(sha) == {("a.py", "second")}
-    assert history.store.edges.of(history.node(sha).key, "changed")[0].confidence < 1.0
+    assert history.store.edges.list_of_node(history.node(sha).key, "changed")[0].confidence < 1.0
 
 
 def test_a_renamed_file_is_followed_back(history: History, tree: WorkingTree) -> None:
@@ -223,8 +223,8 @@ def test_history_that_was_cut_off_is_finished_without_gaps(history: History, tre
         history.run(cancelled=lambda answers=answers: next(answers, True))
     history.run()
 
-    scope = history.store.scopes.find(identify(tree.root).id) or 0
-    assert set(history.store.history.all(scope)) == set(shas)
+    scope = history.store.scopes.find_key(identify(tree.root).id) or 0
+    assert set(history.store.history.list_commits(scope)) == set(shas)
 
 
 def test_the_oldest_commit_of_a_shallow_clone_touches_nothing(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.facets import MAX_TAGS, facets_of, facets_of_chunk
-from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import Origin
 from hyperloci.model.position import Position
@@ -78,7 +78,7 @@ def test_source_and_authority_follow_the_channel(origin: Origin, source: SourceT
 
 @pytest.mark.req("D.07")
 def test_code_is_told_by_its_place_and_its_names() -> None:
-    chunk = Chunk(
+    chunk = TextChunk(
         text="def f(): pass",
         kind=ChunkKind.CODE,
         position=Position(path="tests/test_auth.py", symbol="test_login"),

@@ -25,7 +25,7 @@ from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import identify
 from hyperloci.ingest.trying_again import try_again
 from hyperloci.memory import Memory
-from hyperloci.model.answers import HistoryCounts
+from hyperloci.model.answers import CommitCounts
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 from tests.ingest.working_tree import WorkingTree, fast_import
@@ -44,7 +44,7 @@ class Past:
     def scope(self) -> int:
         project = identify(self.tree.root)
         with self.store.transaction():
-            return self.store.scopes.ensure(project.id, now=self.clock())
+            return self.store.scopes.ensure_scope(project.id, now=self.clock())
 
     def indexer(self, **options: Any) -> CommitIndexer:
         return CommitIndexer(
@@ -64,10 +64,10 @@ class Past:
         return reports
 
     def stored(self) -> set[str]:
-        return set(self.store.history.all(self.scope))
+        return set(self.store.history.list_commits(self.scope))
 
     def node(self, sha: str) -> Node:
-        node = self.store.nodes.get_node(self.store.history.all(self.scope)[sha])
+        node = self.store.nodes.get_node(self.store.history.list_commits(self.scope)[sha])
         assert node is not None
         return node
 
@@ -97,7 +97,7 @@ def test_ten_thousand_commits_are_stored_newest_first(past: Past, monkeypatch: p
     while indexer.more(2_000).waiting:
         pass
     assert past.stored() == set(shas)
-    state = past.store.history.state(past.scope)
+    state = past.store.history.get_state(past.scope)
     assert state is not None and (state.whole_to, state.waiting, state.tips) == (shas[0], 0, (shas[0],))
     assert past.indexer().run().added == 0
 
@@ -169,14 +169,14 @@ def test_a_process_killed_in_the_middle_loses_nothing(tmp_path: Path, clock: Fak
         process.stdout.close()
         with Store.open(settings.database) as store:
             assert store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-            counts.append(store.stats()["nodes_by_subtype"]["commit"])
+            counts.append(store.count_everything()["nodes_by_subtype"]["commit"])
     assert counts == sorted(counts) and counts[0] < counts[-1] < 3_000
 
     with Store.open(settings.database) as store:
         past = Past(store, settings, clock, tree)
         past.run_all()
         assert past.stored() == set(past.in_git())
-        assert store.stats()["nodes_by_subtype"]["commit"] == 3_000
+        assert store.count_everything()["nodes_by_subtype"]["commit"] == 3_000
 
 
 def test_two_processes_at_the_same_history_store_every_commit_once(past: Past) -> None:
@@ -188,13 +188,13 @@ def test_two_processes_at_the_same_history_store_every_commit_once(past: Past) -
             pass
 
     assert past.stored() == set(past.in_git())
-    assert past.store.stats()["nodes_by_subtype"]["commit"] == 900
+    assert past.store.count_everything()["nodes_by_subtype"]["commit"] == 900
 
 
 def test_a_bound_keeps_the_newest_and_says_what_is_older(past: Past) -> None:
     fast_import(past.tree.root, 40)
     past.run_all(wanted=25)
-    state = past.store.history.state(past.scope)
+    state = past.store.history.get_state(past.scope)
 
     assert past.stored() == set(past.in_git()[:25])
     assert state is not None and (state.waiting, state.older) == (0, 15)
@@ -476,7 +476,7 @@ def test_a_message_that_cannot_be_prepared_costs_itself_alone(past: Past, monkey
     past.run_all()
 
     assert len(past.stored()) == 19
-    assert past.store.set_aside.count() == {"commit": 1}
+    assert past.store.set_aside.count_by_kind() == {"commit": 1}
 
 
 def test_a_commit_that_was_set_aside_is_tried_again_when_asked_and_by_another_program(
@@ -487,11 +487,11 @@ def test_a_commit_that_was_set_aside_is_tried_again_when_asked_and_by_another_pr
         patch.setattr(commits_module, "prepare", lambda text: exec("raise ValueError"))
         past.run_all()
     past.run_all()
-    assert (len(past.stored()), past.store.set_aside.count()) == (0, {"commit": 20})
+    assert (len(past.stored()), past.store.set_aside.count_by_kind()) == (0, {"commit": 20})
 
     past.store.set_aside._program = "0.0.1"
     past.run_all()
-    assert (len(past.stored()), past.store.set_aside.count()) == (20, {})
+    assert (len(past.stored()), past.store.set_aside.count_by_kind()) == (20, {})
 
 
 def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
@@ -504,7 +504,7 @@ def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
 
     assert try_again(past.store, past.scope) == 20
     past.run_all()
-    assert (len(past.stored()), past.store.set_aside.count()) == (20, {})
+    assert (len(past.stored()), past.store.set_aside.count_by_kind()) == (20, {})
 
 
 def test_a_commit_that_cannot_be_written_costs_itself_alone(past: Past, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -519,8 +519,8 @@ def test_a_commit_that_cannot_be_written_costs_itself_alone(past: Past, monkeypa
     past.run_all()
 
     assert len(past.stored()) == 19
-    assert past.store.stats()["nodes_by_subtype"]["commit"] == 19
-    assert [(entity.canonical_name, entity.mention_count) for entity in past.store.entities.find("Ada")] == [
+    assert past.store.count_everything()["nodes_by_subtype"]["commit"] == 19
+    assert [(entity.canonical_name, entity.mention_count) for entity in past.store.entities.find_by_name("Ada")] == [
         ("Ada", 19)
     ]
 
@@ -551,9 +551,9 @@ def test_a_rename_is_followed_back_over_a_cut_off_run(past: Past) -> None:
 
     past.run_all()
 
-    effects = past.store.edges.of(past.node(sha).key, "changed")
+    effects = past.store.edges.list_of_node(past.node(sha).key, "changed")
     assert len(effects) == 1
-    assert past.store.history.renames(past.scope) == {}
+    assert past.store.history.get_renames(past.scope) == {}
 
 
 def test_a_git_that_hangs_is_ended(past: Past, tmp_path: Path) -> None:
@@ -575,8 +575,8 @@ def test_who_asks_for_commits_is_told_which_are_not_read_yet(past: Past) -> None
 
     asked = memory.search("number", content_type="commit")
     assert any(hint.startswith("200 older commits are not read yet") for hint in asked.hints)
-    assert memory.history() == HistoryCounts(stored=500, waiting=200, older=0)
-    assert memory.history().words() == "500 of 700 commits, newest first"
+    assert memory.history() == CommitCounts(stored=500, waiting=200, older=0)
+    assert memory.history().describe_progress() == "500 of 700 commits, newest first"
     assert not any("older commits" in hint for hint in memory.search("number").hints)
 
     assert memory.index_history() == 200

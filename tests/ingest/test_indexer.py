@@ -90,7 +90,7 @@ class Index:
 
     def ids(self, path: str | None = None) -> dict[str, str]:
         """Node ids by symbol, for text by heading (of a project without name clashes)."""
-        places = self.store.positions.of(node.key for node in self.nodes())
+        places = self.store.positions.get_positions(node.key for node in self.nodes())
         return {
             places[node.key].symbol or "/".join(places[node.key].section_path) or node.title: node.id
             for node in self.nodes()
@@ -98,7 +98,7 @@ class Index:
         }
 
     def contents(self) -> Counter[tuple[str | None, int | None, int | None, str]]:
-        places = self.store.positions.of(node.key for node in self.nodes())
+        places = self.store.positions.get_positions(node.key for node in self.nodes())
         return Counter(
             (places[node.key].path, places[node.key].line_start, places[node.key].char_start, node.content)
             for node in self.nodes()
@@ -112,9 +112,9 @@ class Index:
 
     def contains(self) -> set[tuple[str, str]]:
         found = set()
-        places = self.store.positions.of(node.key for node in self.nodes())
+        places = self.store.positions.get_positions(node.key for node in self.nodes())
         for node in self.nodes():
-            for edge in self.store.edges.of(node.key, "contains"):
+            for edge in self.store.edges.list_of_node(node.key, "contains"):
                 holder, *held = [member.node for member in edge.members]
                 found |= {(places[holder].symbol, places[key].symbol) for key in held if key in places}
         return {(str(a), str(b)) for a, b in found}
@@ -136,10 +136,10 @@ def test_a_file_becomes_snippets_with_their_places(index: Index, tree: WorkingTr
     assert (node.type, node.subtype, node.tier, node.origin) == (NodeType.SNIPPET, "code", Tier.LONGTERM, Origin.CODE)
     assert (node.confidence, node.decay_rate, node.scope) == (1.0, 0.0, index.project.id)
     assert "create_connection" in node.content and "Client" in node.title
-    place = index.store.positions.of([node.key])[node.key]
+    place = index.store.positions.get_positions([node.key])[node.key]
     assert (place.path, place.class_name, place.function_name) == ("src/net/client.py", "Client", "connect")
     assert MODULE[place.char_start : place.char_end] == node.content
-    facts = index.store.positions.code_facts([node.key])[node.key]
+    facts = index.store.positions.get_code_facts([node.key])[node.key]
     assert facts.kind == "method" and "socket.create_connection" in facts.calls
 
 
@@ -210,7 +210,7 @@ def test_a_secret_is_nowhere_in_the_database_and_lines_stay_those_of_the_file(
     assert token.encode() not in raw and b"MIIEpAIBAAKCAQEA" not in raw
     node = index.store.nodes.get_node(index.ids()["call"])
     assert node is not None and "[redacted:" in node.content
-    place = index.store.positions.of([node.key])[node.key]
+    place = index.store.positions.get_positions([node.key])[node.key]
     lines = text.split("\n")
     assert place.line_start is not None and place.line_end is not None
     assert lines[place.line_start - 1].startswith("def call") and "return send" in lines[place.line_end - 1]
@@ -289,7 +289,7 @@ def test_what_stands_below_an_edit_moves_with_it(index: Index, tree: WorkingTree
 
     assert (report.changed, report.moved) == (1, first.chunks - 1) and index.ids() == ids
     for node in index.nodes():
-        place = index.store.positions.of([node.key])[node.key]
+        place = index.store.positions.get_positions([node.key])[node.key]
         assert text[place.char_start : place.char_end] == node.content
         assert place.line_start == text.count("\n", 0, place.char_start) + 1
 
@@ -381,7 +381,7 @@ def test_a_renamed_file_keeps_its_nodes(index: Index, tree: WorkingTree) -> None
 
     assert index.ids("pkg/new.py") == ids and report.moved == first.chunks
     assert report.added == report.removed == 0
-    assert list(index.store.files.all(index.store.scopes.find(index.project.id) or 0)) == ["pkg/new.py"]
+    assert list(index.store.files.list_files(index.store.scopes.find_key(index.project.id) or 0)) == ["pkg/new.py"]
     assert all(node.title.startswith("pkg.new") for node in index.nodes())
 
 

@@ -17,7 +17,7 @@ from hyperloci.ingest.markdown import (
 )
 from hyperloci.ingest.prose import MIN_CHUNK_CHARS, OVERLAP_WORDS, WHOLE_WORDS, count_words
 from hyperloci.ingest.sections import slugify
-from hyperloci.model.chunk import Chunk, ChunkKind
+from hyperloci.model.chunk import TextChunk, ChunkKind
 from tests.support import examples
 
 FILLER = "This sentence is here so that its section is long enough to be a chunk of its own, and no more than that. "
@@ -27,17 +27,17 @@ def titles(text: str) -> list[tuple[str, int]]:
     return [(section.title, section.level) for section in parse_sections(text)]
 
 
-def chunk_with(chunks: list[Chunk], words: str) -> Chunk:
+def chunk_with(chunks: list[TextChunk], words: str) -> TextChunk:
     return next(chunk for chunk in chunks if words in chunk.text)
 
 
-def span(chunk: Chunk) -> tuple[int, int]:
+def span(chunk: TextChunk) -> tuple[int, int]:
     assert chunk.position.char_start is not None
     assert chunk.position.char_end is not None
     return chunk.position.char_start, chunk.position.char_end
 
 
-def assert_lawful(text: str, chunks: list[Chunk]) -> None:
+def assert_lawful(text: str, chunks: list[TextChunk]) -> None:
     """The laws of D.05: exact slices, in order, covering every character that is not white space, right lines."""
     covered = 0
     previous = -1

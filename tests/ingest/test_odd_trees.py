@@ -86,10 +86,10 @@ def test_what_is_text_is_indexed_and_everything_else_has_its_reason(
     assert reasons.keys() == SKIPPED.keys()
     for path, reason in SKIPPED.items():
         assert reasons[path].startswith(reason), (path, reasons[path])
-    scope = store.scopes.find(project.id)
+    scope = store.scopes.find_key(project.id)
     assert scope is not None
-    assert set(GOOD) <= set(store.files.all(scope))
-    assert store.links.waiting(scope) == {}
+    assert set(GOOD) <= set(store.files.list_files(scope))
+    assert store.relation_queue.list_waiting(scope) == {}
     again = Indexer(store, settings, project, clock).index()
     assert (again.added, again.changed, again.moved, again.removed) == (0, 0, 0, 0)
 

@@ -73,7 +73,7 @@ class Index:
 
     @property
     def scope(self) -> int:
-        found = self.store.scopes.find(self.project.id)
+        found = self.store.scopes.find_key(self.project.id)
         assert found is not None
         return found
 
@@ -81,7 +81,7 @@ class Index:
         return "\n".join(node.content for node in self.store.nodes.query_nodes(type="snippet", limit=10_000))
 
     def set_aside(self) -> dict[str, str]:
-        return {item.subject: item.reason for item in self.store.set_aside.all(self.scope)}
+        return {item.subject: item.reason for item in self.store.set_aside.list_all(self.scope)}
 
 
 @pytest.fixture
@@ -118,7 +118,7 @@ def test_what_is_set_aside_costs_its_time_once(index: Index, tree: WorkingTree) 
     report = index()
     assert index.starts == before  # Nobody parsed anything.
     assert [item.reason for item in report.skipped] == ["set aside: takes more than 0.5 s to read"]
-    (item,) = index.store.set_aside.all()
+    (item,) = index.store.set_aside.list_all()
     assert item.tries == 1
 
 
@@ -127,7 +127,7 @@ def test_a_file_that_changes_is_tried_again_and_taken_back_when_it_works(index: 
     index()
     tree.write("b.md", f"# B\n\nCRASH and more {WORDS}")
     index("b.md")
-    assert [item.tries for item in index.store.set_aside.all()] == [2]
+    assert [item.tries for item in index.store.set_aside.list_all()] == [2]
     tree.write("b.md", f"# B\n\nmended {WORDS}")
     report = index("b.md")
     assert index.set_aside() == {} and report.set_aside == 0
@@ -147,7 +147,7 @@ def test_a_new_version_of_the_program_tries_a_file_again(index: Index, tree: Wor
     index()
     index.store.set_aside = SetAsideRows(index.store.connection, index.store.transaction, program="99")
     index()
-    (item,) = index.store.set_aside.all()
+    (item,) = index.store.set_aside.list_all()
     assert (item.tries, item.program) == (2, "99")
 
 
@@ -173,7 +173,7 @@ def test_a_new_version_of_the_program_tries_a_chunk_again(index: Index, tree: Wo
     index()
     index.store.set_aside = SetAsideRows(index.store.connection, index.store.transaction, program="99")
     index()
-    assert [item.program for item in index.store.set_aside.all()] == ["99"]
+    assert [item.program for item in index.store.set_aside.list_all()] == ["99"]
 
 
 @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ def test_a_link_that_nobody_can_read_costs_nothing_else(index: Index, tree: Work
     index()
     assert index.set_aside() == {}
     assert edges(index.store) == 1
-    assert index.store.links.waiting(index.scope) == {}
+    assert index.store.relation_queue.list_waiting(index.scope) == {}
 
 
 def test_a_relation_that_fails_is_set_aside_alone_and_does_not_wait_again(
@@ -200,7 +200,7 @@ def test_a_relation_that_fails_is_set_aside_alone_and_does_not_wait_again(
     assert subject.startswith("a.md#") and reason.startswith("ValueError")
     assert "poison" not in reason
     assert edges(index.store) == 2
-    assert index.store.links.waiting(index.scope) == {}
+    assert index.store.relation_queue.list_waiting(index.scope) == {}
     monkeypatch.undo()
     tree.write("a.md", f"# A\n\n[good](b.md), and see `antidote`. {WORDS}")
     Indexer(index.store, index.settings, index.project, index.clock).index()

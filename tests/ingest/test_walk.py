@@ -15,7 +15,7 @@ from hyperloci.ingest.decode import decode, is_text
 from hyperloci.ingest.file_kinds import FileKind
 from hyperloci.ingest.skip_rules import name_reason
 from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
-from hyperloci.model.answers import Skipped
+from hyperloci.model.answers import SkippedFile
 from tests.support import examples
 
 
@@ -32,7 +32,7 @@ def found(root: Path, **options: Any) -> list[str]:
 
 
 def reasons(root: Path, **options: Any) -> dict[str, str]:
-    return {item.path: item.reason for item in walk(root, **options) if isinstance(item, Skipped)}
+    return {item.path: item.reason for item in walk(root, **options) if isinstance(item, SkippedFile)}
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -106,7 +106,7 @@ def test_folders_of_tools_are_never_entered(tmp_path: Path, folder: str, reason:
     ((path, said),) = reasons(tmp_path).items()
     assert said == reason
     assert path.endswith("/")
-    assert isinstance(check(tmp_path, folder), Skipped)
+    assert isinstance(check(tmp_path, folder), SkippedFile)
 
 
 @pytest.mark.parametrize(
@@ -217,19 +217,19 @@ def test_a_name_that_is_no_text_is_skipped(tmp_path: Path) -> None:
     with open(os.fsencode(tmp_path) + b"/\xff.md", "wb"):
         pass
     (item,) = walk(tmp_path)
-    assert item == Skipped(path="\ufffd.md", reason="its name is not valid text")
+    assert item == SkippedFile(path="\ufffd.md", reason="its name is not valid text")
 
 
 def test_what_may_not_be_read_is_skipped_with_the_systems_words(as_nobody: Path) -> None:
     assert found(as_nobody) == ["open/b.md"]
     denied = "cannot be read: Permission denied"
     assert reasons(as_nobody) == {"c.md": denied, "closed/": denied}
-    assert isinstance(check(as_nobody, "closed/a.md"), Skipped)
+    assert isinstance(check(as_nobody, "closed/a.md"), SkippedFile)
 
 
 def test_a_root_that_is_gone_is_skipped(tmp_path: Path) -> None:
     (item,) = walk(tmp_path / "nowhere")
-    assert isinstance(item, Skipped)
+    assert isinstance(item, SkippedFile)
     assert "No such file" in item.reason
 
 
@@ -265,7 +265,7 @@ def test_a_link_counts_only_if_it_is_the_only_way_to_a_file_of_the_tree(tmp_path
     assert said["env.md"] == "may hold secrets"
     assert said["broken.md"].startswith("a symbolic link that leads nowhere")
     assert said["loop.md"].startswith("a symbolic link that leads nowhere")
-    assert isinstance(check(root, "folder_link/a.md"), Skipped)
+    assert isinstance(check(root, "folder_link/a.md"), SkippedFile)
     assert isinstance(check(root, "only.md"), Found)
 
 
@@ -371,7 +371,7 @@ def test_an_ignored_folder_needs_no_watch(tmp_path: Path) -> None:
 def test_one_path_is_judged_without_a_walk(tmp_path: Path, path: str, reason: str) -> None:
     make(tmp_path, {"src/a.md": "x"})
     verdict = check(tmp_path, path)
-    assert isinstance(verdict, Skipped)
+    assert isinstance(verdict, SkippedFile)
     assert verdict.reason == reason
     assert isinstance(check(tmp_path, "src/../src/a.md"), Found)
     assert isinstance(check(tmp_path, tmp_path / "src" / "a.md"), Found)
@@ -491,7 +491,7 @@ def test_one_path_is_judged_as_the_walk_judges_it(
         root = Path(os.path.realpath(folder))
         grow(root, *tree)
         for item in walk(root):
-            assert check(root, item.path.rstrip("/")) in {item, Skipped(path=item.path, reason="a folder")}
+            assert check(root, item.path.rstrip("/")) in {item, SkippedFile(path=item.path, reason="a folder")}
         every = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
         assert {path for path in every if isinstance(check(root, path), Found)} == set(found(root))
 

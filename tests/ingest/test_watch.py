@@ -74,7 +74,7 @@ def indexed(watching: Settings) -> Iterator[Callable[[], set[str]]]:
 
         def look() -> set[str]:
             nodes = store.nodes.query_nodes(limit=1_000)
-            places = store.positions.of(node.key for node in nodes)
+            places = store.positions.get_positions(node.key for node in nodes)
             symbols = {place.symbol for place in places.values() if place.symbol}
             return symbols | {node.content.split("\n")[0] for node in nodes if node.subtype == "commit"}
 
@@ -115,7 +115,7 @@ def test_older_commits_follow_in_the_background_and_files_go_first(start: START,
     with Store.open(watchers._settings.database) as store:
         until(lambda: len(reports) > 1)
         tree.write("a.py", function("one"))
-        until(lambda: store.history.count(store.scopes.find(project.id) or 0) == 1_000)
+        until(lambda: store.history.count_commits(store.scopes.find_key(project.id) or 0) == 1_000)
         until(lambda: any(report.added for report in reports[1:]))
 
     assert (reports[0].commits, reports[0].commits_waiting) == (500, 500)

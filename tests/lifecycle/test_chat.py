@@ -23,7 +23,7 @@ from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
-from hyperloci.store.health import violations
+from hyperloci.store.health import count_violations
 from tests.support import FakeClock
 
 SECONDS = 1
@@ -142,7 +142,7 @@ def extracted(store: Store) -> list[Node]:
     rows = store.connection.execute(
         "SELECT key FROM nodes WHERE origin = 'extraction' AND type <> 'entity' ORDER BY key"
     )
-    return [node for row in rows if (node := store.nodes.by_key(row[0])) is not None]
+    return [node for row in rows if (node := store.nodes.get_by_key(row[0])) is not None]
 
 
 def run(store: Store, settings: Settings, clock: FakeClock) -> int:
@@ -167,7 +167,7 @@ def test_what_a_model_finds_is_stored_with_its_sources(
         assert run(told, chosen(settings, server), clock) == 0
     (node,) = extracted(told)
     assert (node.content, node.subtype) == (FACT["content"], "decision")
-    (edge,) = told.edges.of(node.key, "derived_from")
+    (edge,) = told.edges.list_of_node(node.key, "derived_from")
     assert edge.evidence == "llm"
     ((head, asked),) = server.requests
     assert head.startswith("POST /v1/chat/completions ")
@@ -204,7 +204,7 @@ HOSTILE = {
 def test_of_a_hostile_answer_nothing_is_stored_and_every_refusal_has_its_reason(
     told: Store, settings: Settings, clock: FakeClock
 ) -> None:
-    known = told.stats()["entities"]
+    known = told.count_everything()["entities"]
     with Played(completion(HOSTILE)) as server:
         consolidation = Consolidation(told, chosen(settings, server), clock)
         (waiting,) = consolidation.pending()
@@ -216,8 +216,8 @@ def test_of_a_hostile_answer_nothing_is_stored_and_every_refusal_has_its_reason(
         + ["procedures", "entities[0]", "entities[1]", "entities[2]", "causes[0]", "causes[1]", "conflicts[0]", "nodes"]
     )
     assert all(item.reason for item in done.saved.rejected)
-    assert violations(told) == {}
-    assert told.stats()["entities"] == known
+    assert count_violations(told) == {}
+    assert told.count_everything()["entities"] == known
 
 
 BROKEN = {
@@ -250,7 +250,7 @@ def test_a_broken_answer_stores_nothing_and_is_told(
         done = consolidation.run(waiting)
     assert extracted(told) == []
     assert done.error is not None or done.saved.rejected
-    assert violations(told) == {}
+    assert count_violations(told) == {}
 
 
 @pytest.mark.req("B.17")

@@ -24,8 +24,8 @@ from hyperloci.model.kinds import Tier
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.consolidations import Progress
-from hyperloci.store.health import violations
+from hyperloci.store.consolidations import ConsolidationProgress
+from hyperloci.store.health import count_violations
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 
 USER, ASSISTANT = Speaker.USER, Speaker.ASSISTANT
@@ -85,7 +85,7 @@ def extracted(store: Store) -> list[Node]:
     rows = store.connection.execute(
         "SELECT key FROM nodes WHERE origin = 'extraction' AND type <> 'entity' ORDER BY key"
     )
-    return [node for row in rows if (node := store.nodes.by_key(row[0])) is not None]
+    return [node for row in rows if (node := store.nodes.get_by_key(row[0])) is not None]
 
 
 def remember(facts: Facts, text: str, category: str = "decision") -> str:
@@ -101,20 +101,20 @@ def test_a_session_that_ended_leaves_facts_with_their_sources(store: Store, talk
     assert (cause.subtype, cause.content) == ("insight", "The root cause was a missing index on `invoices.tenant_id`.")
     assert (preference.subtype, preference.content) == ("preference", "I prefer small commits over large ones.")
     for node, source in zip((decision, cause, preference), said, strict=True):
-        (edge,) = store.edges.of(node.key, "derived_from")
+        (edge,) = store.edges.list_of_node(node.key, "derived_from")
         assert [member.node for member in edge.members] == [node.key, source.key]
         assert edge.automatic
         assert node.session_id == "one"
         assert node.tier == Tier.SESSION
         assert node.event_time == source.event_time
         assert node.confidence <= source.confidence
-        (entry,) = store.log.of(node.id)
+        (entry,) = store.log.list_of_node(node.id)
         assert entry.operation == "extract"
         assert "session one" in str(entry.reasoning)
-        again = store.nodes.by_key(source.key)
+        again = store.nodes.get_by_key(source.key)
         assert again is not None
         assert again.tier == Tier.SESSION
-    assert violations(store) == {}
+    assert count_violations(store) == {}
 
 
 @pytest.mark.req("B.16")
@@ -151,7 +151,7 @@ def test_a_session_that_goes_on_is_consolidated_from_where_it_was_left(
     talk.session("one", (USER, "We decided to drop the queue, since nobody reads it."))
     assert consolidate_step(context) == 1
     assert [node.content for node in extracted(store)][-1].startswith("We decided to drop the queue")
-    session = store.sessions.get("one")
+    session = store.sessions.get_session("one")
     assert session is not None
     assert session.consolidated_at == talk.clock()
 
@@ -169,7 +169,7 @@ def test_a_process_that_dies_between_two_parts_leaves_nothing_twice_or_undone(
         consolidation = Consolidation(store, settings, clock)
         calls = 0
 
-        def dying(progress: Progress, sources: Sequence[Node], through: int) -> None:
+        def dying(progress: ConsolidationProgress, sources: Sequence[Node], through: int) -> None:
             nonlocal calls
             calls += 1
             if calls > dies_at:
@@ -214,8 +214,8 @@ def test_what_is_known_is_counted_and_settles_when_a_later_session_says_it_again
     consolidate_step(context)
     (node,) = extracted(store)
     assert (node.seen_count, node.tier) == (2, Tier.LONGTERM)
-    assert source.key in {member.node for edge in store.edges.of(node.key) for member in edge.members}
-    assert "said again in session two" in [entry.reasoning for entry in store.log.of(node.id)]
+    assert source.key in {member.node for edge in store.edges.list_of_node(node.key) for member in edge.members}
+    assert "said again in session two" in [entry.reasoning for entry in store.log.list_of_node(node.id)]
 
 
 def test_what_was_remembered_on_purpose_settles_when_its_session_is_consolidated(
@@ -235,7 +235,7 @@ def test_what_was_remembered_on_purpose_settles_when_its_session_is_consolidated
     node = store.nodes.get_node(kept.id)
     assert node is not None
     assert node.tier == Tier.LONGTERM
-    assert store.log.of(node.id)[-1].reasoning == "session one was consolidated"
+    assert store.log.list_of_node(node.id)[-1].reasoning == "session one was consolidated"
 
 
 @pytest.mark.req("B.17")
@@ -257,8 +257,8 @@ def test_a_later_state_replaces_what_was_extracted_and_keeps_it_as_history(
     old, new = extracted(store)
     assert old.valid_until == new.valid_from
     assert new.valid_until is None
-    assert store.facets.of([old.key])[old.key].verification is Verification.OUTDATED
-    (edge,) = store.edges.of(new.key, "supersedes")
+    assert store.facets.get_facets([old.key])[old.key].verification is Verification.OUTDATED
+    (edge,) = store.edges.list_of_node(new.key, "supersedes")
     assert [member.node for member in edge.members] == [new.key, old.key]
 
 
@@ -290,7 +290,7 @@ def test_what_somebody_remembered_is_never_replaced_by_a_transcript(
     assert old is not None
     assert old.valid_until is None
     (new,) = extracted(store)
-    (edge,) = store.edges.of(new.key, "contradicts")
+    (edge,) = store.edges.list_of_node(new.key, "contradicts")
     assert {member.node for member in edge.members} == {new.key, old.key}
     assert edge.automatic
 
@@ -456,13 +456,13 @@ def test_a_long_session_is_shown_in_parts(store: Store, talk: Talk, settings: Se
 def test_the_mark_moves_only_from_where_it_was_seen(store: Store, talk: Talk) -> None:
     talk.session("one", *TALK)
     marks = store.consolidations
-    progress = marks.progress("one")
+    progress = marks.get_progress("one")
     assert progress is not None
     with store.transaction():
-        assert marks.advance(progress, 2, now=1, strategy="heuristic")
-        assert not marks.advance(progress, 3, now=2, strategy="heuristic")
-        assert marks.advance(replace(progress, through_seq=2), 3, now=3, strategy="heuristic")
-    assert marks.pending(10) == []
+        assert marks.advance_facts(progress, 2, now=1, strategy="heuristic")
+        assert not marks.advance_facts(progress, 3, now=2, strategy="heuristic")
+        assert marks.advance_facts(replace(progress, through_seq=2), 3, now=3, strategy="heuristic")
+    assert marks.list_pending(10) == []
 
 
 def test_a_consolidation_needs_its_session(store: Store) -> None:

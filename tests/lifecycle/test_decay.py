@@ -20,8 +20,8 @@ from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
 from hyperloci.retrieval.present import present
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.ageing import PRUNE
-from hyperloci.store.health import violations
+from hyperloci.store.ageing import PRUNE_OPERATION
+from hyperloci.store.health import count_violations
 from hyperloci.store.nodes import RESTORE_DAYS
 from tests.support import SHARED_FIXTURE, FakeClock, add, examples
 
@@ -66,7 +66,7 @@ def test_what_faded_is_forgotten_softly_with_its_reason_and_can_be_restored(
     gone = store.nodes.get_node(node.id)
     assert gone is not None
     assert (gone.tier, gone.deleted_at, gone.confidence) == (Tier.ARCHIVE, clock(), 0.6)
-    (entry,) = store.log.of(node.id)
+    (entry,) = store.log.list_of_node(node.id)
     assert (entry.operation, entry.from_tier, entry.to_tier) == ("prune", "session", "archive")
     assert "faded from 0.60 to 0.0" in str(entry.reasoning)
     assert "in 90 days without recall" in str(entry.reasoning)
@@ -111,7 +111,7 @@ def test_what_is_recalled_every_week_stays(context: MaintenanceContext, clock: F
     for _ in range(104):
         clock.advance(7 * MS_PER_DAY)
         with context.store.transaction():
-            context.store.nodes.reinforce([node.key], now=clock())
+            context.store.nodes.reinforce_nodes([node.key], now=clock())
         assert prune_step(context) == 0
 
 
@@ -129,7 +129,7 @@ def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
 def test_what_happened_is_never_among_the_weak_facts(store: Store, clock: FakeClock) -> None:
     add(store, "it happened", type=NodeType.EXPERIENCE, confidence=0.1)
     fact = add(store, "it may be so", confidence=0.1)
-    assert store.ageing.weak(clock(), 0.5, (GLOBAL_SCOPE,), 9) == [fact.key]
+    assert store.ageing.find_weak(clock(), 0.5, (GLOBAL_SCOPE,), 9) == [fact.key]
 
 
 @pytest.mark.req("W17")
@@ -169,19 +169,19 @@ def test_what_is_used_between_the_look_and_the_pruning_stays(
     store, aged = context.store, context.store.ageing
     node, other = (add(store, text, confidence=0.3) for text in ("used meanwhile", "used by nobody"))
     clock.advance(YEAR)
-    looked = {item.key: item for item in aged.faded(clock(), below=0.05, limit=10)}
+    looked = {item.key: item for item in aged.find_faded(clock(), below=0.05, limit=10)}
     assert set(looked) == {node.key, other.key}
     with store.transaction():
         if meanwhile == "recalled":
-            store.nodes.reinforce([node.key], now=clock())
+            store.nodes.reinforce_nodes([node.key], now=clock())
         elif meanwhile == "confirmed":
             store.nodes.update_node(node.id, now=clock(), decay_rate=0.0)
         else:
             store.nodes.delete_node(node.id, now=clock())
     with store.transaction():
-        gone = [aged.prune(looked[key], now=clock() + 1, reason="faded") for key in (node.key, other.key)]
+        gone = [aged.prune_memory(looked[key], now=clock() + 1, reason="faded") for key in (node.key, other.key)]
     assert gone == [False, True]
-    assert [entry.operation for entry in store.log.of(node.id)].count(PRUNE) == 0
+    assert [entry.operation for entry in store.log.list_of_node(node.id)].count(PRUNE_OPERATION) == 0
 
 
 def test_what_was_superseded_stays_as_history(context: MaintenanceContext, clock: FakeClock) -> None:
@@ -200,7 +200,7 @@ def test_no_more_than_the_cap_goes_in_a_day_however_often_it_runs(context: Maint
     clock.advance(90 * MS_PER_DAY)
     rehearsed = prune(capped, dry_run=True)
     assert (len(rehearsed.ids), rehearsed.left, rehearsed.cap) == (4, 6, 4)
-    assert context.store.log.of(context.store.nodes.query_nodes()[0].id) == []
+    assert context.store.log.list_of_node(context.store.nodes.query_nodes()[0].id) == []
     assert prune(capped, limit=1).ids == rehearsed.ids[:1]
     assert prune(capped).ids == rehearsed.ids[1:]
     assert prune(capped).ids == ()
@@ -227,7 +227,7 @@ def test_what_was_forgotten_for_over_thirty_days_is_deleted_with_all_that_hangs_
     store = context.store
     old, young, kept = (add(store, text, confidence=0.9) for text in ("old", "young", "kept"))
     with store.transaction():
-        store.edges.link("relates_to", kept.key, [old.key], now=clock())
+        store.edges.link_nodes("relates_to", kept.key, [old.key], now=clock())
         store.nodes.delete_node(old.id, now=clock(), reason="a secret reason")
     clock.advance(RESTORE_DAYS * MS_PER_DAY)
     with store.transaction():
@@ -237,10 +237,10 @@ def test_what_was_forgotten_for_over_thirty_days_is_deleted_with_all_that_hangs_
     assert expire_step(context) == 1
     assert store.nodes.get_node(old.id) is None
     assert store.nodes.get_node(young.id) is not None
-    assert store.edges.of(kept.key) == []
-    assert [entry.operation for entry in store.log.of(old.id)] == ["forget", "purge"]
-    assert "secret" not in str(store.log.of(old.id))
-    assert violations(store) == {}
+    assert store.edges.list_of_node(kept.key) == []
+    assert [entry.operation for entry in store.log.list_of_node(old.id)] == ["forget", "purge"]
+    assert "secret" not in str(store.log.list_of_node(old.id))
+    assert count_violations(store) == {}
     assert expire_step(context) == 0
 
 
@@ -277,15 +277,15 @@ def test_what_a_later_session_recalls_settles_and_what_its_own_recalls_does_not(
     own = add(store, "own", session_key=session.key)
     later = add(store, "later", session_key=session.key)
     with store.transaction():
-        store.nodes.reinforce([own.key], now=clock.advance(1))
+        store.nodes.reinforce_nodes([own.key], now=clock.advance(1))
         end_session(store, "one", now=clock.advance(1))
     assert tiers_step(context) == 0
     with store.transaction():
-        store.nodes.reinforce([later.key], now=clock.advance(1))
+        store.nodes.reinforce_nodes([later.key], now=clock.advance(1))
     assert tiers_step(context) == 1
-    tiers = [node.tier for key in (own.key, later.key) if (node := store.nodes.by_key(key)) is not None]
+    tiers = [node.tier for key in (own.key, later.key) if (node := store.nodes.get_by_key(key)) is not None]
     assert tiers == [Tier.SESSION, Tier.LONGTERM]
-    entry = store.log.of(later.id)[-1]
+    entry = store.log.list_of_node(later.id)[-1]
     assert (entry.operation, entry.to_tier, entry.reasoning) == ("tier", "longterm", "recalled in a later session")
     assert tiers_step(context) == 0
 

@@ -10,7 +10,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
 from hyperloci.memory import Memory
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store.filters import compile_where
 from tests.support import FakeClock
 
@@ -61,13 +61,13 @@ def test_all_facets_that_are_given_must_match(memory: Memory) -> None:
 @pytest.mark.parametrize(
     ("where", "index"),
     [
-        (Where(diataxis="tutorial"), "idx_facets_diataxis"),
-        (Where(persona="expert"), "idx_facets_persona"),
-        (Where(verification=("verified",)), "idx_facets_verification"),
-        (Where(source_types=("code",)), "idx_facets_source"),
+        (SearchFilter(diataxis="tutorial"), "idx_facets_diataxis"),
+        (SearchFilter(persona="expert"), "idx_facets_persona"),
+        (SearchFilter(verification=("verified",)), "idx_facets_verification"),
+        (SearchFilter(source_types=("code",)), "idx_facets_source"),
     ],
 )
-def test_facets_are_found_by_index(memory: Memory, where: Where, index: str) -> None:
+def test_facets_are_found_by_index(memory: Memory, where: SearchFilter, index: str) -> None:
     condition, values = compile_where(where)
     plan = memory.store.connection.execute(f"EXPLAIN QUERY PLAN SELECT n.key FROM nodes n WHERE {condition}", values)
     assert any(index in row["detail"] for row in plan.fetchall())

@@ -15,7 +15,7 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import GLOBAL_SCOPE, TRUST, Origin
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci.store import health
-from hyperloci.store.transfer import export_all
+from hyperloci.store.transfer import export_memory
 
 SECRET = "ghp_" + "a1B2c3D4e5" * 3 + "F6g7H8"
 
@@ -41,8 +41,8 @@ GRAPH = (
 
 
 def assert_whole(memory: Memory) -> None:
-    assert health.integrity(memory.store) == []
-    assert health.violations(memory.store) == {}
+    assert health.check_integrity(memory.store) == []
+    assert health.count_violations(memory.store) == {}
 
 
 def test_a_fact_that_says_no_more_than_a_known_name_is_no_duplicate_of_the_name(memory: Memory, tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_graph_of_the_reference_server_is_found_related_and_trusted_less(memor
     assert hit.content == "Ada: Prefers trains over planes"
     assert (hit.source.kind, hit.source.path, hit.source.line_start) == (Origin.IMPORT, source.as_posix(), 1)
     assert hit.confidence == TRUST[Origin.IMPORT] < TRUST[Origin.TOOL]
-    [ada] = memory.store.entities.find("Ada")
+    [ada] = memory.store.entities.find_by_name("Ada")
     (related,) = memory.find_related(ada.id, relationship="works_on").related
     assert (related.content, related.relation) == ("Billing", "works_on")
     assert memory.search("trains", entity_name="ada").results[0].id == hit.id
@@ -106,7 +106,7 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(memory: Memory, tmp_path: P
         )
         with Memory.open(other, tmp_path) as elsewhere:
             elsewhere.remember_fact("The mirror is in Oslo.")
-            export_all(elsewhere.store, source)
+            export_memory(elsewhere.store, source)
     before = list(memory.store.connection.iterdump())
     told = memory.import_file(source, dry_run=True)
     assert list(memory.store.connection.iterdump()) == before

@@ -21,7 +21,7 @@ def known(store: Store, name: str, vector: list[float]) -> NodeKey:
         assert key is not None
         model = store.vectors.use_model("fake", 4, now=NOW)
         unit = np.array(vector, np.float32) / np.linalg.norm(vector)
-        store.vectors.put(key, model, {"e1": half.pack_half(unit)}, now=NOW)
+        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(unit)}, now=NOW)
     return key
 
 
@@ -30,9 +30,9 @@ def context(store: Store, settings: Settings) -> MaintenanceContext:
 
 
 def names(store: Store) -> set[str]:
-    scope = store.scopes.find(GLOBAL_SCOPE)
+    scope = store.scopes.find_key(GLOBAL_SCOPE)
     assert scope is not None
-    return {entity.canonical_name for entity in store.entities.most_mentioned([scope], 99)}
+    return {entity.canonical_name for entity in store.entities.list_most_mentioned([scope], 99)}
 
 
 @pytest.mark.req("B.10")
@@ -41,7 +41,7 @@ def test_names_that_mean_the_same_are_merged_once(store: Store, settings: Settin
     known(store, "service for payments", [1, 0, 0, 0])
     assert merge_step(context(store, settings)) == 1
     assert names(store) == {"payment service"}
-    assert store.entities.find("service for payments")[0].canonical_name == "payment service"
+    assert store.entities.find_by_name("service for payments")[0].canonical_name == "payment service"
     assert merge_step(context(store, settings)) == 0
 
 
@@ -61,11 +61,11 @@ def test_what_was_parted_by_hand_is_not_merged_again(store: Store, settings: Set
     known(store, "payment service", [1, 0, 0, 0.1])
     known(store, "service for payments", [1, 0, 0, 0])
     merge_step(context(store, settings))
-    (merge,) = store.entities.merges()
+    (merge,) = store.entities.list_merges()
     with store.transaction():
-        node = store.nodes.by_key(merge.merged)
+        node = store.nodes.get_by_key(merge.merged)
         assert node is not None and store.nodes.restore_node(node.id, now=NOW)
-        store.entities.unmerge(merge, now=NOW)
+        store.entities.undo_merge(merge, now=NOW)
     assert merge_step(context(store, settings)) == 0
     assert names(store) == {"payment service", "service for payments"}
 
@@ -76,7 +76,7 @@ def test_older_memories_are_annotated_in_the_background_once(store: Store, setti
     with store.transaction():
         store.meta.set(NEXT, "1")
     assert annotate_step(context(store, settings)) >= 3
-    assert [entity.mention_count for entity in store.entities.find("postgres")] == [3]
-    assert store.facets.of([facts[0].key])[facts[0].key].source_type == "fact"
+    assert [entity.mention_count for entity in store.entities.find_by_name("postgres")] == [3]
+    assert store.facets.get_facets([facts[0].key])[facts[0].key].source_type == "fact"
     assert store.meta.get(NEXT) is None
     assert annotate_step(context(store, settings)) == 0

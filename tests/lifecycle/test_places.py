@@ -19,8 +19,8 @@ from hyperloci.ingest.project_token import TOKEN_FILE
 from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from hyperloci.store import Store
-from hyperloci.store.health import integrity, violations
-from hyperloci.store.transfer import export_all, import_all
+from hyperloci.store.health import check_integrity, count_violations
+from hyperloci.store.transfer import export_memory, import_memory
 from tests.test_crossing import REMOTE, git, repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -218,10 +218,10 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
         memory.keep(started)
         assert "We deploy on Tuesdays" in memory.context_for(started)
         assert memory.stats()["project"]["root"].encode().endswith(b"th\\udce9")
-        export_all(memory.store, tmp_path / "export.jsonl")
+        export_memory(memory.store, tmp_path / "export.jsonl")
     with Store.open(tmp_path / "other.db") as other:
-        import_all(other, tmp_path / "export.jsonl")
-        assert [project.name for project in other.places.projects()] == ["th\\xe9"]
+        import_memory(other, tmp_path / "export.jsonl")
+        assert [project.name for project in other.places.list_projects()] == ["th\\xe9"]
 
 
 # -- what hooks keep before a place is known ---------------------------------------------------------------------------
@@ -238,7 +238,7 @@ def test_what_a_hook_spooled_at_a_place_follows_it(settings: Settings, clone: Pa
         assert memory.place().reason == "moved"
         kept = memory.store.nodes.query_nodes("experience", scopes=[memory.project.id])
         assert [node.content for node in kept] == ["Make the build green"]
-        assert violations(memory.store) == {}
+        assert count_violations(memory.store) == {}
     assert recalled(settings, moved) == {"We deploy on Tuesdays"}
 
 
@@ -290,7 +290,7 @@ def test_what_was_stored_since_a_link_stays_with_the_project_it_was_stored_in(
         assert memory.links()[0].unlinked_at is not None
         with pytest.raises(NotFoundError, match="is not linked"):
             memory.unlink()
-        assert (integrity(memory.store), violations(memory.store)) == ([], {})
+        assert (check_integrity(memory.store), count_violations(memory.store)) == ([], {})
     assert recalled(settings, second) == {"The sandbox has no network"}
     assert recalled(settings, clone) == {"We deploy on Tuesdays", "Since then"}
     with Memory.open(settings, second) as memory:
@@ -363,7 +363,7 @@ def test_the_user_is_told_once_what_a_place_looks_like(settings: Settings, clone
 def as_older_versions_did(settings: Settings, scope: str, root: Path, fact: str, *, remote: str | None = None) -> None:
     """Leave a memory as versions before places did: under an id made of what the repository says."""
     with Store.open(settings.database) as store, store.transaction():
-        store.scopes.ensure(scope, now=1, name="rocket", root=str(root), remote=remote)
+        store.scopes.ensure_scope(scope, now=1, name="rocket", root=str(root), remote=remote)
         for table in ("place_link_rows", "place_links", "places"):
             store.connection.execute(f"DELETE FROM {table}")
         store.connection.execute("INSERT OR IGNORE INTO unplaced_scopes SELECT key FROM scopes WHERE id <> 'global'")

@@ -55,7 +55,7 @@ def test_work_that_is_stopped_goes_on_the_next_time(code: Linked, context: Maint
     code.index({"doc.md": DOC, "lib.py": LIB})
     with code.store.transaction():
         code.store.connection.execute("DELETE FROM hyperedges")
-        code.store.links.queue_kind(code.store.scopes.find("p") or 0, "markdown")
+        code.store.relation_queue.queue_kind(code.store.scopes.find_key("p") or 0, "markdown")
     stopped = MaintenanceContext(store=context.store, settings=context.settings, clock=context.clock, should_stop=lambda: True)
     with pytest.raises(MaintenanceStoppedError):
         link_step(stopped)
@@ -65,7 +65,7 @@ def test_work_that_is_stopped_goes_on_the_next_time(code: Linked, context: Maint
 def test_snippets_without_a_file_do_not_wait_for_ever(code: Linked, context: MaintenanceContext) -> None:
     code.index({"doc.md": DOC})
     with code.store.transaction():
-        code.store.links.queue_kind(code.store.scopes.find("p") or 0, "markdown")
+        code.store.relation_queue.queue_kind(code.store.scopes.find_key("p") or 0, "markdown")
         code.store.connection.execute("DELETE FROM files")
     link_step(context)
     assert code.store.connection.execute("SELECT count(*) FROM unlinked").fetchone()[0] == 0

@@ -24,11 +24,11 @@ from hyperloci.lifecycle.sessions import (
 )
 from hyperloci.model.kinds import NodeType, Origin, Role, Tier
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.record import Record, RecordKind
-from hyperloci.model.search import Where
+from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.search import SearchFilter
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 
 NOW = 1_795_000_000_000
 PROJECT = "project:0123456789abcdef"
@@ -47,8 +47,8 @@ def capture(store: Store, tmp_path: Path) -> Capture:
     return Capture(store, settings, lambda: NOW)
 
 
-def record(kind: RecordKind, text: str = "", *, id: str = "r1", at: int = NOW, path: str | None = None) -> Record:
-    return Record(
+def record(kind: CaptureKind, text: str = "", *, id: str = "r1", at: int = NOW, path: str | None = None) -> CaptureRecord:
+    return CaptureRecord(
         id=id,
         kind=kind,
         session_id=SESSION,
@@ -107,9 +107,9 @@ def test_an_episode_has_its_session_its_place_and_its_origin(store: Store) -> No
 def test_each_episode_follows_the_one_before_it(store: Store) -> None:
     nodes = [said(store, Speaker.USER, text) for text in ("one", "two", "three")]
     first, second, third = (node for node in nodes if node is not None)
-    assert not [edge for edge in store.edges.of(first.key, "follows") if edge.members[0].node == first.key]
+    assert not [edge for edge in store.edges.list_of_node(first.key, "follows") if edge.members[0].node == first.key]
     for later, earlier in ((second, first), (third, second)):
-        edge = next(edge for edge in store.edges.of(later.key, "follows") if edge.members[0].node == later.key)
+        edge = next(edge for edge in store.edges.list_of_node(later.key, "follows") if edge.members[0].node == later.key)
         assert [(member.node, member.role) for member in edge.members] == [
             (later.key, Role.SUBJECT),
             (earlier.key, Role.OBJECT),
@@ -120,13 +120,13 @@ def test_an_episode_is_found_by_the_words_of_the_turn_before(store: Store) -> No
     said(store, Speaker.USER, "Which port does the gateway listen on?")
     answer = said(store, Speaker.ASSISTANT, "8443")
     assert answer is not None
-    found = store.keyword_search.rank(query_terms("gateway"), store.filters.allowed(Where()), 5)
+    found = store.keyword_index.rank_by_bm25(analyse_query("gateway"), store.filters.select_allowed(SearchFilter()), 5)
     assert answer.key in found
 
 
 @pytest.mark.req("B.01")
 def test_a_prompt_that_a_hook_told_of_is_not_stored_again_from_the_transcript(store: Store, capture: Capture) -> None:
-    capture.keep(record(RecordKind.PROMPT, "Run the migration"))
+    capture.keep(record(CaptureKind.PROMPT, "Run the migration"))
     assert read(store, turn("u1", "Run the migration", at=NOW + 40)) == 0
     assert read(store, turn("u1", "Run the migration", at=NOW + 40)) == 0
     assert [node.content for node in episodes(store)] == ["Run the migration"]
@@ -136,27 +136,27 @@ def test_a_message_that_the_transcript_held_first_is_not_stored_again_by_the_hoo
     store: Store, capture: Capture
 ) -> None:
     read(store, turn("a1", "All 12 tests pass.", Speaker.ASSISTANT))
-    assert capture.keep(record(RecordKind.TURNS, "All 12 tests pass.", at=NOW + 90)) == 0
+    assert capture.keep(record(CaptureKind.TURNS, "All 12 tests pass.", at=NOW + 90)) == 0
     assert len(episodes(store)) == 1
 
 
 def test_the_same_words_said_twice_are_two_episodes_in_hooks_and_transcript_alike(
     store: Store, capture: Capture
 ) -> None:
-    capture.keep(record(RecordKind.PROMPT, "continue", id="r1"))
-    capture.keep(record(RecordKind.PROMPT, "continue", id="r2", at=NOW + 60_000))
+    capture.keep(record(CaptureKind.PROMPT, "continue", id="r1"))
+    capture.keep(record(CaptureKind.PROMPT, "continue", id="r2", at=NOW + 60_000))
     assert read(store, turn("u1", "continue", at=NOW), turn("u2", "continue", at=NOW + 60_000)) == 0
     assert read(store, turn("u3", "continue", at=NOW + 120_000)) == 1
     assert len(episodes(store)) == 3
 
 
 def test_the_same_words_much_later_are_said_anew(store: Store, capture: Capture) -> None:
-    capture.keep(record(RecordKind.PROMPT, "continue"))
+    capture.keep(record(CaptureKind.PROMPT, "continue"))
     assert read(store, turn("u9", "continue", at=NOW + SAME_TURN_MS + 1)) == 1
 
 
 def test_a_record_kept_twice_is_stored_once(store: Store, capture: Capture) -> None:
-    kept = record(RecordKind.PROMPT, "Keep me once")
+    kept = record(CaptureKind.PROMPT, "Keep me once")
     assert (capture.keep(kept), capture.keep(kept)) == (1, 0)
     assert len(episodes(store)) == 1
 
@@ -211,7 +211,7 @@ def test_a_secret_that_lies_across_the_cut_is_not_half_kept(store: Store) -> Non
 
 
 def test_a_stored_text_told_again_is_known(store: Store, capture: Capture) -> None:
-    capture.keep(record(RecordKind.PROMPT, storable_text("x " * MAX_EPISODE_CHARS)))
+    capture.keep(record(CaptureKind.PROMPT, storable_text("x " * MAX_EPISODE_CHARS)))
     assert read(store, turn("u1", "x " * MAX_EPISODE_CHARS)) == 0
 
 
@@ -223,12 +223,12 @@ def test_an_action_is_one_line_at_its_place_in_the_session(store: Store) -> None
         again = add_saying(store, SESSION, PROJECT, action("Edit src/a.py: 3 lines"), now=NOW)
     assert node is not None and again is None
     assert (node.subtype, node.seq, node.origin) == ("action", 1, Origin.HOOK)
-    assert store.positions.of([node.key])[node.key].path == "src/a.py"
-    assert store.edges.of(node.key) == []
+    assert store.positions.get_positions([node.key])[node.key].path == "src/a.py"
+    assert store.edges.list_of_node(node.key) == []
 
 
 def test_a_suspicious_text_is_flagged_though_its_record_was_cleaned_before(store: Store, capture: Capture) -> None:
-    capture.keep(replace(record(RecordKind.PROMPT, "All fine"), flags=("hidden_text",)))
+    capture.keep(replace(record(CaptureKind.PROMPT, "All fine"), flags=("hidden_text",)))
     assert episodes(store)[0].metadata["flags"] == ["hidden_text"]
 
 
@@ -236,37 +236,37 @@ def test_a_suspicious_text_is_flagged_though_its_record_was_cleaned_before(store
 def test_a_session_is_active_then_completed_then_active_again_when_it_is_resumed(
     store: Store, capture: Capture
 ) -> None:
-    capture.keep(record(RecordKind.STARTED, "startup", path="/t.jsonl"))
-    capture.keep(record(RecordKind.ENDED, "other", at=NOW + 10))
-    ended = store.sessions.get(SESSION)
+    capture.keep(record(CaptureKind.STARTED, "startup", path="/t.jsonl"))
+    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 10))
+    ended = store.sessions.get_session(SESSION)
     assert ended is not None
     assert (ended.status, ended.ended_at, ended.metadata["end_reason"]) == ("completed", NOW + 10, "other")
     assert ended.metadata["transcript"] == "/t.jsonl"
-    capture.keep(record(RecordKind.STARTED, "resume", at=NOW + 20))
-    resumed = store.sessions.get(SESSION)
+    capture.keep(record(CaptureKind.STARTED, "resume", at=NOW + 20))
+    resumed = store.sessions.get_session(SESSION)
     assert resumed is not None and (resumed.status, resumed.ended_at) == ("active", None)
 
 
 def test_an_end_that_is_told_late_does_not_end_a_session_that_went_on(store: Store, capture: Capture) -> None:
-    capture.keep(record(RecordKind.STARTED, "startup"))
-    capture.keep(record(RecordKind.STARTED, "resume", at=NOW + 100))
-    capture.keep(record(RecordKind.ENDED, "other", at=NOW + 50))
-    session = store.sessions.get(SESSION)
+    capture.keep(record(CaptureKind.STARTED, "startup"))
+    capture.keep(record(CaptureKind.STARTED, "resume", at=NOW + 100))
+    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 50))
+    session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "active"
 
 
 def test_a_turn_that_is_told_late_does_not_revive_an_ended_session(store: Store, capture: Capture) -> None:
-    capture.keep(record(RecordKind.STARTED, "startup"))
-    capture.keep(record(RecordKind.ENDED, "other", at=NOW + 100))
-    capture.keep(record(RecordKind.PROMPT, "late", at=NOW + 50))
-    session = store.sessions.get(SESSION)
+    capture.keep(record(CaptureKind.STARTED, "startup"))
+    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 100))
+    capture.keep(record(CaptureKind.PROMPT, "late", at=NOW + 50))
+    session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "completed"
     assert [node.content for node in episodes(store)] == ["late"]
 
 
 def test_an_end_without_a_start_is_recorded_all_the_same(store: Store, capture: Capture) -> None:
-    capture.keep(record(RecordKind.ENDED, "clear"))
-    session = store.sessions.get(SESSION)
+    capture.keep(record(CaptureKind.ENDED, "clear"))
+    session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "completed"
 
 
@@ -275,16 +275,16 @@ def test_the_end_of_a_session_moves_what_was_recalled_or_extracted_and_logs_why(
     recalled, left = said(store, Speaker.USER, "recalled"), said(store, Speaker.USER, "left")
     assert recalled is not None and left is not None
     fact = NewNode(type=NodeType.FACT, subtype="semantic", content="extracted", origin=Origin.EXTRACTION, scope=PROJECT)
-    session = store.sessions.get(SESSION)
+    session = store.sessions.get_session(SESSION)
     assert session is not None
     with store.transaction():
-        store.nodes.reinforce([recalled.key], now=NOW)
+        store.nodes.reinforce_nodes([recalled.key], now=NOW)
         extracted = store.nodes.create_node(fact, now=NOW, session_key=session.key)
         moved = end_session(store, SESSION, now=NOW + 1)
     assert set(moved) == {recalled.id, extracted.id}
     tiers = {node.content: node.tier for node in store.nodes.query_nodes()}
     assert tiers == {"recalled": Tier.SESSION, "extracted": Tier.SESSION, "left": Tier.TASK}
-    entry = store.log.of(recalled.id)[-1]
+    entry = store.log.list_of_node(recalled.id)[-1]
     assert (entry.operation, entry.from_tier, entry.to_tier) == ("tier", "task", "session")
     assert "ended" in (entry.reasoning or "")
     with store.transaction():
@@ -296,7 +296,7 @@ def test_a_session_that_was_killed_is_abandoned_after_a_day(store: Store) -> Non
         start_session(store, "killed", PROJECT, now=NOW - 2 * MS_PER_DAY)
         start_session(store, SESSION, PROJECT, now=NOW)
         assert abandon_idle(store, PROJECT, now=NOW) == ("killed",)
-    statuses = {session.id: session.status for session in store.sessions.recent()}
+    statuses = {session.id: session.status for session in store.sessions.list_recent()}
     assert statuses == {"killed": "abandoned", SESSION: "active"}
 
 
@@ -306,23 +306,23 @@ def test_turns_and_the_place_in_the_transcript_are_stored_together(
     transcript = tmp_path / "t.jsonl"
     line = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "hello there"}}
     transcript.write_text(json.dumps(line, separators=(",", ":")) + "\n", "utf-8")
-    told = record(RecordKind.TURNS, "Hello.", path=str(transcript))
+    told = record(CaptureKind.TURNS, "Hello.", path=str(transcript))
     assert capture.keep(told) == 2
     assert capture.keep(told) == 0
-    mark = store.sessions.transcript_mark(str(transcript))
+    mark = store.sessions.get_transcript_mark(str(transcript))
     assert mark is not None and mark.offset == transcript.stat().st_size
     assert [node.content for node in episodes(store)] == ["hello there", "Hello."]
 
 
 def test_a_missing_transcript_leaves_the_last_message(store: Store, capture: Capture, tmp_path: Path) -> None:
-    assert capture.keep(record(RecordKind.TURNS, "Done.", path=str(tmp_path / "none.jsonl"))) == 1
+    assert capture.keep(record(CaptureKind.TURNS, "Done.", path=str(tmp_path / "none.jsonl"))) == 1
 
 
 def test_an_unreadable_transcript_is_an_error_but_the_last_message_is_kept(
     store: Store, capture: Capture, tmp_path: Path
 ) -> None:
     with pytest.raises(OSError):
-        capture.keep(record(RecordKind.TURNS, "Done.", path=str(tmp_path)))
+        capture.keep(record(CaptureKind.TURNS, "Done.", path=str(tmp_path)))
     assert [node.content for node in episodes(store)] == ["Done."]
 
 
@@ -330,12 +330,12 @@ def test_upkeep_reads_what_an_ended_sessions_transcript_gained_after_its_last_ho
     store: Store, capture: Capture, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "t.jsonl"
-    capture.keep(record(RecordKind.STARTED, "startup", path=str(transcript)))
-    capture.keep(record(RecordKind.ENDED, "other", at=NOW + 10))
+    capture.keep(record(CaptureKind.STARTED, "startup", path=str(transcript)))
+    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 10))
     line = {"type": "assistant", "uuid": "a1", "message": {"content": [{"type": "text", "text": "The last word."}]}}
     transcript.write_text(json.dumps(line) + "\n", "utf-8")
     assert (capture.catch_up(PROJECT), capture.catch_up(PROJECT)) == (1, 0)
-    session = store.sessions.get(SESSION)
+    session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "completed"
 
 
@@ -344,12 +344,12 @@ def test_what_upkeep_reads_later_is_told_relative_to_its_own_project(
     store: Store, capture: Capture, tmp_path: Path
 ) -> None:
     with store.transaction():
-        store.scopes.ensure("project:ffffffffffffffff", now=NOW, root=str(tmp_path / "other"))
-        store.scopes.ensure(PROJECT, now=NOW, root=str(tmp_path / "here"))
-        store.scopes.ensure("project:eeeeeeeeeeeeeeee", now=NOW, root=str(tmp_path))
+        store.scopes.ensure_scope("project:ffffffffffffffff", now=NOW, root=str(tmp_path / "other"))
+        store.scopes.ensure_scope(PROJECT, now=NOW, root=str(tmp_path / "here"))
+        store.scopes.ensure_scope("project:eeeeeeeeeeeeeeee", now=NOW, root=str(tmp_path))
     transcript = tmp_path / "t.jsonl"
-    capture.keep(record(RecordKind.STARTED, "startup", path=str(transcript)))
-    capture.keep(record(RecordKind.ENDED, "other", at=NOW + 10))
+    capture.keep(record(CaptureKind.STARTED, "startup", path=str(transcript)))
+    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 10))
     edit = {"file_path": str(tmp_path / "here" / "src" / "a.py"), "old_string": "a", "new_string": "b"}
     used = [{"type": "tool_use", "id": "t1", "name": "Edit", "input": edit}]
     done = [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]

@@ -24,11 +24,11 @@ from hyperloci.lifecycle.sessions import add_turns, end_session, start_session
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import EntityKind
 from hyperloci.model.node import Node
-from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
-from hyperloci.store.entities import Entity, Merge
+from hyperloci.store.entities import Entity, StoredMerge
 from hyperloci.tokens import count_tokens
 from tests.support import NOW, FakeClock, add
 
@@ -54,7 +54,7 @@ def say(context: MaintenanceContext, session: str, *texts: str) -> None:
 
 def set_aside(store: Store) -> list[tuple[str, str]]:
     """Return kind and subject's first word (or session) of what is set aside."""
-    return [(str(item.kind), item.subject.split()[0]) for item in store.set_aside.all()]
+    return [(str(item.kind), item.subject.split()[0]) for item in store.set_aside.list_all()]
 
 
 def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
@@ -118,7 +118,7 @@ def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
         context.store.meta.set(NEXT, "1")
     assert annotate_step(context) >= 2
     assert context.store.meta.get(NEXT) is None
-    assert [entity.canonical_name for entity in context.store.entities.of(good.key)] == ["Kubernetes"]
+    assert [entity.canonical_name for entity in context.store.entities.list_of_node(good.key)] == ["Kubernetes"]
     assert set_aside(context.store) == [("memory", "annotate")]
 
 
@@ -181,13 +181,13 @@ def test_a_pair_that_cannot_be_merged_keeps_no_other_apart(
     with store.transaction():
         linker = EntityLinker(store)
         keys = [linker.declare(name, PROJECT, now=NOW) for name in ("auth one", "auth two", "login one", "login two")]
-    found = [store.entities.get(key) for key in keys if key is not None]
+    found = [store.entities.get_entity(key) for key in keys if key is not None]
     one, two, three, four = (entity for entity in found if entity is not None)
     assert {one.kind} <= set(EntityKind)
-    pairs = {store.scopes.find(PROJECT): [(one, two, 1.0), (three, four, 1.0)]}
+    pairs = {store.scopes.find_key(PROJECT): [(one, two, 1.0), (three, four, 1.0)]}
     monkeypatch.setattr(merging, "alike", lambda store, key: pairs.get(key, []))
 
-    def merge_unless_first(store: Store, kept: Entity, merged: Entity, **more: Any) -> Merge:
+    def merge_unless_first(store: Store, kept: Entity, merged: Entity, **more: Any) -> StoredMerge:
         if kept.node_key == one.node_key:
             raise ValueError
         return merge(store, kept, merged, **more)
@@ -214,9 +214,9 @@ def test_a_bad_line_of_a_transcript_costs_that_line(
     path = tmp_path / "s.jsonl"
     good = [line("a", "the first words"), line("b", "the last words")]
     path.write_bytes(good[0] + bad + b"\n" + good[1])
-    record = Record(
+    record = CaptureRecord(
         id="r",
-        kind=RecordKind.TURNS,
+        kind=CaptureKind.TURNS,
         session_id="s",
         project_id=PROJECT,
         project_name=PROJECT,
@@ -227,10 +227,10 @@ def test_a_bad_line_of_a_transcript_costs_that_line(
     assert Capture(store, settings, clock).keep(record) == 2
     said = [node.content for node in store.nodes.query_nodes(type="experience")]
     assert sorted(said) == ["the first words", "the last words"]
-    (item,) = store.set_aside.all()
+    (item,) = store.set_aside.list_all()
     assert item.kind is SetAsideKind.TRANSCRIPT_LINE and item.subject.startswith("s:")
     assert Capture(store, settings, clock).keep(record) == 0
-    assert [again.tries for again in store.set_aside.all()] == [1]
+    assert [again.tries for again in store.set_aside.list_all()] == [1]
 
 
 def line(uuid: str, text: str) -> bytes:

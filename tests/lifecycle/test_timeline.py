@@ -33,8 +33,8 @@ def said(memory: Memory, text: str, *, at: int, session: int | None = None, seq:
 
 def session(memory: Memory, name: str) -> int:
     with memory.store.transaction():
-        scope = memory.store.scopes.ensure(memory.project.id, now=NOW)
-        return memory.store.sessions.see(name, scope, now=NOW).key
+        scope = memory.store.scopes.ensure_scope(memory.project.id, now=NOW)
+        return memory.store.sessions.note_seen(name, scope, now=NOW).key
 
 
 def told(timeline: Timeline) -> list[str]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.model.search import Hit, Source
+from hyperloci.model.search import Hit, HitSource
 from hyperloci.retrieval.context import assemble
 from hyperloci.tokens import count_tokens
 from tests.support import examples
@@ -20,7 +20,7 @@ def hit(number: int, kind: str = "fact", content: str = "some words to remember"
     return Hit(
         id=f"id-{number}", type=kind, subtype=None, content=content, score=score, confidence=1.0, tier="task",
         scope="global", created_at="2027-01-15T08:00:00.000+00:00", valid_from="", valid_until=None,
-        source=Source(kind="tool"),
+        source=HitSource(kind="tool"),
     )  # fmt: skip
 
 

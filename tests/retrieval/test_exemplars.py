@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.exemplars import NAME, are_kept, keep, kept
 from hyperloci.retrieval.intent import Intent, classify, exemplars
 from hyperloci.retrieval.search import Searcher
@@ -14,7 +14,7 @@ from hyperloci.retrieval.where import Conditions
 from hyperloci.store import Store
 from tests.support import FakeEncoder, vector_of
 
-EVERYTHING = Conditions(where=Where())
+EVERYTHING = Conditions(where=SearchFilter())
 UNRULED = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
 
 

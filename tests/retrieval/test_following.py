@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.model.edge import Member
+from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeKey, NodeType, Role
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.following import PASSED_ON, UNDER_ANOTHER_NAME, expand_by_graph
 from hyperloci.retrieval.intent import Intent, classify
 from hyperloci.retrieval.routing import route
@@ -19,7 +19,7 @@ from tests.support import NOW, add
 
 def caused(store: Store, cause: NodeKey, effect: NodeKey) -> None:
     with store.transaction():
-        store.edges.create_edge("causes", [Member(cause, Role.CAUSE), Member(effect, Role.EFFECT)], now=NOW)
+        store.edges.create_edge("causes", [EdgeMember(cause, Role.CAUSE), EdgeMember(effect, Role.EFFECT)], now=NOW)
 
 
 @pytest.mark.req("B.05")
@@ -29,7 +29,7 @@ def test_a_why_is_answered_by_what_caused_the_best_hit(store: Store) -> None:
     question = "why did the deploy fail?"
 
     reached = expand_by_graph(store, route(question, classify(question)), {effect.key: 0.8}, ())
-    found = Searcher(store, None).find(question, Conditions(where=Where()), limit=5)
+    found = Searcher(store, None).find(question, Conditions(where=SearchFilter()), limit=5)
 
     assert reached == pytest.approx({cause.key: 0.8 * PASSED_ON})
     assert [node.key for node in found.nodes] == [effect.key, cause.key]
@@ -50,18 +50,18 @@ def test_what_came_of_it_is_walked_the_other_way(store: Store) -> None:
 @pytest.mark.parametrize(
     "where",
     [
-        Where(types=("fact",)),
-        Where(before=NOW),
-        Where(scopes=("global",)),
-        Where(min_confidence=0.9),
-        Where(session_id="s1"),
+        SearchFilter(types=("fact",)),
+        SearchFilter(before=NOW),
+        SearchFilter(scopes=("global",)),
+        SearchFilter(min_confidence=0.9),
+        SearchFilter(session_id="s1"),
     ],
     ids=["type", "time", "project", "confidence", "session"],
 )
-def test_what_is_led_to_meets_every_condition_that_was_asked_for(store: Store, where: Where) -> None:
+def test_what_is_led_to_meets_every_condition_that_was_asked_for(store: Store, where: SearchFilter) -> None:
     with store.transaction():
-        session = store.sessions.see("s1", store.scopes.ensure("global", now=NOW), now=NOW)
-        store.scopes.ensure("project:0123456789abcdef", now=NOW)
+        session = store.sessions.note_seen("s1", store.scopes.ensure_scope("global", now=NOW), now=NOW)
+        store.scopes.ensure_scope("project:0123456789abcdef", now=NOW)
     effect = add(store, "the deploy failed", event_time=NOW - 5, session_key=session.key, confidence=0.95)
     foreign = add(
         store,
@@ -74,10 +74,10 @@ def test_what_is_led_to_meets_every_condition_that_was_asked_for(store: Store, w
     caused(store, foreign.key, effect.key)
     question = "why did the deploy fail?"
 
-    def found(where: Where) -> list[NodeKey]:
+    def found(where: SearchFilter) -> list[NodeKey]:
         return [node.key for node in Searcher(store, None).find(question, Conditions(where=where), limit=5).nodes]
 
-    assert found(Where()) == [effect.key, foreign.key]
+    assert found(SearchFilter()) == [effect.key, foreign.key]
     assert found(where) == [effect.key]
 
 
@@ -86,7 +86,7 @@ def test_what_lies_in_an_open_span_of_time_counts_more(store: Store) -> None:
     old = add(store, "the deploy failed", event_time=NOW - 400 * MS_PER_DAY)
     new = add(store, "the deploy failed again", event_time=NOW)
     found = Searcher(store, None, clock=lambda: NOW).find(
-        "when did the deploy fail since yesterday?", Conditions(where=Where()), limit=5
+        "when did the deploy fail since yesterday?", Conditions(where=SearchFilter()), limit=5
     )
     assert [node.key for node in found.nodes] == [new.key, old.key]
     assert found.scores[new.key].total > found.scores[old.key].total
@@ -103,14 +103,14 @@ def test_a_question_without_a_direction_follows_nothing(store: Store) -> None:
 def mentioning(store: Store, content: str, entity: NodeKey) -> NodeKey:
     node = add(store, content)
     with store.transaction():
-        store.entities.mention(node.key, entity, now=NOW)
+        store.entities.add_mention(node.key, entity, now=NOW)
     return node.key
 
 
 def thing(store: Store, name: str, *aliases: str) -> NodeKey:
     node = add(store, name, type=NodeType.ENTITY, subtype="concept")
     with store.transaction():
-        store.entities.register(node.key, name, now=NOW)
+        store.entities.register_entity(node.key, name, now=NOW)
         for alias in aliases:
             store.entities.add_alias(node.key, alias)
     return node.key
@@ -124,7 +124,7 @@ def test_what_is_said_of_a_thing_under_another_name_comes_up(store: Store) -> No
     for number in range(20):
         add(store, f"something else {number}")
 
-    found = Searcher(store, None).find("what is cash desk?", Conditions(where=Where(scopes=("global",))), limit=5)
+    found = Searcher(store, None).find("what is cash desk?", Conditions(where=SearchFilter(scopes=("global",))), limit=5)
 
     assert {node.key for node in found.nodes} == {said, declared}
 

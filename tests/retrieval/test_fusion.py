@@ -12,7 +12,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.drain import sights
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.profiles import PROFILES
 from hyperloci.retrieval.scoring import combine
@@ -115,7 +115,7 @@ def test_a_space_that_leads_settles_ties_the_same_way_every_time(
 ) -> None:
     text = "the latest deploy of `parse_config` fails on Monday because the disk is full"
     embed(store, encoder, [add(store, text, place=str(number), type=NodeType.FACT) for number in range(7)])
-    conditions = Conditions(where=Where(), strategy="embedder_first", first_space=space)
+    conditions = Conditions(where=SearchFilter(), strategy="embedder_first", first_space=space)
 
     orders = {
         tuple(node.key for node in Searcher(store, encoder, SETTINGS).find(text, conditions, limit=5).nodes)
@@ -129,4 +129,4 @@ def embed(store: Store, encoder: FakeEncoder, nodes: list[Node]) -> None:
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
-            store.vectors.put(node.key, model, made.columns, now=NOW)
+            store.vectors.put_fingerprint(node.key, model, made.columns, now=NOW)

@@ -11,7 +11,7 @@ from tests.support import NOW, add, candidates
 
 def turns(store: Store, *texts: str, session: str = "s1") -> list[Node]:
     with store.transaction():
-        key = store.sessions.see(session, store.scopes.ensure("global", now=NOW), now=NOW).key
+        key = store.sessions.note_seen(session, store.scopes.ensure_scope("global", now=NOW), now=NOW).key
     return [
         add(store, text, type=NodeType.EXPERIENCE, subtype="episode", session_key=key, seq=seq, session_id=session)
         for seq, text in enumerate(texts, start=1)
@@ -30,7 +30,7 @@ def test_a_turn_has_the_better_of_the_turns_before_and_after_it(store: Store) ->
 def test_a_turn_without_a_session_or_a_place_in_it_stands_beside_nothing(store: Store) -> None:
     (here,) = turns(store, "a")
     with store.transaction():
-        session = store.sessions.see("s1", store.scopes.ensure("global", now=NOW), now=NOW)
+        session = store.sessions.note_seen("s1", store.scopes.ensure_scope("global", now=NOW), now=NOW)
     placeless = add(store, "b", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key)
     alone = [add(store, text, type=NodeType.EXPERIENCE, subtype="episode", seq=seq) for seq, text in enumerate("cd")]
     nodes = [here, placeless, *alone]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.model.search import Hit, Source
+from hyperloci.model.search import Hit, HitSource
 from hyperloci.retrieval.relevance import PROMPT_FLOOR, QUESTION_FLOOR, excerpt, query_of, relevant_hits, shared_terms
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 from tests.support import examples
 
 QUESTION = "Which port does the edge gateway listen on?"
@@ -19,7 +19,7 @@ def hit(content: str, *, cosine: float | None = None, words: float | None = None
     return Hit(
         id=content, type="fact", subtype="insight", content=content, score=0.1, confidence=1.0, tier="task",
         scope="global", created_at="2027-01-15T08:00:00.000+00:00", valid_from="", valid_until=None,
-        source=Source(kind="tool", symbol=symbol), explain={"embedder_scores": {"semantic": spaces}},
+        source=HitSource(kind="tool", symbol=symbol), explain={"embedder_scores": {"semantic": spaces}},
     )  # fmt: skip
 
 
@@ -59,7 +59,7 @@ def test_a_question_of_no_words_is_answered_by_meaning_alone() -> None:
 
 
 def test_the_place_of_a_memory_counts_among_its_words() -> None:
-    assert shared_terms(hit("return 42", symbol="open_gateway"), query_terms("gateway port")) == 1
+    assert shared_terms(hit("return 42", symbol="open_gateway"), analyse_query("gateway port")) == 1
 
 
 def test_a_prompt_asks_for_more_meaning_than_a_question() -> None:

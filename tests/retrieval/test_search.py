@@ -10,7 +10,7 @@ from hyperloci.embedder.drain import sights
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
-from hyperloci.model.search import ByMeaning, Where
+from hyperloci.model.search import VectorCoverage, SearchFilter
 from hyperloci.retrieval.explain import explanation_of
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
 from hyperloci.retrieval.where import Around, Conditions
@@ -20,7 +20,7 @@ from hyperloci.store import Store
 from hyperloci.store.blocks import MAX_ATTEMPTS
 from tests.support import NOW, FakeEncoder, add
 
-EVERYTHING = Conditions(where=Where())
+EVERYTHING = Conditions(where=SearchFilter())
 
 
 class Failing:
@@ -40,7 +40,7 @@ def embed(store: Store, encoder: FakeEncoder, *nodes: Node) -> None:
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
-            store.vectors.put(node.key, model, made.columns, now=NOW)
+            store.vectors.put_fingerprint(node.key, model, made.columns, now=NOW)
 
 
 @pytest.mark.req("D.08", "B.06")
@@ -73,7 +73,7 @@ def test_an_answer_tells_how_much_can_be_found_by_meaning(store: Store, encoder:
     assert reach() == ("hybrid", 1, 4, 3)
     with store.transaction():
         for _ in range(MAX_ATTEMPTS):
-            store.vectors.fail([nodes[1].key], "too strange")
+            store.vectors.note_failures([nodes[1].key], "too strange")
     assert reach() == ("hybrid", 1, 4, 2)
     embed(store, encoder, *nodes[2:])
     assert reach() == ("hybrid", 3, 4, 0)
@@ -89,8 +89,8 @@ def test_what_can_be_found_by_meaning_is_counted_under_the_conditions(store: Sto
     embed(store, encoder, fact)
     searcher = Searcher(store, encoder)
 
-    facts = searcher.find("alpha", Conditions(where=Where(types=("fact",))), limit=5)
-    code = searcher.find("alpha", Conditions(where=Where(types=("snippet",))), limit=5)
+    facts = searcher.find("alpha", Conditions(where=SearchFilter(types=("fact",))), limit=5)
+    code = searcher.find("alpha", Conditions(where=SearchFilter(types=("snippet",))), limit=5)
 
     assert (facts.mode, facts.degraded) == ("hybrid", None)
     assert code.mode == "keyword" and code.degraded == "none of 1 memories by meaning, the rest by words; 1 wait"
@@ -105,31 +105,31 @@ def test_what_another_model_saw_is_not_counted(store: Store, encoder: FakeEncode
 
     found = Searcher(store, newer).find("alpha", EVERYTHING, limit=5)
 
-    assert found.by_meaning == ByMeaning(embedded=1, total=3, waiting=2)
+    assert found.by_meaning == VectorCoverage(embedded=1, total=3, waiting=2)
 
 
 @pytest.mark.parametrize(
     ("reach", "words"),
     [
-        (ByMeaning(embedded=3, total=3, waiting=0), None),
-        (ByMeaning(embedded=2, total=3, waiting=0), None),
-        (ByMeaning(embedded=0, total=0, waiting=0), None),
+        (VectorCoverage(embedded=3, total=3, waiting=0), None),
+        (VectorCoverage(embedded=2, total=3, waiting=0), None),
+        (VectorCoverage(embedded=0, total=0, waiting=0), None),
         (
-            ByMeaning(embedded=88, total=8_500, waiting=8_412, seconds_left=300),
+            VectorCoverage(embedded=88, total=8_500, waiting=8_412, seconds_left=300),
             "1 % of 8,500 memories by meaning, the rest by words; 8,412 wait, about 5 minutes",
         ),
         (
-            ByMeaning(embedded=8_499, total=8_500, waiting=1, seconds_left=0),
+            VectorCoverage(embedded=8_499, total=8_500, waiting=1, seconds_left=0),
             "99 % of 8,500 memories by meaning, the rest by words; 1 wait, about 1 s",
         ),
         (
-            ByMeaning(embedded=1, total=90_000, waiting=89_999, seconds_left=9_000),
+            VectorCoverage(embedded=1, total=90_000, waiting=89_999, seconds_left=9_000),
             "1 % of 90,000 memories by meaning, the rest by words; 89,999 wait, about 2 hours",
         ),
     ],
 )
-def test_the_share_is_said_in_words(reach: ByMeaning, words: str | None) -> None:
-    assert reach.words() == words
+def test_the_share_is_said_in_words(reach: VectorCoverage, words: str | None) -> None:
+    assert reach.describe_missing() == words
 
 
 @pytest.mark.req("E.06")
@@ -137,7 +137,7 @@ def test_meaning_alone_may_be_asked_for(store: Store, encoder: FakeEncoder) -> N
     same_meaning, same_words = add(store, "alpha beta"), add(store, "alpha beta gamma")
     embed(store, encoder, same_meaning)
 
-    found = Searcher(store, encoder).find("alpha beta", Conditions(where=Where(), strategy="e1_only"), limit=5)
+    found = Searcher(store, encoder).find("alpha beta", Conditions(where=SearchFilter(), strategy="e1_only"), limit=5)
 
     assert [node.key for node in found.nodes] == [same_meaning.key]
     assert found.scores[same_meaning.key].total == pytest.approx(1.0, abs=1e-5)
@@ -170,7 +170,7 @@ def test_conditions_hold_for_both_kinds_of_candidates(store: Store, encoder: Fak
     fact, decision = add(store, "alpha"), add(store, "alpha", type=NodeType.DECISION)
     embed(store, encoder, fact, decision)
 
-    found = Searcher(store, encoder).find("alpha", Conditions(where=Where(types=("decision",))), limit=5)
+    found = Searcher(store, encoder).find("alpha", Conditions(where=SearchFilter(types=("decision",))), limit=5)
 
     assert [node.key for node in found.nodes] == [decision.key]
 
@@ -179,9 +179,9 @@ def test_conditions_hold_for_both_kinds_of_candidates(store: Store, encoder: Fak
 def test_only_what_is_related_may_be_asked_for(store: Store) -> None:
     start, near, far = add(store, "alpha start"), add(store, "alpha near"), add(store, "alpha far")
     with store.transaction():
-        store.edges.link("supports", start.key, [near.key], now=NOW)
+        store.edges.link_nodes("supports", start.key, [near.key], now=NOW)
 
-    found = Searcher(store, None).find("alpha", Conditions(where=Where(), around=Around(node_id=start.id)), limit=5)
+    found = Searcher(store, None).find("alpha", Conditions(where=SearchFilter(), around=Around(node_id=start.id)), limit=5)
 
     assert {node.key for node in found.nodes} == {near.key}
     assert far.key not in found.scores
@@ -205,7 +205,7 @@ def test_a_query_that_cannot_be_searched_is_refused(store: Store, text: str) -> 
 
 def test_an_unknown_strategy_is_refused_with_the_known_ones(store: Store) -> None:
     with pytest.raises(BadRequestError, match="e1_only"):
-        Searcher(store, None).find("x", Conditions(where=Where(), strategy="magic"), limit=5)
+        Searcher(store, None).find("x", Conditions(where=SearchFilter(), strategy="magic"), limit=5)
 
 
 @pytest.mark.parametrize("text", ['"', "a OR b", "NEAR(", "col:x", "*", "(", "a AND", "-x", "日本語", "\x00", "^x$"])

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.model.kinds import NodeType, Origin
-from hyperloci.model.node import Candidate
+from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.scoring import SPEAKER, combine
 from hyperloci.retrieval.speakers import wanted
 from hyperloci.store import Store
 from tests.support import add, candidates
 
 
-def turn(store: Store, text: str, role: str = "user") -> Candidate:
+def turn(store: Store, text: str, role: str = "user") -> SearchCandidate:
     node = add(
         store, text, type=NodeType.EXPERIENCE, subtype="episode", origin=Origin.USER_PROMPT, metadata={"role": role}
     )

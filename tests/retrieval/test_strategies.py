@@ -13,7 +13,7 @@ from hyperloci.embedder.drain import sights
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES, PROMISING, Stages, Strategy
@@ -23,7 +23,7 @@ from hyperloci.spaces.query import query_fingerprint
 from hyperloci.store import Store, half
 from tests.support import NOW, FakeEncoder, add
 
-EVERYTHING = Conditions(where=Where())
+EVERYTHING = Conditions(where=SearchFilter())
 
 
 @pytest.fixture
@@ -33,13 +33,13 @@ def filled(store: Store, encoder: FakeEncoder) -> list[Node]:
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
-            store.vectors.put(node.key, model, made.columns, now=NOW)
-            store.sparse.put("e13", {node.key: made.terms})
+            store.vectors.put_fingerprint(node.key, model, made.columns, now=NOW)
+            store.sparse_index.put_terms("e13", {node.key: made.terms})
     return nodes
 
 
 def asked(strategy: Strategy, first_space: str | None = None) -> Conditions:
-    return Conditions(where=Where(), strategy=strategy, first_space=first_space)
+    return Conditions(where=SearchFilter(), strategy=strategy, first_space=first_space)
 
 
 @pytest.mark.req("E.06")
@@ -92,9 +92,9 @@ def test_what_was_told_is_not_crowded_out_by_much_about_the_same(
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         for node in many:
-            store.vectors.put(node.key, model, {"e1": at_cosine(asked_for, 0.4)}, now=NOW)
+            store.vectors.put_fingerprint(node.key, model, {"e1": at_cosine(asked_for, 0.4)}, now=NOW)
         if cosine is not None:
-            store.vectors.put(told.key, model, {"e1": at_cosine(asked_for, cosine)}, now=NOW)
+            store.vectors.put_fingerprint(told.key, model, {"e1": at_cosine(asked_for, cosine)}, now=NOW)
 
     found = Searcher(store, encoder).find("gateway port", EVERYTHING, limit=10)
 
@@ -111,7 +111,7 @@ def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, enco
         add(store, f"short and about something else {number}", origin=Origin.COMMIT)
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
-        store.vectors.put(answer.key, model, {"e1": at_cosine(query, 0.8)}, now=NOW)
+        store.vectors.put_fingerprint(answer.key, model, {"e1": at_cosine(query, 0.8)}, now=NOW)
 
     found = Searcher(store, encoder).find(question, EVERYTHING, limit=5)
 
@@ -123,7 +123,7 @@ def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, enco
 def test_a_space_may_lead_on_its_own(
     store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node], space: str
 ) -> None:
-    conditions = Conditions(where=Where(), first_space=space)
+    conditions = Conditions(where=SearchFilter(), first_space=space)
 
     found = Searcher(store, encoder, settings).find("memory 11 of the gateway and its port", conditions, limit=3)
 
@@ -135,7 +135,7 @@ def test_a_space_may_lead_on_its_own(
 @pytest.mark.req("E.14")
 def test_a_space_that_can_not_lead_is_refused_by_name(store: Store) -> None:
     with pytest.raises(BadRequestError, match=r"where.first_space='e4'.*e1, e2, e3, e5"):
-        Searcher(store, None).find("x", Conditions(where=Where(), first_space="e4"), limit=1)
+        Searcher(store, None).find("x", Conditions(where=SearchFilter(), first_space="e4"), limit=1)
     assert len(FIRST_SPACES) == 12
 
 

@@ -52,7 +52,7 @@ def code(store: Store, settings: Settings, tmp_path: Path, clock: FakeClock) -> 
 
 
 def tree(code: Linked, path: str) -> Tree:
-    return tree_of(code.store, code.store.scopes.find("p") or 0, path)
+    return tree_of(code.store, code.store.scopes.find_key("p") or 0, path)
 
 
 def titles(found: Tree, indexes: list[int]) -> list[str]:
@@ -102,7 +102,7 @@ def test_a_title_is_found_exactly_or_by_likeness(code: Linked) -> None:
 @pytest.mark.req("D.04")
 def test_sections_of_all_documents_are_found_by_title_type_and_level(code: Linked) -> None:
     code.index({"guide.md": GUIDE, "docs/other.md": "# Other\n\n## Known limitations\n\nMany.\n", "a.py": "X = 1\n"})
-    scope = code.store.scopes.find("p") or 0
+    scope = code.store.scopes.find_key("p") or 0
 
     def found(**wanted: Any) -> list[tuple[str, str]]:
         return [(entry.file, entry.title) for entry in find_sections(code.store, scope, **wanted)]
@@ -172,7 +172,7 @@ EACH = hypothesis_settings(max_examples=examples(50), suppress_health_check=SHAR
 @given(DOCUMENT)
 def test_snippets_put_together_are_the_document_and_its_sections_cover_it_once(code: Linked, text: str) -> None:
     code.index({"any.md": text})
-    pieces = code.store.files.pieces(code.store.scopes.find("p") or 0, "any.md")
+    pieces = code.store.files.list_pieces(code.store.scopes.find_key("p") or 0, "any.md")
     if not text.strip():
         assert pieces == []
         return

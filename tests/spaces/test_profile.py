@@ -9,7 +9,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.profile import SHIPPED, Choice, compound_id, profile_of
-from hyperloci.store.vectors import foundation
+from hyperloci.store.vectors import meaning_model_of
 
 
 def test_the_bundled_profile_has_one_model_and_rules() -> None:
@@ -83,4 +83,4 @@ def test_an_id_tells_the_foundation_and_changes_with_any_other_model() -> None:
     ids = {compound_id("m@1/384", 1, others) for others in ({}, {"e7": "a"}, {"e7": "b"}, {"e8": "a"})}
     ids.add(compound_id("m@1/384", 2, {}))
     assert len(ids) == 5
-    assert {foundation(one) for one in ids} == {"m@1/384"}
+    assert {meaning_model_of(one) for one in ids} == {"m@1/384"}

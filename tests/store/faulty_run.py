@@ -23,8 +23,8 @@ from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store, health
-from hyperloci.store.faults import translated
-from hyperloci.store.transfer import export_all, restore_backup
+from hyperloci.store.faults import translate_block_errors
+from hyperloci.store.transfer import export_memory, restore_backup
 from hyperloci_hooks.spool import drain_spool, save
 from tests.support import FakeEncoder
 
@@ -64,7 +64,7 @@ class Uses:
 
     def checkpoint(self, number: int) -> None:
         self.remember(number)
-        with translated(self.settings.database):
+        with translate_block_errors(self.settings.database):
             self.memory.store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def reopen(self, number: int) -> None:
@@ -74,7 +74,7 @@ class Uses:
 
     def create(self, number: int) -> None:
         with Store.open(self.folder / f"new-{number}.db") as store:
-            assert health.violations(store) == {}
+            assert health.count_violations(store) == {}
 
     def back_up(self, number: int) -> None:
         self.memory.store.back_up(self.folder / "copy.db")
@@ -91,7 +91,7 @@ class Uses:
         restore_backup(source, self.settings.database, clock=lambda: number)
 
     def export(self, number: int) -> None:
-        export_all(self.memory.store, self.folder / "export.jsonl")
+        export_memory(self.memory.store, self.folder / "export.jsonl")
 
     def take_in(self, number: int) -> None:
         self.memory.import_file(self.folder / "notes.md")
@@ -123,8 +123,8 @@ class Uses:
         self.memory.close()
         self.memory = Memory.open(self.settings, self.folder / "project")
         store = self.memory.store
-        assert health.integrity(store) == []
-        assert health.violations(store) == {}, health.violations(store)
+        assert health.check_integrity(store) == []
+        assert health.count_violations(store) == {}, health.count_violations(store)
         there = {node.id for node in store.nodes.query_nodes(limit=100_000)}
         if self.restored == there:
             # A restored backup is all there is: what came after it went with the database that was put aside.
@@ -142,7 +142,7 @@ class Uses:
         if path.suffix == ".db":
             with Store.open(path, read_only=True) as store:
                 assert store.connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
-                assert store.stats()["nodes"] >= 6
+                assert store.count_everything()["nodes"] >= 6
         else:
             assert path.read_text().endswith("}\n")
 
@@ -173,7 +173,7 @@ def main() -> None:
     stride = int("".join(sys.argv[5:]) or 1)
     library = ctypes.CDLL(None)
     uses = Uses(folder)
-    export_all(uses.memory.store, folder / "export.jsonl")
+    export_memory(uses.memory.store, folder / "export.jsonl")
     uses.memory.store.back_up(folder / "source.db")
     gc.collect()
     outcomes: dict[str, int] = {}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.store import Store
-from hyperloci.store.closing import empty_log, leave_whole, log_bytes
+from hyperloci.store.closing import empty_log, empty_log_after_exit, measure_log
 from tests.support import add
 
 SECONDS = 20
@@ -38,7 +38,7 @@ def test_what_is_left_open_is_closed_by_whoever_stays_behind(tmp_path: Path) -> 
     path = tmp_path / "memory.db"
     subprocess.run([sys.executable, "-c", LEAVING, str(path)], check=True, timeout=SECONDS)
     deadline = time.monotonic() + SECONDS
-    while log_bytes(path):
+    while measure_log(path):
         assert time.monotonic() < deadline
         threading.Event().wait(0.02)
     copy = shutil.copyfile(path, tmp_path / "copy.db")
@@ -53,8 +53,8 @@ def test_nothing_is_started_where_nothing_was_left(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(subprocess, "Popen", refuse)
     with Store.open(tmp_path / "memory.db") as store:
         add(store, "The tug is red.")
-    leave_whole(tmp_path / "memory.db")
-    leave_whole(tmp_path / "nothing.db")
+    empty_log_after_exit(tmp_path / "memory.db")
+    empty_log_after_exit(tmp_path / "nothing.db")
 
 
 def test_a_file_that_was_cut_or_is_gone_is_left_as_it_is(tmp_path: Path) -> None:

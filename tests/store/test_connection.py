@@ -168,7 +168,7 @@ def test_every_primary_result_code_becomes_an_error_of_ours(name: str) -> None:
     code = getattr(sqlite3, name)
     error = sqlite3.OperationalError("what SQLite said")
     error.sqlite_errorcode = code
-    translated = faults.translate(error, "/the/file.db")
+    translated = faults.translate_error(error, "/the/file.db")
     assert type(translated) is (PRIMARY | OTHER)[name]
     assert "/the/file.db" in str(translated)
     assert ("what SQLite said" in str(translated)) is (type(translated) is StoreError), (
@@ -190,13 +190,13 @@ def test_extended_result_codes_count_as_their_primary_one(name: str) -> None:
         pytest.skip(f"{name} is no result code")
     error = sqlite3.OperationalError("x")
     error.sqlite_errorcode = code
-    assert type(faults.translate(error)) is PRIMARY[primary]
+    assert type(faults.translate_error(error)) is PRIMARY[primary]
 
 
 def test_a_full_disk_found_while_the_log_index_grows_is_a_full_disk() -> None:
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
-    assert type(faults.translate(error)) is StoreFullError
+    assert type(faults.translate_error(error)) is StoreFullError
 
 
 @pytest.mark.parametrize(
@@ -205,13 +205,13 @@ def test_a_full_disk_found_while_the_log_index_grows_is_a_full_disk() -> None:
     ids=lambda kind: kind.__name__,
 )
 def test_every_exception_class_of_sqlite3_is_caught_at_the_edge(kind: type[Exception]) -> None:
-    with pytest.raises(StoreError, match="went wrong") as caught, faults.translated("/the/file.db"):
+    with pytest.raises(StoreError, match="went wrong") as caught, faults.translate_block_errors("/the/file.db"):
         raise kind("went wrong")
     assert isinstance(caught.value.__cause__, kind)
 
 
 def test_other_errors_pass_the_edge_as_they_are() -> None:
-    with pytest.raises(ZeroDivisionError), faults.translated():
+    with pytest.raises(ZeroDivisionError), faults.translate_block_errors():
         raise ZeroDivisionError
 
 
@@ -289,7 +289,7 @@ def test_writing_inside_a_snapshot_is_refused_instead_of_lost(store: Store) -> N
     with store.snapshot(), pytest.raises(StoreError, match="A snapshot is open"):
         add(store)
     with pytest.raises(StoreError, match="A snapshot only reads"), store.snapshot():
-        store.log.add("x", [], now=NOW)
+        store.log.add_entry("x", [], now=NOW)
     assert store.connection.execute("SELECT count(*) FROM evolution_log").fetchone()[0] == 0
     add(store, "after it")
     assert len(store.nodes.query_nodes()) == 1
@@ -369,7 +369,7 @@ def test_what_is_committed_is_what_no_failed_block_holds(plan: list[tuple[int, b
 
 def _write_nested(memory: sqlite3.Connection, number: int, depth: int, fails: bool) -> bool:
     try:
-        with connection.transaction(memory):
+        with connection.write_transaction(memory):
             memory.execute("INSERT INTO t VALUES (?)", (number,))
             if depth:
                 if not _write_nested(memory, number, depth - 1, fails):
@@ -392,6 +392,6 @@ def test_a_database_made_by_another_process_at_that_moment_is_not_taken_for_fore
                 Store.open(path).close()
 
         opened.set_trace_callback(make)
-        connection.refuse_foreign(opened, path)
+        connection.refuse_foreign_database(opened, path)
 
     assert made

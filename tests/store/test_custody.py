@@ -13,7 +13,7 @@ import pytest
 
 from hyperloci.errors import StoreCorruptError, StoreMovedError
 from hyperloci.store import Store
-from hyperloci.store.custody import Change, rescued
+from hyperloci.store.custody import DatabaseChange, list_rescued_copies
 from hyperloci.store.transfer import restore_backup
 from tests.support import add
 
@@ -34,25 +34,25 @@ def test_what_sqlite_does_to_its_files_is_no_change(path: Path, tmp_path: Path) 
         small = store.back_up(tmp_path / "small.db")
         for number in range(300):
             add(store, f"The pier {number} has {number} cranes and a long description of each of them.")
-        other.empty_log()
-        assert store.custody.change() is None
+        other.checkpoint_log()
+        assert store.file_guard.detect_change() is None
         grown = path.stat().st_size
         with store.transaction():
             store.connection.execute("DELETE FROM nodes")
         other.connection.execute("VACUUM")
-        other.empty_log()
+        other.checkpoint_log()
         assert path.stat().st_size < grown
-        assert (store.custody.change(), other.custody.change()) == (None, None)
+        assert (store.file_guard.detect_change(), other.file_guard.detect_change()) == (None, None)
         add(store, "The tug is red.")
         for number in range(300):
             add(store, f"The quay {number} has {number} cranes and a long description of each of them.")
-        other.empty_log()
+        other.checkpoint_log()
         assert restore_backup(small, path) is not None
-        other.empty_log()
-        assert store.custody.change() is None
+        other.checkpoint_log()
+        assert store.file_guard.detect_change() is None
         add(store, "The lighthouse is green.")
         assert texts(store) == texts(other) == {"The lighthouse is green."}
-    assert rescued(path) == []
+    assert list_rescued_copies(path) == []
 
 
 @pytest.mark.parametrize("suffixes", [("-wal",), ("-wal", "-shm")])
@@ -63,7 +63,7 @@ def test_a_lost_log_is_brought_into_the_file_before_anything_more_is_written(
         add(store, "The tug is red.")
         for suffix in suffixes:
             os.unlink(f"{path}{suffix}")
-        assert store.custody.change() is Change.LOG_GONE
+        assert store.file_guard.detect_change() is DatabaseChange.LOG_GONE
         with pytest.raises(StoreMovedError, match=r"memory\.db now"):
             add(store, "The lighthouse is green.")
         copied = shutil.copyfile(path, path.with_name("copy.db"))
@@ -79,7 +79,7 @@ def test_what_was_written_after_a_copy_was_made_is_copied_too(path: Path) -> Non
             add(first, "lost?")
         with pytest.raises(StoreMovedError, match="saved to"):
             add(second, "lost?")
-    [copy] = rescued(path)
+    [copy] = list_rescued_copies(path)
     with Store.open(copy) as kept:
         assert texts(kept) == {"The tug is red."}
 
@@ -93,7 +93,7 @@ def test_a_copy_that_was_made_before_is_never_written_over(path: Path) -> None:
             with pytest.raises(StoreMovedError):
                 add(store, "lost?")
     found = set()
-    for copy in rescued(path):
+    for copy in list_rescued_copies(path):
         with Store.open(copy) as kept:
             found |= texts(kept)
     assert found == {"The tug is red.", "The tug is blue."}
@@ -106,7 +106,7 @@ def test_an_open_transaction_is_not_disturbed_and_reads_need_no_look(path: Path)
             add(store, "The tug is red.")
         assert texts(store) == {"The tug is red."}
         with pytest.raises(StoreMovedError):
-            store.refuse_moved()
+            store.refuse_moved_files()
     with Store.open(path) as store:
         assert texts(store) == {"The tug is red."}
 
@@ -144,8 +144,8 @@ def test_the_log_is_emptied_as_far_as_readers_allow(path: Path) -> None:
         reader.execute("BEGIN")
         reader.execute("SELECT count(*) FROM nodes").fetchone()
         add(store, "The lighthouse is green.")
-        store.empty_log()
+        store.checkpoint_log()
         assert log.stat().st_size
         reader.execute("ROLLBACK")
-        store.empty_log()
+        store.checkpoint_log()
         assert log.stat().st_size == 0

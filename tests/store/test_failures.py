@@ -53,8 +53,8 @@ def fill(store: Store) -> list[str]:
 
 
 def assert_whole(store: Store) -> None:
-    assert health.integrity(store) == []
-    assert health.violations(store) == {}
+    assert health.check_integrity(store) == []
+    assert health.count_violations(store) == {}
 
 
 def test_a_full_disk_loses_nothing_acknowledged_and_stores_nothing_by_halves(tmp_path: Path) -> None:
@@ -247,7 +247,7 @@ def test_a_file_cut_short_is_a_damaged_file(tmp_path: Path) -> None:
         file.truncate(10_000)
     with pytest.raises(StoreCorruptError), Store.open(path) as store, store.snapshot():
         store.nodes.query_nodes()
-        store.stats()
+        store.count_everything()
 
 
 def test_pages_overwritten_with_noise_are_found(tmp_path: Path) -> None:
@@ -257,7 +257,7 @@ def test_pages_overwritten_with_noise_are_found(tmp_path: Path) -> None:
         data[page * 4096 : page * 4096 + 4096] = b"\xa5" * 4096
     path.write_bytes(data)
     with pytest.raises(StoreCorruptError), Store.open(path) as store, store.transaction():
-        assert health.integrity(store)
+        assert health.check_integrity(store)
         store.nodes.query_nodes(limit=1_000)
         for number in range(100):
             add(store, f"more {number}")
@@ -293,12 +293,12 @@ def test_a_caller_in_a_hurry_sets_how_long_it_waits(tmp_path: Path) -> None:
 
 def test_what_may_be_left_undone_waits_only_as_long_as_it_is_told(store: Store) -> None:
     with locked(store.path):
-        with pytest.raises(StoreBusyError), store.patience(1):
+        with pytest.raises(StoreBusyError), store.limit_lock_wait(1):
             add(store, "left undone")
-        with pytest.raises(ZeroDivisionError), store.patience(1):
+        with pytest.raises(ZeroDivisionError), store.limit_lock_wait(1):
             raise ZeroDivisionError
         assert store.connection.execute("PRAGMA busy_timeout").fetchone()[0] == connection.BUSY_TIMEOUT_MS
-    with store.patience(1):
+    with store.limit_lock_wait(1):
         add(store, "done")
     assert [node.content for node in store.nodes.query_nodes()] == ["done"]
 
@@ -319,9 +319,9 @@ def test_a_fingerprint_is_stored_whole_or_not_at_all_when_the_disk_is_full(store
     with pytest.raises(StoreFullError):
         for node in nodes:
             with store.transaction():
-                store.vectors.put(node.key, model, spaces, now=NOW)
+                store.vectors.put_fingerprint(node.key, model, spaces, now=NOW)
     store.connection.execute("PRAGMA max_page_count = 1000000000")
-    stored = store.vectors.rows([node.key for node in nodes], ("e1", "e12"))
+    stored = store.vectors.get_rows([node.key for node in nodes], ("e1", "e12"))
     assert all(row == (spaces["e1"], spaces["e12"]) for row in stored.values())
-    assert store.vectors.pending_count() == len(nodes) - len(stored)
+    assert store.vectors.count_pending() == len(nodes) - len(stored)
     assert_whole(store)

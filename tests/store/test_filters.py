@@ -17,7 +17,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, bits
 from hyperloci.store.filters import MAX_KEPT, MAX_PATTERN_CHARS, Filters, compile_where, path_matches
 from tests.support import NOW, SHARED_FIXTURE, add, examples
@@ -26,7 +26,7 @@ FLAGS = glob.GLOBSTAR | glob.BRACE | glob.DOTGLOB | glob.FORCEUNIX
 
 
 def found(store: Store, **conditions: Any) -> set[int]:
-    bitmap = store.filters.allowed(Where(**conditions))
+    bitmap = store.filters.select_allowed(SearchFilter(**conditions))
     assert bitmap.dtype == np.bool_
     return {int(key) for key in np.flatnonzero(bitmap)}
 
@@ -142,7 +142,7 @@ def test_all_domain_tags_must_be_there(store: Store) -> None:
 
 def test_memories_are_asked_for_by_session(store: Store) -> None:
     with store.transaction():
-        session = store.sessions.see("s", store.scopes.ensure("p", now=NOW), now=NOW)
+        session = store.sessions.note_seen("s", store.scopes.ensure_scope("p", now=NOW), now=NOW)
     said = add(store, "said", session_key=session.key)
     add(store, "elsewhere")
     assert found(store, session_id="s") == {said.key}
@@ -153,9 +153,9 @@ def test_memories_are_asked_for_by_session(store: Store) -> None:
 def test_memories_are_asked_for_by_any_name_of_an_entity(store: Store) -> None:
     thing, speaks, _ = add(store, "NYC", type=NodeType.ENTITY, subtype="place"), add(store, "speaks"), add(store)
     with store.transaction():
-        store.entities.register(thing.key, "New  York", now=NOW)
+        store.entities.register_entity(thing.key, "New  York", now=NOW)
         store.entities.add_alias(thing.key, "STRASSE")
-        store.entities.mention(speaks.key, thing.key, now=NOW)
+        store.entities.add_mention(speaks.key, thing.key, now=NOW)
     for name in ("new york", " New  York ", "straße"):
         assert found(store, entity=name) == {speaks.key}
     assert found(store, entity="york") == set()
@@ -253,12 +253,12 @@ def test_a_glob_finds_exactly_its_files_in_any_tree(paths: set[str], patterns: l
 def test_what_nothing_that_holds_contradicts_can_be_asked_for(store: Store) -> None:
     decided, denied, gone, replaced, quiet = (add(store, f"memory {number}").key for number in range(5))
     with store.transaction():
-        store.edges.link("contradicts", decided, [denied], now=NOW)
-        store.edges.link("contradicts", gone, [quiet], now=NOW)
-        store.edges.link("supports", replaced, [quiet], now=NOW)
+        store.edges.link_nodes("contradicts", decided, [denied], now=NOW)
+        store.edges.link_nodes("contradicts", gone, [quiet], now=NOW)
+        store.edges.link_nodes("supports", replaced, [quiet], now=NOW)
     assert found(store, contradicted=True) == {decided, denied, gone, quiet}
     assert found(store, contradicted=False) == {replaced}
-    forgotten, ended = store.nodes.by_key(gone), store.nodes.by_key(denied)
+    forgotten, ended = store.nodes.get_by_key(gone), store.nodes.get_by_key(denied)
     assert forgotten is not None and ended is not None
     with store.transaction():
         store.nodes.delete_node(forgotten.id, now=NOW)
@@ -282,10 +282,10 @@ def test_no_value_is_ever_sql(store: Store, evil: str) -> None:
         assert found(store, **{name: evil}) == set(), name
     for name in _TUPLE_FIELDS:
         assert found(store, **{name: (evil,)}) == set(), name
-    condition, values = compile_where(Where(section=evil, path="**", scopes=(evil,)))
+    condition, values = compile_where(SearchFilter(section=evil, path="**", scopes=(evil,)))
     assert condition.count("?") == len(values)
     assert evil not in condition or evil == "?1" or len(evil) == 1
-    assert store.stats()["nodes"] == 1
+    assert store.count_everything()["nodes"] == 1
 
 
 _TEXT_FIELDS = [
@@ -306,7 +306,7 @@ _TUPLE_FIELDS = ["scopes", "types", "subtypes", "tiers", "origins", "verificatio
 
 def test_every_condition_there_is_stands_in_these_tests() -> None:
     numbers = {"after", "before", "as_of", "min_confidence", "lines", "heading_level_max", "contradicted"}
-    assert {field.name for field in fields(Where)} == {*_TEXT_FIELDS, *_TUPLE_FIELDS, *numbers}
+    assert {field.name for field in fields(SearchFilter)} == {*_TEXT_FIELDS, *_TUPLE_FIELDS, *numbers}
 
 
 @hypothesis_settings(max_examples=examples(50))
@@ -317,54 +317,54 @@ def test_every_set_of_conditions_is_one_statement_with_bound_values(data: st.Dat
         drawn[name] = data.draw(st.sampled_from(["a", *EVIL]))
     for name in data.draw(st.sets(st.sampled_from(_TUPLE_FIELDS))):
         drawn[name] = tuple(data.draw(st.lists(st.sampled_from(EVIL), max_size=3)))
-    condition, values = compile_where(Where(**drawn))
+    condition, values = compile_where(SearchFilter(**drawn))
     assert condition.count("?") == len(values)
     assert not any(value in condition for value in EVIL if len(value) > 3)
 
 
 def test_a_kept_bitmap_is_the_same_object_until_something_changes(store: Store) -> None:
     add(store, "one")
-    first = store.filters.allowed(Where())
-    assert store.filters.allowed(Where()) is first
+    first = store.filters.select_allowed(SearchFilter())
+    assert store.filters.select_allowed(SearchFilter()) is first
     with store.snapshot():
-        assert store.filters.allowed(Where()) is first
+        assert store.filters.select_allowed(SearchFilter()) is first
     add(store, "two")
-    assert store.filters.allowed(Where()).sum() == 2
+    assert store.filters.select_allowed(SearchFilter()).sum() == 2
 
 
 def test_what_another_connection_writes_makes_a_bitmap_anew(store: Store) -> None:
     add(store, "one")
-    assert store.filters.allowed(Where()).sum() == 1
+    assert store.filters.select_allowed(SearchFilter()).sum() == 1
     with Store.open(store.path) as other:
         node = add(other, "two")
-        assert store.filters.allowed(Where()).sum() == 2
+        assert store.filters.select_allowed(SearchFilter()).sum() == 2
         with other.transaction():
             other.nodes.delete_node(node.id, now=NOW)
-        assert store.filters.allowed(Where()).sum() == 1
-        assert other.filters.allowed(Where()).sum() == 1
+        assert store.filters.select_allowed(SearchFilter()).sum() == 1
+        assert other.filters.select_allowed(SearchFilter()).sum() == 1
 
 
 def test_a_snapshot_keeps_to_its_state_and_the_next_one_is_new(store: Store) -> None:
     add(store, "one")
     with Store.open(store.path) as other:
         with store.snapshot():
-            assert store.filters.allowed(Where()).sum() == 1
+            assert store.filters.select_allowed(SearchFilter()).sum() == 1
             add(other, "two")
-            assert store.filters.allowed(Where()).sum() == 1
-        assert store.filters.allowed(Where()).sum() == 2
+            assert store.filters.select_allowed(SearchFilter()).sum() == 1
+        assert store.filters.select_allowed(SearchFilter()).sum() == 2
 
 
 def test_what_is_seen_inside_a_transaction_is_not_kept(store: Store) -> None:
     with pytest.raises(ZeroDivisionError), store.transaction():
         add(store, "never")
-        assert store.filters.allowed(Where()).sum() == 1
+        assert store.filters.select_allowed(SearchFilter()).sum() == 1
         raise ZeroDivisionError
-    assert store.filters.allowed(Where()).sum() == 0
+    assert store.filters.select_allowed(SearchFilter()).sum() == 0
 
 
 def test_only_so_many_bitmaps_are_kept(store: Store) -> None:
     for number in range(MAX_KEPT * 2 + 3):
-        store.filters.allowed(Where(after=number))
+        store.filters.select_allowed(SearchFilter(after=number))
     assert len(store.filters._kept) <= MAX_KEPT
 
 
@@ -372,11 +372,11 @@ def test_a_bitmap_covers_every_key_whatever_is_deleted(store: Store) -> None:
     nodes = [add(store, f"{number}") for number in range(5)]
     with store.transaction():
         store.connection.execute("DELETE FROM nodes WHERE key IN (1, 5)")
-    bitmap = store.filters.allowed(Where())
+    bitmap = store.filters.select_allowed(SearchFilter())
     assert len(bitmap) == 5 and set(np.flatnonzero(bitmap)) == {2, 3, 4}
     with store.transaction():
         store.connection.execute("DELETE FROM nodes")
-    assert store.filters.allowed(Where()).sum() == 0
+    assert store.filters.select_allowed(SearchFilter()).sum() == 0
     # A key is never used twice.
     assert add(store, "new").key == len(nodes) + 1
 
@@ -384,13 +384,13 @@ def test_a_bitmap_covers_every_key_whatever_is_deleted(store: Store) -> None:
 @pytest.mark.parametrize("keys", [[], [1], [3, 1, 2], list(range(1_000, 5_000))])
 def test_keys_come_over_as_text(keys: list[int]) -> None:
     text = ",".join(map(str, keys)) or None
-    assert bits.key_array(text).tolist() == keys == json.loads(f"[{text or ''}]")
+    assert bits.parse_keys(text).tolist() == keys == json.loads(f"[{text or ''}]")
 
 
 @hypothesis_settings(max_examples=examples(60), suppress_health_check=SHARED_FIXTURE)
 @given(st.lists(st.tuples(st.sampled_from(["add", "forget", "end", "tier", "recall", "drop"]), st.integers(0, 5))))
 def test_what_was_kept_is_what_a_fresh_look_finds(store: Store, steps: list[tuple[str, int]]) -> None:
-    asked = (Where(), Where(tiers=("task",)), Where(min_confidence=0.6), Where(as_of=NOW), Where(scopes=("git:1",)))
+    asked = (SearchFilter(), SearchFilter(tiers=("task",)), SearchFilter(min_confidence=0.6), SearchFilter(as_of=NOW), SearchFilter(scopes=("git:1",)))
     with store.transaction():
         store.connection.execute("DELETE FROM nodes")
     for what, number in steps:
@@ -408,8 +408,8 @@ def test_what_was_kept_is_what_a_fresh_look_finds(store: Store, steps: list[tupl
                 assert node is not None
                 _change(store, node, what)
         for where in asked:
-            known = store.filters.allowed(where)
-            fresh = Filters(store.connection).allowed(where)
+            known = store.filters.select_allowed(where)
+            fresh = Filters(store.connection).select_allowed(where)
             assert np.flatnonzero(known).tolist() == np.flatnonzero(fresh).tolist()
 
 
@@ -421,35 +421,35 @@ def _change(store: Store, node: Node, what: str) -> None:
     elif what == "tier":
         store.nodes.update_node(node.id, now=NOW, tier="longterm")
     elif what == "recall":
-        store.nodes.reinforce([node.key] * 3, now=NOW)
+        store.nodes.reinforce_nodes([node.key] * 3, now=NOW)
     else:
         store.connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
 
 
 def test_another_connections_changes_are_seen(store: Store) -> None:
     first = add(store, "one")
-    assert store.filters.allowed(Where())[first.key]
+    assert store.filters.select_allowed(SearchFilter())[first.key]
     with Store.open(store.path) as other:
         second = add(other, "two")
         with other.transaction():
             other.nodes.delete_node(first.id, now=NOW)
-    allowed = store.filters.allowed(Where())
+    allowed = store.filters.select_allowed(SearchFilter())
     assert (bool(allowed[first.key]), bool(allowed[second.key])) == (False, True)
 
 
 def test_a_recall_does_not_move_what_is_kept(store: Store) -> None:
     node = add(store, "one", confidence=1.0)
-    before = store.filters.allowed(Where())
+    before = store.filters.select_allowed(SearchFilter())
     with store.transaction():
-        store.nodes.reinforce([node.key], now=NOW)
-    assert store.filters.allowed(Where()) is before
+        store.nodes.reinforce_nodes([node.key], now=NOW)
+    assert store.filters.select_allowed(SearchFilter()) is before
 
 
 def test_more_changes_than_are_kept_are_a_look_at_everything(store: Store) -> None:
     add(store, "one")
-    store.filters.allowed(Where())
+    store.filters.select_allowed(SearchFilter())
     with store.transaction():
         for number in range(3):
             store.nodes.create_node(NewNode(type=NodeType.FACT, content=f"n{number}"), now=NOW)
         store.connection.execute("DELETE FROM node_changes")
-    assert store.filters.allowed(Where()).sum() == 4
+    assert store.filters.select_allowed(SearchFilter()).sum() == 4

@@ -19,7 +19,7 @@ from tests.support import examples, random_rows
 def test_what_halves_can_say_comes_back_as_it_was(values: list[list[float]]) -> None:
     rows = np.array(values, np.float32)
     packed = [half.pack_half(row) for row in rows]
-    assert {len(blob) for blob in packed} == {3 * half.BYTES}
+    assert {len(blob) for blob in packed} == {3 * half.BYTES_PER_DIMENSION}
     np.testing.assert_array_equal(half.unpack_half(packed), rows)
 
 

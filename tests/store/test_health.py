@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from hyperloci.errors import StoreError
-from hyperloci.model.levels import Level
-from hyperloci.model.search import Where
+from hyperloci.model.levels import PyramidLevel
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, half, health, vectors
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 from hyperloci.store.blocks import BLOCK_ROWS
 from tests.support import NOW, add, vector_of
 
@@ -21,25 +21,25 @@ from tests.support import NOW, add, vector_of
 def filled(store: Store) -> Iterator[Store]:
     """A healthy memory, in which foreign keys are not enforced while a test does its damage."""
     with store.transaction():
-        scope = store.scopes.ensure("p", now=NOW)
-        session = store.sessions.see("s", scope, now=NOW)
-        file = store.files.put(scope, "a.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
+        scope = store.scopes.ensure_scope("p", now=NOW)
+        session = store.sessions.note_seen("s", scope, now=NOW)
+        file = store.files.put_file(scope, "a.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
         model = store.vectors.use_model("m", 384, now=NOW)
         nodes = [add(store, f"needle {number}", scope="p", session_key=session.key) for number in range(4)]
         for node in nodes[:3]:
-            store.vectors.put(node.key, model, {"e1": half.pack_half(vector_of(node.content))}, now=NOW)
-        store.sparse.put("e13", {node.key: {"needle": 1.0, f"number{node.key}": 2.0} for node in nodes[:3]})
+            store.vectors.put_fingerprint(node.key, model, {"e1": half.pack_half(vector_of(node.content))}, now=NOW)
+        store.sparse_index.put_terms("e13", {node.key: {"needle": 1.0, f"number{node.key}": 2.0} for node in nodes[:3]})
         store.connection.execute("INSERT INTO positions(node_key, file_key, path) VALUES (1, ?, 'a.py')", (file,))
         store.connection.execute("INSERT INTO facets(node_key) VALUES (2)")
-        turn = store.nodes.by_key(nodes[3].key)
+        turn = store.nodes.get_by_key(nodes[3].key)
         assert turn is not None
-        store.chunks.create(Level.MICRO, session.key, [replace(turn, seq=0)], [2], now=NOW)
-        store.entities.register(nodes[1].key, "Needle", now=NOW)
-        store.entities.mention(nodes[0].key, nodes[1].key, now=NOW)
-        store.edges.link("supports", nodes[0].key, [nodes[1].key], now=NOW)
-        store.edges.link("supports", nodes[2].key, [nodes[3].key], now=NOW)
+        store.chunks.create_chunk(PyramidLevel.MICRO, session.key, [replace(turn, seq=0)], [2], now=NOW)
+        store.entities.register_entity(nodes[1].key, "Needle", now=NOW)
+        store.entities.add_mention(nodes[0].key, nodes[1].key, now=NOW)
+        store.edges.link_nodes("supports", nodes[0].key, [nodes[1].key], now=NOW)
+        store.edges.link_nodes("supports", nodes[2].key, [nodes[3].key], now=NOW)
         store.nodes.update_node(nodes[0].id, now=NOW, tier="session")
-    assert health.violations(store) == {} and health.integrity(store) == []
+    assert health.count_violations(store) == {} and health.check_integrity(store) == []
     store.connection.execute("PRAGMA foreign_keys = OFF")
     yield store
     store.connection.execute("PRAGMA foreign_keys = ON")
@@ -84,13 +84,13 @@ def test_damage_is_found_counted_and_mended_and_no_memory_is_lost(
 ) -> None:
     before = [node.content for node in filled.nodes.query_nodes()]
     filled.connection.execute(damage)
-    assert health.violations(filled)[name] == count
+    assert health.count_violations(filled)[name] == count
     filled.connection.execute("PRAGMA foreign_keys = ON")
-    health.repair(filled)
-    assert health.violations(filled) == {}
-    assert health.integrity(filled) == []
+    health.repair_store(filled)
+    assert health.count_violations(filled) == {}
+    assert health.check_integrity(filled) == []
     assert [node.content for node in filled.nodes.query_nodes()] == before
-    found = filled.keyword_search.rank(query_terms("needle"), filled.filters.allowed(Where()), 9)
+    found = filled.keyword_index.rank_by_bm25(analyse_query("needle"), filled.filters.select_allowed(SearchFilter()), 9)
     assert len(found) == 4
 
 
@@ -103,25 +103,25 @@ def test_every_check_has_its_damage() -> None:
 
 def test_a_memory_whose_scope_is_gone_keeps_to_itself(filled: Store) -> None:
     filled.connection.execute("UPDATE nodes SET scope_key = 77 WHERE key = 1")
-    health.repair(filled)
-    node = filled.nodes.by_key(1)
+    health.repair_store(filled)
+    node = filled.nodes.get_by_key(1)
     assert node is not None and node.scope == "recovered-77"
 
 
 def test_all_damage_at_once_is_mended_at_once(filled: Store) -> None:
     for _, damage, _ in DAMAGE:
         filled.connection.execute(damage)
-    assert health.violations(filled)
+    assert health.count_violations(filled)
     filled.connection.execute("PRAGMA foreign_keys = ON")
-    health.repair(filled)
-    assert health.violations(filled) == {} and health.integrity(filled) == []
+    health.repair_store(filled)
+    assert health.count_violations(filled) == {} and health.check_integrity(filled) == []
     assert len(filled.nodes.query_nodes()) == 4
 
 
 def test_repairing_what_is_well_changes_nothing_that_is_told(filled: Store) -> None:
-    before = filled.stats()
-    health.repair(filled)
-    after = filled.stats()
+    before = filled.count_everything()
+    health.repair_store(filled)
+    after = filled.count_everything()
     assert {**before, "database_bytes": 0} == {**after, "database_bytes": 0}
 
 
@@ -131,9 +131,9 @@ def test_what_fails_halfway_is_not_half_repaired(filled: Store) -> None:
         "CREATE TEMP TRIGGER fail BEFORE DELETE ON main.code_blocks BEGIN SELECT RAISE(ABORT, 'injected'); END"
     )
     with pytest.raises(StoreError, match="injected"):
-        health.repair(filled)
+        health.repair_store(filled)
     filled.connection.execute("DROP TRIGGER fail")
-    assert health.violations(filled) == {"nodes with neither fingerprint nor place in the queue": 1}
+    assert health.count_violations(filled) == {"nodes with neither fingerprint nor place in the queue": 1}
 
 
 @pytest.mark.parametrize(
@@ -147,16 +147,16 @@ def test_what_fails_halfway_is_not_half_repaired(filled: Store) -> None:
 )
 def test_an_index_out_of_step_with_its_table_is_found_and_made_anew(filled: Store, damage: str) -> None:
     filled.connection.execute(damage)
-    assert any("keyword index" in problem for problem in health.integrity(filled))
-    health.repair(filled)
-    assert health.integrity(filled) == []
-    found = filled.keyword_search.rank(query_terms("needle"), filled.filters.allowed(Where()), 9)
+    assert any("keyword index" in problem for problem in health.check_integrity(filled))
+    health.repair_store(filled)
+    assert health.check_integrity(filled) == []
+    found = filled.keyword_index.rank_by_bm25(analyse_query("needle"), filled.filters.select_allowed(SearchFilter()), 9)
     assert len(found) == 4
 
 
 def test_codes_of_vectors_that_are_gone_are_no_damage(filled: Store) -> None:
     filled.connection.execute("UPDATE fingerprints SET e1 = NULL WHERE node_key = 1")
-    assert health.violations(filled) == {}
+    assert health.count_violations(filled) == {}
 
 
 def test_codes_are_made_anew_as_wide_as_the_latest_models(filled: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,24 +164,24 @@ def test_codes_are_made_anew_as_wide_as_the_latest_models(filled: Store, monkeyp
     with filled.transaction():
         model = filled.vectors.use_model("wider", 1024, now=NOW)
         row = vector_of("x", 1024)
-        filled.vectors.put(filled.nodes.query_nodes()[0].key, model, {"e1": half.pack_half(row)}, now=NOW + 1)
-    assert health.violations(filled) == {}
+        filled.vectors.put_fingerprint(filled.nodes.query_nodes()[0].key, model, {"e1": half.pack_half(row)}, now=NOW + 1)
+    assert health.count_violations(filled) == {}
     filled.connection.execute("DELETE FROM code_blocks")
-    health.repair(filled)
+    health.repair_store(filled)
     assert filled.connection.execute("SELECT length(codes) FROM code_blocks").fetchone()[0] == 2 * 128 * BLOCK_ROWS
-    found, cosines = filled.vectors.nearest(row, filled.filters.allowed(Where()), model, 3)
+    found, cosines = filled.vectors.find_nearest(row, filled.filters.select_allowed(SearchFilter()), model, 3)
     assert found.tolist() == [4] and np.allclose(cosines, [1.0], atol=1e-4)
 
 
 def test_turns_whose_archive_is_gone_or_damaged_are_counted_and_left_as_they_are(filled: Store) -> None:
-    assert health.unreadable_turns(filled) == 0
+    assert health.count_unreadable_turns(filled) == 0
     filled.connection.execute("UPDATE chunk_turns SET packed = 1")
     filled.connection.execute("UPDATE chunks SET ctf = x'00ff'")
-    assert health.unreadable_turns(filled) == 1
+    assert health.count_unreadable_turns(filled) == 1
     filled.connection.execute(
         "UPDATE chunks SET ctf = NULL, archive_day = '2026-01-01', archive_offset = 0, archive_length = 9"
     )
-    assert health.unreadable_turns(filled) == 1
-    health.repair(filled)
-    assert health.unreadable_turns(filled) == 1
-    assert health.violations(filled) == {}
+    assert health.count_unreadable_turns(filled) == 1
+    health.repair_store(filled)
+    assert health.count_unreadable_turns(filled) == 1
+    assert health.count_violations(filled) == {}

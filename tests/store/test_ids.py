@@ -17,7 +17,7 @@ def called(store: Store, node: Node, id: str) -> Node:
     """Give a memory another id."""
     with store.transaction():
         store.connection.execute("UPDATE nodes SET id = ? WHERE key = ?", (id, node.key))
-    found = store.nodes.by_key(node.key)
+    found = store.nodes.get_by_key(node.key)
     assert found is not None
     return found
 
@@ -25,7 +25,7 @@ def called(store: Store, node: Node, id: str) -> Node:
 def joined(store: Store, *nodes: Node) -> str:
     """Join memories and return the id of the relation."""
     with store.transaction():
-        return store.edges.link("relates_to", nodes[0].key, [node.key for node in nodes[1:]], now=NOW).id
+        return store.edges.link_nodes("relates_to", nodes[0].key, [node.key for node in nodes[1:]], now=NOW).id
 
 
 def test_a_memory_is_found_by_its_id_and_by_eight_characters_of_it(store: Store) -> None:

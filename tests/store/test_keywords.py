@@ -15,15 +15,15 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, health, keyword_search
-from hyperloci.store.analysis import MAX_TERM_CHARS, query_terms, stop_words, terms
-from hyperloci.store.keyword_search import quote
+from hyperloci.store.analysis import MAX_TERM_CHARS, analyse_query, stop_words, analyse_text
+from hyperloci.store.keyword_search import quote_term
 from tests.support import NOW, add, examples
 
 
-def search(store: Store, query: str, limit: int = 50, where: Where | None = None) -> dict[int, float]:
-    return store.keyword_search.rank(query_terms(query), store.filters.allowed(where or Where()), limit)
+def search(store: Store, query: str, limit: int = 50, where: SearchFilter | None = None) -> dict[int, float]:
+    return store.keyword_index.rank_by_bm25(analyse_query(query), store.filters.select_allowed(where or SearchFilter()), limit)
 
 
 @pytest.mark.parametrize(
@@ -57,40 +57,40 @@ def search(store: Store, query: str, limit: int = 50, where: Where | None = None
     ],
 )
 def test_a_text_becomes_these_terms(text: str, expected: list[str]) -> None:
-    assert terms(text) == expected
+    assert analyse_text(text) == expected
 
 
 def test_runs_too_long_to_be_asked_for_are_left_out_and_nothing_else() -> None:
     hash_like = "a" * (MAX_TERM_CHARS + 1)
-    assert terms(f"before {hash_like} after") == ["befor", "after"]
-    assert terms("a" * MAX_TERM_CHARS) == ["a" * MAX_TERM_CHARS]
+    assert analyse_text(f"before {hash_like} after") == ["befor", "after"]
+    assert analyse_text("a" * MAX_TERM_CHARS) == ["a" * MAX_TERM_CHARS]
     # A sentence without spaces is no such run.
-    assert len(terms("語" * 200)) == 199
+    assert len(analyse_text("語" * 200)) == 199
 
 
 def test_stop_words_are_indexed_and_asked_for_only_when_nothing_else_is() -> None:
-    assert query_terms("how do I restart the server") == ["restart", "server"]
-    assert query_terms("To be, or not to be") == ["to", "be", "or", "not"]
-    assert "the" in terms("the server")
-    assert query_terms("") == query_terms("?!") == []
-    assert query_terms("server SERVER servers") == ["server"]
+    assert analyse_query("how do I restart the server") == ["restart", "server"]
+    assert analyse_query("To be, or not to be") == ["to", "be", "or", "not"]
+    assert "the" in analyse_text("the server")
+    assert analyse_query("") == analyse_query("?!") == []
+    assert analyse_query("server SERVER servers") == ["server"]
     assert all(word == word.lower() for word in stop_words())
 
 
 @hypothesis_settings(max_examples=examples(200))
 @given(st.text())
 def test_terms_are_what_the_index_and_the_scorer_both_see(text: str) -> None:
-    found = terms(text)
+    found = analyse_text(text)
     assert " ".join(found).split() == found
     assert all(term and " " not in term and term == term.casefold() for term in found)
-    assert terms(text) == found
-    assert set(query_terms(text)) <= set(found)
+    assert analyse_text(text) == found
+    assert set(analyse_query(text)) <= set(found)
 
 
 @hypothesis_settings(max_examples=examples(100))
 @given(st.text(), st.text())
 def test_a_text_has_the_terms_of_its_parts(one: str, two: str) -> None:
-    assert terms(f"{one} . {two}") == terms(one) + terms(two)
+    assert analyse_text(f"{one} . {two}") == analyse_text(one) + analyse_text(two)
 
 
 @pytest.fixture(scope="module")
@@ -138,10 +138,10 @@ def test_no_text_breaks_the_index_and_no_query_its_syntax(shared: Store, content
         node = add(shared, content, title=title)
         for asked in (query, content, title):
             found = search(shared, asked)
-            holds = bool(set(query_terms(asked)) & set(terms(title) + terms(content)))
+            holds = bool(set(analyse_query(asked)) & set(analyse_text(title) + analyse_text(content)))
             assert (node.key in found) is holds
         raise Undo
-    assert health.integrity(shared) == []
+    assert health.check_integrity(shared) == []
 
 
 @hypothesis_settings(max_examples=examples(100))
@@ -149,13 +149,13 @@ def test_no_text_breaks_the_index_and_no_query_its_syntax(shared: Store, content
 def test_every_term_a_text_can_have_is_quoted_into_a_query_for_itself(shared: Store, text: str) -> None:
     sql = "SELECT count(*) FROM keyword_index WHERE keyword_index MATCH ?"
     with pytest.raises(Undo), shared.transaction():
-        found = terms(text)
+        found = analyse_text(text)
         if found:
             add(shared, text)
         for term in found:
-            assert shared.connection.execute(sql, (quote(term),)).fetchone()[0] == 1
+            assert shared.connection.execute(sql, (quote_term(term),)).fetchone()[0] == 1
         raise Undo
-    assert quote('a"b') == '"a""b"'
+    assert quote_term('a"b') == '"a""b"'
 
 
 def test_every_script_is_found_by_its_own_words(store: Store) -> None:
@@ -180,7 +180,7 @@ def test_every_script_is_found_by_its_own_words(store: Store) -> None:
 
 # A straightforward BM25 over fields, as the documentation states it.
 def reference(documents: dict[int, tuple[str, str, str]], query: list[str], allowed: set[int]) -> dict[int, float]:
-    fields = {key: [terms(text) for text in texts] for key, texts in documents.items()}
+    fields = {key: [analyse_text(text) for text in texts] for key, texts in documents.items()}
     lengths = {key: sum(map(len, parts)) for key, parts in fields.items()}
     average = max(1.0, sum(lengths.values()) / len(documents))
     frequency = Counter(term for parts in fields.values() for term in set().union(*parts))
@@ -211,18 +211,18 @@ TEXTS = st.tuples(WORDS, WORDS.filter(bool), WORDS).map(lambda parts: tuple(" ".
 def test_ranking_is_bm25_over_fields_when_nothing_is_cut(
     shared: Store, documents: list[tuple[str, str, str]], query: list[str], hidden: set[int], limit: int
 ) -> None:
-    asked = query_terms(" ".join(query))
+    asked = analyse_query(" ".join(query))
     with pytest.raises(Undo), shared.transaction():
         keys = [add(shared, body, title=title, extra_terms=extra).key for title, body, extra in documents]
         allowed = np.zeros(max(keys) + 1, np.bool_)
         visible = {key for place, key in enumerate(keys) if place not in hidden}
         allowed[list(visible)] = True
-        hits = shared.keyword_search.rank(asked, allowed, limit)
+        hits = shared.keyword_index.rank_by_bm25(asked, allowed, limit)
         expected = reference(dict(zip(keys, documents, strict=True)), asked, {int(key) for key in visible})
         best = sorted(expected, key=lambda key: (-expected[key], key))[:limit]
         assert list(hits.values()) == pytest.approx([expected[key] for key in best])
         assert {round(expected[key], 9) for key in hits} == {round(expected[key], 9) for key in best}
-        looked_up = shared.keyword_search.ask(asked, allowed)
+        looked_up = shared.keyword_index.prepare_query(asked, allowed)
         assert looked_up is None or all(score <= looked_up.ceiling for score in hits.values())
         raise Undo
 
@@ -237,7 +237,7 @@ def test_what_nobody_wrote_is_not_found(store: Store) -> None:
     assert search(store, "anything") == {}
     add(store, "something")
     assert search(store, "anything") == search(store, "") == search(store, "!?") == {}
-    assert store.keyword_search.rank([], store.filters.allowed(Where()), 5) == {}
+    assert store.keyword_index.rank_by_bm25([], store.filters.select_allowed(SearchFilter()), 5) == {}
 
 
 def test_a_title_counts_double_and_context_half(store: Store) -> None:
@@ -259,15 +259,15 @@ def test_filters_are_respected(store: Store) -> None:
     gone = add(store, "needle", scope="here")
     with store.transaction():
         store.nodes.delete_node(gone.id, now=NOW)
-    assert list(search(store, "needle", where=Where(scopes=("here",)))) == [here.key]
-    assert search(store, "needle", where=Where(scopes=("nowhere",))) == {}
+    assert list(search(store, "needle", where=SearchFilter(scopes=("here",)))) == [here.key]
+    assert search(store, "needle", where=SearchFilter(scopes=("nowhere",))) == {}
 
 
 def test_nodes_younger_than_the_bitmap_are_not_found(store: Store) -> None:
     old = add(store, "needle")
-    allowed = store.filters.allowed(Where())
+    allowed = store.filters.select_allowed(SearchFilter())
     add(store, "needle")
-    assert list(store.keyword_search.rank(["needl"], allowed, 5)) == [old.key]
+    assert list(store.keyword_index.rank_by_bm25(["needl"], allowed, 5)) == [old.key]
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def test_a_few_allowed_nodes_are_found_among_very_many_newer_ones(store: Store) 
     mine = [add(store, "common words", scope="mine") for _ in range(2)]
     for _ in range(45):
         add(store, "common words", scope="others")
-    found = search(store, "common", where=Where(scopes=("mine",)))
+    found = search(store, "common", where=SearchFilter(scopes=("mine",)))
     assert list(found) == [node.key for node in mine]
 
 
@@ -310,28 +310,28 @@ def test_a_rare_term_that_only_others_have_does_not_hide_a_frequent_one(store: S
     add(store, "xyzzy", scope="others")
     for _ in range(30):
         add(store, "common", scope="others")
-    assert list(search(store, "xyzzy common", where=Where(scopes=("mine",)))) == [mine.key]
+    assert list(search(store, "xyzzy common", where=SearchFilter(scopes=("mine",)))) == [mine.key]
 
 
 def in_step(store: Store) -> bool:
-    return health.integrity(store) == [] and health.violations(store) == {}
+    return health.check_integrity(store) == [] and health.count_violations(store) == {}
 
 
 def test_the_index_follows_every_change(store: Store) -> None:
     nodes = [add(store, f"first text {number}", title="old") for number in range(4)]
     with store.transaction():
-        store.keywords.put(nodes[0].key, title="new", body="second text", extra="hint")
-        store.keywords.put(nodes[0].key, title="newer", body="third text")
+        store.keywords.put_text(nodes[0].key, title="new", body="second text", extra="hint")
+        store.keywords.put_text(nodes[0].key, title="newer", body="third text")
     assert list(search(store, "hint")) == [nodes[0].key]
     assert search(store, "second") == {}
     assert list(search(store, "third")) == [nodes[0].key]
     assert in_step(store)
     with store.transaction():
-        store.keywords.put(nodes[0].key, title="", body="third", extra="")
+        store.keywords.put_text(nodes[0].key, title="", body="third", extra="")
     assert search(store, "hint") == search(store, "newer") == {}
     with store.transaction():
-        store.keywords.remove(nodes[1].key)
-        store.keywords.remove(NodeKey(999))
+        store.keywords.remove_text(nodes[1].key)
+        store.keywords.remove_text(NodeKey(999))
     assert nodes[1].key not in search(store, "text")
     with store.transaction():
         store.connection.execute("DELETE FROM nodes WHERE key IN (?, ?)", (nodes[1].key, nodes[2].key))
@@ -353,7 +353,7 @@ def test_what_a_failed_transaction_indexed_is_not_found(store: Store) -> None:
 def test_how_many_nodes_hold_a_term_is_known(store: Store) -> None:
     for text in ("red", "red red green", "blue"):
         add(store, text)
-    assert store.keyword_search.frequencies(["red", "green", "black", '"', ""]) == {"red": 2, "green": 1}
+    assert store.keyword_index.count_frequencies(["red", "green", "black", '"', ""]) == {"red": 2, "green": 1}
 
 
 # What is kept of a term from one search to the next.
@@ -370,7 +370,7 @@ CHANGES = st.one_of(
 
 def snapshot_search(store: Store) -> tuple[dict[str, int], dict[int, float]]:
     with store.snapshot():
-        return store.keyword_search.frequencies(["red", "green", "black"]), search(store, "red green black")
+        return store.keyword_index.count_frequencies(["red", "green", "black"]), search(store, "red green black")
 
 
 @hypothesis_settings(max_examples=examples(60))
@@ -396,7 +396,7 @@ def change(store: Store, what: str, text: str, place: int) -> None:
     key = keys[place % len(keys)]
     if what == "fail":
         with pytest.raises(Undo), store.transaction():
-            store.keywords.put(key, title=text, body=text)
+            store.keywords.put_text(key, title=text, body=text)
             search(store, "red green black")
             raise Undo
         return
@@ -404,9 +404,9 @@ def change(store: Store, what: str, text: str, place: int) -> None:
         if what == "purge":
             store.connection.execute("DELETE FROM nodes WHERE key = ?", (key,))
         elif what == "unindex":
-            store.keywords.remove(key)
+            store.keywords.remove_text(key)
         else:
-            store.keywords.put(key, title="", body=text)
+            store.keywords.put_text(key, title="", body=text)
 
 
 def test_of_what_was_written_since_only_the_new_is_read(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -430,11 +430,11 @@ def test_of_what_was_written_since_only_the_new_is_read(store: Store, monkeypatc
 
 def test_no_node_scores_more_than_its_bound(store: Store) -> None:
     nodes = [add(store, text) for text in ("red", "red " * 50, "green red", "blue")]
-    query = store.keyword_search.ask(query_terms("red green"), store.filters.allowed(Where()))
+    query = store.keyword_index.prepare_query(analyse_query("red green"), store.filters.select_allowed(SearchFilter()))
     assert query is not None
     keys = np.array([node.key for node in nodes])
-    scores = query.scores(keys.tolist())
-    bounds = dict(zip(keys.tolist(), query.bounds(keys).tolist(), strict=True))
+    scores = query.score_bm25(keys.tolist())
+    bounds = dict(zip(keys.tolist(), query.upper_bounds(keys).tolist(), strict=True))
     assert all(scores[key] <= bounds[key] <= query.ceiling for key in scores)
     assert bounds[nodes[3].key] == 0 < bounds[nodes[0].key] < bounds[nodes[2].key]
 

@@ -23,14 +23,14 @@ from hyperloci.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, half, health, int8, migrate, vectors
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.codes import sign_code, words_of
+from hyperloci.store.codes import make_sign_code, words_per_code
 from hyperloci.store.database import copies
 from hyperloci.store.migrate import Migration, latest_version, load_migrations, split_statements
-from hyperloci.store.vectors import Vectors, code_of
+from hyperloci.store.vectors import Fingerprints, make_code
 from tests.support import NOW, FakeClock, add, random_rows
 
 Matrix = NDArray[np.float32]
@@ -65,15 +65,15 @@ def test_a_database_of_every_released_schema_opens_with_all_it_held(kept: Path, 
     with Store.open(path) as store:
         facts = store.nodes.query_nodes(type="fact")
         assert [(node.content, node.scope) for node in facts] == [("The launch window opens on Tuesdays.", "git:1234")]
-        hits = store.keyword_search.rank(query_terms("launch window"), store.filters.allowed(Where()), 5)
+        hits = store.keyword_index.rank_by_bm25(analyse_query("launch window"), store.filters.select_allowed(SearchFilter()), 5)
         assert list(hits) == [facts[0].key]
-        (edge,) = store.edges.of(facts[0].key)
-        forgotten = store.nodes.by_key(edge.members[0].node)
+        (edge,) = store.edges.list_of_node(facts[0].key)
+        forgotten = store.nodes.get_by_key(edge.members[0].node)
         assert forgotten is not None and forgotten.deleted_at == NOW
         assert store.nodes.restore_node(forgotten.id, now=NOW)
-        assert [entity.canonical_name for entity in store.entities.of(forgotten.key)] == ["Valve"]
-        assert health.integrity(store) == []
-        assert health.violations(store) == {}
+        assert [entity.canonical_name for entity in store.entities.list_of_node(forgotten.key)] == ["Valve"]
+        assert health.check_integrity(store) == []
+        assert health.count_violations(store) == {}
 
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.name)
@@ -124,7 +124,7 @@ def fill_8(path: Path, rows: Matrix, *, model: str = "m", first: int = 1, spaces
         )
         old.execute("DELETE FROM pending WHERE node_key IN (SELECT node_key FROM fingerprints)")
         block, slot = divmod(first, BLOCK_ROWS)
-        codes = [bytes(8 * words_of(rows.shape[1]))] * slot + [sign_code(row) for row in rows]
+        codes = [bytes(8 * words_per_code(rows.shape[1]))] * slot + [make_sign_code(row) for row in rows]
         old.executemany(
             "INSERT OR REPLACE INTO code_blocks(space, block, version, codes) VALUES (?, ?, 1, ?)",
             [(space, block, b"".join(codes).ljust(BLOCK_ROWS * len(codes[0]), b"\0")) for space in spaces],
@@ -147,13 +147,13 @@ def test_vectors_of_four_bytes_become_halves_and_find_what_they_found(
     before = vectors_in(version_8)
     with Store.open(version_8) as store:
         assert vectors_in(version_8) == {key: (half.pack_half(rows[key - 1]), *before[key][1:]) for key in before}
-        assert health.violations(store) == {} and health.integrity(store) == []
+        assert health.count_violations(store) == {} and health.check_integrity(store) == []
         widths = store.connection.execute("SELECT space, length(codes) / ? FROM code_blocks", (BLOCK_ROWS,)).fetchall()
         assert {tuple(row) for row in widths} == {("e1", 2 * 48), ("e7", 48), ("e9", 8)}
         for query in random_rows(5, seed=8):
             exact = rows @ query
             wanted = np.argsort(-exact)[:10]
-            found, cosines = store.vectors.nearest(query, store.filters.allowed(Where()), 1, 10)
+            found, cosines = store.vectors.find_nearest(query, store.filters.select_allowed(SearchFilter()), 1, 10)
             assert found.tolist() == (wanted + 1).tolist()
             np.testing.assert_allclose(cosines, exact[wanted], atol=1e-4)
 
@@ -167,9 +167,9 @@ def test_codes_of_every_block_are_made_of_the_vectors_that_were_there(version_8:
         codes = {(row["space"], row["block"]): row["codes"] for row in found}
         assert codes.keys() == {("e1", 0), ("e7", 0), ("e1", 1)}
         for block, slot, row in ((0, 1, one[0]), (0, 3, one[2]), (1, 4, other[0])):
-            assert codes["e1", block][slot * 96 : (slot + 1) * 96] == code_of("e1", half.pack_half(row))
-        assert codes["e7", 0][48 : 2 * 48] == code_of("e7", int8.pack_int8(one[0]))
-        assert store.vectors.wrong_blocks() == 0
+            assert codes["e1", block][slot * 96 : (slot + 1) * 96] == make_code("e1", half.pack_half(row))
+        assert codes["e7", 0][48 : 2 * 48] == make_code("e7", int8.pack_int8(one[0]))
+        assert store.vectors.count_wrong_blocks() == 0
 
 
 def test_vectors_of_two_models_become_halves_and_codes_are_those_of_the_later(version_8: Path) -> None:
@@ -178,12 +178,12 @@ def test_vectors_of_two_models_become_halves_and_codes_are_those_of_the_later(ve
     fill_8(version_8, new, model="new", first=4)
     with Store.open(version_8) as store:
         assert [row[0] for row in vectors_in(version_8).values()] == [half.pack_half(row) for row in (*old, *new)]
-        assert health.violations(store) == {}
+        assert health.count_violations(store) == {}
         model = store.vectors.find_model("new")
         assert model is not None
-        everyone = store.filters.allowed(Where())
-        assert store.vectors.nearest(new[1], everyone, model, 1)[0].tolist() == [5]
-        assert store.vectors.nearest(new[1], everyone, model, 9, roughly=True)[0].tolist() == [5, 4]
+        everyone = store.filters.select_allowed(SearchFilter())
+        assert store.vectors.find_nearest(new[1], everyone, model, 1)[0].tolist() == [5]
+        assert store.vectors.find_nearest(new[1], everyone, model, 9, roughly=True)[0].tolist() == [5, 4]
 
 
 def test_a_memory_that_e1_did_not_see_still_is_not_seen(version_8: Path) -> None:
@@ -193,8 +193,8 @@ def test_a_memory_that_e1_did_not_see_still_is_not_seen(version_8: Path) -> None
         assert vectors_in(version_8) == {key: (None, int8.pack_int8(rows[key - 1]), b"\x0a") for key in (1, 2)}
         spaces = store.connection.execute("SELECT space FROM code_blocks ORDER BY space").fetchall()
         assert [row["space"] for row in spaces] == ["e7", "e9"]
-        assert health.violations(store) == {}
-        found, _ = store.vectors.nearest(rows[0], store.filters.allowed(Where()), 1, 5)
+        assert health.count_violations(store) == {}
+        found, _ = store.vectors.find_nearest(rows[0], store.filters.select_allowed(SearchFilter()), 1, 5)
         assert found.tolist() == []
 
 
@@ -202,7 +202,7 @@ def test_a_memory_without_a_vector_of_any_kind_needs_no_codes(version_8: Path) -
     with Store.open(version_8) as store:
         assert migrate.schema_version(store.connection) == latest_version()
         assert store.connection.execute("SELECT count(*) FROM code_blocks").fetchone()[0] == 0
-        assert health.violations(store) == {}
+        assert health.count_violations(store) == {}
 
 
 def test_the_copy_from_before_has_the_vectors_as_they_were(version_8: Path, tmp_path: Path) -> None:
@@ -222,15 +222,15 @@ def test_vectors_stay_as_they_were_when_their_codes_can_not_be_made(
     fill_8(version_8, random_rows(3))
     before = vectors_in(version_8)
     with monkeypatch.context() as patch, pytest.raises(StoreFullError):
-        patch.setattr(Vectors, "rebuild_codes", no_room_for_codes)
+        patch.setattr(Fingerprints, "rebuild_codes", no_room_for_codes)
         Store.open(version_8)
     assert vectors_in(version_8) == before
     with Store.open(version_8) as store:
-        assert health.violations(store) == {}
+        assert health.count_violations(store) == {}
     assert [row[0] for row in vectors_in(version_8).values()] == [half.pack_half(row) for row in random_rows(3)]
 
 
-def no_room_for_codes(_: Vectors) -> None:
+def no_room_for_codes(_: Fingerprints) -> None:
     raise StoreFullError("no room")
 
 
@@ -290,7 +290,7 @@ def test_a_step_that_fails_leaves_no_trace_and_can_be_tried_again(
 
 def test_a_step_that_another_process_took_is_not_taken_twice(tmp_path: Path, next_step: Migration) -> None:
     with Store.open(tmp_path / "memory.db") as store:
-        assert migrate._apply(store.connection, next_step) is False
+        assert migrate._apply_step(store.connection, next_step) is False
         assert store.connection.execute("SELECT count(*) FROM further").fetchone()[0] == 1
 
 
@@ -367,7 +367,7 @@ def test_an_empty_file_becomes_a_database(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     path.touch()
     with Store.open(path) as store:
-        assert len(store.scopes.all()) == 1
+        assert len(store.scopes.list_scopes()) == 1
 
 
 @pytest.mark.parametrize(
@@ -413,11 +413,11 @@ def test_a_backup_of_a_database_that_others_write_to_is_one_state_of_it(store: S
         for number in range(20):
             with other.transaction():
                 first, second = (add(other, f"{name} {number}") for name in ("left", "right"))
-                other.edges.link("relates_to", first.key, [second.key], now=NOW)
+                other.edges.link_nodes("relates_to", first.key, [second.key], now=NOW)
             with Store.open(store.back_up(tmp_path / f"{number}.db")) as copy:
-                stats = copy.stats()
+                stats = copy.count_everything()
                 assert (stats["nodes"], stats["edges"]) == (2 * (number + 1), number + 1)
-                assert health.violations(copy) == {}
+                assert health.count_violations(copy) == {}
 
 
 def test_a_backup_replaces_an_older_one_and_what_lay_beside_it(store: Store, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hyperloci.model.kinds import SUBTYPES, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.nodes import RESTORE_DAYS, content_hash
+from hyperloci.store.nodes import RESTORE_DAYS, hash_content
 from tests.support import NOW, FakeClock, add, examples
 
 
@@ -39,8 +39,8 @@ def restore(store: Store, node_id: str, now: int = NOW) -> bool:
 @pytest.mark.req("SPEC-02.20", "SPEC-02.06", "SPEC-02.07", "SPEC-02.08", "SPEC-02.35")
 def test_a_node_is_stored_with_everything_it_was_given(store: Store) -> None:
     with store.transaction():
-        scope = store.scopes.ensure("project", now=NOW)
-        session = store.sessions.see("session", scope, now=NOW)
+        scope = store.scopes.ensure_scope("project", now=NOW)
+        session = store.sessions.note_seen("session", scope, now=NOW)
     node = add(
         store,
         "Ünïcode \U0001f680 'quoted' \"text\"; DROP TABLE nodes; --",
@@ -61,7 +61,7 @@ def test_a_node_is_stored_with_everything_it_was_given(store: Store) -> None:
         metadata={"k": [1, {"ü": None}], "n": 0.5},
         position=Position(path="src/a.py", line_start=2),
     )
-    assert store.nodes.get_node(node.id) == node == store.nodes.by_key(node.key)
+    assert store.nodes.get_node(node.id) == node == store.nodes.get_by_key(node.key)
     assert node.content == "Ünïcode \U0001f680 'quoted' \"text\"; DROP TABLE nodes; --"
     assert (node.type, node.subtype, node.title, node.tier) == (NodeType.FACT, "constraint", "a > b", Tier.SESSION)
     assert (node.confidence, node.decay_rate, node.provenance) == (0.75, 0.02, "said so")
@@ -70,8 +70,8 @@ def test_a_node_is_stored_with_everything_it_was_given(store: Store) -> None:
     assert (node.created_at, node.updated_at, node.last_accessed, node.access_count) == (NOW, NOW, NOW, 0)
     assert (node.deleted_at, node.seen_count) == (None, 1)
     assert node.metadata == {"k": [1, {"ü": None}], "n": 0.5}
-    assert store.positions.of([node.key])[node.key] == Position(path="src/a.py", line_start=2)
-    assert store.vectors.take_pending(5) == [node.key]
+    assert store.positions.get_positions([node.key])[node.key] == Position(path="src/a.py", line_start=2)
+    assert store.vectors.list_pending(5) == [node.key]
 
 
 @pytest.mark.req("SPEC-02.18", "B.14")
@@ -148,14 +148,14 @@ def test_metadata_that_is_not_json_is_refused(store: Store, metadata: dict[str, 
 def test_an_unknown_node_is_none(store: Store) -> None:
     add(store)
     assert store.nodes.get_node("nobody") is None
-    assert store.nodes.by_key(99) is None
-    assert store.nodes.by_keys([98, 99]) == {}
+    assert store.nodes.get_by_key(99) is None
+    assert store.nodes.get_by_keys([98, 99]) == {}
 
 
 def test_many_nodes_are_read_at_once(store: Store) -> None:
     nodes = [add(store, f"{number}") for number in range(5)]
     wanted = nodes[1:4]
-    assert store.nodes.by_keys([node.key for node in wanted] + [1_000]) == {node.key: node for node in wanted}
+    assert store.nodes.get_by_keys([node.key for node in wanted] + [1_000]) == {node.key: node for node in wanted}
 
 
 def test_an_id_is_completed_from_its_beginning(store: Store) -> None:
@@ -233,10 +233,10 @@ def test_changing_nothing_is_no_change(store: Store) -> None:
 
 
 def search(store: Store, words: str) -> list[int]:
-    from hyperloci.model.search import Where
-    from hyperloci.store.analysis import query_terms
+    from hyperloci.model.search import SearchFilter
+    from hyperloci.store.analysis import analyse_query
 
-    return list(store.keyword_search.rank(query_terms(words), store.filters.allowed(Where()), 10))
+    return list(store.keyword_index.rank_by_bm25(analyse_query(words), store.filters.select_allowed(SearchFilter()), 10))
 
 
 @pytest.mark.parametrize("changes", [{"content": "violet umbrella"}, {"title": "violet umbrella"}])
@@ -244,13 +244,13 @@ def test_new_words_are_found_and_wait_for_new_vectors(store: Store, changes: dic
     node = add(store, "green bicycle", title="shed", extra_terms="rain")
     with store.transaction():
         model = store.vectors.use_model("m", 64, now=NOW)
-        store.vectors.put(node.key, model, {}, now=NOW)
-    assert store.vectors.take_pending(5) == []
+        store.vectors.put_fingerprint(node.key, model, {}, now=NOW)
+    assert store.vectors.list_pending(5) == []
     change(store, node.id, now=NOW + 1, **changes)
     assert search(store, "umbrella") == search(store, "rain") == [node.key]
     assert search(store, "bicycle") == ([] if "content" in changes else [node.key])
     assert search(store, "shed") == ([] if "title" in changes else [node.key])
-    assert store.vectors.take_pending(5) == [node.key]
+    assert store.vectors.list_pending(5) == [node.key]
     found = store.nodes.get_node(node.id)
     assert found is not None
     assert store.nodes.find_duplicate(found.content, "global") == found
@@ -259,9 +259,9 @@ def test_new_words_are_found_and_wait_for_new_vectors(store: Store, changes: dic
 def test_other_changes_need_no_new_vectors(store: Store) -> None:
     node = add(store)
     with store.transaction():
-        store.vectors.put(node.key, store.vectors.use_model("m", 64, now=NOW), {}, now=NOW)
+        store.vectors.put_fingerprint(node.key, store.vectors.use_model("m", 64, now=NOW), {}, now=NOW)
     change(store, node.id, confidence=0.1, tier="session")
-    assert store.vectors.take_pending(5) == []
+    assert store.vectors.list_pending(5) == []
 
 
 @pytest.mark.req("SPEC-02.19")
@@ -270,7 +270,7 @@ def test_every_move_between_tiers_is_logged_with_its_reason(store: Store) -> Non
     for number, tier in enumerate((Tier.SESSION, Tier.LONGTERM, Tier.ARCHIVE, Tier.TASK)):
         change(store, node.id, now=NOW + number, tier=tier, reason=f"because {number}")
     change(store, node.id, tier=Tier.TASK, reason="no move")
-    entries = store.log.of(node.id)
+    entries = store.log.list_of_node(node.id)
     assert [(entry.operation, entry.from_tier, entry.to_tier, entry.reasoning) for entry in entries] == [
         ("tier", "task", "session", "because 0"),
         ("tier", "session", "longterm", "because 1"),
@@ -295,7 +295,7 @@ def test_a_forgotten_node_is_archived_and_comes_back_as_it_was(store: Store) -> 
     assert back is not None
     assert (back.tier, back.deleted_at, back.metadata, back.content) == (Tier.LONGTERM, None, {"a": 1}, node.content)
     assert search(store, "fact") == [node.key]
-    assert [(entry.operation, entry.from_tier, entry.to_tier) for entry in store.log.of(node.id)] == [
+    assert [(entry.operation, entry.from_tier, entry.to_tier) for entry in store.log.list_of_node(node.id)] == [
         ("forget", "longterm", "archive"),
         ("restore", "archive", "longterm"),
     ]
@@ -381,7 +381,7 @@ def test_no_argument_is_ever_sql(store: Store, evil: str) -> None:
     assert change(store, node.id, provenance=evil + evil)
     with pytest.raises(BadRequestError):
         change(store, node.id, **{"confidence = 1 --": 1})
-    assert store.stats()["nodes"] == 1
+    assert store.count_everything()["nodes"] == 1
 
 
 def test_a_nul_in_a_text_is_kept_and_ends_nothing(store: Store) -> None:
@@ -401,8 +401,8 @@ def test_the_same_content_is_the_same_memory_only_in_the_same_scope_and_place(st
     assert store.nodes.find_duplicate("same", "global", "a.md") is None
     assert store.nodes.find_duplicate("same", "nowhere", "a.md") is None
     with store.transaction():
-        store.nodes.count_again(node.key, now=NOW + 9)
-    again = store.nodes.by_key(node.key)
+        store.nodes.count_repetition(node.key, now=NOW + 9)
+    again = store.nodes.get_by_key(node.key)
     assert again is not None and (again.seen_count, again.updated_at) == (2, NOW + 9)
 
 
@@ -427,8 +427,8 @@ def test_what_lives_is_not_found_among_the_forgotten(store: Store) -> None:
 
 
 def test_a_content_hash_takes_any_text() -> None:
-    assert len(content_hash("\ud800")) == len(content_hash("")) == 32
-    assert content_hash("a") != content_hash("b")
+    assert len(hash_content("\ud800")) == len(hash_content("")) == 32
+    assert hash_content("a") != hash_content("b")
 
 
 def reinforced(store: Store, node_id: str) -> tuple[object, int, int]:
@@ -444,7 +444,7 @@ def test_recalling_counts_dates_undoes_the_fading_and_makes_surer_by_the_formula
     for count, days in enumerate((0, 0, 1, 7, 30), start=1):
         now = last + days * MS_PER_DAY
         with store.transaction():
-            store.nodes.reinforce([node.key], now=now)
+            store.nodes.reinforce_nodes([node.key], now=now)
         expected = min(1.0, expected + 0.05 * math.log(1 + count / 20))
         assert reinforced(store, node.id) == (pytest.approx(expected), count, now)
         last = now
@@ -455,7 +455,7 @@ def test_recalling_makes_nothing_surer_than_its_sources(store: Store) -> None:
     node = add(store, confidence=0.6, metadata={"trust": 0.7})
     with store.transaction():
         for _ in range(50):
-            store.nodes.reinforce([node.key], now=NOW)
+            store.nodes.reinforce_nodes([node.key], now=NOW)
     assert reinforced(store, node.id) == (0.7, 50, NOW)
 
 
@@ -464,22 +464,22 @@ def test_nothing_is_surer_than_certain(store: Store) -> None:
     node = add(store, confidence=0.99, decay_rate=0.0)
     with store.transaction():
         for _ in range(50):
-            store.nodes.reinforce([node.key], now=NOW)
+            store.nodes.reinforce_nodes([node.key], now=NOW)
     assert reinforced(store, node.id) == (1.0, 50, NOW)
 
 
 def test_a_clock_that_goes_back_neither_decays_nor_forgets_the_last_access(store: Store) -> None:
     node = add(store, confidence=0.5, decay_rate=0.5)
     with store.transaction():
-        store.nodes.reinforce([node.key], now=NOW - 400 * MS_PER_DAY)
+        store.nodes.reinforce_nodes([node.key], now=NOW - 400 * MS_PER_DAY)
     assert reinforced(store, node.id) == (pytest.approx(0.5 + 0.05 * math.log(1 + 1 / 20)), 1, NOW)
 
 
 def test_recalling_nobody_changes_nobody(store: Store) -> None:
     node = add(store)
     with store.transaction():
-        store.nodes.reinforce([], now=NOW + 1)
-        store.nodes.reinforce([999], now=NOW + 1)
+        store.nodes.reinforce_nodes([], now=NOW + 1)
+        store.nodes.reinforce_nodes([999], now=NOW + 1)
     assert store.nodes.get_node(node.id) == node
 
 
@@ -496,7 +496,7 @@ def test_decay_only_ever_takes_and_takes_more_with_age(rate: float, older: float
 def test_queueing_again_forgives_former_failures(store: Store) -> None:
     node = add(store)
     with store.transaction():
-        store.vectors.fail([node.key], "out of memory")
-        store.nodes.queue([node.key], now=NOW + 1)
+        store.vectors.note_failures([node.key], "out of memory")
+        store.nodes.queue_for_fingerprint([node.key], now=NOW + 1)
     row = store.connection.execute("SELECT node_key, queued_at, attempts, error FROM pending").fetchone()
     assert tuple(row) == (node.key, NOW + 1, 0, None)

@@ -90,9 +90,9 @@ def test_two_writers_at_once_fail_at_nothing_and_lose_nothing(tmp_path: Path) ->
         stored = {row["id"]: row["seq"] for row in store.connection.execute("SELECT id, seq FROM nodes")}
         assert set(stored) == set(ids)
         assert sorted(stored.values()) == list(range(WRITERS * WRITES))
-        assert all(len(store.log.of(NodeId(node_id))) == 1 for node_id in ids)
-        assert health.integrity(store) == []
-        assert health.violations(store) == {}
+        assert all(len(store.log.list_of_node(NodeId(node_id))) == 1 for node_id in ids)
+        assert health.check_integrity(store) == []
+        assert health.count_violations(store) == {}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX's")
@@ -117,8 +117,8 @@ def test_what_was_acknowledged_survives_kill_9_and_the_file_is_whole(tmp_path: P
             assert acknowledged <= stored
             assert reader.execute("PRAGMA integrity_check").fetchone()[0] == "ok"
     with Store.open(path) as store:
-        assert health.integrity(store) == []
-        assert health.violations(store) == {}
+        assert health.check_integrity(store) == []
+        assert health.count_violations(store) == {}
         assert store.connection.execute("SELECT count(*) FROM nodes").fetchone()[0] >= len(acknowledged) >= KILLS
 
 
@@ -130,8 +130,8 @@ def test_processes_that_open_a_new_file_at_once_all_succeed(tmp_path: Path, roun
         go(opener)
     assert [finish(opener) for opener in openers] == [[str(latest_version()), "1"]] * len(openers)
     with Store.open(path) as store:
-        assert health.integrity(store) == []
-        assert health.violations(store) == {}
+        assert health.check_integrity(store) == []
+        assert health.count_violations(store) == {}
 
 
 def test_a_connection_sees_what_another_one_wrote_at_once(tmp_path: Path, clock: FakeClock) -> None:
@@ -147,11 +147,11 @@ def test_a_scope_that_a_failed_transaction_made_is_not_taken_for_another_ones(tm
     path = tmp_path / "memory.db"
     with Store.open(path) as one, Store.open(path) as two:
         with pytest.raises(ZeroDivisionError), one.transaction():
-            one.scopes.ensure("project-a", now=1)
+            one.scopes.ensure_scope("project-a", now=1)
             raise ZeroDivisionError
         in_b = add(two, "of b", scope="project-b")
         in_a = add(one, "of a", scope="project-a")
-        assert [two.nodes.by_key(node.key) for node in (in_a, in_b)] == [in_a, in_b]
+        assert [two.nodes.get_by_key(node.key) for node in (in_a, in_b)] == [in_a, in_b]
         assert (in_a.scope, in_b.scope) == ("project-a", "project-b")
 
 
@@ -160,8 +160,8 @@ def test_a_scope_merged_by_another_process_is_looked_up_again(tmp_path: Path) ->
     with Store.open(path) as one, Store.open(path) as two:
         add(one, "first", scope="by-path")
         with two.transaction():
-            two.scopes.ensure("by-remote", now=1)
-            assert two.scopes.adopt("by-path", "by-remote")
+            two.scopes.ensure_scope("by-remote", now=1)
+            assert two.scopes.merge_into("by-path", "by-remote")
         node = add(one, "second", scope="by-path")
         assert node.scope == "by-path"
         assert [found.scope for found in two.nodes.query_nodes()] == ["by-path", "by-remote"]

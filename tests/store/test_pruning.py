@@ -12,7 +12,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.store import Store
-from hyperloci.store.pruning import MAX_EDGES
+from hyperloci.store.pruning import MAX_EDGES_PER_NODE
 from tests.support import NOW, SHARED_FIXTURE, add, examples
 
 WEEK = 7 * MS_PER_DAY
@@ -26,7 +26,7 @@ def link(
     store: Store, source: int, target: int, label: str = "supports", *, sure: float = 0.8, by_hand: bool = False
 ) -> str:
     with store.transaction():
-        edge = store.edges.link(
+        edge = store.edges.link_nodes(
             label, NodeKey(source), [NodeKey(target)], now=NOW, confidence=sure, automatic=not by_hand
         )
     return edge.id
@@ -59,10 +59,10 @@ def test_what_was_stated_confirmed_or_is_read_from_a_file_does_not_fade(store: S
     read = link(store, snippet, a, "documents", sure=0.4)
     made_of = link(store, a, snippet, "derived_from", sure=0.4)
     with store.transaction():
-        store.edges.confirm(confirmed, now=NOW)
+        store.edges.confirm_edge(confirmed, now=NOW)
     assert prune_edges(store, now=NOW + 500 * WEEK) == 0
     assert left(store) == {stated, confirmed, read, made_of}
-    node = store.nodes.by_key(snippet)
+    node = store.nodes.get_by_key(snippet)
     assert node is not None
     with store.transaction():
         store.nodes.delete_node(node.id, now=NOW)
@@ -74,15 +74,15 @@ def test_what_was_stated_confirmed_or_is_read_from_a_file_does_not_fade(store: S
 def test_what_is_confirmed_between_the_look_and_the_pruning_stays(store: Store) -> None:
     a, b, c = nodes(store, 3)
     confirmed, other = link(store, a, b, sure=0.1), link(store, a, c, sure=0.1)
-    looked = store.pruning.find(NOW)
+    looked = store.pruning.find_prunable(NOW)
     assert len(looked.faded) == 2
     with store.transaction():
-        store.edges.confirm(confirmed, now=NOW)
-        assert store.pruning.remove(looked.faded) == 1
+        store.edges.confirm_edge(confirmed, now=NOW)
+        assert store.pruning.remove_edges(looked.faded) == 1
     stated = link(store, a, c, sure=0.1, by_hand=True)
     keys = tuple(row[0] for row in store.connection.execute("SELECT key FROM hyperedges"))
     with store.transaction():
-        assert store.pruning.remove(keys) == 0
+        assert store.pruning.remove_edges(keys) == 0
     assert left(store) == {confirmed, stated} and other not in left(store)
 
 
@@ -97,19 +97,19 @@ def test_what_points_at_a_file_fades_and_what_a_file_points_at_does_not(store: S
 
 @pytest.mark.req("D.02", "W17")
 def test_relations_that_are_stated_are_not_even_counted_as_too_many(store: Store) -> None:
-    hub, *others = nodes(store, MAX_EDGES + 4)
+    hub, *others = nodes(store, MAX_EDGES_PER_NODE + 4)
     for other in others:
         link(store, hub, other, by_hand=True)
-    assert store.pruning.find(NOW).crowded == ()
+    assert store.pruning.find_prunable(NOW).crowded == ()
 
 
 @pytest.mark.req("D.02")
 def test_a_memory_keeps_its_fifty_surest_relations_and_all_that_were_stated(store: Store) -> None:
-    hub, *others = nodes(store, MAX_EDGES + 11)
+    hub, *others = nodes(store, MAX_EDGES_PER_NODE + 11)
     stated = {link(store, hub, other, sure=0.31, by_hand=True) for other in others[:5]}
     found = [link(store, hub, other, sure=0.4 + number / 200) for number, other in enumerate(others[5:])]
-    assert prune_edges(store, now=NOW) == len(found) - (MAX_EDGES - 5)
-    assert left(store) == stated | set(found[-(MAX_EDGES - 5) :])
+    assert prune_edges(store, now=NOW) == len(found) - (MAX_EDGES_PER_NODE - 5)
+    assert left(store) == stated | set(found[-(MAX_EDGES_PER_NODE - 5) :])
 
 
 EDGE = st.tuples(
@@ -128,7 +128,7 @@ def test_pruning_twice_prunes_nothing_more(store: Store, edges: list[tuple[int, 
         if source != target:
             link(store, keys[source], keys[target], label, sure=sure)
     now = NOW + weeks * WEEK
-    pruning = store.pruning.find(now)
+    pruning = store.pruning.find_prunable(now)
     assert prune_edges(store, now=now) == len(pruning.faded) + len(pruning.crowded)
     assert prune_edges(store, now=now) == 0
     kept = store.connection.execute("SELECT confidence FROM hyperedges").fetchall()
@@ -137,7 +137,7 @@ def test_pruning_twice_prunes_nothing_more(store: Store, edges: list[tuple[int, 
 
 @pytest.mark.req("D.02")
 def test_crowded_on_both_sides_of_a_symmetric_relation_is_pruned_once(store: Store) -> None:
-    one, other, *rest = nodes(store, MAX_EDGES + 3)
+    one, other, *rest = nodes(store, MAX_EDGES_PER_NODE + 3)
     for node in rest:
         link(store, one, node, "relates_to", sure=0.9)
         link(store, other, node, "relates_to", sure=0.9)
@@ -153,7 +153,7 @@ def test_the_graph_is_measured(store: Store) -> None:
     link(store, a, b)
     link(store, a, c, by_hand=True)
     link(store, b, c, "relates_to")
-    found = store.pruning.statistics()
+    found = store.pruning.measure_graph()
     assert found["total_edges"] == 3
     assert found["automatic_edges"] == 2
     assert found["memberships"] == 6

@@ -18,9 +18,9 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store, half
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.connection import BUSY_TIMEOUT_MS
-from hyperloci.store.health import integrity, violations
-from hyperloci.store.purge import OPERATION, erase, expire
-from hyperloci.store.vectors import code_of
+from hyperloci.store.health import check_integrity, count_violations
+from hyperloci.store.purge import PURGE_OPERATION, erase_memory, delete_expired
+from hyperloci.store.vectors import make_code
 from tests.support import NOW, FakeClock, vector_of
 
 UNIQUE = "zqxunmistakable"
@@ -50,7 +50,7 @@ def embed(store: Store, key: NodeKey, text: str) -> bytes:
     vector = vector_of(text)
     with store.transaction():
         model = store.vectors.use_model("fake", len(vector), now=1)
-        store.vectors.put(key, model, {"e1": half.pack_half(vector)}, now=1)
+        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(vector)}, now=1)
     return half.pack_half(vector)
 
 
@@ -90,10 +90,10 @@ def test_what_its_log_said_in_words_is_gone_and_what_happened_stays(memory: Memo
     new = memory.correct_fact(id, "The cluster runs on our own hardware.", reason=f"{UNIQUE} said so").id
     memory.relate("depends_on", [{"id": id}, {"id": new}], evidence=f"{UNIQUE} wrote it")
     purged = memory.purge([id, new])
-    operations = [entry.operation for entry in memory.store.log.of(NodeId(id))]
+    operations = [entry.operation for entry in memory.store.log.list_of_node(NodeId(id))]
     memory.close()
     assert set(purged.ids) == {id, new}
-    assert {"create", "forget", "restore", "supersede", OPERATION} <= set(operations)
+    assert {"create", "forget", "restore", "supersede", PURGE_OPERATION} <= set(operations)
     assert places_with(tmp_path, UNIQUE) == []
 
 
@@ -104,13 +104,13 @@ def test_its_vector_and_its_code_are_gone_and_its_neighbours_are_not(memory: Mem
     key, other_key = key_of(memory, id), key_of(memory, other)
     vector = embed(store, key, TEXT)
     other_vector = embed(store, other_key, "other")
-    code, other_code = (code_of("e1", one) for one in (vector, other_vector))
+    code, other_code = (make_code("e1", one) for one in (vector, other_vector))
     memory.purge([id])
     blob = store.connection.execute("SELECT codes FROM code_blocks WHERE block = 0").fetchone()[0]
     width = len(blob) // BLOCK_ROWS
     assert blob[key * width : (key + 1) * width] == bytes(width)
     assert blob[other_key * width : (other_key + 1) * width] == other_code
-    found, _ = store.vectors.nearest(vector_of("other"), np.ones(200, np.bool_), 1, 5)
+    found, _ = store.vectors.find_nearest(vector_of("other"), np.ones(200, np.bool_), 1, 5)
     assert found.tolist() == [other_key]
     memory.close()
     held = settings.database.read_bytes()
@@ -125,10 +125,10 @@ def test_the_rest_of_the_database_is_whole(memory: Memory) -> None:
     before = memory.stats()
     memory.purge([id])
     after = memory.stats()
-    assert integrity(memory.store) == []
-    assert violations(memory.store) == {}
+    assert check_integrity(memory.store) == []
+    assert count_violations(memory.store) == {}
     assert after["nodes"] == before["nodes"] - 1
-    [entity] = memory.store.entities.find("Ostrava")
+    [entity] = memory.store.entities.find_by_name("Ostrava")
     assert entity.mention_count == 1
     assert [hit.id for hit in memory.search("two data centres in Ostrava", limit=1).results] == [kept]
     assert memory.search(UNIQUE).results == ()
@@ -138,12 +138,12 @@ def test_the_rest_of_the_database_is_whole(memory: Memory) -> None:
 def test_a_name_that_is_related_to_something_else_outlives_the_only_memory_that_mentions_it(memory: Memory) -> None:
     id = memory.remember_fact(TEXT, entities=["Ostrava"]).id
     other = memory.remember_fact("The lease ends in March.").id
-    [entity] = memory.store.entities.find("Ostrava")
-    node = memory.store.nodes.by_key(entity.node_key)
+    [entity] = memory.store.entities.find_by_name("Ostrava")
+    node = memory.store.nodes.get_by_key(entity.node_key)
     assert node is not None
     edge = memory.relate("relates_to", [{"id": node.id}, {"id": other}])
     assert memory.purge([id]).entities == ()
-    assert memory.store.nodes.by_key(entity.node_key) is not None
+    assert memory.store.nodes.get_by_key(entity.node_key) is not None
     assert memory.store.edges.get_edge(edge) is not None
 
 
@@ -151,10 +151,10 @@ def test_a_name_that_is_related_to_something_else_outlives_the_only_memory_that_
 def test_what_was_not_forgotten_never_expires_and_what_is_unknown_is_not_erased(memory: Memory) -> None:
     store, id = memory.store, NodeId(memory.remember_fact(TEXT).id)
     with store.transaction():
-        assert expire(store, id, now=NOW) is False
-        assert expire(store, NodeId("0" * 36), now=NOW) is False
+        assert delete_expired(store, id, now=NOW) is False
+        assert delete_expired(store, NodeId("0" * 36), now=NOW) is False
     assert memory.get(id).content == TEXT
-    assert erase(store, NodeId("0" * 36), now=NOW) is None
+    assert erase_memory(store, NodeId("0" * 36), now=NOW) is None
 
 
 def test_a_relation_of_three_loses_one_member_and_its_evidence(memory: Memory) -> None:
@@ -182,7 +182,7 @@ def test_a_turn_goes_from_what_helped_to_find_the_turns_after_it(memory: Memory,
     assert memory.search("forty thousand", limit=1).results[0].content == said[2]
     extras = memory.store.connection.execute("SELECT extra FROM keywords WHERE extra <> ''").fetchall()
     assert len(extras) == 1, "the third turn keeps the second one's words"
-    assert violations(memory.store) == {}
+    assert count_violations(memory.store) == {}
     memory.close()
     assert places_with(tmp_path, UNIQUE) == []
 
@@ -272,10 +272,10 @@ def test_a_rewritten_backup_is_a_whole_database(memory: Memory, settings: Settin
     memory.store.back_up(beside)
     assert memory.purge([id]).backups_rewritten == (str(beside),)
     with Store.open(beside, read_only=True) as store:
-        assert store.stats()["nodes"] == 40
+        assert store.count_everything()["nodes"] == 40
         assert store.nodes.get_node(id) is None
     with Store.open(beside) as store:
-        assert integrity(store) == []
+        assert check_integrity(store) == []
 
 
 def test_a_backup_of_an_older_schema_that_holds_it_is_deleted_and_named(
@@ -333,6 +333,6 @@ def test_sessions_that_are_open_but_idle_do_not_hold_it_up_and_go_on(memory: Mem
         memory.purge([id])
         assert other.search(UNIQUE).results == ()
         other.remember_fact("Written by the other session afterwards.")
-        assert integrity(other.store) == []
+        assert check_integrity(other.store) == []
     memory.close()
     assert places_with(tmp_path, UNIQUE) == []

@@ -11,10 +11,10 @@ from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.position import Position
 from hyperloci.store import Store, health
-from hyperloci.store.entities import fold
+from hyperloci.store.entities import fold_name
 from hyperloci.store.files import MAX_VALUES, IndexedFile
 from hyperloci.store.migrate import latest_version
-from hyperloci.store.positions import Anchor
+from hyperloci.store.positions import StoredAnchor
 from hyperloci.store.sessions import TranscriptMark
 from tests.support import NOW, add
 
@@ -22,21 +22,21 @@ from tests.support import NOW, add
 @pytest.fixture
 def scope(store: Store) -> int:
     with store.transaction():
-        return store.scopes.ensure("project", now=NOW, name="rocket", root="/src/rocket")
+        return store.scopes.ensure_scope("project", now=NOW, name="rocket", root="/src/rocket")
 
 
 def test_a_scope_is_made_once_and_better_knowledge_of_it_is_kept(store: Store, scope: int) -> None:
     with store.transaction():
-        assert store.scopes.ensure("project", now=NOW + 1) == scope
-        assert store.scopes.ensure("project", now=NOW + 1, root="/elsewhere") == scope
-        bare = store.scopes.ensure("bare", now=NOW)
-        assert store.scopes.ensure("bare", now=NOW, name="named", root="/r", remote="git@x", root_commit="c0") == bare
-    assert [(found.id, found.name, found.root) for found in store.scopes.all()] == [
+        assert store.scopes.ensure_scope("project", now=NOW + 1) == scope
+        assert store.scopes.ensure_scope("project", now=NOW + 1, root="/elsewhere") == scope
+        bare = store.scopes.ensure_scope("bare", now=NOW)
+        assert store.scopes.ensure_scope("bare", now=NOW, name="named", root="/r", remote="git@x", root_commit="c0") == bare
+    assert [(found.id, found.name, found.root) for found in store.scopes.list_scopes()] == [
         ("global", "global", None),
         ("bare", "named", "/r"),
         ("project", "rocket", "/elsewhere"),
     ]
-    assert store.scopes.find("nowhere") is None
+    assert store.scopes.find_key("nowhere") is None
     row = store.connection.execute("SELECT remote, root_commit, created_at FROM scopes WHERE id = 'bare'").fetchone()
     assert tuple(row) == ("git@x", "c0", NOW)
 
@@ -44,12 +44,12 @@ def test_a_scope_is_made_once_and_better_knowledge_of_it_is_kept(store: Store, s
 def fill_scope(store: Store, scope_id: str, path: str, sha: str) -> NodeKey:
     """Write something into every table that knows of scopes."""
     with store.transaction():
-        key = store.scopes.ensure(scope_id, now=NOW)
-        store.sessions.see(f"session of {scope_id}", key, now=NOW)
+        key = store.scopes.ensure_scope(scope_id, now=NOW)
+        store.sessions.note_seen(f"session of {scope_id}", key, now=NOW)
         node = add(store, f"of {scope_id}", scope=scope_id)
-        store.files.put(key, path, size=1, mtime_ns=2, content_hash=b"h", now=NOW)
+        store.files.put_file(key, path, size=1, mtime_ns=2, content_hash=b"h", now=NOW)
         store.files.put_commit(key, sha, node.key)
-        store.positions.put_anchor(Anchor(node.key, key, path, "f", b"h"))
+        store.positions.put_anchor(StoredAnchor(node.key, key, path, "f", b"h"))
         store.connection.execute(
             "INSERT INTO places(id, scope_key, path, root, reason, first_seen_at, last_seen_at)"
             " VALUES (?, ?, '/src', '/src', 'place', 0, 0)",
@@ -78,113 +78,113 @@ def tables_with_scopes(store: Store) -> list[str]:
 def test_a_project_with_a_better_id_keeps_everything(store: Store) -> None:
     key = fill_scope(store, "path:/src", "a.py", "sha")
     with store.transaction():
-        assert store.scopes.adopt("path:/src", "git:1")
-        assert not store.scopes.adopt("path:/src", "git:1")
-        assert not store.scopes.adopt("git:1", "git:1")
-    node = store.nodes.by_key(key)
+        assert store.scopes.merge_into("path:/src", "git:1")
+        assert not store.scopes.merge_into("path:/src", "git:1")
+        assert not store.scopes.merge_into("git:1", "git:1")
+    node = store.nodes.get_by_key(key)
     assert node is not None and node.scope == "git:1"
-    assert store.scopes.find("path:/src") is None
+    assert store.scopes.find_key("path:/src") is None
 
 
 def test_two_ids_of_one_project_become_one_with_all_that_either_held(store: Store) -> None:
     nodes = [fill_scope(store, "path:/src", "a.py", "sha"), fill_scope(store, "git:1", "a.py", "sha")]
-    old, new = store.scopes.find("path:/src"), store.scopes.find("git:1")
+    old, new = store.scopes.find_key("path:/src"), store.scopes.find_key("git:1")
     with store.transaction():
-        assert store.scopes.adopt("path:/src", "git:1")
-    assert [node and node.scope for node in map(store.nodes.by_key, nodes)] == ["git:1"] * 2
+        assert store.scopes.merge_into("path:/src", "git:1")
+    assert [node and node.scope for node in map(store.nodes.get_by_key, nodes)] == ["git:1"] * 2
     for table in tables_with_scopes(store):
         left = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (old,)).fetchone()[0]
         kept = store.connection.execute(f"SELECT count(*) FROM {table} WHERE scope_key = ?", (new,)).fetchone()[0]
         assert (left, kept) == (0, 1 if table in ("files", "commits") else 2), table
-    assert health.violations(store) == {}
+    assert health.count_violations(store) == {}
 
 
 @pytest.mark.req("E.10", "B.16")
 def test_a_session_lives_ends_and_may_speak_again(store: Store, scope: int) -> None:
     with store.transaction():
-        session = store.sessions.see("s", scope, now=NOW)
+        session = store.sessions.note_seen("s", scope, now=NOW)
         assert (session.status, session.started_at, session.last_seen_at, session.scope) == (
             "active",
             NOW,
             NOW,
             "project",
         )
-        assert store.sessions.see("s", scope, now=NOW + 5).last_seen_at == NOW + 5
-        assert store.sessions.end("s", now=NOW + 9, status="abandoned")
-    ended = store.sessions.get("s")
+        assert store.sessions.note_seen("s", scope, now=NOW + 5).last_seen_at == NOW + 5
+        assert store.sessions.end_session("s", now=NOW + 9, status="abandoned")
+    ended = store.sessions.get_session("s")
     assert ended is not None and (ended.status, ended.ended_at, ended.last_seen_at) == ("abandoned", NOW + 9, NOW + 9)
     with store.transaction():
-        again = store.sessions.see("s", scope, now=NOW + 10)
+        again = store.sessions.note_seen("s", scope, now=NOW + 10)
         assert (again.key, again.status, again.ended_at, again.started_at) == (session.key, "active", None, NOW)
-        assert not store.sessions.end("nobody", now=NOW)
-    assert store.sessions.get("nobody") is None
+        assert not store.sessions.end_session("nobody", now=NOW)
+    assert store.sessions.get_session("nobody") is None
 
 
 def test_a_clock_that_goes_back_does_not_make_a_session_older(store: Store, scope: int) -> None:
     with store.transaction():
-        store.sessions.see("s", scope, now=NOW)
-        assert store.sessions.see("s", scope, now=NOW - 99).last_seen_at == NOW
-        store.sessions.end("s", now=NOW - 99)
-    session = store.sessions.get("s")
+        store.sessions.note_seen("s", scope, now=NOW)
+        assert store.sessions.note_seen("s", scope, now=NOW - 99).last_seen_at == NOW
+        store.sessions.end_session("s", now=NOW - 99)
+    session = store.sessions.get_session("s")
     assert session is not None and session.last_seen_at == NOW
 
 
 def test_a_status_that_is_none_is_refused(store: Store, scope: int) -> None:
     with store.transaction():
-        store.sessions.see("s", scope, now=NOW)
+        store.sessions.note_seen("s", scope, now=NOW)
     with pytest.raises(StoreError, match="CHECK"), store.transaction():
-        store.sessions.end("s", now=NOW, status="bored")
+        store.sessions.end_session("s", now=NOW, status="bored")
 
 
 @pytest.mark.req("E.10")
 def test_sequence_numbers_count_up_from_nought(store: Store, scope: int) -> None:
     with store.transaction():
-        key = store.sessions.see("s", scope, now=NOW).key
-        other = store.sessions.see("t", scope, now=NOW).key
-        assert [store.sessions.take_seq(key) for _ in range(4)] == [0, 1, 2, 3]
-        assert store.sessions.take_seq(other) == 0
+        key = store.sessions.note_seen("s", scope, now=NOW).key
+        other = store.sessions.note_seen("t", scope, now=NOW).key
+        assert [store.sessions.take_sequence_number(key) for _ in range(4)] == [0, 1, 2, 3]
+        assert store.sessions.take_sequence_number(other) == 0
     with pytest.raises(ZeroDivisionError), store.transaction():
-        store.sessions.take_seq(key)
+        store.sessions.take_sequence_number(key)
         raise ZeroDivisionError
     with store.transaction():
-        assert store.sessions.take_seq(key) == 4
+        assert store.sessions.take_sequence_number(key) == 4
     with pytest.raises(NotFoundError, match="99"), store.transaction():
-        store.sessions.take_seq(99)
+        store.sessions.take_sequence_number(99)
 
 
 def test_recent_sessions_come_latest_first(store: Store, scope: int) -> None:
     with store.transaction():
-        other = store.scopes.ensure("other", now=NOW)
+        other = store.scopes.ensure_scope("other", now=NOW)
         for number, key in enumerate((scope, other, scope)):
-            store.sessions.see(f"s{number}", key, now=NOW + number)
-    assert [session.id for session in store.sessions.recent()] == ["s2", "s1", "s0"]
-    assert [session.id for session in store.sessions.recent("project")] == ["s2", "s0"]
-    assert [session.id for session in store.sessions.recent(limit=1)] == ["s2"]
+            store.sessions.note_seen(f"s{number}", key, now=NOW + number)
+    assert [session.id for session in store.sessions.list_recent()] == ["s2", "s1", "s0"]
+    assert [session.id for session in store.sessions.list_recent("project")] == ["s2", "s0"]
+    assert [session.id for session in store.sessions.list_recent(limit=1)] == ["s2"]
 
 
 def test_what_is_noted_of_a_session_is_merged(store: Store, scope: int) -> None:
     with store.transaction():
-        store.sessions.see("s", scope, now=NOW)
-        store.sessions.set_metadata("s", a=1, b={"c": 2})
-        store.sessions.set_metadata("s", b={"d": "ü"}, e=[1])
-        store.sessions.set_metadata("s", a=None)
-    session = store.sessions.get("s")
+        store.sessions.note_seen("s", scope, now=NOW)
+        store.sessions.merge_metadata("s", a=1, b={"c": 2})
+        store.sessions.merge_metadata("s", b={"d": "ü"}, e=[1])
+        store.sessions.merge_metadata("s", a=None)
+    session = store.sessions.get_session("s")
     assert session is not None and session.metadata == {"b": {"c": 2, "d": "ü"}, "e": [1]}
 
 
 @pytest.mark.req("C.10")
 def test_how_far_a_transcript_was_read_is_remembered(store: Store) -> None:
-    assert store.sessions.transcript_mark("/t.jsonl") is None
+    assert store.sessions.get_transcript_mark("/t.jsonl") is None
     with store.transaction():
-        store.sessions.mark_transcript("/t.jsonl", TranscriptMark(5, b"head"), now=NOW)
-        store.sessions.mark_transcript("/t.jsonl", TranscriptMark(9, b"tail"), now=NOW)
-    assert store.sessions.transcript_mark("/t.jsonl") == TranscriptMark(9, b"tail")
+        store.sessions.set_transcript_mark("/t.jsonl", TranscriptMark(5, b"head"), now=NOW)
+        store.sessions.set_transcript_mark("/t.jsonl", TranscriptMark(9, b"tail"), now=NOW)
+    assert store.sessions.get_transcript_mark("/t.jsonl") == TranscriptMark(9, b"tail")
 
 
 def entity(store: Store, name: str, kind: str = "tool", scope: str = "global") -> NodeKey:
     with store.transaction():
         node = add(store, name, type=NodeType.ENTITY, subtype=kind, scope=scope)
-        store.entities.register(node.key, name, now=NOW)
+        store.entities.register_entity(node.key, name, now=NOW)
     return node.key
 
 
@@ -195,15 +195,15 @@ def test_an_entity_is_found_by_any_of_its_names_however_written(store: Store) ->
         store.entities.add_alias(key, "The Big Apple")
         store.entities.add_alias(key, "the big  apple ")
     for name in ("new york", " NEW YORK ", "The big apple"):
-        (found,) = store.entities.find(name)
+        (found,) = store.entities.find_by_name(name)
         assert (found.node_key, found.canonical_name, found.kind) == (key, "New  York", "place")
     assert found.aliases == ("New York", "The Big Apple")
-    assert store.entities.find("York") == []
+    assert store.entities.find_by_name("York") == []
     assert store.entities.count() == 1
 
 
 def test_the_form_for_comparing_names_has_no_case_and_single_spaces() -> None:
-    assert fold("  STRASSE\t1 ") == fold("straße 1") == "strasse 1"
+    assert fold_name("  STRASSE\t1 ") == fold_name("straße 1") == "strasse 1"
 
 
 def test_of_two_entities_with_one_name_the_more_spoken_of_comes_first(store: Store, scope: int) -> None:
@@ -211,16 +211,16 @@ def test_of_two_entities_with_one_name_the_more_spoken_of_comes_first(store: Sto
     memory = add(store)
     with store.transaction():
         for _ in range(3):
-            store.entities.mention(memory.key, loud, now=NOW + 3)
-    assert [found.node_key for found in store.entities.find("Mercury")] == [loud, quiet]
-    assert [found.node_key for found in store.entities.find("Mercury", [scope])] == [loud]
-    assert store.entities.find("Mercury", [999]) == []
-    (found,) = store.entities.of(memory.key)
+            store.entities.add_mention(memory.key, loud, now=NOW + 3)
+    assert [found.node_key for found in store.entities.find_by_name("Mercury")] == [loud, quiet]
+    assert [found.node_key for found in store.entities.find_by_name("Mercury", [scope])] == [loud]
+    assert store.entities.find_by_name("Mercury", [999]) == []
+    (found,) = store.entities.list_of_node(memory.key)
     assert (found.node_key, found.mention_count, found.last_updated) == (loud, 1, NOW + 3)
 
 
 def forget(store: Store, key: NodeKey, reason: str | None = None) -> None:
-    node = store.nodes.by_key(key)
+    node = store.nodes.get_by_key(key)
     assert node is not None
     store.nodes.delete_node(node.id, now=NOW, reason=reason)
 
@@ -229,35 +229,35 @@ def test_a_forgotten_entity_is_nowhere(store: Store) -> None:
     key = entity(store, "Valve")
     memory = add(store)
     with store.transaction():
-        store.entities.mention(memory.key, key, now=NOW)
+        store.entities.add_mention(memory.key, key, now=NOW)
         forget(store, key)
-    assert store.entities.find("valve") == store.entities.of(memory.key) == []
+    assert store.entities.find_by_name("valve") == store.entities.list_of_node(memory.key) == []
     assert store.entities.count() == 0
 
 
 def snippet(store: Store, content: str, file: int | None, *, scope: str = "project", **place: Any) -> NodeKey:
     with store.transaction():
         node = add(store, content, type=NodeType.SNIPPET, subtype="code", scope=scope, title=f"title of {content}")
-        store.positions.put(node.key, Position(**place), file)
+        store.positions.put_position(node.key, Position(**place), file)
     return node.key
 
 
 def put_file(store: Store, scope: int, path: str, content_hash: bytes = b"h") -> int:
     with store.transaction():
-        return store.files.put(scope, path, size=1, mtime_ns=2, content_hash=content_hash, now=NOW)
+        return store.files.put_file(scope, path, size=1, mtime_ns=2, content_hash=content_hash, now=NOW)
 
 
 def test_a_file_is_remembered_as_it_was_indexed(store: Store, scope: int) -> None:
     key = put_file(store, scope, "a.py")
     assert put_file(store, scope, "a.py", b"new") == key
     expected = IndexedFile(key=key, path="a.py", size=1, mtime_ns=2, content_hash=b"new")
-    assert store.files.all(scope) == {"a.py": expected}
-    assert store.files.get(scope, "a.py") == expected
-    assert store.files.get(scope, "b.py") is None
-    assert store.files.all(99) == {}
+    assert store.files.list_files(scope) == {"a.py": expected}
+    assert store.files.get_file(scope, "a.py") == expected
+    assert store.files.get_file(scope, "b.py") is None
+    assert store.files.list_files(99) == {}
     with store.transaction():
-        store.files.touch(key, size=8, mtime_ns=9)
-    assert store.files.get(scope, "a.py") == IndexedFile(key=key, path="a.py", size=8, mtime_ns=9, content_hash=b"new")
+        store.files.update_stat(key, size=8, mtime_ns=9)
+    assert store.files.get_file(scope, "a.py") == IndexedFile(key=key, path="a.py", size=8, mtime_ns=9, content_hash=b"new")
 
 
 def test_the_chunks_of_a_file_come_in_their_order_and_only_living_ones(store: Store, scope: int) -> None:
@@ -268,12 +268,12 @@ def test_the_chunks_of_a_file_come_in_their_order_and_only_living_ones(store: St
     elsewhere = snippet(store, "elsewhere", other, path="b.py", char_start=0)
     with store.transaction():
         forget(store, gone, reason="edited away")
-    chunks = store.files.chunks([file, other, 77])
+    chunks = store.files.list_chunks([file, other, 77])
     assert [[chunk.node_key for chunk in chunks[key]] for key in (file, other)] == [[first, second], [elsewhere]]
     assert (chunks[file][1].symbol, chunks[file][1].title) == ("g", "title of second")
     assert store.files.count_chunks([file, other]) == 3
-    (forgotten,) = store.files.forgotten_chunks(
-        scope, [store.files.chunks([file])[file][0].content_hash, *_hashes(store)]
+    (forgotten,) = store.files.find_forgotten_chunks(
+        scope, [store.files.list_chunks([file])[file][0].content_hash, *_hashes(store)]
     )
     assert (forgotten.path, forgotten.symbol, forgotten.reason) == ("a.py", None, "edited away")
 
@@ -287,10 +287,10 @@ def test_a_renamed_file_takes_its_positions_along(store: Store, scope: int) -> N
     file = put_file(store, scope, "old.py")
     key = snippet(store, "x", file, path="old.py")
     with store.transaction():
-        store.files.rename(file, "new.py")
+        store.files.rename_file(file, "new.py")
         store.files.put_place(key, "new.py")
-    assert list(store.files.all(scope)) == ["new.py"]
-    assert store.positions.of([key])[key].path == "new.py"
+    assert list(store.files.list_files(scope)) == ["new.py"]
+    assert store.positions.get_positions([key])[key].path == "new.py"
     assert store.connection.execute("SELECT place FROM nodes WHERE key = ?", (key,)).fetchone()[0] == "new.py"
 
 
@@ -298,20 +298,20 @@ def test_a_removed_file_leaves_its_nodes_to_their_keeper(store: Store, scope: in
     file = put_file(store, scope, "a.py")
     key = snippet(store, "x", file, path="a.py")
     with store.transaction():
-        store.files.remove(file)
-    assert store.files.all(scope) == {}
-    assert store.positions.of([key])[key].path == "a.py"
-    assert store.nodes.by_key(key) is not None
+        store.files.remove_file(file)
+    assert store.files.list_files(scope) == {}
+    assert store.positions.get_positions([key])[key].path == "a.py"
+    assert store.nodes.get_by_key(key) is not None
 
 
 def test_snippets_are_found_by_lines(store: Store, scope: int) -> None:
     file = put_file(store, scope, "a.py")
     f = snippet(store, "f", file, path="a.py", symbol="f", line_start=1, line_end=10)
     g = snippet(store, "g", file, path="a.py", symbol="C.g", line_start=11, line_end=20)
-    assert store.files.nodes_at_lines(scope, "a.py", 10, 11) == [f, g]
-    assert store.files.nodes_at_lines(scope, "a.py", 11, 99) == [g]
-    assert store.files.nodes_at_lines(scope, "a.py", 21, 99) == []
-    assert store.files.nodes_at_lines(99, "a.py", 1, 99) == []
+    assert store.files.find_nodes_at_lines(scope, "a.py", 10, 11) == [f, g]
+    assert store.files.find_nodes_at_lines(scope, "a.py", 11, 99) == [g]
+    assert store.files.find_nodes_at_lines(scope, "a.py", 21, 99) == []
+    assert store.files.find_nodes_at_lines(99, "a.py", 1, 99) == []
 
 
 def test_commits_are_known_by_their_hash(store: Store, scope: int) -> None:
@@ -320,12 +320,12 @@ def test_commits_are_known_by_their_hash(store: Store, scope: int) -> None:
         for node in nodes:
             store.files.put_commit(scope, f"sha{node.key}", node.key)
         store.nodes.update_node(nodes[1].id, now=NOW, valid_until=NOW)
-    assert store.history.known(scope, ["sha1", "sha2", "sha3"]) == {"sha1", "sha2"}
-    assert store.files.commits_of([node.key for node in nodes] + [9]) == {nodes[0].key: "sha1", nodes[1].key: "sha2"}
-    assert store.history.all(scope) == {"sha1": nodes[0].id, "sha2": nodes[1].id}
-    assert store.history.ended(scope) == {"sha2": nodes[1].id}
+    assert store.history.find_known(scope, ["sha1", "sha2", "sha3"]) == {"sha1", "sha2"}
+    assert store.files.get_commits([node.key for node in nodes] + [9]) == {nodes[0].key: "sha1", nodes[1].key: "sha2"}
+    assert store.history.list_commits(scope) == {"sha1": nodes[0].id, "sha2": nodes[1].id}
+    assert store.history.list_ended(scope) == {"sha2": nodes[1].id}
     assert store.files.has_commit(scope, "sha1") and not store.files.has_commit(scope, "sha3")
-    assert store.history.known(99, ["sha1"]) == set()
+    assert store.history.find_known(99, ["sha1"]) == set()
 
 
 @pytest.mark.req("D.01")
@@ -349,7 +349,7 @@ def test_a_position_comes_back_whole(store: Store) -> None:
     )
     with_all, with_none = add(store, position=position), add(store, position=Position())
     without = add(store)
-    found = store.positions.of([with_all.key, with_none.key, without.key])
+    found = store.positions.get_positions([with_all.key, with_none.key, without.key])
     assert found == {with_all.key: position, with_none.key: Position()}
 
 
@@ -361,22 +361,22 @@ def test_code_facts_come_back_whole(store: Store) -> None:
     with store.transaction():
         store.positions.put_code_facts(node.key, CodeFacts(kind="block"))
         store.positions.put_code_facts(node.key, facts)
-    assert store.positions.code_facts([node.key, 99]) == {node.key: facts}
+    assert store.positions.get_code_facts([node.key, 99]) == {node.key: facts}
 
 
 def test_a_fact_is_tied_to_symbols_and_untied(store: Store, scope: int) -> None:
     fact, loose = (add(store, name, scope="project") for name in ("fact", "loose"))
-    anchors = [Anchor(fact.key, scope, "a.py", symbol, b"1") for symbol in ("f", "g")]
+    anchors = [StoredAnchor(fact.key, scope, "a.py", symbol, b"1") for symbol in ("f", "g")]
     with store.transaction():
         for anchor in reversed(anchors):
             store.positions.put_anchor(anchor)
         store.positions.put_anchor(anchors[0])
-    assert store.positions.anchors([fact.key, loose.key]) == anchors
-    assert store.positions.unanchored(scope, 9) == [(loose.key, "loose")]
+    assert store.positions.list_anchors([fact.key, loose.key]) == anchors
+    assert store.positions.list_unanchored(scope, 9) == [(loose.key, "loose")]
     with store.transaction():
         store.positions.drop_anchors(fact.key)
-    assert store.positions.anchors([fact.key]) == []
-    assert store.positions.unanchored(scope, 1) == [(loose.key, "loose")]
+    assert store.positions.list_anchors([fact.key]) == []
+    assert store.positions.list_unanchored(scope, 1) == [(loose.key, "loose")]
 
 
 def test_symbols_are_found_by_bare_and_qualified_names(store: Store, scope: int) -> None:
@@ -388,11 +388,11 @@ def test_symbols_are_found_by_bare_and_qualified_names(store: Store, scope: int)
     assert store.positions.symbols_named(scope, ["C"]) == [("a.py", "C"), ("a.py", "C.f")]
     assert store.positions.symbols_named(scope, ["C.f", "f"]) == [("a.py", "C.f")]
     assert store.positions.symbols_named(scope, []) == []
-    assert store.positions.symbol_text(scope, "a.py", "C.f") == "m"
+    assert store.positions.get_symbol_text(scope, "a.py", "C.f") == "m"
     with store.transaction():
         forget(store, method)
     assert store.positions.symbols_named(scope, ["f"]) == []
-    assert store.positions.symbol_text(scope, "a.py", "C.f") is None
+    assert store.positions.get_symbol_text(scope, "a.py", "C.f") is None
 
 
 @pytest.mark.req("SPEC-02.19")
@@ -400,34 +400,34 @@ def test_the_log_of_a_node_is_its_latest_entries_oldest_first(store: Store) -> N
     one, two = add(store), add(store)
     with store.transaction():
         for number in range(5):
-            store.log.add(f"op {number}", [one.id], now=NOW + number)
-        both = store.log.add("merge", [one.id, two.id, one.id], now=NOW, from_tier=Tier.TASK, to_tier=Tier.SESSION)
-    assert [entry.operation for entry in store.log.of(one.id, limit=3)] == ["op 3", "op 4", "merge"]
-    (entry,) = store.log.of(two.id)
+            store.log.add_entry(f"op {number}", [one.id], now=NOW + number)
+        both = store.log.add_entry("merge", [one.id, two.id, one.id], now=NOW, from_tier=Tier.TASK, to_tier=Tier.SESSION)
+    assert [entry.operation for entry in store.log.list_of_node(one.id, limit=3)] == ["op 3", "op 4", "merge"]
+    (entry,) = store.log.list_of_node(two.id)
     assert (entry.id, entry.node_ids) == (both, (one.id, two.id, one.id))
     assert (entry.from_tier, entry.to_tier, entry.reasoning) == ("task", "session", None)
-    assert store.log.of(one.id, limit=99)[0].timestamp == NOW
+    assert store.log.list_of_node(one.id, limit=99)[0].timestamp == NOW
 
 
 @pytest.mark.req("B.15")
 def test_everything_held_is_counted(store: Store, scope: int) -> None:
     with store.transaction():
-        other = store.scopes.ensure("other", now=NOW, name="rocket", root="/fork")
-        store.sessions.see("s", scope, now=NOW)
-        store.sessions.see("t", other, now=NOW)
-        store.sessions.end("t", now=NOW)
+        other = store.scopes.ensure_scope("other", now=NOW, name="rocket", root="/fork")
+        store.sessions.note_seen("s", scope, now=NOW)
+        store.sessions.note_seen("t", other, now=NOW)
+        store.sessions.end_session("t", now=NOW)
     fact = add(store, "a", scope="project", subtype="insight")
     add(store, "b", scope="other", type=NodeType.DECISION, tier=Tier.LONGTERM)
     gone = add(store, "c")
     entity(store, "Valve")
     with store.transaction():
-        store.edges.link("supports", fact.key, [gone.key], now=NOW)
+        store.edges.link_nodes("supports", fact.key, [gone.key], now=NOW)
         store.nodes.delete_node(gone.id, now=NOW)
-        store.vectors.put(fact.key, store.vectors.use_model("m", 64, now=NOW), {}, now=NOW)
-        store.files.put(scope, "a.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
+        store.vectors.put_fingerprint(fact.key, store.vectors.use_model("m", 64, now=NOW), {}, now=NOW)
+        store.files.put_file(scope, "a.py", size=1, mtime_ns=1, content_hash=b"", now=NOW)
         store.meta.set("last_upkeep", "1")
         store.meta.set("last_upkeep", "2")
-    stats = store.stats()
+    stats = store.count_everything()
     assert stats.pop("database_bytes") > 0
     assert stats == {
         "nodes": 3,
@@ -454,7 +454,7 @@ def test_everything_held_is_counted(store: Store, scope: int) -> None:
 
 
 def test_an_empty_database_counts_nothing(store: Store) -> None:
-    stats = store.stats()
+    stats = store.count_everything()
     assert stats["nodes"] == stats["edges"] == stats["orphans"] == 0
     assert stats["nodes_by_scope"] == {} and stats["last_upkeep"] is None
 
@@ -462,7 +462,7 @@ def test_an_empty_database_counts_nothing(store: Store) -> None:
 def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) -> None:
     episodes = store.turns
     with store.transaction():
-        session = store.sessions.see("s", scope, now=NOW)
+        session = store.sessions.note_seen("s", scope, now=NOW)
     said = []
     for seq, (role, text) in enumerate([("user", "hello"), ("assistant", "hi"), ("user", "hello")]):
         node = add(
@@ -478,27 +478,27 @@ def test_episodes_are_found_by_place_text_and_speaker(store: Store, scope: int) 
             origin=Origin.EXTRACTION if seq == 1 else Origin.HOOK,
         )
         said.append(node)
-    assert [twin.key for twin in episodes.twins(scope, "hello")] == [said[0].key, said[2].key]
-    assert episodes.is_placed(session.key, "s/1") and not episodes.is_placed(session.key, "s/9")
-    assert episodes.last(session.key) == said[2] and episodes.first(session.key) == said[0]
-    assert episodes.last(session.key, "assistant") == said[1] == episodes.first(session.key, "assistant")
-    assert episodes.last(99) is None
+    assert [twin.key for twin in episodes.find_same_text(scope, "hello")] == [said[0].key, said[2].key]
+    assert episodes.has_place(session.key, "s/1") and not episodes.has_place(session.key, "s/9")
+    assert episodes.get_last(session.key) == said[2] and episodes.get_first(session.key) == said[0]
+    assert episodes.get_last(session.key, "assistant") == said[1] == episodes.get_first(session.key, "assistant")
+    assert episodes.get_last(99) is None
     with store.transaction():
         for node in (said[0], said[2]):
             store.nodes.delete_node(node.id, now=NOW)
-        assert episodes.first(session.key) == said[1] == episodes.last(session.key)
-        assert episodes.first(session.key, "user") is None
+        assert episodes.get_first(session.key) == said[1] == episodes.get_last(session.key)
+        assert episodes.get_first(session.key, "user") is None
         for node in (said[0], said[2]):
             store.nodes.restore_node(node.id, now=NOW, reason="a test")
     gone = add(store, "forgotten", origin=Origin.EXTRACTION, session_key=session.key)
     with store.transaction():
         store.nodes.delete_node(gone.id, now=NOW)
-        episodes.identify(said[0].key, uuid="u", ref="r")
-        store.nodes.reinforce([said[0].key], now=NOW)
-        keep = episodes.worth_keeping(session.key)
+        episodes.set_ids(said[0].key, uuid="u", ref="r")
+        store.nodes.reinforce_nodes([said[0].key], now=NOW)
+        keep = episodes.list_worth_keeping(session.key)
         episodes.move_to_session(keep, now=NOW + 4)
     assert keep == [said[0].id, said[1].id]
-    twin = episodes.twins(scope, "hello")[0]
+    twin = episodes.find_same_text(scope, "hello")[0]
     assert (twin.role, twin.uuid, twin.ref, twin.session_key, twin.event_time) == ("user", "u", "r", session.key, NOW)
-    kept = [store.nodes.by_key(node.key) for node in said]
+    kept = [store.nodes.get_by_key(node.key) for node in said]
     assert [node and node.tier for node in kept] == ["session", "session", "task"]

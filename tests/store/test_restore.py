@@ -20,7 +20,7 @@ from hyperloci.errors import (
     StoreFullError,
     StoreVersionError,
 )
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, health, migrate, transfer
 from hyperloci.store.database import copies
 from hyperloci.store.transfer import restore_backup
@@ -49,7 +49,7 @@ def test_a_backup_takes_the_place_of_a_database_and_that_one_is_kept(
     assert kept == tmp_path / f"memory-before-restore-{NOW}.db"
     with Store.open(database) as store, Store.open(kept) as former:
         assert (texts(store), texts(former)) == ({"of the backup"}, {"of before"})
-        assert health.integrity(store) == [] and health.violations(store) == {}
+        assert health.check_integrity(store) == [] and health.count_violations(store) == {}
     with Store.open(backup) as store:
         assert texts(store) == {"of the backup"}
 
@@ -66,7 +66,7 @@ def test_sessions_that_have_the_database_open_go_on_with_the_backups_content(bac
     database = tmp_path / "memory.db"
     with Store.open(database) as store:
         add(store, "of before")
-        assert store.filters.allowed(Where()).sum() == 1
+        assert store.filters.select_allowed(SearchFilter()).sum() == 1
         with store.snapshot():
             assert texts(store) == {"of before"}
         restore_backup(backup, database)
@@ -77,7 +77,7 @@ def test_sessions_that_have_the_database_open_go_on_with_the_backups_content(bac
             assert texts(other) == {"of the backup", "written afterwards"}
     with Store.open(database) as store:
         assert texts(store) == {"of the backup", "written afterwards"}
-        assert health.integrity(store) == []
+        assert health.check_integrity(store) == []
 
 
 def test_a_larger_database_shrinks_to_the_backup(backup: Path, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_a_larger_database_shrinks_to_the_backup(backup: Path, tmp_path: Path) -
             add(store, f"{number} " + "words " * 500)
         restore_backup(backup, database)
         assert texts(store) == {"of the backup"}
-        assert health.integrity(store) == []
+        assert health.check_integrity(store) == []
 
 
 def test_a_database_that_is_written_to_for_too_long_is_busy_and_stays(
@@ -121,7 +121,7 @@ def test_a_damaged_database_is_kept_byte_for_byte(backup: Path, tmp_path: Path, 
     assert kept.read_bytes() == damaged or damage == "empty"
     with Store.open(database) as store:
         assert texts(store) == {"of the backup"}
-        assert health.integrity(store) == []
+        assert health.check_integrity(store) == []
 
 
 def test_a_log_left_beside_the_database_is_not_replayed_into_the_backup(backup: Path, tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_a_log_left_beside_the_database_is_not_replayed_into_the_backup(backup: 
     assert restore_backup(backup, database) is None
     with Store.open(database) as store:
         assert texts(store) == {"of the backup"}
-        assert health.integrity(store) == []
+        assert health.check_integrity(store) == []
 
 
 def test_what_is_not_there_is_not_restored(tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_session_that_is_open_goes_on_after_a_backup_of_an_older_schema(tmp_pa
         add(session, "of before")
         restore_backup(old, session.path, clock=clock)
         with session.snapshot():
-            found = session.keyword_search.rank(["launch"], session.filters.allowed(Where()), 5)
-            assert session.nodes.told(found) == set(found) != set()
+            found = session.keyword_index.rank_by_bm25(["launch"], session.filters.select_allowed(SearchFilter()), 5)
+            assert session.nodes.find_explicit(found) == set(found) != set()
         add(session, "of after")
         assert texts(session) >= {"of after", "The launch window opens on Tuesdays."}

@@ -26,7 +26,7 @@ Terms = Mapping[str, float]
 
 def put(store: Store, memories: Mapping[NodeKey, Terms] | Mapping[int, Terms], space: str = "e13") -> None:
     with store.transaction():
-        store.sparse.put(space, {NodeKey(key): terms for key, terms in memories.items()})
+        store.sparse_index.put_terms(space, {NodeKey(key): terms for key, terms in memories.items()})
 
 
 def everyone(size: int = 100) -> NDArray[np.bool_]:
@@ -36,7 +36,7 @@ def everyone(size: int = 100) -> NDArray[np.bool_]:
 def found(
     store: Store, weights: Terms, *, space: str = "e13", k: int = 10, by_rarity: bool = False
 ) -> dict[int, float]:
-    keys, scores = store.sparse.best_matches(space, weights, everyone(), k, by_rarity=by_rarity)
+    keys, scores = store.sparse_index.find_best(space, weights, everyone(), k, by_rarity=by_rarity)
     return dict(zip(keys.tolist(), scores.round(3).tolist(), strict=True))
 
 
@@ -61,28 +61,28 @@ def test_only_what_is_allowed_is_found_and_equal_scores_come_by_key(store: Store
     put(store, {key: {"same": 1.0} for key in reversed(keys)})
     allowed = everyone()
     allowed[keys[1]] = False
-    assert store.sparse.best_matches("e13", {"same": 1.0}, allowed, 3)[0].tolist() == [keys[0], keys[2], keys[3]]
-    assert store.sparse.best_matches("e13", {"same": 1.0}, allowed[: keys[2]], 3)[0].tolist() == [keys[0]]
+    assert store.sparse_index.find_best("e13", {"same": 1.0}, allowed, 3)[0].tolist() == [keys[0], keys[2], keys[3]]
+    assert store.sparse_index.find_best("e13", {"same": 1.0}, allowed[: keys[2]], 3)[0].tolist() == [keys[0]]
 
 
 def test_what_is_put_again_replaces_what_was_there(store: Store) -> None:
     (key,) = make_nodes(store, 1)
     put(store, {key: {"old": 1.0, "both": 1.0}})
     put(store, {key: {"new": 1.0, "both": 2.0}})
-    assert store.sparse.terms_of("e13", key) == {"both": 2.0, "new": 1.0}
+    assert store.sparse_index.get_terms("e13", key) == {"both": 2.0, "new": 1.0}
     assert found(store, {"old": 1.0}) == {}
-    assert not store.sparse.is_wrong()
+    assert not store.sparse_index.differs_from_terms()
 
 
 def test_a_term_that_only_a_dropped_memory_had_is_forgotten(store: Store) -> None:
     one, two = make_nodes(store, 2)
     put(store, {one: {"secretword": 1.0, "shared": 1.0}, two: {"shared": 1.0}})
     with store.transaction():
-        store.sparse.drop([one])
+        store.sparse_index.drop_memories([one])
     terms = [row[0] for row in store.connection.execute("SELECT term FROM sparse_terms")]
     assert terms == ["shared"]
     assert found(store, {"shared": 1.0}) == {two: 1.0}
-    assert not store.sparse.is_wrong()
+    assert not store.sparse_index.differs_from_terms()
 
 
 def test_spaces_do_not_see_each_other(store: Store) -> None:
@@ -98,7 +98,7 @@ def test_scores_of_chosen_memories_are_those_of_the_search(store: Store) -> None
     one, two, three = make_nodes(store, 3)
     put(store, {one: {"a": 1.0, "b": 1.0}, two: {"b": 2.0}})
     weights = {"a": 1.0, "b": 0.5}
-    scores = store.sparse.scores("e13", weights, [three, two, one, 10**9], by_rarity=False)
+    scores = store.sparse_index.score_memories("e13", weights, [three, two, one, 10**9], by_rarity=False)
     ranked = found(store, weights)
     assert scores[1:3].round(3).tolist() == [ranked[two], ranked[one]]
     assert scores[[0, 3]].tolist() == [0.0, 0.0]
@@ -107,7 +107,7 @@ def test_scores_of_chosen_memories_are_those_of_the_search(store: Store) -> None
 def test_weights_are_kept_in_steps_and_what_rounds_to_nothing_is_left_out(store: Store) -> None:
     (key,) = make_nodes(store, 1)
     put(store, {key: {"small": STEP / 3, "odd": 1.23456, "large": 99.0}})
-    terms = store.sparse.terms_of("e13", key)
+    terms = store.sparse_index.get_terms("e13", key)
     assert set(terms) == {"odd", "large"}
     assert abs(terms["odd"] - 1.23456) <= STEP / 2
     assert terms["large"] == 255 * STEP
@@ -119,7 +119,7 @@ def test_memories_of_several_blocks_are_found(store: Store, monkeypatch: pytest.
     put(store, {key: {"word": key / 8} for key in keys})
     assert list(found(store, {"word": 1.0}, k=3)) == keys[:-4:-1]
     with store.transaction():
-        store.sparse.rebuild()
+        store.sparse_index.rebuild_postings()
     assert list(found(store, {"word": 1.0}, k=3)) == keys[:-4:-1]
 
 
@@ -143,7 +143,7 @@ def test_a_failure_in_the_middle_leaves_the_index_as_it_was(store: Store) -> Non
         put(store, {one: {"other": 1.0}, two: {"word": 1.0}})
     store.connection.execute("DROP TRIGGER fail")
     assert found(store, {"word": 1.0, "other": 1.0}) == {one: 1.0}
-    assert not store.sparse.is_wrong()
+    assert not store.sparse_index.differs_from_terms()
 
 
 def test_what_is_deleted_by_cascade_is_noticed_and_swept(store: Store) -> None:
@@ -151,10 +151,10 @@ def test_what_is_deleted_by_cascade_is_noticed_and_swept(store: Store) -> None:
     put(store, {node.key: {"word": 1.0}, other.key: {"word": 1.0}})
     with store.transaction():
         store.connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
-    assert store.sparse.is_wrong()
+    assert store.sparse_index.differs_from_terms()
     with store.transaction():
-        store.sparse.rebuild()
-    assert not store.sparse.is_wrong()
+        store.sparse_index.rebuild_postings()
+    assert not store.sparse_index.differs_from_terms()
     assert found(store, {"word": 1.0}) == {other.key: 1.0}
 
 
@@ -178,13 +178,13 @@ def test_the_index_finds_what_a_full_comparison_finds(
             for key, terms in held.items()
         }
         expected = sorted((key for key, total in sums.items() if total > 0), key=lambda key: (-sums[key], key))
-        ranked, scores = store.sparse.best_matches("e13", query, everyone(BLOCK_ROWS), 10, by_rarity=False)
+        ranked, scores = store.sparse_index.find_best("e13", query, everyone(BLOCK_ROWS), 10, by_rarity=False)
         assert set(ranked.tolist()) == set(expected)
         assert all(
             sums[one] >= sums[two] - 1e-4 for one, two in zip(ranked.tolist(), ranked.tolist()[1:], strict=False)
         )
         assert ((scores > 0) & (scores <= 1 + 1e-6)).all()
-        assert not store.sparse.is_wrong()
+        assert not store.sparse_index.differs_from_terms()
 
 
 class Undo(Exception):
@@ -215,12 +215,12 @@ def test_a_reader_finds_after_any_change_what_one_finds_who_knew_nothing(
                 store, key = reader if own else other, NodeKey(keys[place])
                 if what == "fail":
                     with pytest.raises(Undo), store.transaction():
-                        store.sparse.put("e13", {key: terms})
+                        store.sparse_index.put_terms("e13", {key: terms})
                         found(store, {"red": 1.0, "green": 0.5})
                         raise Undo
                 else:
                     with store.transaction():
-                        store.sparse.put("e13", {key: terms}) if what == "put" else store.sparse.drop([key])
+                        store.sparse_index.put_terms("e13", {key: terms}) if what == "put" else store.sparse_index.drop_memories([key])
                 with reader.snapshot():
                     seen = found(reader, {"red": 1.0, "green": 0.5}, by_rarity=True)
                 with Store.open(reader.path) as fresh:

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invariant, rule
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.model.edge import Member
+from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Role, Tier
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, health
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 from tests.support import NOW, FakeClock, add, examples
 
 WORDS = st.sampled_from(["apple", "banana", "cherry", "naïve café", "getUserName", "'quoted' \"text\"", "\U0001f34e"])
@@ -57,8 +57,8 @@ class Memory(RuleBasedStateMachine):
     def teardown(self) -> None:
         if hasattr(self, "stores"):
             store = self.stores[0]
-            assert health.integrity(store) == []
-            assert health.violations(store) == {}
+            assert health.check_integrity(store) == []
+            assert health.count_violations(store) == {}
             for store in self.stores:
                 store.close()
             self.folder.cleanup()
@@ -89,7 +89,7 @@ class Memory(RuleBasedStateMachine):
         store = self.store
         with pytest.raises(Undo), store.transaction():
             add(store, content, scope=scope)
-            store.filters.allowed(Where())
+            store.filters.select_allowed(SearchFilter())
             raise Undo
 
     @rule(node_id=ids, content=WORDS)
@@ -141,7 +141,7 @@ class Memory(RuleBasedStateMachine):
         if len(wanted) < 2:
             return
         store = self.store
-        members = [Member(self.keys[node], role, place) for place, (node, role) in enumerate(wanted)]
+        members = [EdgeMember(self.keys[node], role, place) for place, (node, role) in enumerate(wanted)]
         with store.transaction():
             edge = store.edges.create_edge("relates_to", members, now=self.clock())
         assert edge.id not in self.edges
@@ -152,7 +152,7 @@ class Memory(RuleBasedStateMachine):
         store = self.store
         with pytest.raises(Undo), store.transaction():
             store.edges.create_edge(
-                "x", [Member(self.keys[node], Role(role)) for node, role in zip(chosen, Role, strict=False)], now=NOW
+                "x", [EdgeMember(self.keys[node], Role(role)) for node, role in zip(chosen, Role, strict=False)], now=NOW
             )
             raise Undo
 
@@ -166,13 +166,13 @@ class Memory(RuleBasedStateMachine):
             assert node is not None
             assert (node.content, node.type, node.scope) == (expected.content, expected.type, expected.scope)
             assert (node.tier, node.deleted_at) == (expected.tier, expected.deleted_at)
-            moves = [(entry.operation, entry.from_tier, entry.to_tier) for entry in store.log.of(node_id, limit=10_000)]
+            moves = [(entry.operation, entry.from_tier, entry.to_tier) for entry in store.log.list_of_node(node_id, limit=10_000)]
             assert moves == expected.moves
 
     @invariant()
     def searches_find_exactly_what_lives(self) -> None:
         store = self.store
-        allowed = store.filters.allowed(Where())
+        allowed = store.filters.select_allowed(SearchFilter())
         # A name alone answers nothing, so who doesn't ask for entities gets none.
         living = {
             self.keys[node_id]
@@ -181,14 +181,14 @@ class Memory(RuleBasedStateMachine):
         }
         assert {key for key, holds in enumerate(allowed) if holds} == living
         for word in ("apple", "user"):
-            hits = store.keyword_search.rank(query_terms(word), allowed, 10_000)
+            hits = store.keyword_index.rank_by_bm25(analyse_query(word), allowed, 10_000)
             terms = {"apple": "apple", "user": "getUserName"}[word]
             assert set(hits) == {self.keys[i] for i, e in self.nodes.items() if e.content == terms} & living
 
     @invariant()
     def every_edge_is_as_expected(self) -> None:
         store = self.store
-        assert store.stats()["edges"] == len(self.edges)
+        assert store.count_everything()["edges"] == len(self.edges)
         names = {key: node_id for node_id, key in self.keys.items()}
         for edge_id, members in self.edges.items():
             edge = store.edges.get_edge(edge_id)

@@ -19,16 +19,16 @@ from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError, StoreFullError
 from hyperloci.model.chunk import CodeFacts
-from hyperloci.model.edge import Member
+from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Role, Tier
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.position import Position
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, health, transfer
-from hyperloci.store.analysis import query_terms
-from hyperloci.store.positions import Anchor
+from hyperloci.store.analysis import analyse_query
+from hyperloci.store.positions import StoredAnchor
 from hyperloci.store.sessions import TranscriptMark
-from hyperloci.store.transfer import export_all, import_all
+from hyperloci.store.transfer import export_memory, import_memory
 from tests.support import NOW, FakeClock, add, examples
 
 DERIVED = {
@@ -68,41 +68,41 @@ DERIVED = {
 def fill(store: Store) -> None:
     """Write something into every table that travels."""
     with store.transaction():
-        scope = store.scopes.ensure("p", now=NOW, name="rocket", root="/src")
-        session = store.sessions.see("s", scope, now=NOW)
-        store.sessions.take_seq(session.key)
+        scope = store.scopes.ensure_scope("p", now=NOW, name="rocket", root="/src")
+        session = store.sessions.note_seen("s", scope, now=NOW)
+        store.sessions.take_sequence_number(session.key)
         store.consolidations.advance_causes(session.key, 1, now=NOW)
-        store.sessions.mark_transcript("/t.jsonl", TranscriptMark(3, b"\xff\0head"), now=NOW)
-        file = store.files.put(scope, "a.py", size=1, mtime_ns=2, content_hash=b"\0\1", now=NOW)
+        store.sessions.set_transcript_mark("/t.jsonl", TranscriptMark(3, b"\xff\0head"), now=NOW)
+        file = store.files.put_file(scope, "a.py", size=1, mtime_ns=2, content_hash=b"\0\1", now=NOW)
         fact = add(store, 'a fact with "quotes"\nand lines\u2028 and \0', scope="p", session_key=session.key, seq=0)
         code = add(store, "def f(): ...", type=NodeType.SNIPPET, scope="p", extra_terms="context", title="t")
-        store.positions.put(code.key, Position(path="a.py", symbol="f", section_path=("ü",)), file)
+        store.positions.put_position(code.key, Position(path="a.py", symbol="f", section_path=("ü",)), file)
         store.positions.put_code_facts(code.key, CodeFacts(kind="function", name="f", calls=("g",)))
-        store.positions.put_anchor(Anchor(fact.key, scope, "a.py", "f", b"\x80"))
+        store.positions.put_anchor(StoredAnchor(fact.key, scope, "a.py", "f", b"\x80"))
         store.connection.execute("INSERT INTO facets(node_key, diataxis, authority) VALUES (?, 'x', 0.5)", (code.key,))
         store.connection.execute("INSERT INTO domain_tags(tag, node_key) VALUES ('sql', ?)", (code.key,))
         # Its key differs from its place among entities, so that a mix-up would show.
         thing = add(store, "Valve", type=NodeType.ENTITY, subtype="tool")
-        store.entities.register(thing.key, "Valve", now=NOW)
+        store.entities.register_entity(thing.key, "Valve", now=NOW)
         store.entities.add_alias(thing.key, "the valve")
-        store.entities.mention(fact.key, thing.key, now=NOW)
+        store.entities.add_mention(fact.key, thing.key, now=NOW)
         same = add(store, "Faucet", type=NodeType.ENTITY, subtype="tool")
-        store.entities.register(same.key, "Faucet", now=NOW)
-        store.entities.mention(fact.key, same.key, now=NOW)
-        store.entities.merge(same.key, thing.key, now=NOW, reason="the same", score=1.0)
+        store.entities.register_entity(same.key, "Faucet", now=NOW)
+        store.entities.add_mention(fact.key, same.key, now=NOW)
+        store.entities.merge_entities(same.key, thing.key, now=NOW, reason="the same", score=1.0)
         commit = add(store, "Fix it", type=NodeType.DECISION, subtype="commit", scope="p")
         store.files.put_commit(scope, "sha", commit.key)
         store.edges.create_edge(
-            "changed", [Member(commit.key, Role.CAUSE), Member(code.key, Role.EFFECT, 1)], now=NOW, evidence="e"
+            "changed", [EdgeMember(commit.key, Role.CAUSE), EdgeMember(code.key, Role.EFFECT, 1)], now=NOW, evidence="e"
         )
         store.nodes.update_node(fact.id, now=NOW + 1, tier=Tier.LONGTERM, metadata={"a": [1, None, "ü"]})
         gone = add(store, "gone", scope="p")
         store.nodes.delete_node(gone.id, now=NOW + 2, reason="wrong")
         turn = add(store, "said", type=NodeType.EXPERIENCE, subtype="episode", session_key=session.key, seq=1)
-        store.chunks.create(Level.MICRO, session.key, [turn], [2], now=NOW)
-        store.turns.note_times(turn.key, [(1, 2, "yesterday")])
+        store.chunks.create_chunk(PyramidLevel.MICRO, session.key, [turn], [2], now=NOW)
+        store.turns.add_spoken_times(turn.key, [(1, 2, "yesterday")])
         for _ in range(2):
-            store.log.add("seen", [fact.id, code.id], now=NOW)
+            store.log.add_entry("seen", [fact.id, code.id], now=NOW)
 
 
 def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
@@ -135,11 +135,11 @@ def contents(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 
 def copy(store: Store, folder: Path, *, into: Callable[[Store], None] | None = None) -> Store:
     exported = folder / "export.jsonl"
-    export_all(store, exported)
+    export_memory(store, exported)
     target = Store.open(folder / "target.db", clock=lambda: NOW)
     if into:
         into(target)
-    import_all(target, exported, clock=lambda: NOW + 99)
+    import_memory(target, exported, clock=lambda: NOW + 99)
     return target
 
 
@@ -163,12 +163,12 @@ def test_a_memory_comes_over_whole(store: Store, tmp_path: Path) -> None:
     with copy(store, tmp_path) as target:
         assert contents(target) == contents(store)
         assert all(rows for rows in contents(target).values())
-        assert health.integrity(target) == [] and health.violations(target) == {}
-        assert target.vectors.pending_count() == store.vectors.pending_count()
-        everything = Where(types=("fact", "snippet", "entity"))
+        assert health.check_integrity(target) == [] and health.count_violations(target) == {}
+        assert target.vectors.count_pending() == store.vectors.count_pending()
+        everything = SearchFilter(types=("fact", "snippet", "entity"))
         for words in ("quotes", "context", "valve"):
             found = [
-                s.keyword_search.rank(query_terms(words), s.filters.allowed(everything), 9) for s in (store, target)
+                s.keyword_index.rank_by_bm25(analyse_query(words), s.filters.select_allowed(everything), 9) for s in (store, target)
             ]
             assert [len(hits) for hits in found] == [1, 1]
 
@@ -178,26 +178,26 @@ def test_a_memory_comes_over_into_one_that_holds_something_already(store: Store,
 
     def occupy(target: Store) -> None:
         with target.transaction():
-            scope = target.scopes.ensure("other", now=NOW)
-            target.files.put(scope, "a.py", size=9, mtime_ns=9, content_hash=b"9", now=NOW)
+            scope = target.scopes.ensure_scope("other", now=NOW)
+            target.files.put_file(scope, "a.py", size=9, mtime_ns=9, content_hash=b"9", now=NOW)
         for number in range(3):
             thing = add(target, f"thing {number}", type=NodeType.ENTITY, subtype="tool", scope="other")
             with target.transaction():
-                target.entities.register(thing.key, "Valve", now=NOW)
+                target.entities.register_entity(thing.key, "Valve", now=NOW)
 
     with copy(store, tmp_path, into=occupy) as target:
         everything = contents(target)
         for table, rows in contents(store).items():
             assert set(rows) <= set(everything[table]), table
         assert len(everything["nodes"]) == len(contents(store)["nodes"]) + 3
-        imported = list(target.entities.find("the valve"))
+        imported = list(target.entities.find_by_name("the valve"))
         assert [entity.aliases for entity in imported] == [("Faucet", "the valve")]
         assert [node.content for node in target.nodes.query_nodes(scopes=["other"])] == [
             "thing 2",
             "thing 1",
             "thing 0",
         ]
-        assert health.integrity(target) == [] and health.violations(target) == {}
+        assert health.check_integrity(target) == [] and health.count_violations(target) == {}
 
 
 def test_importing_twice_adds_nothing_and_changes_nothing(store: Store, tmp_path: Path) -> None:
@@ -207,15 +207,15 @@ def test_importing_twice_adds_nothing_and_changes_nothing(store: Store, tmp_path
         with target.transaction():
             target.nodes.update_node(node.id, now=NOW + 5, content="said better since")
         before = contents(target)
-        assert sum(import_all(target, tmp_path / "export.jsonl").values()) == 0
+        assert sum(import_memory(target, tmp_path / "export.jsonl").values()) == 0
         assert contents(target) == before
 
 
 def test_what_came_over_can_go_back(store: Store, tmp_path: Path) -> None:
     fill(store)
     with copy(store, tmp_path) as target:
-        export_all(target, tmp_path / "back.jsonl")
-    assert sum(import_all(store, tmp_path / "back.jsonl").values()) == 0
+        export_memory(target, tmp_path / "back.jsonl")
+    assert sum(import_memory(store, tmp_path / "back.jsonl").values()) == 0
 
 
 def test_an_import_cut_short_goes_on_when_it_is_run_again(
@@ -224,14 +224,14 @@ def test_an_import_cut_short_goes_on_when_it_is_run_again(
     monkeypatch.setattr(transfer, "BATCH", 5)
     fill(store)
     exported = tmp_path / "export.jsonl"
-    export_all(store, exported)
+    export_memory(store, exported)
     lines = exported.read_bytes().splitlines(keepends=True)
     for cut in range(1, len(lines), 7):
         (tmp_path / "cut.jsonl").write_bytes(b"".join(lines[:cut]) + lines[cut][:-5])
         with Store.open(tmp_path / f"{cut}.db", clock=lambda: NOW) as target:
             with pytest.raises(BadRequestError, match=f"line {cut + 1}: not JSON"):
-                import_all(target, tmp_path / "cut.jsonl")
-            import_all(target, exported)
+                import_memory(target, tmp_path / "cut.jsonl")
+            import_memory(target, exported)
             assert contents(target) == contents(store)
 
 
@@ -260,7 +260,7 @@ def test_any_memory_comes_over_whole(
             ]
             for a, b in joins:
                 if a < len(nodes) and b < len(nodes):
-                    source.edges.link("supports", nodes[a].key, [nodes[b].key], now=NOW, evidence=texts[a][1])
+                    source.edges.link_nodes("supports", nodes[a].key, [nodes[b].key], now=NOW, evidence=texts[a][1])
         with copy(source, Path(name)) as target:
             assert contents(target) == contents(source)
             for node in nodes:
@@ -270,7 +270,7 @@ def test_any_memory_comes_over_whole(
 
 def exported_lines(store: Store, folder: Path) -> list[dict[str, Any]]:
     fill(store)
-    export_all(store, folder / "export.jsonl")
+    export_memory(store, folder / "export.jsonl")
     return [json.loads(line) for line in (folder / "export.jsonl").read_text(encoding="utf-8").split("\n") if line]
 
 
@@ -281,9 +281,9 @@ def refused(folder: Path, lines: list[Any], *, raw: bytes | None = None) -> str:
     file.write_bytes(text.encode() if raw is None else raw)
     with Store.open(folder / "empty.db") as target:
         with pytest.raises(BadRequestError) as caught:
-            import_all(target, file)
-        assert target.stats()["nodes"] == 0
-        assert health.integrity(target) == []
+            import_memory(target, file)
+        assert target.count_everything()["nodes"] == 0
+        assert health.check_integrity(target) == []
     return str(caught.value)
 
 
@@ -343,7 +343,7 @@ def test_rows_that_would_fail_every_later_reader_are_refused(store: Store, tmp_p
         (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, damaged)))
         complaint = pytest.raises(BadRequestError, match=f"line {place + 1}: ")
         with Store.open(tmp_path / f"{table}-{column}.db") as target, complaint:
-            import_all(target, tmp_path / "damaged.jsonl")
+            import_memory(target, tmp_path / "damaged.jsonl")
 
 
 def test_lines_that_are_no_rows_are_named(store: Store, tmp_path: Path) -> None:
@@ -376,7 +376,7 @@ def test_a_line_without_end_is_refused(store: Store, tmp_path: Path, monkeypatch
 
 def test_what_is_not_there_can_not_be_imported(store: Store, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError, match="no export at"):
-        import_all(store, tmp_path / "nothing.jsonl")
+        import_memory(store, tmp_path / "nothing.jsonl")
 
 
 def test_the_present_database_is_untouched_by_a_damaged_batch(store: Store, tmp_path: Path) -> None:
@@ -385,7 +385,7 @@ def test_the_present_database_is_untouched_by_a_damaged_batch(store: Store, tmp_
     before = contents(store)
     (tmp_path / "damaged.jsonl").write_text("\n".join(map(json.dumps, lines)))
     with pytest.raises(BadRequestError):
-        import_all(store, tmp_path / "damaged.jsonl")
+        import_memory(store, tmp_path / "damaged.jsonl")
     assert contents(store) == before
 
 
@@ -396,11 +396,11 @@ def test_an_export_is_private_and_whole_or_not_there(
     fill(store)
     target = tmp_path / "out" / "export.jsonl"
     with pytest.raises(StoreError, match="cannot be written"):
-        export_all(store, target)
+        export_memory(store, target)
     target.parent.mkdir()
     stale = target.with_name("export.jsonl.partial")
     stale.write_text("left by a killed process")
-    count = export_all(store, target)
+    count = export_memory(store, target)
     assert count == len(target.read_bytes().split(b"\n")) - 1
     assert target.stat().st_mode & 0o777 == 0o600
     before = target.read_bytes()
@@ -410,7 +410,7 @@ def test_an_export_is_private_and_whole_or_not_there(
 
     monkeypatch.setattr(os, "fsync", no_room)
     with pytest.raises(StoreFullError, match="No space left"):
-        export_all(store, target)
+        export_memory(store, target)
     assert target.read_bytes() == before
     assert [entry.name for entry in target.parent.iterdir()] == ["export.jsonl"]
 
@@ -418,7 +418,7 @@ def test_an_export_is_private_and_whole_or_not_there(
 def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path, clock: FakeClock) -> None:
     fill(store)
     with Store.open(store.path, clock=clock) as other:
-        records = transfer._records(store.connection)
+        records = transfer._iterate_records(store.connection)
         with store.snapshot():
             seen = [next(records) for _ in range(3)]
             add(other, "too late")
@@ -428,7 +428,7 @@ def test_an_export_is_one_state_while_others_write(store: Store, tmp_path: Path,
 
 def test_bytes_travel_as_base64() -> None:
     data = bytes(range(256))
-    assert transfer._inward(transfer._outward(data)) == data
-    assert transfer._outward(data) == {"base64": base64.b64encode(data).decode()}
+    assert transfer._decode_value(transfer._encode_value(data)) == data
+    assert transfer._encode_value(data) == {"base64": base64.b64encode(data).decode()}
     with closing(sqlite3.connect(":memory:")) as connection:
-        assert connection.execute("SELECT ?", (transfer._inward({"base64": "AAE="}),)).fetchone() == (b"\0\1",)
+        assert connection.execute("SELECT ?", (transfer._decode_value({"base64": "AAE="}),)).fetchone() == (b"\0\1",)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.model.edge import Member
+from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeKey, Role
 from hyperloci.store import Store, traversal
 from tests.support import NOW, add
@@ -12,12 +12,12 @@ from tests.support import NOW, add
 
 def join(store: Store, label: str, *members: tuple[int, Role], confidence: float = 1.0) -> None:
     with store.transaction():
-        joined = [Member(NodeKey(key), role, place) for place, (key, role) in enumerate(members)]
+        joined = [EdgeMember(NodeKey(key), role, place) for place, (key, role) in enumerate(members)]
         store.edges.create_edge(label, joined, now=NOW, confidence=confidence)
 
 
 def steps(store: Store, *sources: int, direction: str = "both", label: str | None = None) -> list[tuple[int, int, str]]:
-    found = store.traversal.step(sources, direction=direction, label=label)
+    found = store.traversal.find_steps(sources, direction=direction, label=label)
     return [(step.source, step.target, step.direction) for step in found]
 
 
@@ -45,7 +45,7 @@ def test_each_cause_points_to_each_effect_and_causes_are_no_neighbours(store: St
 def test_members_of_one_rank_are_never_crossed_to(store: Store, direction: str) -> None:
     a, b, x, y = (add(store, text).key for text in "abxy")
     join(store, "causes", (a, Role.CAUSE), (b, Role.CAUSE), (x, Role.EFFECT), (y, Role.EFFECT))
-    crossed = store.traversal.neighbours([a, b, x, y], direction=direction)
+    crossed = store.traversal.iterate_crossings([a, b, x, y], direction=direction)
     assert {frozenset(crossing[:2]) for crossing in crossed} == {
         frozenset(pair) for pair in ((a, x), (a, y), (b, x), (b, y))
     }
@@ -74,7 +74,7 @@ def test_forgotten_nodes_other_labels_and_other_scopes_are_left_out(store: Store
     join(store, "qualifies", (a.key, Role.SUBJECT), (far.key, Role.OBJECT))
     with store.transaction():
         store.nodes.delete_node(gone.id, now=NOW)
-    found = store.traversal.step([a.key], label="supports", scopes=["global"])
+    found = store.traversal.find_steps([a.key], label="supports", scopes=["global"])
     assert [step.target for step in found] == [b.key]
 
 
@@ -96,9 +96,9 @@ def test_a_hub_costs_no_more_than_its_cap(store: Store, monkeypatch: pytest.Monk
 def test_labels_in_use_are_listed_once(store: Store) -> None:
     a, b = add(store, "a").key, add(store, "b").key
     walker = store.traversal
-    assert walker.labels() == []
+    assert walker.list_labels() == []
     for label in ("supports", "blocks", "supports"):
         join(store, label, (a, Role.SUBJECT), (b, Role.OBJECT))
-    assert walker.labels() == ["blocks", "supports"]
+    assert walker.list_labels() == ["blocks", "supports"]
     assert walker.has_label("blocks")
     assert not walker.has_label("qualifies")

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 
 from hyperloci.errors import StoreError
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, half, health, int8, vec, vectors
 from hyperloci.store.blocks import BLOCK_ROWS, MAX_ATTEMPTS
 from hyperloci.store.codes import Codes
-from hyperloci.store.vectors import COLUMNS, Vectors
+from hyperloci.store.vectors import COLUMNS, Fingerprints
 from tests.support import NOW, add, examples, packing_error, random_rows, unit
 
 Matrix = NDArray[np.float32]
@@ -61,12 +61,12 @@ def put_in(store: Store, space: str, keys: Sequence[int], rows: Matrix, model: s
     with store.transaction():
         key = store.vectors.use_model(model, rows.shape[1], now=NOW)
         for node, row in zip(keys, rows, strict=True):
-            store.vectors.put(NodeKey(node), key, {space: stored(space, row)}, now=NOW)
+            store.vectors.put_fingerprint(NodeKey(node), key, {space: stored(space, row)}, now=NOW)
     return key
 
 
 def everyone(store: Store) -> NDArray[np.bool_]:
-    return store.filters.allowed(Where())
+    return store.filters.select_allowed(SearchFilter())
 
 
 def brute(rows: Matrix, keys: list[int], query: Matrix, k: int) -> tuple[list[int], Matrix]:
@@ -149,7 +149,7 @@ def test_equal_vectors_come_in_the_order_of_keys(store: Store) -> None:
     keys = make_nodes(store, 8)
     row = random_rows(1)
     model = put_all(store, keys[::-1], np.repeat(row, 8, axis=0))
-    found, _ = store.vectors.nearest(row[0], everyone(store), model, 5)
+    found, _ = store.vectors.find_nearest(row[0], everyone(store), model, 5)
     assert found.tolist() == keys[:5]
 
 
@@ -160,7 +160,7 @@ def test_equal_vectors_come_in_the_order_of_keys_after_a_scan_too(
     keys = make_nodes(store, 8)
     row = random_rows(1)
     model = put_all(store, keys[::-1], np.repeat(row, 8, axis=0))
-    found, _ = store.vectors.nearest(row[0], everyone(store), model, 5)
+    found, _ = store.vectors.find_nearest(row[0], everyone(store), model, 5)
     assert found.tolist() == keys[:5]
 
 
@@ -175,7 +175,7 @@ def test_vectors_of_any_length_are_found(
     keys = make_nodes(store, 30)
     model = put_all(store, keys, rows)
     for key, row in zip(keys, rows, strict=True):
-        found, cosines = store.vectors.nearest(row, everyone(store), model, 30)
+        found, cosines = store.vectors.find_nearest(row, everyone(store), model, 30)
         # A half keeps eleven bits: with few dimensions, their errors do not cancel.
         assert key in found and cosines[0] == pytest.approx(1.0, abs=2**-11)
         assert len(found) == 30
@@ -186,13 +186,13 @@ def test_a_block_is_loaded_again_when_another_connection_wrote(store: Store, mon
     keys = make_nodes(store, 3)
     rows = random_rows(3)
     model = put_all(store, keys[:1], rows[:1])
-    assert store.vectors.nearest(rows[1], everyone(store), model, 5)[0].tolist() == keys[:1]
+    assert store.vectors.find_nearest(rows[1], everyone(store), model, 5)[0].tolist() == keys[:1]
     with Store.open(store.path) as other:
         put_all(other, keys[1:2], rows[1:2])
-        assert other.vectors.nearest(rows[1], everyone(other), model, 1)[0].tolist() == [keys[1]]
-        assert store.vectors.nearest(rows[1], everyone(store), model, 1)[0].tolist() == [keys[1]]
+        assert other.vectors.find_nearest(rows[1], everyone(other), model, 1)[0].tolist() == [keys[1]]
+        assert store.vectors.find_nearest(rows[1], everyone(store), model, 1)[0].tolist() == [keys[1]]
         put_all(store, keys[1:2], rows[2:])
-        assert other.vectors.nearest(rows[2], everyone(other), model, 1)[0].tolist() == [keys[1]]
+        assert other.vectors.find_nearest(rows[2], everyone(other), model, 1)[0].tolist() == [keys[1]]
 
 
 def test_codes_seen_inside_a_transaction_that_failed_are_forgotten(
@@ -205,12 +205,12 @@ def test_codes_seen_inside_a_transaction_that_failed_are_forgotten(
     model = put_all(store, keys, rows[:2])
     with pytest.raises(ZeroDivisionError), store.transaction():
         put_all(store, keys[:1], rows[3:])
-        assert store.vectors.nearest(rows[3], everyone(store), model, 1)[0].tolist() == keys[:1]
+        assert store.vectors.find_nearest(rows[3], everyone(store), model, 1)[0].tolist() == keys[:1]
         raise ZeroDivisionError
     with Store.open(store.path) as other:
         put_all(other, keys[1:], rows[2:3])
-    assert store.vectors.nearest(rows[2], everyone(store), model, 1)[0].tolist() == keys[1:]
-    assert store.vectors.nearest(rows[0], everyone(store), model, 1)[0].tolist() == keys[:1]
+    assert store.vectors.find_nearest(rows[2], everyone(store), model, 1)[0].tolist() == keys[1:]
+    assert store.vectors.find_nearest(rows[0], everyone(store), model, 1)[0].tolist() == keys[:1]
 
 
 def test_keys_in_several_blocks_are_found(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -222,7 +222,7 @@ def test_keys_in_several_blocks_are_found(store: Store, monkeypatch: pytest.Monk
     rows = random_rows(4)
     model = put_all(store, first, rows)
     for key, row in zip(first, rows, strict=True):
-        assert store.vectors.nearest(row, everyone(store), model, 1)[0].tolist() == [key]
+        assert store.vectors.find_nearest(row, everyone(store), model, 1)[0].tolist() == [key]
     assert store.connection.execute("SELECT count(*) FROM code_blocks").fetchone()[0] == 2
 
 
@@ -235,12 +235,12 @@ def test_when_the_model_changes_both_are_searched_until_all_is_done(
     old, new = random_rows(6, 384), random_rows(6, 128)
     first = put_all(store, keys, old, "old")
     second = put_all(store, keys[:2], new[:2], "new")
-    assert set(store.vectors.take_pending(10)) == set(keys[2:])
-    assert set(store.vectors.nearest(new[0], everyone(store), second, 9)[0].tolist()) == set(keys[:2])
-    assert (store.vectors.count(), store.vectors.count(first), store.vectors.count(second)) == (6, 4, 2)
+    assert set(store.vectors.list_pending(10)) == set(keys[2:])
+    assert set(store.vectors.find_nearest(new[0], everyone(store), second, 9)[0].tolist()) == set(keys[:2])
+    assert (store.vectors.count_fingerprints(), store.vectors.count_fingerprints(first), store.vectors.count_fingerprints(second)) == (6, 4, 2)
     # Back to the old one: what it made before is found again, without being made again.
     put_all(store, keys[:1], old[:1], "old")
-    assert set(store.vectors.nearest(old[3], everyone(store), first, 9)[0].tolist()) == {keys[0], *keys[2:]}
+    assert set(store.vectors.find_nearest(old[3], everyone(store), first, 9)[0].tolist()) == {keys[0], *keys[2:]}
     assert store.vectors.find_model("old") == first and store.vectors.find_model("unknown") is None
 
 
@@ -250,11 +250,11 @@ def test_a_fingerprint_comes_back_as_it_was_put_and_what_is_left_out_is_absent(s
     full = {column: bytes([number]) * (number * 4) for number, column in enumerate(COLUMNS, start=1)}
     with store.transaction():
         model = store.vectors.use_model("m", 2, now=NOW)
-        store.vectors.put(key, model, full, now=NOW)
-    assert store.vectors.rows([key, 99], COLUMNS) == {key: tuple(full.values())}
+        store.vectors.put_fingerprint(key, model, full, now=NOW)
+    assert store.vectors.get_rows([key, 99], COLUMNS) == {key: tuple(full.values())}
     with store.transaction():
-        store.vectors.put(key, model, {"e9": b"bits"}, now=NOW)
-    assert store.vectors.rows([key], ("e9", "e1")) == {key: (b"bits", None)}
+        store.vectors.put_fingerprint(key, model, {"e9": b"bits"}, now=NOW)
+    assert store.vectors.get_rows([key], ("e9", "e1")) == {key: (b"bits", None)}
 
 
 @pytest.mark.req("E.01")
@@ -270,32 +270,32 @@ def test_a_failure_in_the_middle_leaves_no_part_of_a_fingerprint(store: Store, w
     with pytest.raises(StoreError, match="injected"):
         put_all(store, keys[1:], random_rows(1, seed=9))
     store.connection.execute("DROP TRIGGER fail")
-    assert store.vectors.rows(keys, ("e1",)).keys() == {keys[0]}
+    assert store.vectors.get_rows(keys, ("e1",)).keys() == {keys[0]}
     assert store.connection.execute("SELECT version, codes FROM code_blocks").fetchall() == before
-    assert store.vectors.take_pending(5) == keys[1:]
-    assert health.violations(store) == {}
+    assert store.vectors.list_pending(5) == keys[1:]
+    assert health.count_violations(store) == {}
 
 
 def test_names_that_are_no_spaces_are_refused(store: Store) -> None:
     with pytest.raises(ValueError, match="unknown spaces"):
-        store.vectors.rows([1], ("e1; DROP TABLE nodes",))
+        store.vectors.get_rows([1], ("e1; DROP TABLE nodes",))
     with pytest.raises(ValueError, match="unknown spaces"):
-        store.vectors.put(NodeKey(1), 1, {"e99": b""}, now=NOW)
+        store.vectors.put_fingerprint(NodeKey(1), 1, {"e99": b""}, now=NOW)
     with pytest.raises(ValueError, match="unknown spaces"):
-        store.vectors.nearest(random_rows(1)[0], np.ones(2, np.bool_), 1, 1, space="e1) --")
+        store.vectors.find_nearest(random_rows(1)[0], np.ones(2, np.bool_), 1, 1, space="e1) --")
 
 
 @pytest.mark.req("B.03")
 def test_the_queue_gives_the_newest_first_and_what_failed_last(store: Store) -> None:
     nodes = [add(store, f"{number}") for number in range(4)]
     keys = [node.key for node in nodes]
-    assert store.vectors.take_pending(9) == keys[::-1]
+    assert store.vectors.list_pending(9) == keys[::-1]
     with store.transaction():
-        store.vectors.fail(keys[2:], "out of memory " * 99)
+        store.vectors.note_failures(keys[2:], "out of memory " * 99)
         store.nodes.delete_node(nodes[0].id, now=NOW)
-    assert store.vectors.take_pending(9) == [keys[1], keys[3], keys[2]]
-    assert store.vectors.take_pending(1) == [keys[1]]
-    assert store.vectors.pending_count() == 3
+    assert store.vectors.list_pending(9) == [keys[1], keys[3], keys[2]]
+    assert store.vectors.list_pending(1) == [keys[1]]
+    assert store.vectors.count_pending() == 3
     assert store.connection.execute("SELECT max(length(error)) FROM pending").fetchone()[0] == 500
 
 
@@ -304,17 +304,17 @@ def test_what_was_told_comes_before_what_files_say_and_that_in_its_order(store: 
     snippets = [add(store, f"snippet {number}", type=NodeType.SNIPPET).key for number in range(3)]
     facts = [add(store, f"fact {number}").key for number in range(2)]
     later = add(store, "snippet 3", type=NodeType.SNIPPET).key
-    assert store.vectors.take_pending(9) == [*facts[::-1], *snippets, later]
+    assert store.vectors.list_pending(9) == [*facts[::-1], *snippets, later]
 
 
 def test_what_fails_again_and_again_is_given_up(store: Store) -> None:
     key = add(store).key
     for _ in range(MAX_ATTEMPTS):
-        assert store.vectors.take_pending(9) == [key]
+        assert store.vectors.list_pending(9) == [key]
         with store.transaction():
-            store.vectors.fail([key], "no")
-    assert store.vectors.take_pending(9) == [] and store.vectors.pending_count() == 0
-    assert health.violations(store) == {}
+            store.vectors.note_failures([key], "no")
+    assert store.vectors.list_pending(9) == [] and store.vectors.count_pending() == 0
+    assert health.count_violations(store) == {}
 
 
 # The two roads to the same ranking.
@@ -333,12 +333,12 @@ def test_numpy_ranks_as_sqlite_vec_does(rows: list[list[float]], query: list[flo
     # sqlite-vec compares bytes with bytes: the query is rounded too.
     rounding = packing_error(asked) + 1e-5
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
-        assert vec.attach(connection)
+        assert vec.attach_vec(connection)
         connection.execute("CREATE TABLE fingerprints(node_key INTEGER PRIMARY KEY, model_key INTEGER, e7 BLOB)")
         connection.executemany("INSERT INTO fingerprints VALUES (?, 1, ?)", enumerate(packed))
         keys = np.arange(len(rows) + 2)
         by_vec, by_numpy = (
-            Vectors(connection, vec_attached=road).exact(asked, keys, 1, k, space="e7") for road in (True, False)
+            Fingerprints(connection, vec_attached=road).find_nearest_exactly(asked, keys, 1, k, space="e7") for road in (True, False)
         )
     assert np.allclose(by_vec[1], by_numpy[1], atol=rounding)
     exact = int8.unpack_int8(packed, 4) @ asked
@@ -361,7 +361,7 @@ def test_a_store_ranks_alike_by_either_road(store: Store, space: str, off: float
     query, allowed = rows[77], everyone(store)
     with closing(_connection_with_vec(store.path)) as connection:
         by_vec, by_numpy, all_by_numpy = (
-            Vectors(connection, vec_attached=road).nearest(query, allowed, model, k, space=space)
+            Fingerprints(connection, vec_attached=road).find_nearest(query, allowed, model, k, space=space)
             for road, k in ((True, 20), (False, 20), (False, 400))
         )
     assert by_vec[0][0] == by_numpy[0][0] == keys[77]
@@ -376,7 +376,7 @@ def _connection_with_vec(path: Path) -> sqlite3.Connection:
         pytest.skip("sqlite-vec can't be loaded here")
     connection = sqlite3.connect(path, isolation_level=None)
     connection.row_factory = sqlite3.Row
-    assert vec.attach(connection)
+    assert vec.attach_vec(connection)
     return connection
 
 
@@ -419,7 +419,7 @@ def test_where_extensions_load_that_is_the_road_and_the_door_is_shut_again(
     monkeypatch.setattr(sqlite3, "Connection", Loading)
     connection = Loading(fails=fails)
     assert vec.prepare_vec() == vec.EXTENSION
-    assert vec.attach(connection) is not fails  # type: ignore[arg-type]
+    assert vec.attach_vec(connection) is not fails  # type: ignore[arg-type]
     assert connection.loaded == ([] if fails else [sqlite_vec.loadable_path()])
     assert not connection.enabled
 
@@ -437,7 +437,7 @@ def test_where_there_is_no_road_numpy_ranks(monkeypatch: pytest.MonkeyPatch, cau
     assert vec.prepare_vec() == vec.ABSENT
     with closing(sqlite3.connect(":memory:")) as connection:
         monkeypatch.setattr(vec, "is_attached", lambda connection: False)
-        assert vec.attach(connection) is False
+        assert vec.attach_vec(connection) is False
 
 
 @pytest.mark.parametrize(
@@ -457,7 +457,7 @@ def test_a_library_that_can_not_be_told_for_sure_is_left_alone(
 def test_the_file_of_the_extension_is_named_as_each_system_does(monkeypatch: pytest.MonkeyPatch) -> None:
     for platform, suffix in (("win32", ".dll"), ("darwin", ".dylib"), ("linux", ".so")):
         monkeypatch.setattr(sys, "platform", platform)
-        assert vec._suffix() == suffix
+        assert vec._library_suffix() == suffix
 
 
 # Roughly: by codes alone.
@@ -476,7 +476,7 @@ def test_roughly_most_of_the_nearest_are_found_and_how_near_they_are(many: Simpl
     assert hit / (10 * len(queries)) >= 0.8
 
 
-@pytest.mark.parametrize("space", vectors.SCANNED)
+@pytest.mark.parametrize("space", vectors.SCANNED_SPACES)
 @pytest.mark.parametrize("count", [5, 300])
 def test_roughly_no_row_is_read_however_few_are_allowed(store: Store, space: str, count: int) -> None:
     rows = random_rows(300)
@@ -485,18 +485,18 @@ def test_roughly_no_row_is_read_however_few_are_allowed(store: Store, space: str
     store.connection.execute(f"UPDATE fingerprints SET {space} = NULL")
     allowed = everyone(store)
     allowed[keys[0] + count :] = False
-    found, cosines = store.vectors.nearest(rows[2], allowed, model, 20, space=space, roughly=True)
+    found, cosines = store.vectors.find_nearest(rows[2], allowed, model, 20, space=space, roughly=True)
     assert found[0] == keys[2] and len(found) == min(count, 20) and allowed[found].all()
     assert cosines[0] == pytest.approx(1.0, abs=0.25) and (cosines[1:] < 0.5).all()
-    assert store.vectors.nearest(rows[2], allowed, model, 20, space=space)[0].tolist() == []
+    assert store.vectors.find_nearest(rows[2], allowed, model, 20, space=space)[0].tolist() == []
 
 
 def test_roughly_a_query_of_votes_has_cosines_too(store: Store) -> None:
     rows = random_rows(300)
     model = put_in(store, "e9", make_nodes(store, 300), rows)
     votes = 7 * random_rows(1, seed=8)[0]
-    found, estimated = store.vectors.nearest(votes, everyone(store), model, 300, space="e9", roughly=True)
-    keys, exact = store.vectors.nearest(votes, everyone(store), model, 300, space="e9")
+    found, estimated = store.vectors.find_nearest(votes, everyone(store), model, 300, space="e9", roughly=True)
+    keys, exact = store.vectors.find_nearest(votes, everyone(store), model, 300, space="e9")
     wanted = dict(zip(keys.tolist(), exact.tolist(), strict=True))
     # The column is bits itself: only the query is rounded.
     np.testing.assert_allclose(estimated, [wanted[key] for key in found.tolist()], atol=0.02)
@@ -507,23 +507,23 @@ def test_roughly_vectors_of_another_length_are_not_found_and_of_another_model_ma
     keys = make_nodes(store, 3)
     put_all(store, keys[:2], rows[:2], "old")
     model = put_all(store, keys[2:], rows[2:], "new")
-    found, _ = store.vectors.nearest(rows[0], everyone(store), model, 5, roughly=True)
+    found, _ = store.vectors.find_nearest(rows[0], everyone(store), model, 5, roughly=True)
     assert set(found.tolist()) == set(keys)
     short = unit(rows[:1, :64])[0]
-    assert store.vectors.nearest(short, everyone(store), model, 5, roughly=True)[0].tolist() == []
+    assert store.vectors.find_nearest(short, everyone(store), model, 5, roughly=True)[0].tolist() == []
 
 
-@pytest.mark.parametrize("space", vectors.SCANNED)
+@pytest.mark.parametrize("space", vectors.SCANNED_SPACES)
 def test_how_near_a_memory_is_roughly_is_what_a_rough_search_says(store: Store, space: str) -> None:
     rows = random_rows(20)
     keys = make_nodes(store, 21)
     model = put_in(store, space, keys[:20], rows)
     query = random_rows(1, seed=8)[0]
-    found, wanted = store.vectors.nearest(query, everyone(store), model, 20, space=space, roughly=True)
+    found, wanted = store.vectors.find_nearest(query, everyone(store), model, 20, space=space, roughly=True)
     order = np.argsort(found)
-    np.testing.assert_array_equal(store.vectors.estimates(query, found[order], model, space=space), wanted[order])
-    assert np.isnan(store.vectors.estimates(query, np.array(keys[20:]), model, space=space)).all()
-    assert np.isnan(store.vectors.estimates(query[:64], found[order], model, space=space)).all()
+    np.testing.assert_array_equal(store.vectors.estimate_cosines(query, found[order], model, space=space), wanted[order])
+    assert np.isnan(store.vectors.estimate_cosines(query, np.array(keys[20:]), model, space=space)).all()
+    assert np.isnan(store.vectors.estimate_cosines(query[:64], found[order], model, space=space)).all()
 
 
 @pytest.mark.req("D.13")
@@ -532,7 +532,7 @@ def test_how_near_a_memory_of_another_model_is_can_not_be_told(store: Store) -> 
     keys = make_nodes(store, 3)
     old = put_all(store, keys[:2], rows[:2], "old")
     new = put_all(store, keys[2:], rows[2:], "new")
-    known = {model: np.isnan(store.vectors.estimates(rows[0], np.array(keys), model)).tolist() for model in (old, new)}
+    known = {model: np.isnan(store.vectors.estimate_cosines(rows[0], np.array(keys), model)).tolist() for model in (old, new)}
     assert known == {old: [False, False, True], new: [True, True, False]}
 
 
@@ -546,35 +546,35 @@ def test_what_could_not_be_loaded_is_loaded_by_the_next_search(store: Store, mon
     with store.snapshot():
         with monkeypatch.context() as patch, pytest.raises(MemoryError):
             patch.setattr(Codes, "_load", fail)
-            store.vectors.nearest(rows[0], everyone(store), model, 2, roughly=True)
-        assert store.vectors.nearest(rows[0], everyone(store), model, 1, roughly=True)[0].tolist() == keys[:1]
+            store.vectors.find_nearest(rows[0], everyone(store), model, 2, roughly=True)
+        assert store.vectors.find_nearest(rows[0], everyone(store), model, 1, roughly=True)[0].tolist() == keys[:1]
 
 
 def test_codes_of_a_block_that_is_gone_are_forgotten(store: Store) -> None:
     keys, rows = make_nodes(store, 2), random_rows(2)
     model = put_all(store, keys, rows)
     with store.snapshot():
-        assert len(store.vectors.nearest(rows[0], everyone(store), model, 2, roughly=True)[0]) == 2
+        assert len(store.vectors.find_nearest(rows[0], everyone(store), model, 2, roughly=True)[0]) == 2
     with Store.open(store.path) as other, other.transaction():
         other.connection.execute("DELETE FROM fingerprints")
         other.connection.execute("DELETE FROM code_blocks")
     with store.snapshot():
-        assert store.vectors.nearest(rows[0], everyone(store), model, 2, roughly=True)[0].tolist() == []
-        assert np.isnan(store.vectors.estimates(rows[0], np.array(keys), model)).all()
+        assert store.vectors.find_nearest(rows[0], everyone(store), model, 2, roughly=True)[0].tolist() == []
+        assert np.isnan(store.vectors.estimate_cosines(rows[0], np.array(keys), model)).all()
 
 
 def test_a_vector_as_older_programs_wrote_it_is_refused(store: Store) -> None:
     (key,) = make_nodes(store, 1)
     with pytest.raises(StoreError, match="two bytes a dimension"), store.transaction():
         model = store.vectors.use_model("m", 384, now=NOW)
-        store.vectors.put(NodeKey(key), model, {"e1": random_rows(1)[0].tobytes()}, now=NOW)
-    assert store.vectors.count() == 0
+        store.vectors.put_fingerprint(NodeKey(key), model, {"e1": random_rows(1)[0].tobytes()}, now=NOW)
+    assert store.vectors.count_fingerprints() == 0
 
 
 def test_roughly_a_memory_without_vectors_has_nothing_near(store: Store) -> None:
     make_nodes(store, 3)
-    assert np.isnan(store.vectors.estimates(random_rows(1)[0], np.arange(3), 1)).all()
-    found, cosines = store.vectors.nearest(random_rows(1)[0], everyone(store), 1, 5, roughly=True)
+    assert np.isnan(store.vectors.estimate_cosines(random_rows(1)[0], np.arange(3), 1)).all()
+    found, cosines = store.vectors.find_nearest(random_rows(1)[0], everyone(store), 1, 5, roughly=True)
     assert found.tolist() == cosines.tolist() == []
 
 
@@ -584,12 +584,12 @@ def test_roughly_a_memory_without_vectors_has_nothing_near(store: Store) -> None
 def test_a_memory_without_vectors_has_nothing_near(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vectors, "EXACT_BELOW", 0)
     make_nodes(store, 3)
-    found, cosines = store.vectors.nearest(random_rows(1)[0], everyone(store), 1, 5)
+    found, cosines = store.vectors.find_nearest(random_rows(1)[0], everyone(store), 1, 5)
     assert found.tolist() == cosines.tolist() == []
 
 
 @pytest.mark.req("E.01")
-@pytest.mark.parametrize("space", vectors.SCANNED)
+@pytest.mark.parametrize("space", vectors.SCANNED_SPACES)
 @pytest.mark.parametrize("exact_below", [0, 10_000])
 def test_every_scanned_space_finds_what_a_full_comparison_of_it_finds(
     store: Store, monkeypatch: pytest.MonkeyPatch, space: str, exact_below: int
@@ -599,7 +599,7 @@ def test_every_scanned_space_finds_what_a_full_comparison_of_it_finds(
     query = np.sign(query) if space == "e9" else query
     keys = make_nodes(store, 400)
     model = put_in(store, space, keys, rows)
-    found, cosines = store.vectors.nearest(query, everyone(store), model, 10, space=space)
+    found, cosines = store.vectors.find_nearest(query, everyone(store), model, 10, space=space)
     matrix = vectors.unpack_vectors(space, [stored(space, row) for row in rows], 256)
     if space in ("e7", "e10") and vec.is_attached(store.connection):
         # sqlite-vec compares bytes with bytes.
@@ -616,13 +616,13 @@ def test_a_side_that_a_memory_has_no_more_is_found_no_more(store: Store, monkeyp
     row = random_rows(1)[0]
     with store.transaction():
         model = store.vectors.use_model("m", 384, now=NOW)
-        store.vectors.put(key, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
-        store.vectors.put(other, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
-    assert store.vectors.nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [key, other]
+        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
+        store.vectors.put_fingerprint(other, model, {"e1": half.pack_half(row), "e7": int8.pack_int8(row)}, now=NOW)
+    assert store.vectors.find_nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [key, other]
     with store.transaction():
-        store.vectors.put(key, model, {"e1": half.pack_half(row)}, now=NOW)
-    assert store.vectors.nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [other]
-    assert health.violations(store).get(health.WRONG_CODES) is None
+        store.vectors.put_fingerprint(key, model, {"e1": half.pack_half(row)}, now=NOW)
+    assert store.vectors.find_nearest(row, everyone(store), model, 5, space="e7")[0].tolist() == [other]
+    assert health.count_violations(store).get(health.WRONG_CODES) is None
 
 
 @pytest.mark.req("D.13")
@@ -631,11 +631,11 @@ def test_codes_of_every_scanned_space_are_checked_and_made_anew(store: Store) ->
     row = random_rows(1, 256)[0]
     with store.transaction():
         model = store.vectors.use_model("m", 256, now=NOW)
-        store.vectors.put(key, model, {space: stored(space, row) for space in vectors.SCANNED}, now=NOW)
+        store.vectors.put_fingerprint(key, model, {space: stored(space, row) for space in vectors.SCANNED_SPACES}, now=NOW)
     before = store.connection.execute("SELECT space, block, codes FROM code_blocks ORDER BY space").fetchall()
-    assert len(before) == len(vectors.SCANNED) and store.vectors.wrong_blocks() == 0
+    assert len(before) == len(vectors.SCANNED_SPACES) and store.vectors.count_wrong_blocks() == 0
     store.connection.execute("UPDATE code_blocks SET codes = zeroblob(length(codes)) WHERE space <> 'e1'")
-    assert store.vectors.wrong_blocks() == len(vectors.SCANNED) - 1
+    assert store.vectors.count_wrong_blocks() == len(vectors.SCANNED_SPACES) - 1
     with store.transaction():
         store.vectors.rebuild_codes()
     assert store.connection.execute("SELECT space, block, codes FROM code_blocks ORDER BY space").fetchall() == before
@@ -651,7 +651,7 @@ def test_the_queue_gives_what_was_said_first_and_old_commits_last(store: Store) 
     ]
     said = [add(store, f"said {n}") for n in range(2)]
 
-    queue = store.vectors.take_pending(20)
+    queue = store.vectors.list_pending(20)
 
     wanted = [*said[::-1], *recent[::-1], *files, *old[::-1]]
     assert queue == [node.key for node in wanted]
@@ -660,9 +660,9 @@ def test_the_queue_gives_what_was_said_first_and_old_commits_last(store: Store) 
 def test_a_file_that_changed_goes_before_files_that_wait(store: Store) -> None:
     files = [add(store, f"code {n}", type=NodeType.SNIPPET, subtype="code") for n in range(3)]
     with store.transaction():
-        store.nodes.queue([files[2].key], now=NOW + 1_000)
+        store.nodes.queue_for_fingerprint([files[2].key], now=NOW + 1_000)
 
-    assert store.vectors.take_pending(9) == [files[2].key, files[0].key, files[1].key]
+    assert store.vectors.list_pending(9) == [files[2].key, files[0].key, files[1].key]
 
 
 def test_taking_from_a_long_queue_looks_at_a_few(store: Store) -> None:
@@ -678,8 +678,8 @@ def test_taking_from_a_long_queue_looks_at_a_few(store: Store) -> None:
 def test_a_pace_is_that_of_the_last_minute(store: Store) -> None:
     with store.transaction():
         store.vectors.note_pace(32, 2.0, now=NOW)
-    assert store.vectors.pace(now=NOW + 1_000) == pytest.approx(16.0)
+    assert store.vectors.get_pace(now=NOW + 1_000) == pytest.approx(16.0)
     with store.transaction():
         store.vectors.note_pace(32, 1.0, now=NOW + 2_000)
-    assert store.vectors.pace(now=NOW + 2_000) == pytest.approx(0.8 * 16 + 0.2 * 32)
-    assert store.vectors.pace(now=NOW + 70_000) is None
+    assert store.vectors.get_pace(now=NOW + 2_000) == pytest.approx(0.8 * 16 + 0.2 * 32)
+    assert store.vectors.get_pace(now=NOW + 70_000) is None

@@ -28,21 +28,21 @@ with WriteQueue(Path(sys.argv[1])).waiting():
 def test_nobody_waits_at_first_nor_does_who_looks(tmp_path: Path) -> None:
     queue = WriteQueue(tmp_path / "memory.db")
 
-    assert queue.others_wait() is False
-    with queue.waiting():
+    assert queue.has_waiting_writers() is False
+    with queue.announce_waiting():
         pass
-    assert queue.others_wait() is False
+    assert queue.has_waiting_writers() is False
     queue.close()
 
 
 def test_who_waits_is_seen_until_he_has_had_his_turn(tmp_path: Path) -> None:
     mine, first, second = (WriteQueue(tmp_path / "memory.db") for _ in range(3))
 
-    with first.waiting():
-        with second.waiting():
-            assert mine.others_wait() is True
-        assert mine.others_wait() is True
-    assert mine.others_wait() is False
+    with first.announce_waiting():
+        with second.announce_waiting():
+            assert mine.has_waiting_writers() is True
+        assert mine.has_waiting_writers() is True
+    assert mine.has_waiting_writers() is False
     for queue in (mine, first, second):
         queue.close()
 
@@ -53,17 +53,17 @@ def test_a_thread_that_looks_and_one_that_waits_do_not_hold_each_other_up(tmp_pa
 
     def look() -> None:
         while not done.is_set():
-            looking.others_wait()
+            looking.has_waiting_writers()
 
     thread = threading.Thread(target=look)
     thread.start()
     for _ in range(200):
-        with waiting.waiting():
+        with waiting.announce_waiting():
             pass
     done.set()
     thread.join(20)
 
-    assert not thread.is_alive() and looking.others_wait() is False
+    assert not thread.is_alive() and looking.has_waiting_writers() is False
     looking.close()
     waiting.close()
 
@@ -75,9 +75,9 @@ def test_the_place_of_a_process_that_is_killed_is_free(tmp_path: Path) -> None:
         [sys.executable, "-c", WAITER, str(database)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
     ) as waiter:
         assert waiter.stdout is not None and waiter.stdout.readline() == b"waiting\n"
-        assert queue.others_wait() is True
+        assert queue.has_waiting_writers() is True
         waiter.send_signal(signal.SIGKILL)
-    assert queue.others_wait() is False
+    assert queue.has_waiting_writers() is False
     queue.close()
 
 
@@ -85,15 +85,15 @@ def test_a_link_to_the_database_leads_to_the_same_queue(tmp_path: Path) -> None:
     (tmp_path / "link.db").symlink_to(tmp_path / "memory.db")
     here, there = WriteQueue(tmp_path / "memory.db"), WriteQueue(tmp_path / "link.db")
 
-    with there.waiting():
-        assert here.others_wait() is True
+    with there.announce_waiting():
+        assert here.has_waiting_writers() is True
     here.close()
     there.close()
 
 
 def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
     queue = WriteQueue(tmp_path / "memory.db")
-    queue.others_wait()
+    queue.has_waiting_writers()
 
     assert [path.stat().st_mode & 0o777 for path in tmp_path.iterdir()] == [0o600]
     queue.close()
@@ -102,7 +102,7 @@ def test_the_file_is_the_users_alone(tmp_path: Path) -> None:
 def test_where_no_file_can_be_made_it_cannot_be_told_who_waits(tmp_path: Path) -> None:
     queue = WriteQueue(tmp_path / "missing" / "memory.db")
 
-    assert queue.others_wait() is None
-    with queue.waiting():
+    assert queue.has_waiting_writers() is None
+    with queue.announce_waiting():
         assert not os.listdir(tmp_path)
     queue.close()

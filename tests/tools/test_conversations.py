@@ -12,7 +12,7 @@ from hyperloci.config import Settings
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci_tools.shape import ANSWER_CHARS
 from tests.support import FakeClock, text_of
@@ -25,7 +25,7 @@ SAID[4] = "We must keep this. " * (ANSWER_CHARS // 15)
 
 
 @pytest.fixture
-def chunks(settings: Settings, project: Path) -> dict[Level, str]:
+def chunks(settings: Settings, project: Path) -> dict[PyramidLevel, str]:
     """The id of the first chunk of each level."""
     with Memory.open(settings, project) as memory:
         turns = [
@@ -34,7 +34,7 @@ def chunks(settings: Settings, project: Path) -> dict[Level, str]:
         ]
         memory.add_turns("s", turns)
         builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).run()
-        return {level: memory.store.chunks.of_session(1, level)[0].id for level in Level}
+        return {level: memory.store.chunks.list_of_session(1, level)[0].id for level in PyramidLevel}
 
 
 async def pages(client: Client, id: str) -> list[dict[str, Any]]:
@@ -49,9 +49,9 @@ async def pages(client: Client, id: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.req("C.07")
-@pytest.mark.parametrize("level", Level)
+@pytest.mark.parametrize("level", PyramidLevel)
 async def test_a_chunk_gives_its_turns_word_for_word_in_pages(
-    chunks: dict[Level, str], connect: Connect, level: Level
+    chunks: dict[PyramidLevel, str], connect: Connect, level: PyramidLevel
 ) -> None:
     async with connect("all") as client:
         found = await pages(client, chunks[level])
@@ -62,9 +62,9 @@ async def test_a_chunk_gives_its_turns_word_for_word_in_pages(
     assert found[0]["level"] == level and "must" in found[0]["content"] and found[0]["note"]
 
 
-async def test_the_text_says_the_same(chunks: dict[Level, str], connect: Connect) -> None:
+async def test_the_text_says_the_same(chunks: dict[PyramidLevel, str], connect: Connect) -> None:
     async with connect("all") as client:
-        result = await client.call_tool("expand_chunk", {"id": chunks[Level.MICRO]})
+        result = await client.call_tool("expand_chunk", {"id": chunks[PyramidLevel.MICRO]})
     text = text_of(result)
     assert (
         "> Turn 3: the invoice job must end by 3 o'clock." in text and "10 turns in all; the next ones: first=" in text

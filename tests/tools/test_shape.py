@@ -9,9 +9,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperloci.model.answers import Contradiction, ContradictionKind, IndexReport, Skipped
-from hyperloci.model.search import Hit, SearchAnswer, Source
-from hyperloci.model.written import Remembered
+from hyperloci.model.answers import Contradiction, ContradictionKind, IndexReport, SkippedFile
+from hyperloci.model.search import Hit, SearchAnswer, HitSource
+from hyperloci.model.written import RememberedFact
 from hyperloci_tools import shape
 
 HIT = Hit(
@@ -26,7 +26,7 @@ HIT = Hit(
     created_at="2026-11-21T00:00:00.000+00:00",
     valid_from="2026-11-21T00:00:00.000+00:00",
     valid_until=None,
-    source=Source(kind="tool"),
+    source=HitSource(kind="tool"),
 )
 
 VALUES = st.recursive(
@@ -83,7 +83,7 @@ def test_a_search_without_results_still_lists_them() -> None:
 
 
 def test_a_remembered_fact_names_only_what_happened() -> None:
-    assert shape.remembered(Remembered(id="n")) == {"id": "n"}
+    assert shape.remembered(RememberedFact(id="n")) == {"id": "n"}
 
 
 def test_a_contradiction_keeps_its_kind_and_reason() -> None:
@@ -93,7 +93,7 @@ def test_a_contradiction_keeps_its_kind_and_reason() -> None:
         kind=ContradictionKind.NEGATION,
         score=0.91234,
         reason="says not",
-        source=Source(kind="tool"),
+        source=HitSource(kind="tool"),
     )
     assert shape.contradictions([found]) == [
         {
@@ -109,7 +109,7 @@ def test_a_contradiction_keeps_its_kind_and_reason() -> None:
 
 
 def test_of_many_skipped_files_the_first_are_named_and_the_rest_counted() -> None:
-    skipped = tuple(Skipped(path=f"f{number}", reason="too large") for number in range(50))
+    skipped = tuple(SkippedFile(path=f"f{number}", reason="too large") for number in range(50))
     report = IndexReport(
         files=0,
         chunks=0,

@@ -75,7 +75,7 @@ async def test_the_assistant_consolidates_a_session_that_it_is_shown(
         with remembering() as memory:
             memory.add_turns("session-1", turns())
             with memory.store.transaction():
-                memory.store.sessions.end("session-1", now=1_900_000_000_000)
+                memory.store.sessions.end_session("session-1", now=1_900_000_000_000)
         asked = await prompted(client, "consolidate")
         assert "save_consolidation with session_id session-1" in asked
         assert '{"turn": 0, "who": "user", "said": "Let\'s use PostgreSQL' in asked

@@ -10,9 +10,9 @@ import pytest
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
-from hyperloci.model.topic import Phase, Topic
+from hyperloci.model.topic import TopicPhase, Topic
 from hyperloci.store import Store
-from hyperloci.store.purge import erase
+from hyperloci.store.purge import erase_memory
 from hyperloci.topics.detect import FEWEST, GROWN, REST_MS, detect, due, sample
 from tests.support import NOW, FakeEncoder, add
 from tests.topics.themes import THEMES, WordEncoder, embed, fill, model_of, sentence
@@ -26,7 +26,7 @@ def encoder() -> WordEncoder:
 
 
 def topics_of(store: Store) -> list[Topic]:
-    return store.topics.of_scopes([GLOBAL_SCOPE])
+    return store.topics.list_of_scopes([GLOBAL_SCOPE])
 
 
 def by_theme(store: Store) -> dict[str, Topic]:
@@ -40,7 +40,7 @@ def by_theme(store: Store) -> dict[str, Topic]:
 
 
 def rerun(store: Store, now: int = NOW) -> None:
-    scope = store.scopes.find(GLOBAL_SCOPE)
+    scope = store.scopes.find_key(GLOBAL_SCOPE)
     assert scope is not None
     detect(store, scope, model_of(store), now=now)
 
@@ -52,7 +52,7 @@ def test_themes_become_topics_named_by_their_words(store: Store, settings: Setti
     found = by_theme(store)
     assert set(found) == set(THEMES)
     for theme, topic in found.items():
-        assert set(store.topics.members(topic.key)) == set(keys[theme])
+        assert set(store.topics.list_members(topic.key)) == set(keys[theme])
         assert topic.agreement >= 2.5
         assert not {"e2", "e3", "e4"} & set(topic.strengths)
 
@@ -90,9 +90,9 @@ def test_a_new_memory_joins_its_topic_at_once(store: Store, settings: Settings, 
     new = add(store, " ".join(THEMES["billing"].split()))
     stranger = add(store, "violin sonata orchestra rehearsal tempo")
     embed(settings, encoder)
-    assert new.key in store.topics.members(billing.key)
-    assert all(stranger.key not in store.topics.members(topic.key) for topic in topics_of(store))
-    run = store.topics.run_of(1)
+    assert new.key in store.topics.list_members(billing.key)
+    assert all(stranger.key not in store.topics.list_members(topic.key) for topic in topics_of(store))
+    run = store.topics.get_run(1)
     assert run is None or run.memories == EACH * len(THEMES)
 
 
@@ -101,13 +101,13 @@ def test_a_memory_whose_text_changed_moves(store: Store, settings: Settings, enc
     embed(settings, encoder)
     found = by_theme(store)
     moved = keys["billing"][0]
-    node = store.nodes.by_key(moved)
+    node = store.nodes.get_by_key(moved)
     assert node is not None
     with store.transaction():
         store.nodes.update_node(node.id, now=NOW, content=" ".join(THEMES["deploy"].split()))
     embed(settings, encoder)
-    assert moved in store.topics.members(found["deploy"].key)
-    assert moved not in store.topics.members(found["billing"].key)
+    assert moved in store.topics.list_members(found["deploy"].key)
+    assert moved not in store.topics.list_members(found["billing"].key)
 
 
 @pytest.mark.req("E.09")
@@ -116,7 +116,7 @@ def test_a_topic_whose_memories_are_gone_is_gone(store: Store, settings: Setting
     embed(settings, encoder)
     with store.transaction():
         for key in keys["billing"]:
-            node = store.nodes.by_key(key)
+            node = store.nodes.get_by_key(key)
             assert node is not None
             store.nodes.delete_node(node.id, now=NOW)
     assert by_theme(store)["billing"].member_count == 0
@@ -129,7 +129,7 @@ def test_few_memories_have_no_topics(store: Store, settings: Settings, encoder: 
         add(store, sentence("billing", number))
     embed(settings, encoder)
     assert topics_of(store) == []
-    scope = store.scopes.find(GLOBAL_SCOPE)
+    scope = store.scopes.find_key(GLOBAL_SCOPE)
     assert scope is not None
     assert not due(store, scope, model_of(store), now=NOW)
 
@@ -139,7 +139,7 @@ def test_things_and_notes_of_tool_use_make_no_topics(store: Store, settings: Set
         add(store, sentence("billing", number), type=NodeType.EXPERIENCE, subtype="action", place=str(number))
         add(store, sentence("deploy", number), type=NodeType.ENTITY, subtype="tool", place=str(number))
     embed(settings, encoder)
-    assert store.vectors.count() == 40
+    assert store.vectors.count_fingerprints() == 40
     assert topics_of(store) == []
 
 
@@ -157,7 +157,7 @@ def test_a_run_is_due_when_a_tenth_is_new_and_some_time_is_past(
 ) -> None:
     fill(store, EACH)
     embed(settings, encoder)
-    scope, model = store.scopes.find(GLOBAL_SCOPE), model_of(store)
+    scope, model = store.scopes.find_key(GLOBAL_SCOPE), model_of(store)
     assert scope is not None
     rerun(store)
     assert not due(store, scope, model, now=NOW + REST_MS)
@@ -167,7 +167,7 @@ def test_a_run_is_due_when_a_tenth_is_new_and_some_time_is_past(
     assert not due(store, scope, model, now=NOW + REST_MS - 1)
     assert due(store, scope, model, now=NOW + REST_MS)
     with store.transaction():
-        store.topics.want_run(scope)
+        store.topics.request_run(scope)
     assert due(store, scope, model, now=NOW)
 
 
@@ -177,9 +177,9 @@ def test_a_topic_becomes_stable_and_says_so(store: Store, settings: Settings, en
     embed(settings, encoder)
     store.connection.execute("DELETE FROM topics")
     rerun(store, NOW)
-    assert {topic.phase for topic in topics_of(store)} == {Phase.EMERGING}
+    assert {topic.phase for topic in topics_of(store)} == {TopicPhase.EMERGING}
     rerun(store, NOW + MS_PER_DAY)
-    assert {topic.phase for topic in topics_of(store)} == {Phase.STABLE}
+    assert {topic.phase for topic in topics_of(store)} == {TopicPhase.STABLE}
 
 
 @pytest.mark.req("E.09")
@@ -195,28 +195,28 @@ def test_a_topic_that_is_absorbed_says_by_which(store: Store, settings: Settings
             " SELECT 'half', scope_key, 'half', 'stable', 3, created_at, run_at, settled_at FROM topics WHERE key = ?",
             (billing.key,),
         )
-        half = store.topics.get("half")
+        half = store.topics.get_topic("half")
         assert half is not None
         store.topics.add_members(half.key, dict.fromkeys(other, 0.5), now=half.run_at)
     rerun(store, NOW + MS_PER_DAY)
-    merged = store.topics.get("half")
+    merged = store.topics.get_topic("half")
     assert merged is not None
-    assert (merged.phase, merged.merged_into, merged.member_count) == (Phase.MERGING, billing.id, 0)
+    assert (merged.phase, merged.merged_into, merged.member_count) == (TopicPhase.MERGING, billing.id, 0)
     rerun(store, NOW + 2 * MS_PER_DAY)
-    assert store.topics.get("half") is None
+    assert store.topics.get_topic("half") is None
 
 
 def test_a_purged_memory_leaves_no_word_in_its_topic(store: Store, settings: Settings, encoder: WordEncoder) -> None:
     keys = fill(store, EACH)
     embed(settings, encoder)
     billing = by_theme(store)["billing"]
-    node = store.nodes.by_key(keys["billing"][0])
+    node = store.nodes.get_by_key(keys["billing"][0])
     assert node is not None
-    erase(store, node.id, now=NOW)
-    left = store.topics.get(billing.id)
+    erase_memory(store, node.id, now=NOW)
+    left = store.topics.get_topic(billing.id)
     assert left is not None
     assert (left.name, left.terms, left.member_count) == ("", (), EACH - 1)
-    run = store.topics.runs([GLOBAL_SCOPE])[0]
+    run = store.topics.list_runs([GLOBAL_SCOPE])[0]
     assert run.wanted
     rerun(store)
     assert by_theme(store)["billing"].id == billing.id
@@ -227,9 +227,9 @@ def test_another_model_sees_other_topics_and_no_old_centre(
 ) -> None:
     fill(store, EACH)
     embed(settings, encoder)
-    assert store.topics.centres(1, model_of(store)) or store.topics.centres(2, model_of(store))
+    assert store.topics.list_centres(1, model_of(store)) or store.topics.list_centres(2, model_of(store))
     embed(settings, FakeEncoder(dimensions=32, model_id="other"))
-    assert store.topics.centres(1, model_of(store)) == []
+    assert store.topics.list_centres(1, model_of(store)) == []
 
 
 def test_of_very_many_memories_the_newest_and_a_choice_of_the_rest_are_clustered() -> None:
@@ -246,5 +246,5 @@ def test_weights_and_phases_survive_the_store(store: Store, settings: Settings, 
     fill(store, EACH)
     embed(settings, encoder)
     for topic in topics_of(store):
-        assert store.topics.get(topic.id) == topic
+        assert store.topics.get_topic(topic.id) == topic
         assert replace(topic, name="") != topic

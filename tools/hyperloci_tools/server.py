@@ -148,9 +148,9 @@ def _explained(error: ToolError, tool: str, schema: dict[str, Any]) -> ToolError
     if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
         return ToolError(arguments_refused(cause, schema))
     if isinstance(cause, sqlite3.Error):
-        from hyperloci.store.faults import translate
+        from hyperloci.store.faults import translate_error
 
-        return ToolError(str(translate(cause)))
+        return ToolError(str(translate_error(cause)))
     if isinstance(cause, (HyperlociError, ToolError)):
         return ToolError(str(cause))
     return UnexpectedToolError(UNPLANNED.format(tool=tool))

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from hyperloci.model.answers import Contradiction, Explanation, IndexReport, ReplAnswer
 from hyperloci.model.search import Hit, SearchAnswer
-from hyperloci.model.written import Remembered
+from hyperloci.model.written import RememberedFact
 from hyperloci_tools.schemas import (
     ContradictionOut,
     ExplanationOut,
@@ -126,7 +126,7 @@ def contradictions(found: Iterable[Contradiction]) -> list[ContradictionOut]:
     ]
 
 
-def remembered(answer: Remembered) -> RememberedOut:
+def remembered(answer: RememberedFact) -> RememberedOut:
     """Return what became of a remembered fact."""
     shaped = {
         "id": answer.id,

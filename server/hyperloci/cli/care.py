@@ -19,9 +19,9 @@ from hyperloci.cli.common import (
     opened,
     print_json,
 )
-from hyperloci.model.answers import ImportReport, Purged
+from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.store import Store
-from hyperloci.store.transfer import export_all, restore_backup
+from hyperloci.store.transfer import export_memory, restore_backup
 
 
 def register(app: typer.Typer) -> None:
@@ -85,7 +85,7 @@ def purge(
         raise typer.Exit(Exit.DEGRADED)
 
 
-def _print_purged(purged: Purged) -> None:
+def _print_purged(purged: PurgeReport) -> None:
     console.print(f"{len(purged.ids)} purged: {', '.join(purged.ids)}")
     facts = (
         ("with them went what only they spoke of", purged.entities),
@@ -113,7 +113,7 @@ def export(
     Example: hyperloci export memory.jsonl
     """
     with opened(project) as memory:
-        count = export_all(memory.store, file)
+        count = export_memory(memory.store, file)
     console.print(f"wrote {count} lines to {file}")
 
 
@@ -186,7 +186,7 @@ def migrate() -> None:
     with explained():
         settings = load_settings()
         with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
-            console.print(f"{settings.database}: schema {store.stats()['schema_version']}")
+            console.print(f"{settings.database}: schema {store.count_everything()['schema_version']}")
 
 
 def demo(project: ProjectOption = Path(".")) -> None:

@@ -14,7 +14,7 @@ from hyperloci import __version__
 from hyperloci.cli import care, entities, facets, graph, projects, read, setup, talk, topics, upkeep, write
 from hyperloci.cli.common import Exit, complain, load_settings
 from hyperloci.errors import HyperlociError
-from hyperloci.store.faults import in_words
+from hyperloci.store.faults import describe_error
 
 app = typer.Typer(
     name="hyperloci",
@@ -95,7 +95,7 @@ def _of_the_system(error: OSError) -> str:
 def _unplanned(error: Exception) -> str:
     from hyperloci_hooks.log import log
 
-    message = f"an error that nobody planned for: {in_words(error)}"
+    message = f"an error that nobody planned for: {describe_error(error)}"
     try:
         file = load_settings().log_file
     except HyperlociError:

@@ -13,7 +13,7 @@ from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, cons
 from hyperloci.clock import to_iso
 from hyperloci.lifecycle.places import as_told
 from hyperloci.memory import Memory
-from hyperloci.store.places import KnownProject, Link
+from hyperloci.store.places import KnownProject, ScopeLink
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
@@ -103,7 +103,7 @@ def _is_interactive() -> bool:
     return sys.stdin.isatty()
 
 
-def _print_links(found: tuple[Link, ...], *, json: bool) -> None:
+def _print_links(found: tuple[ScopeLink, ...], *, json: bool) -> None:
     if json:
         print_json(found)
         return

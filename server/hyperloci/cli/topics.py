@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, opened, print_json
-from hyperloci.model.topic import Event, TopicHit, TopicList
+from hyperloci.model.topic import TimelineEvent, TopicHit, TopicList
 
 PREVIEW_CHARS: Final = 100
 
@@ -103,7 +103,7 @@ def timeline(
         console.print(Text("Nothing happened there that is remembered.", style="dim"))
 
 
-def _print_event(event: Event) -> None:
+def _print_event(event: TimelineEvent) -> None:
     kind = event.memory.subtype or event.memory.type
     style = "bold" if event.relation == "anchor" else ""
     console.print(Text(f"{event.at[:19]}  [{kind}]  {_line(event.memory.content)}  {event.memory.id}", style=style))

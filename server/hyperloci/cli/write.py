@@ -13,9 +13,9 @@ from rich.table import Table
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, opened, print_json
 from hyperloci.cli.steps import Steps
 from hyperloci.errors import EmbedderError, NotFoundError
-from hyperloci.model.answers import HistoryCounts, IndexReport
-from hyperloci.model.search import ByMeaning
-from hyperloci.model.written import Remembered
+from hyperloci.model.answers import CommitCounts, IndexReport
+from hyperloci.model.search import VectorCoverage
+from hyperloci.model.written import RememberedFact
 
 SKIPPED_SHOWN = 10
 """Skipped files listed after indexing; `--json` lists all."""
@@ -65,7 +65,7 @@ def dead_end(
     _print_remembered(remembered, json)
 
 
-def _print_remembered(remembered: Remembered, json: bool) -> None:
+def _print_remembered(remembered: RememberedFact, json: bool) -> None:
     if json:
         print_json(remembered)
         return
@@ -149,7 +149,7 @@ def index(
             except KeyboardInterrupt:
                 steps.interrupted = True
         told = _State(history=memory.history(), reach=memory.by_meaning(), embedder=memory.settings.embedder)
-        pending = memory.store.stats()["fingerprints_pending"]
+        pending = memory.store.count_everything()["fingerprints_pending"]
     if json:
         print_json(
             {"report": report, "pending": pending, "history": told.history, "by_meaning": told.reach, "fault": fault}
@@ -168,8 +168,8 @@ def index(
 class _State:
     """What is indexed now, and whether there may be an embedder."""
 
-    history: HistoryCounts
-    reach: ByMeaning
+    history: CommitCounts
+    reach: VectorCoverage
     embedder: bool
 
 
@@ -179,7 +179,7 @@ def _print_report(report: IndexReport | None, state: _State) -> None:
         for name in ("files", "unchanged_files", "chunks", "added", "changed", "moved", "removed"):
             table.add_row(name.replace("_", " "), str(getattr(report, name)))
         table.add_row("seconds", f"{report.seconds:.1f}")
-    table.add_row("history", state.history.words())
+    table.add_row("history", state.history.describe_progress())
     table.add_row("by meaning", f"{state.reach.embedded:,} of {state.reach.total:,} memories ({state.reach.share:.0%})")
     console.print(table)
     if report is not None and report.set_aside:

@@ -61,8 +61,8 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
 
 def _next_nodes(store: Store, max_tokens: int) -> list[Node]:
     """Return the first of the queue that make a batch together, one at least."""
-    keys = store.vectors.take_pending(BATCH)
-    present = store.nodes.by_keys(keys)
+    keys = store.vectors.list_pending(BATCH)
+    present = store.nodes.get_by_keys(keys)
     batch: list[Node] = []
     tokens = 0
     for node in (present[key] for key in keys if key in present):
@@ -83,14 +83,14 @@ def _look_for_topics(store: Store, model: int) -> None:
 def sights(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
     """Return what there is to see of memories: their text, their place, their parse, the entities they mention."""
     keys = [node.key for node in nodes]
-    positions, facts = store.positions.of(keys), store.positions.code_facts(keys)
+    positions, facts = store.positions.get_positions(keys), store.positions.get_code_facts(keys)
     return [
         EncoderInput(
             content=node.content,
             title=node.title,
             path=positions[node.key].path if node.key in positions else None,
             facts=facts.get(node.key),
-            entities=tuple(entity.canonical_name for entity in store.entities.of(node.key)),
+            entities=tuple(entity.canonical_name for entity in store.entities.list_of_node(node.key)),
         )
         for node in nodes
     ]
@@ -103,13 +103,13 @@ def _write(
     with store.transaction():
         if seconds is not None:
             store.vectors.note_pace(len(nodes), seconds, now=now)
-        present = store.nodes.by_keys([node.key for node in nodes])
+        present = store.nodes.get_by_keys([node.key for node in nodes])
         for node, fingerprint in zip(nodes, made, strict=True):
             current = present.get(node.key)
             # Changed meanwhile: it is in the queue again, and the next batch sees the new text.
             if current is not None and (current.content, current.title) == (node.content, node.title):
-                store.vectors.put(node.key, model, fingerprint.columns, now=now)
-                store.sparse.put(SPARSE_SPACE, {node.key: fingerprint.terms})
+                store.vectors.put_fingerprint(node.key, model, fingerprint.columns, now=now)
+                store.sparse_index.put_terms(SPARSE_SPACE, {node.key: fingerprint.terms})
         join(store, [node.key for node in nodes], model, now=now)
 
 
@@ -120,4 +120,4 @@ def _one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node
         except (ValueError, RuntimeError) as reason:
             logger.warning("node %s could not be embedded: %s", node.id, reason)
             with store.transaction():
-                store.vectors.fail([node.key], str(reason))
+                store.vectors.note_failures([node.key], str(reason))

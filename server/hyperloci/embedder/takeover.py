@@ -13,7 +13,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import HyperlociError
 from hyperloci.store import Store
-from hyperloci.store.faults import translated
+from hyperloci.store.faults import translate_block_errors
 from hyperloci.system.background import BackgroundThread
 
 logger = logging.getLogger(__name__)
@@ -65,5 +65,5 @@ class EmbedderFailover:
         if not self._settings.database.is_file():
             return False
         path = self._settings.database
-        with translated(path), Store.open(path, read_only=True, busy_timeout_ms=0) as store:
-            return store.anything_waits()
+        with translate_block_errors(path), Store.open(path, read_only=True, busy_timeout_ms=0) as store:
+            return store.has_waiting()

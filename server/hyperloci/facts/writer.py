@@ -60,10 +60,10 @@ class MemoryWriter:
             reason: why it was made, for the log; its provenance, if none is given.
         """
         node = self._store.nodes.create_node(new, now=now, session_key=session_key)
-        self._store.log.add(operation, [node.id], now=now, to_tier=node.tier, reasoning=reason or new.provenance)
+        self._store.log.add_entry(operation, [node.id], now=now, to_tier=node.tier, reasoning=reason or new.provenance)
         self.anchor(node, project, now=now)
         annotate(self._store, node, now=now, linker=self._linker)
-        self._store.entities.mention_all(node.key, about, now=now)
+        self._store.entities.add_mentions(node.key, about, now=now)
         return node
 
     def write_event(
@@ -96,7 +96,7 @@ class MemoryWriter:
         """Store a summary of a session's memories, joined to what it covers."""
         node = self._store.nodes.create_node(new, now=now, place=place, session_key=session_key)
         if members := list(covered):
-            self._store.edges.link("contains", node.key, members, now=now, automatic=True)
+            self._store.edges.link_nodes("contains", node.key, members, now=now, automatic=True)
         return node
 
     def declare_entity(self, name: str, scope: str, *, now: int) -> NodeKey | None:
@@ -109,7 +109,7 @@ class MemoryWriter:
 
     def anchor(self, node: Node, project: str, *, now: int) -> None:
         """Tie a statement to the code of a project as it is now."""
-        anchor_fact(self._store, node, self._store.scopes.ensure(project, now=now))
+        anchor_fact(self._store, node, self._store.scopes.ensure_scope(project, now=now))
 
     def supersede(self, old: Node, new: Node, reason: str, *, now: int, until: int, automatic: bool = False) -> None:
         """End what an older statement says in favour of a newer one, and join the two.
@@ -122,9 +122,9 @@ class MemoryWriter:
             automatic: whether rules decided it, not a person.
         """
         self._store.nodes.update_node(old.id, now=now, valid_until=until)
-        self._store.facets.mark(old.key, Verification.OUTDATED)
-        self._store.edges.link("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
-        self._store.log.add("supersede", [old.id, new.id], now=now, reasoning=reason)
+        self._store.facets.set_verification(old.key, Verification.OUTDATED)
+        self._store.edges.link_nodes("supersedes", new.key, [old.key], now=now, automatic=automatic, evidence=reason)
+        self._store.log.add_entry("supersede", [old.id, new.id], now=now, reasoning=reason)
 
 
 def annotate(
@@ -133,4 +133,4 @@ def annotate(
     """Join a memory in prose, or that text of it, to the entities it names, and store its facets."""
     said = node.content if text is None else text
     linker.link_text(node.key, node.scope, said, now=now, author=author)
-    store.facets.add(node.key, facets_of(said, node.origin, confidence=node.confidence))
+    store.facets.add_facets(node.key, facets_of(said, node.origin, confidence=node.confidence))

@@ -20,8 +20,8 @@ from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.positions import Anchor
-from hyperloci.store.set_aside import noted_failure
+from hyperloci.store.positions import StoredAnchor
+from hyperloci.store.set_aside import note_failure_of
 
 MAX_NAMES: Final = 50
 """Names looked up a fact: a pasted file is not a fact about each of its symbols."""
@@ -84,22 +84,22 @@ def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
     """
     places: dict[NodeKey, list[tuple[str, str]]] = {}
     failed: dict[NodeKey, str] = {}
-    known = store.set_aside.standing(scope_key, SetAsideKind.MEMORY)
-    for key, content in store.positions.unanchored(scope_key, PENDING_FACTS):
+    known = store.set_aside.get_standing(scope_key, SetAsideKind.MEMORY)
+    for key, content in store.positions.list_unanchored(scope_key, PENDING_FACTS):
         if f"anchors {key}" in known:
             continue
-        with noted_failure(failed, key):
+        with note_failure_of(failed, key):
             places[key] = _anchored_places(store, content, scope_key)
     with store.transaction():
         for key, reason in failed.items():
-            store.set_aside.put(scope_key, SetAsideKind.MEMORY, f"anchors {key}", reason, now=now, node=key)
+            store.set_aside.add_failure(scope_key, SetAsideKind.MEMORY, f"anchors {key}", reason, now=now, node=key)
         return sum(1 for key, found in places.items() if _put_anchors(store, key, found, scope_key))
 
 
 def outdated(store: Store, keys: Iterable[int]) -> dict[NodeKey, str]:
     """Return, of those nodes whose anchored code changed since they were stored, what changed, in words."""
     found: dict[NodeKey, list[str]] = {}
-    for anchor in store.positions.anchors(keys):
+    for anchor in store.positions.list_anchors(keys):
         change = _change(store, anchor)
         if change:
             found.setdefault(anchor.node_key, []).append(change)
@@ -122,9 +122,9 @@ def _anchored_places(store: Store, text: str, scope_key: int) -> list[tuple[str,
 
 def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], scope_key: int) -> int:
     for path, symbol in places:
-        now = store.positions.symbol_text(scope_key, path, symbol)
+        now = store.positions.get_symbol_text(scope_key, path, symbol)
         if now is not None:
-            store.positions.put_anchor(Anchor(key, scope_key, path, symbol, symbol_hash(now)))
+            store.positions.put_anchor(StoredAnchor(key, scope_key, path, symbol, symbol_hash(now)))
     return len(places)
 
 
@@ -164,9 +164,9 @@ def _is_path(path: str, named: str) -> bool:
     return path == named or path.endswith("/" + named)
 
 
-def _change(store: Store, anchor: Anchor) -> str | None:
+def _change(store: Store, anchor: StoredAnchor) -> str | None:
     """Return what happened to an anchored symbol, or None if nothing did."""
-    text = store.positions.symbol_text(anchor.scope_key, anchor.path, anchor.symbol)
+    text = store.positions.get_symbol_text(anchor.scope_key, anchor.path, anchor.symbol)
     if text is not None:
         changed = symbol_hash(text) != anchor.symbol_hash
         return f"`{anchor.symbol}` in {anchor.path} changed since this was stored" if changed else None
@@ -175,6 +175,6 @@ def _change(store: Store, anchor: Anchor) -> str | None:
     return f"`{anchor.symbol}` in {anchor.path} was removed since this was stored"
 
 
-def _moved(store: Store, anchor: Anchor, places: Sequence[tuple[str, str]]) -> bool:
-    texts = (store.positions.symbol_text(anchor.scope_key, *place) for place in places if place[1] == anchor.symbol)
+def _moved(store: Store, anchor: StoredAnchor, places: Sequence[tuple[str, str]]) -> bool:
+    texts = (store.positions.get_symbol_text(anchor.scope_key, *place) for place in places if place[1] == anchor.symbol)
     return any(text is not None and symbol_hash(text) == anchor.symbol_hash for text in texts)

@@ -16,10 +16,10 @@ from typing import Final, Protocol
 
 from hyperloci.graph.file_view import CLASS_LIKE, FileView, Place, imported_names, whole_modules
 from hyperloci.graph.modules import CLASS_FILES, SCRIPT, Modules
-from hyperloci.model.edge import Link
+from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.links import SnippetRow
-from hyperloci.store.set_aside import noted_failure
+from hyperloci.store.links import LinkableSnippet
+from hyperloci.store.set_aside import note_failure_of
 
 LABELS: Final = ("imports", "calls", "inherits", "overrides", "tests")
 """The labels that code is given."""
@@ -97,7 +97,7 @@ class World(Protocol):
 class CodeRules:
     """The rules, over one file of a project."""
 
-    def __init__(self, world: World, view: FileView, rows: Sequence[SnippetRow]) -> None:
+    def __init__(self, world: World, view: FileView, rows: Sequence[LinkableSnippet]) -> None:
         self._world = world
         self._view = view
         self._is_test = world.is_test(view.path)
@@ -111,11 +111,11 @@ class CodeRules:
                 self._own.setdefault(row.symbol, {}).update(imported_names(view.path, row, world.modules))
                 self._own_modules.setdefault(row.symbol, {}).update(whole_modules(row))
 
-    def links(self, row: SnippetRow) -> list[Link]:
+    def links(self, row: LinkableSnippet) -> list[WantedRelation]:
         """Return the relations that one snippet states, each once, in the order of the text."""
-        found: dict[tuple[str, NodeKey], Link] = {}
+        found: dict[tuple[str, NodeKey], WantedRelation] = {}
         for rule in (self._imports, self._inherits, self._overrides, self._calls):
-            with noted_failure(self.failed, row.key):
+            with note_failure_of(self.failed, row.key):
                 for link in rule(row):
                     known = found.get((link.label, link.target))
                     if link.target != row.key and (known is None or known.confidence < link.confidence):
@@ -124,18 +124,18 @@ class CodeRules:
 
     # -- rules -------------------------------------------------------------------------------------------------------
 
-    def _imports(self, row: SnippetRow) -> Iterator[Link]:
+    def _imports(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         for said in row.facts.get("imports", ()):
             for target in self._imported(row, said):
                 of_module = not target.symbol
                 words = f"imports `{said}`"
-                yield Link("imports", target.key, MODULE if of_module else IMPORTED, words)
+                yield WantedRelation("imports", target.key, MODULE if of_module else IMPORTED, words)
                 if self._is_test and row.key == self._view.head and self._is_of(target.path):
                     head = self._world.view(target.path)
                     if head is not None and head.head is not None:
-                        yield Link("tests", head.head, NAMED_AFTER, f"is named after {target.path} and imports it")
+                        yield WantedRelation("tests", head.head, NAMED_AFTER, f"is named after {target.path} and imports it")
 
-    def _imported(self, row: SnippetRow, said: str) -> Iterator[Target]:
+    def _imported(self, row: LinkableSnippet, said: str) -> Iterator[Target]:
         place = self._place_of_import(row, said)
         if place is None:
             return
@@ -148,7 +148,7 @@ class CodeRules:
         if view is not None and view.head is not None and len(place[1]) <= 1:
             yield Target(view.path, "", view.head)
 
-    def _place_of_import(self, row: SnippetRow, said: str) -> Place | None:
+    def _place_of_import(self, row: LinkableSnippet, said: str) -> Place | None:
         if row.language == "python":
             return self._world.modules.python(self._view.path, said)
         if row.language in SCRIPT:
@@ -159,14 +159,14 @@ class CodeRules:
             return self._view.names.get(name)
         return None
 
-    def _inherits(self, row: SnippetRow) -> Iterator[Link]:
+    def _inherits(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         for said in row.facts.get("bases", ()):
             target = self._resolve(self._view, row.symbol or "", said.split("."))
             if target is not None and self._kind(target) in CLASS_LIKE:
                 sure = SAME_FILE if target.path == self._view.path else IMPORTED
-                yield Link("inherits", target.key, sure, f"extends `{said}`")
+                yield WantedRelation("inherits", target.key, sure, f"extends `{said}`")
 
-    def _overrides(self, row: SnippetRow) -> Iterator[Link]:
+    def _overrides(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         if row.facts.get("kind") != "method" or row.symbol is None or not row.facts.get("signature"):
             return
         owner, _, name = row.symbol.rpartition(".")
@@ -174,20 +174,20 @@ class CodeRules:
             return
         target = self._inherited(self._view, owner, name)
         if target is not None:
-            yield Link("overrides", target.key, OWN_METHOD, f"overrides `{target.symbol}`")
+            yield WantedRelation("overrides", target.key, OWN_METHOD, f"overrides `{target.symbol}`")
 
-    def _calls(self, row: SnippetRow) -> Iterator[Link]:
+    def _calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         for said in row.facts.get("calls", ()):
             found = self._called(row, said)
             if found is None:
                 continue
             target, sure = found
             if self._is_test and not self._world.is_test(target.path) and self._tests(row, target):
-                yield Link("tests", target.key, min(sure, NAMED_AFTER), f"a test that calls `{said}`")
+                yield WantedRelation("tests", target.key, min(sure, NAMED_AFTER), f"a test that calls `{said}`")
             else:
-                yield Link("calls", target.key, sure, f"calls `{said}`")
+                yield WantedRelation("calls", target.key, sure, f"calls `{said}`")
 
-    def _tests(self, row: SnippetRow, target: Target) -> bool:
+    def _tests(self, row: LinkableSnippet, target: Target) -> bool:
         """Say whether a test is of what it calls: its file is named after that one's, or it after the symbol."""
         wanted = _words(target.symbol.rpartition(".")[2])
         return self._is_of(target.path) or bool(wanted and wanted <= _words(row.function_name or ""))
@@ -198,7 +198,7 @@ class CodeRules:
 
     # -- names -------------------------------------------------------------------------------------------------------
 
-    def _called(self, row: SnippetRow, said: str) -> tuple[Target, float] | None:
+    def _called(self, row: LinkableSnippet, said: str) -> tuple[Target, float] | None:
         parts = _SEPARATOR.split(said)
         if not all(parts):
             return None
@@ -213,7 +213,7 @@ class CodeRules:
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
         return self._typed_method(row, parts) if len(parts) == 2 else None
 
-    def _own_method(self, row: SnippetRow, name: str) -> tuple[Target, float] | None:
+    def _own_method(self, row: LinkableSnippet, name: str) -> tuple[Target, float] | None:
         owner = self._class_around(self._view, row.symbol or "")
         if owner is None:
             return None
@@ -223,7 +223,7 @@ class CodeRules:
         inherited = self._inherited(self._view, owner, name)
         return None if inherited is None else (inherited, INHERITED)
 
-    def _typed_method(self, row: SnippetRow, parts: Sequence[str]) -> tuple[Target, float] | None:
+    def _typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[Target, float] | None:
         """Resolve `memory.search` where the signature says `memory: Memory`."""
         said = _types(str(row.facts.get("signature", ""))).get(parts[0], "").split(".")
         owner = self._resolve(self._view, row.symbol or "", said, row) if said[0] else None
@@ -236,7 +236,7 @@ class CodeRules:
         return None if method is None else (method, TYPED)
 
     def _resolve(
-        self, view: FileView, scope: str, parts: Sequence[str], row: SnippetRow | None = None
+        self, view: FileView, scope: str, parts: Sequence[str], row: LinkableSnippet | None = None
     ) -> Target | None:
         """Return what a dotted name means in a scope of a file."""
         dotted = ".".join(parts)
@@ -345,7 +345,7 @@ def _is_called_bare(text: str, name: str) -> bool:
     return False
 
 
-def _is_bound(row: SnippetRow, name: str) -> bool:
+def _is_bound(row: LinkableSnippet, name: str) -> bool:
     """Say whether a name is a parameter, or given a value, in a snippet."""
     if name in _parameters(str(row.facts.get("signature", ""))):
         return True

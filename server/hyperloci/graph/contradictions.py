@@ -14,10 +14,10 @@ from typing import Final, Protocol
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.rules import Judge, Verdict
-from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionReport, Nature
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionReport, ContradictionNature
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
-from hyperloci.model.sources import source_of
+from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store
 
 logger = logging.getLogger(__name__)
@@ -70,7 +70,7 @@ class _Found:
     kind: ContradictionKind
     score: float
     reason: str
-    nature: Nature = Nature.CONTRADICTION
+    nature: ContradictionNature = ContradictionNature.CONTRADICTION
 
 
 class ContradictionFinder:
@@ -113,11 +113,11 @@ class ContradictionFinder:
     def _explicit(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
         """Find what a relation says to contradict a memory that says the same as the statement."""
         # The relations first: few memories have one, and to tell what says the same is most of the work.
-        related = self._traversal.step([c.node.key for c in near], label="contradicts", scopes=scopes)
+        related = self._traversal.find_steps([c.node.key for c in near], label="contradicts", scopes=scopes)
         ends = {key for step in related for key in (step.source, step.target)}
         same = {c.node.key: c.node for c in near if c.node.key in ends and _says_same(judge, c.node)}
-        steps = self._traversal.step(same, label="contradicts", scopes=scopes) if same else []
-        others = self._store.nodes.by_keys(step.target for step in steps)
+        steps = self._traversal.find_steps(same, label="contradicts", scopes=scopes) if same else []
+        others = self._store.nodes.get_by_keys(step.target for step in steps)
         return [
             _Found(
                 others[step.target],
@@ -135,14 +135,14 @@ class ContradictionFinder:
         Where the successor says the same too, only the wording was corrected.
         """
         pairs = self._history(near, scopes)
-        nodes = self._store.nodes.by_keys({key for pair in pairs.items() for key in pair})
+        nodes = self._store.nodes.get_by_keys({key for pair in pairs.items() for key in pair})
         return [
             _Found(
                 nodes[old],
                 ContradictionKind.SUPERSEDED,
                 min(1.0, judge.likeness(nodes[old].content)),
                 _superseded_reason(nodes[old], nodes[new]),
-                Nature.SUPERSEDED,
+                ContradictionNature.SUPERSEDED,
             )
             for old, new in pairs.items()
             if _says_same(judge, nodes[old]) and not _says_same(judge, nodes[new])
@@ -154,11 +154,11 @@ class ContradictionFinder:
             step.source: step.target
             for c in near
             if c.node.valid_until is not None
-            for step in self._traversal.step([c.node.key], label="supersedes", direction="in", scopes=scopes)
+            for step in self._traversal.find_steps([c.node.key], label="supersedes", direction="in", scopes=scopes)
         }
         frontier: set[NodeKey] = {c.node.key for c in near}
         for _ in range(MAX_HISTORY):
-            steps = self._traversal.step(frontier, label="supersedes", direction="out", scopes=scopes)
+            steps = self._traversal.find_steps(frontier, label="supersedes", direction="out", scopes=scopes)
             frontier = {step.target for step in steps} - pairs.keys()
             for step in steps:
                 pairs.setdefault(step.target, step.source)
@@ -184,7 +184,7 @@ class ContradictionFinder:
 
     def _contradictions(self, found: Sequence[_Found]) -> Iterable[Contradiction]:
         keys = [item.node.key for item in found]
-        positions, commits = self._store.positions.of(keys), self._store.files.commits_of(keys)
+        positions, commits = self._store.positions.get_positions(keys), self._store.files.get_commits(keys)
         for item in found:
             yield Contradiction(
                 id=item.node.id,
@@ -193,7 +193,7 @@ class ContradictionFinder:
                 nature=item.nature,
                 score=round(item.score, 4),
                 reason=item.reason,
-                source=source_of(item.node, positions.get(item.node.key), commits.get(item.node.key)),
+                source=make_hit_source(item.node, positions.get(item.node.key), commits.get(item.node.key)),
             )
 
 

@@ -17,7 +17,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, O
 from hyperloci.model.node import NewNode
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from hyperloci.store.entities import Bearer, squash
+from hyperloci.store.entities import NameBearer, squash_name
 from hyperloci.text.language.vocabulary import vocabulary
 
 MAX_CALLED: Final = 12
@@ -67,7 +67,7 @@ def _names_of_code(facts: CodeFacts, position: Position | None) -> tuple[Named, 
         if name is not None:
             found.append(Named(name, EntityKind.TOOL))
     found += [Named(name, EntityKind.CONCEPT, sure=False) for name in (*facts.bases, *_called(facts.calls))]
-    once = {squash(named.name): named for named in reversed(found) if len(named.name) > 2}
+    once = {squash_name(named.name): named for named in reversed(found) if len(named.name) > 2}
     return tuple(reversed(once.values()))
 
 
@@ -104,7 +104,7 @@ class EntityLinker:
         self._store = store
         self._sparing = sparing
         self._sighted: dict[tuple[str, str], NodeKey] = {}
-        self._known: dict[str, dict[str, list[Bearer]]] = {}
+        self._known: dict[str, dict[str, list[NameBearer]]] = {}
         self._whole: set[str] = set()
         self._asked = 0
 
@@ -116,15 +116,15 @@ class EntityLinker:
         named = list(names)
         if not named:
             return []
-        bearers = self._bearers(scope, [squash(name.name) for name in named])
+        bearers = self._bearers(scope, [squash_name(name.name) for name in named])
         found = (
-            self._resolve(name, scope, bearers[squash(name.name)], now)
+            self._resolve(name, scope, bearers[squash_name(name.name)], now)
             for name in named
             if not self._is_first(node, scope, name, bearers)
         )
         keys = list(dict.fromkeys(key for key in found if key is not None and key != node))
         if keys:
-            self._store.entities.mention_all(node, keys, now=now)
+            self._store.entities.add_mentions(node, keys, now=now)
         return keys
 
     def link_text(self, node: NodeKey, scope: str, text: str, *, now: int, author: str | None = None) -> list[NodeKey]:
@@ -140,7 +140,7 @@ class EntityLinker:
     def declare(self, name: str, scope: str, *, now: int) -> NodeKey | None:
         """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
         named = Named(name, kind_of(name))
-        return self._resolve(named, scope, self._bearers(scope, [squash(name)])[squash(name)], now, Origin.TOOL)
+        return self._resolve(named, scope, self._bearers(scope, [squash_name(name)])[squash_name(name)], now, Origin.TOOL)
 
     def add_entity(self, new: NewNode, *, now: int, defined: bool = False) -> NodeKey:
         """Make an entity known by its name, its other spellings, and what it was sighted in.
@@ -151,54 +151,54 @@ class EntityLinker:
             defined: the memory at hand defines it, so that no other place is looked for.
         """
         name, kind = new.content, EntityKind(new.subtype or EntityKind.CONCEPT)
-        bearers = self._bearers(new.scope, [squash(name)])[squash(name)]
-        key = self._store.nodes.add(new, now=now, place="entity")
-        self._store.entities.register(key, name, now=now)
+        bearers = self._bearers(new.scope, [squash_name(name)])[squash_name(name)]
+        key = self._store.nodes.add_row(new, now=now, place="entity")
+        self._store.entities.register_entity(key, name, now=now)
         known = vocabulary().find_proper(name)
         for spelling in () if known is None else known.spellings:
             self._store.entities.add_alias(key, spelling)
-        sighted = self._sighted.pop((new.scope, squash(name)), None)
+        sighted = self._sighted.pop((new.scope, squash_name(name)), None)
         if sighted is not None:
-            self._store.entities.mention(sighted, key, now=now)
+            self._store.entities.add_mention(sighted, key, now=now)
         if kind is EntityKind.CONCEPT and not defined:
-            for place in self._store.positions.defining(new.scope, name, limit=DEFINED_AT_MOST):
-                self._store.entities.mention(place, key, now=now)
-        scope_key = self._store.scopes.ensure(new.scope, now=now)
-        bearers.append(Bearer(key=key, kind=kind, scope_key=scope_key, forgotten=False))
+            for place in self._store.positions.find_defining(new.scope, name, limit=DEFINED_AT_MOST):
+                self._store.entities.add_mention(place, key, now=now)
+        scope_key = self._store.scopes.ensure_scope(new.scope, now=now)
+        bearers.append(NameBearer(key=key, kind=kind, scope_key=scope_key, forgotten=False))
         return key
 
-    def _is_first(self, node: NodeKey, scope: str, named: Named, bearers: Mapping[str, list[Bearer]]) -> bool:
+    def _is_first(self, node: NodeKey, scope: str, named: Named, bearers: Mapping[str, list[NameBearer]]) -> bool:
         """Return whether a concept is seen for the first time, and is not to be made known for that."""
-        name = squash(named.name)
+        name = squash_name(named.name)
         if not self._sparing or named.kind is not EntityKind.CONCEPT or named.defined or bearers[name]:
             return False
         return self._sighted.setdefault((scope, name), node) == node
 
     # -- whom a name stands for --------------------------------------------------------------------------------------
 
-    def _bearers(self, scope: str, names: Sequence[str]) -> dict[str, list[Bearer]]:
+    def _bearers(self, scope: str, names: Sequence[str]) -> dict[str, list[NameBearer]]:
         known = self._known.setdefault(scope, {})
         unknown = [] if scope in self._whole else [name for name in names if name not in known]
         if unknown:
             self._look_up(scope, known, unknown)
         return {name: known.setdefault(name, []) for name in names}
 
-    def _look_up(self, scope: str, known: dict[str, list[Bearer]], names: Sequence[str]) -> None:
+    def _look_up(self, scope: str, known: dict[str, list[NameBearer]], names: Sequence[str]) -> None:
         self._asked += 1
         scopes = self._scope_keys(scope)
         if self._asked > LOOKED_UP_ONE_BY_ONE and self._store.entities.count() <= MAX_READ_AT_ONCE:
-            known.update(self._store.entities.all_bearers(scopes))
+            known.update(self._store.entities.list_bearers(scopes))
             self._whole.add(scope)
             return
-        found = self._store.entities.bearers(names, scopes)
+        found = self._store.entities.find_bearers(names, scopes)
         known.update({name: found.get(name, []) for name in names})
 
     def _scope_keys(self, scope: str) -> list[int]:
-        keys = [self._store.scopes.find(one) for one in dict.fromkeys((scope, GLOBAL_SCOPE))]
+        keys = [self._store.scopes.find_key(one) for one in dict.fromkeys((scope, GLOBAL_SCOPE))]
         return [key for key in keys if key is not None]
 
     def _resolve(
-        self, named: Named, scope: str, bearers: list[Bearer], now: int, origin: Origin = Origin.EXTRACTION
+        self, named: Named, scope: str, bearers: list[NameBearer], now: int, origin: Origin = Origin.EXTRACTION
     ) -> NodeKey | None:
         for bearer in bearers:
             if _may_be(bearer.kind, named.kind):
@@ -217,10 +217,10 @@ class EntityLinker:
         )
         return self.add_entity(new, now=now, defined=named.defined)
 
-    def _refine_kind(self, bearer: Bearer, named: Named, bearers: list[Bearer]) -> NodeKey:
+    def _refine_kind(self, bearer: NameBearer, named: Named, bearers: list[NameBearer]) -> NodeKey:
         if bearer.kind is EntityKind.CONCEPT and named.kind is not EntityKind.CONCEPT:
             self._store.entities.set_kind(bearer.key, named.kind)
-            bearers[bearers.index(bearer)] = Bearer(
+            bearers[bearers.index(bearer)] = NameBearer(
                 key=bearer.key, kind=named.kind, scope_key=bearer.scope_key, forgotten=bearer.forgotten
             )
         return bearer.key
@@ -232,14 +232,14 @@ class EntityLinker:
         words = [word.strip(".,;:!?()\"'`*").lower() for word in text[:MAX_PHRASED_CHARS].split()]
         common = vocabulary().is_common
         phrases = {
-            squash(phrase): phrase
+            squash_name(phrase): phrase
             for length in range(1, MAX_PHRASE_WORDS + 1)
             for at in range(len(words) - length + 1)
             if not any(common(word) for word in words[at : at + length])
             and (phrase := " ".join(words[at : at + length]))
         }
         candidates = [name for name in phrases if len(name) > 2]
-        found = self._store.entities.bearers(candidates, self._scope_keys(scope)) if candidates else {}
+        found = self._store.entities.find_bearers(candidates, self._scope_keys(scope)) if candidates else {}
         known = self._known.setdefault(scope, {})
         for name, bearers in found.items():
             known.setdefault(name, bearers)

@@ -9,7 +9,7 @@ from typing import Final
 
 from hyperloci.graph.modules import CLASS_FILES, SCRIPT, Modules
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.links import SnippetRow
+from hyperloci.store.links import LinkableSnippet
 
 Place = tuple[str, tuple[str, ...]]
 """A file, and the parts of a symbol in it; no parts are the file itself."""
@@ -59,7 +59,7 @@ class FileView:
     head: NodeKey | None
 
 
-def view_of(path: str, rows: Sequence[SnippetRow], modules: Modules) -> FileView:
+def view_of(path: str, rows: Sequence[LinkableSnippet], modules: Modules) -> FileView:
     """Gather what a file's snippets say."""
     symbols: dict[str, NodeKey] = {}
     kinds: dict[str, str] = {}
@@ -91,7 +91,7 @@ def view_of(path: str, rows: Sequence[SnippetRow], modules: Modules) -> FileView
     )
 
 
-def imported_names(path: str, row: SnippetRow, modules: Modules) -> dict[str, Place]:
+def imported_names(path: str, row: LinkableSnippet, modules: Modules) -> dict[str, Place]:
     """Return what the names mean that a snippet imports from this project."""
     said = row.facts.get("imports")
     if not said:
@@ -107,7 +107,7 @@ def imported_names(path: str, row: SnippetRow, modules: Modules) -> dict[str, Pl
     return {}
 
 
-def whole_modules(row: SnippetRow) -> dict[str, str]:
+def whole_modules(row: LinkableSnippet) -> dict[str, str]:
     """Return the modules that Python imports whole, by the name they bind: `import a.b` binds `a`."""
     said = row.facts.get("imports")
     if row.language != "python" or not said or "import " not in row.content:
@@ -120,7 +120,7 @@ def whole_modules(row: SnippetRow) -> dict[str, str]:
     return found
 
 
-def _python_names(path: str, row: SnippetRow, modules: Modules) -> dict[str, Place]:
+def _python_names(path: str, row: LinkableSnippet, modules: Modules) -> dict[str, Place]:
     said = frozenset(row.facts["imports"])
     found: dict[str, Place] = {}
     for match in _FROM.finditer(row.content.replace("\\\n", " ")):

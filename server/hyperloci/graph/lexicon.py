@@ -25,7 +25,7 @@ def lexicon_words(table: str) -> frozenset[str]:
 @functools.cache
 def stem_set(*tables: str) -> frozenset[str]:
     """Return the stems of the words of some tables: `light`, `verbs`, `offering`, `change`, `failure`."""
-    stems = (stem for table in tables for word in _read_tables()[table].split() for stem in analysis.terms(word)[:1])
+    stems = (stem for table in tables for word in _read_tables()[table].split() for stem in analysis.analyse_text(word)[:1])
     return frozenset(map(unify_stem, stems))
 
 
@@ -47,7 +47,7 @@ def _base_forms() -> Mapping[str, str]:
 @functools.cache
 def _synonyms() -> Mapping[str, str]:
     groups = [*map(str.split, _read_tables()["synonyms"]), *map(_tool_words, vocabulary().names)]
-    stems = ([analysis.terms(word)[0] for word in group] for group in groups)
+    stems = ([analysis.analyse_text(word)[0] for word in group] for group in groups)
     return {stem: group[0] for group in stems for stem in group if len(group) > 1}
 
 

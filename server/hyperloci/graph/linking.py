@@ -12,11 +12,11 @@ from hyperloci.graph.code_relations import CodeRules
 from hyperloci.graph.file_view import FileView, view_of
 from hyperloci.graph.modules import Modules
 from hyperloci.graph.prose_relations import ProseRules
-from hyperloci.model.edge import Link
+from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
-from hyperloci.store.links import SnippetRow
-from hyperloci.store.set_aside import noted_failure
+from hyperloci.store.links import LinkableSnippet
+from hyperloci.store.set_aside import note_failure_of
 
 LABELS: Final = (*code_relations.LABELS, *prose_relations.LABELS)
 """The labels of the edges that this module keeps; snippets' automatic edges of other labels are left alone."""
@@ -44,7 +44,7 @@ class Linker:
         self._scope_key = scope_key
         self.is_test = functools.lru_cache(maxsize=None)(is_test)
         self._views: dict[str, FileView | None] = {}
-        self._rows: dict[str, Sequence[SnippetRow]] = {}
+        self._rows: dict[str, Sequence[LinkableSnippet]] = {}
         self._named: dict[str, list[tuple[str, str]]] = {}
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
@@ -52,7 +52,7 @@ class Linker:
     @functools.cached_property
     def modules(self) -> Modules:
         """The project's files."""
-        return Modules(self._store.links.paths(self._scope_key))
+        return Modules(self._store.relation_queue.list_paths(self._scope_key))
 
     def view(self, path: str) -> FileView | None:
         """Return what is known of a file, None if it has no snippets."""
@@ -62,17 +62,17 @@ class Linker:
             rows = self.rows(path) if path in self.modules else ()
             self._views[path] = None
             if rows:
-                with noted_failure(self.failed, rows[0].key):
+                with note_failure_of(self.failed, rows[0].key):
                     self._views[path] = view_of(path, rows, self.modules)
         return self._views[path]
 
-    def rows(self, path: str) -> Sequence[SnippetRow]:
+    def rows(self, path: str) -> Sequence[LinkableSnippet]:
         """Return a file's snippets; those of the last ones asked for are at hand."""
         found = self._rows.get(path)
         if found is None:
             if len(self._rows) >= KEPT_TEXTS:
                 del self._rows[next(iter(self._rows))]
-            found = self._rows[path] = self._store.links.snippets(self._scope_key, path)
+            found = self._rows[path] = self._store.relation_queue.list_snippets(self._scope_key, path)
         return found
 
     def symbols_named(self, names: Sequence[str]) -> Mapping[str, Sequence[tuple[str, str]]]:
@@ -87,7 +87,7 @@ class Linker:
 
     def commits_like(self, prefix: str) -> Sequence[NodeKey]:
         """Return at most two commits of the project whose hash begins so."""
-        return self._store.links.commits_like(self._scope_key, prefix)
+        return self._store.relation_queue.find_commits(self._scope_key, prefix)
 
     def commits_of_issue(self, number: str) -> Sequence[NodeKey]:
         """Return the commits of the project whose message names an issue."""
@@ -96,31 +96,31 @@ class Linker:
     @functools.cached_property
     def _by_issue(self) -> dict[str, list[NodeKey]]:
         found: dict[str, list[NodeKey]] = {}
-        for key, message in self._store.links.commit_messages(self._scope_key):
+        for key, message in self._store.relation_queue.list_commit_messages(self._scope_key):
             for number in dict.fromkeys(_ISSUE_IN_COMMIT.findall(message)):
                 found.setdefault(number, []).append(key)
         return found
 
-    def find(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[Link]]:
+    def find(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[WantedRelation]]:
         """Return the relations that some snippets of a file state; those that are gone state none.
 
         One that fails costs itself alone: `failed` says which, and why.
         """
         rows = list(self.rows(path))
-        wanted: dict[NodeKey, Sequence[Link]] = dict.fromkeys(keys, ())
+        wanted: dict[NodeKey, Sequence[WantedRelation]] = dict.fromkeys(keys, ())
         chosen = [row for row in rows if row.key in wanted]
         view = self.view(path)
         if view is None:
             return wanted
         code = [row for row in chosen if row.kind == "code"]
         if code:
-            with noted_failure(self.failed, code[0].key):
+            with note_failure_of(self.failed, code[0].key):
                 rules = CodeRules(self, view, rows)
                 wanted.update((row.key, rules.links(row)) for row in code)
                 self.failed |= rules.failed
         prose = [row for row in chosen if row.kind != "code"]
         if prose:
-            with noted_failure(self.failed, prose[0].key):
+            with note_failure_of(self.failed, prose[0].key):
                 documents = ProseRules(self, path, rows)
                 wanted.update((row.key, documents.links(row)) for row in prose)
                 self.failed |= documents.failed
@@ -131,4 +131,4 @@ class Linker:
 
         The snippets stay in the queue: `ingest.linking` takes them out once all files of a run are written.
         """
-        return self._store.links.replace_all(self.find(path, keys), LABELS, now=now)
+        return self._store.relation_queue.replace_relations_of_all(self.find(path, keys), LABELS, now=now)

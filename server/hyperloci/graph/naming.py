@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import EntityKind
-from hyperloci.store.entities import squash
+from hyperloci.store.entities import squash_name
 from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.vocabulary import KnownName, Vocabulary, vocabulary
 
@@ -274,7 +274,7 @@ def _outermost(places: Iterable[_Place]) -> list[_Place]:
 def _once(names: Iterable[Named]) -> tuple[Named, ...]:
     found: dict[str, Named] = {}
     for named in names:
-        key = squash(named.name)
+        key = squash_name(named.name)
         if key and (key not in found or (named.sure and not found[key].sure)):
             found[key] = named
     return tuple(found.values())[:MAX_NAMES]

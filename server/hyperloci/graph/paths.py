@@ -15,7 +15,7 @@ from typing import Final
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
-from hyperloci.store.traversal import BOTH, IN, OUT, Crossing, Traversal
+from hyperloci.store.traversal import BOTH_WAYS, INWARD, OUTWARD, Crossing, Traversal
 
 MAX_DEPTH: Final = 3
 """Steps of a neighbourhood unless asked otherwise (D.02)."""
@@ -35,7 +35,7 @@ BATCH: Final = 2_000
 AHEAD: Final = 256
 """Nodes on top of the stack whose neighbours a depth-first walk reads at once."""
 
-_REVERSED: Final = {OUT: IN, IN: OUT, BOTH: BOTH}
+_REVERSED: Final = {OUTWARD: INWARD, INWARD: OUTWARD, BOTH_WAYS: BOTH_WAYS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Walk:
     """How to walk: over which hyperedges, in which direction, in which scopes."""
 
     label: str | None = None
-    direction: str = OUT
+    direction: str = OUTWARD
     scopes: tuple[str, ...] = ()
 
     def reversed(self) -> Walk:
@@ -204,7 +204,7 @@ def _cross(
     crossings = (
         crossing
         for first in range(0, len(keys), BATCH)
-        for crossing in traversal.neighbours(
+        for crossing in traversal.iterate_crossings(
             keys[first : first + BATCH], label=walk.label, direction=walk.direction, scopes=walk.scopes, limit=limit
         )
     )

@@ -19,10 +19,10 @@ from urllib.parse import unquote, urlsplit
 from hyperloci.graph.anchors import means, tails
 from hyperloci.graph.code_relations import MAX_OUT, World
 from hyperloci.graph.file_view import CLASS_LIKE
-from hyperloci.model.edge import Link
+from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
-from hyperloci.store.links import SnippetRow
-from hyperloci.store.set_aside import noted_failure
+from hyperloci.store.links import LinkableSnippet
+from hyperloci.store.set_aside import note_failure_of
 from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.sentences import sentence_spans
 
@@ -96,7 +96,7 @@ _DENIED: Final = re.compile(r"\b(?:not|never|no longer|neither|nor|without)\b|n'
 class DocumentWorld(World, Protocol):
     """What the rules for prose ask of the project besides."""
 
-    def rows(self, path: str) -> Sequence[SnippetRow]:
+    def rows(self, path: str) -> Sequence[LinkableSnippet]:
         """Return a file's snippets."""
         ...
 
@@ -127,7 +127,7 @@ class _Reference:
 class ProseRules:
     """The rules, over one document of a project."""
 
-    def __init__(self, world: DocumentWorld, path: str, rows: Sequence[SnippetRow]) -> None:
+    def __init__(self, world: DocumentWorld, path: str, rows: Sequence[LinkableSnippet]) -> None:
         self._world = world
         self._path = path
         self._rows = rows
@@ -138,9 +138,9 @@ class ProseRules:
         """Snippets with a relation that could not be found, and why."""
         self._named = world.symbols_named(sorted({tail for name in names for tail in tails(name)})) if names else {}
 
-    def links(self, row: SnippetRow) -> list[Link]:
+    def links(self, row: LinkableSnippet) -> list[WantedRelation]:
         """Return the relations that one snippet states, each once."""
-        found: dict[tuple[str, NodeKey], Link] = {}
+        found: dict[tuple[str, NodeKey], WantedRelation] = {}
         text = self._text[row.key]
         for rule in (
             self._links,
@@ -151,20 +151,20 @@ class ProseRules:
             self._sections,
             self._code,
         ):
-            with noted_failure(self.failed, row.key):
+            with note_failure_of(self.failed, row.key):
                 for reference in rule(row, text):
                     if reference.target == row.key:
                         continue
-                    link = Link(reference.label, reference.target, reference.confidence, reference.evidence)
+                    link = WantedRelation(reference.label, reference.target, reference.confidence, reference.evidence)
                     found.setdefault((link.label, link.target), link)
                     if reference.label == "links" and (label := cue_before(text, reference.offset)):
                         evidence = f"{reference.evidence}, which it {label.replace('_', ' ')}"
-                        found.setdefault((label, link.target), Link(label, link.target, CUE, evidence))
+                        found.setdefault((label, link.target), WantedRelation(label, link.target, CUE, evidence))
         return list(found.values())[:MAX_OUT]
 
     # -- rules -------------------------------------------------------------------------------------------------------
 
-    def _links(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+    def _links(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
         for said in row.links:
             place = place_in_project(said)
             target = None if place is None else self._target(*place)
@@ -179,7 +179,7 @@ class ProseRules:
         rows = self._rows if file == self._path else self._world.rows(file)
         return self._headings_of(file, rows).at(anchor) if anchor else (rows[0].key if rows else None)
 
-    def _headings_of(self, file: str, rows: Sequence[SnippetRow]) -> _Headings:
+    def _headings_of(self, file: str, rows: Sequence[LinkableSnippet]) -> _Headings:
         if file not in self._headings:
             self._headings[file] = _Headings(rows)
         return self._headings[file]
@@ -190,7 +190,7 @@ class ProseRules:
         candidates = (file, f"{file}.md", f"{file}/README.md", f"{file}/index.md")
         return next((candidate for candidate in candidates if candidate in self._world.modules), None)
 
-    def _paths(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+    def _paths(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
         # What a link leads to is said by the link.
         for match in _PATH.finditer(_LINK_TARGET.sub(_blank, text)):
             said = match[0]
@@ -207,7 +207,7 @@ class ProseRules:
         view = self._world.view(path)
         return None if view is None else view.head
 
-    def _documents(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+    def _documents(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
         for match in {match[0]: match for match in reversed(list(_DOCUMENT.finditer(text)))}.values():
             kind, number = match[1].lower(), match[2]
             pattern = _document_name(kind, number)
@@ -216,27 +216,27 @@ class ProseRules:
             if head is not None:
                 yield _Reference(match.start(), head, "links", NAMED_DOCUMENT, f"names {match[0]}")
 
-    def _commits(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+    def _commits(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
         for match in _HASH.finditer(text):
             found = self._world.commits_like(match[0])
             if len(found) == 1:
                 yield _Reference(match.start(), found[0], "links", NAMED_COMMIT, f"names the commit {match[0]}")
 
-    def _issues(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+    def _issues(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
         for match in _ISSUE.finditer(text):
             found = self._world.commits_of_issue(match[1])
             if 0 < len(found) <= MAX_COMMITS_OF_ISSUE:
                 for key in found:
                     yield _Reference(match.start(), key, "relates_to", SAME_ISSUE, f"both name issue #{match[1]}")
 
-    def _sections(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+    def _sections(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
         for match in _SEE.finditer(text):
             title = " ".join(match[1].split()).casefold()
             found = self._headings_of(self._path, self._rows).titled.get(title)
             if found is not None and found != row.key:
                 yield _Reference(match.start(1), found, "links", NAMED_SECTION, f"says: see {match[1]}")
 
-    def _code(self, row: SnippetRow, text: str) -> Iterator[_Reference]:
+    def _code(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
         for name, called in _quoted(text):
             target = self._symbol(name, called=called)
             if target is not None:
@@ -305,7 +305,7 @@ class _Headings:
         titled: the first snippet with a title, in its folded form.
     """
 
-    def __init__(self, rows: Sequence[SnippetRow]) -> None:
+    def __init__(self, rows: Sequence[LinkableSnippet]) -> None:
         self._rows = rows
         self._anchors: dict[str, NodeKey] = {}
         self._slugs: dict[str, NodeKey] = {}

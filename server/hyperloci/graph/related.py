@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.edge import Related
+from hyperloci.model.edge import RelatedMemory
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, NodeKey
 from hyperloci.store import Store
-from hyperloci.store.traversal import BOTH, IN, OUT, RelationStep, Traversal
+from hyperloci.store.traversal import BOTH_WAYS, INWARD, OUTWARD, RelationStep, Traversal
 
 ANY: Final = "any"
-DIRECTIONS: Final = (OUT, IN, BOTH)
+DIRECTIONS: Final = (OUTWARD, INWARD, BOTH_WAYS)
 
 MAX_NODES: Final = 2_000
 """Nodes visited at most: three unbounded hops are half of a large graph, and nobody reads so many."""
@@ -30,12 +30,12 @@ def related(
     store: Store,
     start: NodeKey,
     relationship: str = ANY,
-    direction: str = BOTH,
+    direction: str = BOTH_WAYS,
     depth: int = 1,
     limit: int = 10,
     *,
     scopes: Sequence[str] = (),
-) -> list[Related]:
+) -> list[RelatedMemory]:
     """Return the memories reached from `start`, ordered by distance, then the surest first, then by key.
 
     A memory's confidence is the product of the confidences on the surest of the shortest ways to it; its label and
@@ -63,9 +63,9 @@ def related(
     with store.snapshot():
         reached = _walk(traversal, start, label, direction, depth, scopes)
         nearest = sorted(reached, key=lambda key: (reached[key].distance, -reached[key].confidence, key))[:limit]
-        nodes = store.nodes.by_keys(nearest)
+        nodes = store.nodes.get_by_keys(nearest)
     return [
-        Related(
+        RelatedMemory(
             node_id=nodes[key].id,
             node_key=key,
             content=nodes[key].content,
@@ -89,7 +89,7 @@ def known_label(traversal: Traversal, relationship: str) -> str | None:
     if label == ANY:
         return None
     if label not in EDGE_TYPE_OF_LABEL and not traversal.has_label(label):
-        used = traversal.labels()
+        used = traversal.list_labels()
         hint = f"these are in use: {', '.join(used)}" if used else "no relations are stored yet"
         raise BadRequestError(f"relationship={relationship!r:.80} is unknown; {hint}; 'any' follows all of them.")
     return label
@@ -103,7 +103,7 @@ def _walk(
     frontier: list[NodeKey] = [start]
     for distance in range(1, depth + 1):
         level: dict[NodeKey, _Reached] = {}
-        for step in traversal.step(frontier, label=label, direction=direction, scopes=scopes):
+        for step in traversal.find_steps(frontier, label=label, direction=direction, scopes=scopes):
             if step.target == start or step.target in reached:
                 continue
             before = reached[step.source].confidence if step.source in reached else 1.0

@@ -15,7 +15,7 @@ from hyperloci.graph.lexicon import stem_set
 from hyperloci.graph.polarity import Clause, Region, stands_as_state
 from hyperloci.graph.values import Value, same
 from hyperloci.graph.words import Word
-from hyperloci.model.answers import ContradictionKind, Nature
+from hyperloci.model.answers import ContradictionKind, ContradictionNature
 from hyperloci.text.language.tables import word_set
 from hyperloci.text.language.vocabulary import vocabulary
 
@@ -66,7 +66,7 @@ class Verdict:
     kind: ContradictionKind
     score: float
     reason: str
-    nature: Nature = Nature.CONTRADICTION
+    nature: ContradictionNature = ContradictionNature.CONTRADICTION
 
 
 class Judge:
@@ -93,9 +93,9 @@ class Judge:
         best = max(verdicts, key=lambda verdict: verdict.score, default=None)
         return None if best is None else replace(best, nature=self._nature(best.kind, candidate))
 
-    def _nature(self, kind: ContradictionKind, candidate: str) -> Nature:
+    def _nature(self, kind: ContradictionKind, candidate: str) -> ContradictionNature:
         told_as_change = any(CHANGED.search(text) for text in (self.statement, candidate))
-        return Nature.UPDATE if kind is ContradictionKind.VALUE or told_as_change else Nature.CONTRADICTION
+        return ContradictionNature.UPDATE if kind is ContradictionKind.VALUE or told_as_change else ContradictionNature.CONTRADICTION
 
     def likeness(self, text: str) -> float:
         """Return how much of what both texts say is the same, 0..1; values are not compared."""

@@ -31,9 +31,9 @@ def subgraph(
     found = related(store, start, relationship, direction, depth, limit, scopes=scopes)
     distances = {start: 0} | {item.node_key: item.distance for item in found}
     with store.snapshot():
-        nodes = store.nodes.by_keys(distances)
+        nodes = store.nodes.get_by_keys(distances)
         edges = [
-            edge for edge in store.edges.among(distances) if relationship in (ANY, edge.label) and _shown(edge, nodes)
+            edge for edge in store.edges.list_among(distances) if relationship in (ANY, edge.label) and _shown(edge, nodes)
         ]
     return GraphAnswer(
         nodes=graph_nodes(store, distances),
@@ -44,8 +44,8 @@ def subgraph(
 def path_answer(store: Store, start: NodeKey, path: Sequence[Crossing]) -> GraphAnswer:
     """Return a path as the nodes on it, in order, and the hyperedge of each step."""
     distances = {start: 0} | {crossing.target: number for number, crossing in enumerate(path, start=1)}
-    nodes = store.nodes.by_keys(distances)
-    edges = {edge.key: edge for edge in store.edges.among(distances)}
+    nodes = store.nodes.get_by_keys(distances)
+    edges = {edge.key: edge for edge in store.edges.list_among(distances)}
     return GraphAnswer(
         nodes=graph_nodes(store, distances), edges=tuple(_edge(edges[crossing.edge], nodes) for crossing in path)
     )
@@ -53,7 +53,7 @@ def path_answer(store: Store, start: NodeKey, path: Sequence[Crossing]) -> Graph
 
 def graph_nodes(store: Store, distances: Mapping[NodeKey, int]) -> tuple[GraphNode, ...]:
     """Return nodes as they are drawn, in the order given."""
-    nodes, places = store.nodes.by_keys(distances), store.positions.of(distances)
+    nodes, places = store.nodes.get_by_keys(distances), store.positions.get_positions(distances)
     shown = []
     for key, distance in distances.items():
         node, place = nodes[key], places.get(key)
@@ -90,5 +90,5 @@ def _edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
 def described(store: Store, edges: Iterable[Hyperedge]) -> tuple[GraphEdge, ...]:
     """Return hyperedges with the ids of all their members."""
     listed = list(edges)
-    nodes = store.nodes.by_keys({member.node for edge in listed for member in edge.members})
+    nodes = store.nodes.get_by_keys({member.node for edge in listed for member in edge.members})
     return tuple(_edge(edge, nodes) for edge in listed)

@@ -64,7 +64,7 @@ class Word:
 def stem_of(lower: str) -> str:
     """Return the stem of a word in lower case, one for synonyms and irregular forms."""
     base = base_form(lower)
-    stems = analysis.terms(base)
+    stems = analysis.analyse_text(base)
     # Hyphened compounds stay one word ("end-to-end"): their parts alone mean something else.
     stem = stems[0] if len(stems) == 1 else base
     return unify_stem(stem)

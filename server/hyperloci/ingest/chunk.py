@@ -20,7 +20,7 @@ from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, kind_of, pla
 from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.markdown import chunk_markdown
 from hyperloci.ingest.prose import plain_windows
-from hyperloci.model.chunk import Chunk, ChunkKind
+from hyperloci.model.chunk import TextChunk, ChunkKind
 from hyperloci.model.position import Position
 
 _RULE: Final = r"[=#*~^\"-]{3,}+[ \t]*+\r?"
@@ -32,7 +32,7 @@ _TITLE: Final = re.compile(
 """A reStructuredText title (underlined, perhaps overlined) or an AsciiDoc one, at the top."""
 
 
-def chunk_file(path: str, text: str) -> list[Chunk]:
+def chunk_file(path: str, text: str) -> list[TextChunk]:
     """Cut a file into chunks, in order (D.01, D.05, D.06). None for a blank file or one that no chunker reads.
 
     Every chunk's text is `text[position.char_start:position.char_end]` and at most 4,000 characters long; together
@@ -60,12 +60,12 @@ def chunk_file(path: str, text: str) -> list[Chunk]:
     return []
 
 
-def _text_chunks(path: str, text: str, spans: Iterable[Span], name: str) -> list[Chunk]:
+def _text_chunks(path: str, text: str, spans: Iterable[Span], name: str) -> list[TextChunk]:
     lines = LineIndex.of(text)
-    chunks: list[Chunk] = []
+    chunks: list[TextChunk] = []
     for start, end in spans:
         if not is_blank(text[start:end]):
             first, last = lines.lines_of(start, end)
             position = Position(path=path, line_start=first, line_end=last, char_start=start, char_end=end)
-            chunks.append(Chunk(text=text[start:end], kind=ChunkKind.TEXT, breadcrumb=(name,), position=position))
+            chunks.append(TextChunk(text=text[start:end], kind=ChunkKind.TEXT, breadcrumb=(name,), position=position))
     return chunks

@@ -22,7 +22,7 @@ from hyperloci.ingest.languages import language_of
 from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.outline import Fact, Outline, parse_outline
 from hyperloci.ingest.partition import Piece, partition
-from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from hyperloci.model.position import Position
 
 SOURCE_ROOTS: Final = ("src", "lib")
@@ -35,7 +35,7 @@ _MAX_MEAN_LINE = 400
 """Characters a line on average above which a file is minified: its definitions all stand on one line."""
 
 
-def chunk_code(path: str, text: str) -> list[Chunk]:
+def chunk_code(path: str, text: str) -> list[TextChunk]:
     """Cut a source file into chunks, in order; none if it is blank. Never raises, whatever the text (D.06).
 
     Args:
@@ -51,11 +51,11 @@ def chunk_code(path: str, text: str) -> list[Chunk]:
     return [_chunk(file, outline, piece) for piece in pieces]
 
 
-def chunk_lines(path: str, text: str, language: str | None) -> list[Chunk]:
+def chunk_lines(path: str, text: str, language: str | None) -> list[TextChunk]:
     """Cut code that no grammar can read into windows of whole lines."""
     file = _File(path, module_name(path), language, LineIndex.of(text))
     return [
-        Chunk(
+        TextChunk(
             text=text[start:end],
             kind=ChunkKind.CODE,
             breadcrumb=(file.module,),
@@ -93,9 +93,9 @@ class _File:
     lines: LineIndex
 
 
-def _chunk(file: _File, outline: Outline, piece: Piece) -> Chunk:
+def _chunk(file: _File, outline: Outline, piece: Piece) -> TextChunk:
     above = _enclosing(outline, piece.owner)
-    return Chunk(
+    return TextChunk(
         text=outline.source.text[piece.start : piece.end],
         kind=ChunkKind.CODE,
         breadcrumb=(file.module, *(above[0].qualname.split(".") if above else ())),

@@ -32,7 +32,7 @@ class Effects:
         self._store = store
         self._root = project.root
         self._scope_key = scope_key
-        self._files = store.files.all(scope_key)
+        self._files = store.files.list_files(scope_key)
         self._blobs: dict[tuple[str, int], str | None] = {}
         self._symbols: dict[str, dict[str, list[NodeKey]]] = {}
         self._present: dict[str, str] = {}
@@ -53,7 +53,7 @@ class Effects:
         """Take over the renames that an earlier run met on its way to here."""
         if not self._resumed:
             self._resumed = True
-            before = self._store.history.renames(self._scope_key)
+            before = self._store.history.get_renames(self._scope_key)
             self._present |= {old: self._present.get(new, new) for old, new in before.items()}
             self._noted |= before
 
@@ -81,7 +81,7 @@ class Effects:
         return [
             node
             for start, length in hunks
-            for node in self._store.files.nodes_at_lines(self._scope_key, path, start, start + max(length, 1) - 1)
+            for node in self._store.files.find_nodes_at_lines(self._scope_key, path, start, start + max(length, 1) - 1)
         ]
 
     def _named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
@@ -89,7 +89,7 @@ class Effects:
         if path not in self._symbols:
             by_name: dict[str, dict[str, list[NodeKey]]] = {}
             key = self._files[path].key
-            for chunk in self._store.files.chunks([key]).get(key, ()):
+            for chunk in self._store.files.list_chunks([key]).get(key, ()):
                 if chunk.symbol:
                     symbols = by_name.setdefault(chunk.symbol.rpartition(".")[2], {})
                     symbols.setdefault(chunk.symbol, []).append(chunk.node_key)

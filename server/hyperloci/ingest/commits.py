@@ -36,8 +36,8 @@ from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.history import HistoryState
-from hyperloci.store.set_aside import is_own_fault, reason_of
+from hyperloci.store.history import CommitHistoryState
+from hyperloci.store.set_aside import is_fault_of_content, describe_failure
 
 FIRST_COMMITS: Final = 500
 """Newest commits that are stored together with the files: about a year of a busy project, within ten seconds."""
@@ -171,20 +171,20 @@ class CommitIndexer:
     def _waiting(self) -> int:
         return len(self._window) + self._unlisted
 
-    def _state(self) -> HistoryState:
-        return self._store.history.state(self._scope_key) or HistoryState()
+    def _state(self) -> CommitHistoryState:
+        return self._store.history.get_state(self._scope_key) or CommitHistoryState()
 
     def _reconcile(self, head: str) -> tuple[int, int]:
         """End what no branch leads to any more, revive what one leads to again; return how many of each."""
         history = self._store.history
-        state = history.state(self._scope_key)
+        state = history.get_state(self._scope_key)
         # Before there was a state, any stored commit may be one that nothing leads to.
-        tips = state.tips if state else tuple(history.all(self._scope_key))
+        tips = state.tips if state else tuple(history.list_commits(self._scope_key))
         lost = self._git.lost(tips)
-        ended = history.ended(self._scope_key)
+        ended = history.list_ended(self._scope_key)
         still_lost = self._git.lost(ended)
         back = [ended[sha] for sha in self._git.existing(ended) if sha not in still_lost]
-        gone = [node for sha, node in history.nodes_of(self._scope_key, lost).items() if sha not in ended]
+        gone = [node for sha, node in history.get_node_ids(self._scope_key, lost).items() if sha not in ended]
         self._mark(gone, self._clock())
         self._mark(back, None)
         # What is lost no longer covers what it stood on.
@@ -198,10 +198,10 @@ class CommitIndexer:
 
     def _miss_outdated(self) -> None:
         """Have those commits tried again that an earlier version of the program failed on."""
-        if outdated := self._store.set_aside.outdated_subjects(self._scope_key, SetAsideKind.COMMIT):
+        if outdated := self._store.set_aside.list_outdated_subjects(self._scope_key, SetAsideKind.COMMIT):
             with self._store.transaction():
-                self._store.history.miss(self._scope_key, outdated)
-                self._store.set_aside.clear(self._scope_key, SetAsideKind.COMMIT, outdated)
+                self._store.history.mark_missing(self._scope_key, outdated)
+                self._store.set_aside.clear_subjects(self._scope_key, SetAsideKind.COMMIT, outdated)
 
     def _walk(self, head: str) -> None:
         """Find which commits are missing, newest first."""
@@ -239,7 +239,7 @@ class CommitIndexer:
             while not self._cancelled() and (some := list(itertools.islice(shas, ASKED_AT_ONCE))):
                 wanted = some[: max(0, self._wanted - seen)] if bounded else some
                 seen += len(some)
-                known = self._store.history.known(self._scope_key, wanted)
+                known = self._store.history.find_known(self._scope_key, wanted)
                 for sha in wanted:
                     if sha in known:
                         self._resumed = True
@@ -309,7 +309,7 @@ class CommitIndexer:
                     one = ready.popleft()
                     if not self._store.files.has_commit(self._scope_key, one.sha):
                         added += self._put(one, branch)
-                self._store.history.count_off(self._scope_key, before - len(ready))
+                self._store.history.reduce_waiting(self._scope_key, before - len(ready))
         return added
 
     def _touched(self, commits: Sequence[Commit], missing: Sequence[_Missing]) -> Mapping[str, Touched]:
@@ -336,7 +336,7 @@ class CommitIndexer:
                 touched=touched[sha],
             )
         except Exception as error:  # One message that no rule foresaw must not keep all others out.
-            return _Ready(sha=sha, problem=reason_of(error))
+            return _Ready(sha=sha, problem=describe_failure(error))
 
     def _put(self, one: _Ready, branch: str | None) -> int:
         """Write one commit, or note that it can't be; return how many were written."""
@@ -346,9 +346,9 @@ class CommitIndexer:
                 with self._store.transaction():
                     self._add(one, branch)
             except Exception as error:
-                if not is_own_fault(error):
+                if not is_fault_of_content(error):
                     raise
-                problem = reason_of(error)
+                problem = describe_failure(error)
                 self._forget_undone()
         if problem is not None:
             self._set_aside(one.sha, problem)
@@ -362,7 +362,7 @@ class CommitIndexer:
         """Leave a commit out that can't be read or stored, so that it costs no further run anything."""
         _log.warning("commit %s of %s cannot be stored: %s", sha[:SHORT_SHA], self._project.name, problem)
         self._store.files.put_commit(self._scope_key, sha, None)
-        self._store.set_aside.put(self._scope_key, SetAsideKind.COMMIT, sha, problem, now=self._clock())
+        self._store.set_aside.add_failure(self._scope_key, SetAsideKind.COMMIT, sha, problem, now=self._clock())
 
     def _add(self, one: _Ready, branch: str | None) -> None:
         now = self._clock()
@@ -397,7 +397,7 @@ class CommitIndexer:
         )
         self._store.files.put_commit(self._scope_key, one.sha, node.key)
         if one.touched.nodes:
-            self._store.edges.link(
+            self._store.edges.link_nodes(
                 "changed",
                 node.key,
                 one.touched.nodes,

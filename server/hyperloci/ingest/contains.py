@@ -20,13 +20,13 @@ def rebuild_contains(store: Store, file_key: int, *, now: int, is_new: bool = Fa
 
     The snippets of a new file have none that would have to go first.
     """
-    chunks = store.files.chunks([file_key]).get(file_key, [])
-    places = store.positions.of(chunk.node_key for chunk in chunks)
+    chunks = store.files.list_chunks([file_key]).get(file_key, [])
+    places = store.positions.get_positions(chunk.node_key for chunk in chunks)
     ordered = [(chunk.node_key, address_of(places[chunk.node_key])) for chunk in chunks if chunk.node_key in places]
     for chunk in () if is_new else chunks:
         store.edges.delete_automatic(chunk.node_key, (LABEL,))
     for holder, held in held_by(ordered).items():
-        store.edges.link(LABEL, holder, held, now=now, automatic=True)
+        store.edges.link_nodes(LABEL, holder, held, now=now, automatic=True)
 
 
 def address_of(position: Position) -> Address:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
-from hyperloci.model.chunk import Chunk
+from hyperloci.model.chunk import TextChunk
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import TRUST, Origin
 
@@ -139,7 +139,7 @@ def facets_of(
     )
 
 
-def facets_of_chunk(chunk: Chunk) -> Facets:
+def facets_of_chunk(chunk: TextChunk) -> Facets:
     """Return the facets of a piece of a file; of code only what its place and its names say."""
     place = " ".join(part for part in (chunk.position.path, chunk.position.symbol) if part)
     if chunk.code is None:

@@ -22,11 +22,11 @@ from hyperloci.ingest.matching import match_file, match_moves
 from hyperloci.ingest.parser import CancelledError, Parser
 from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, read_raw, uncut
 from hyperloci.ingest.writing import FileWriter, Written, path_of
-from hyperloci.model.answers import Progress, Skipped
+from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.files import IndexedFile, StoredChunk
-from hyperloci.store.set_aside import is_own_fault, reason_of
+from hyperloci.store.set_aside import is_fault_of_content, describe_failure
 
 WINDOW_FILES: Final = 64
 """Changed files that are read together, so that a function moved between two of them is seen to have moved."""
@@ -120,14 +120,14 @@ class IndexRun:
         self._cancelled = cancelled
         self._max_bytes = max_bytes
         self._known: Mapping[str, IndexedFile] = {}
-        self._set_aside = store.set_aside.standing(scope_key, SetAsideKind.FILE)
-        self._ever_set_aside = store.set_aside.subjects(scope_key, SetAsideKind.FILE)
+        self._set_aside = store.set_aside.get_standing(scope_key, SetAsideKind.FILE)
+        self._ever_set_aside = store.set_aside.list_subjects(scope_key, SetAsideKind.FILE)
         self._failed: set[str] = set()
         self._stopped = False
         self._loose: list[_Loose] = []
         self._unsettled: list[Written] = []
         self._renamed: dict[str, IndexedFile] = {}
-        self.skipped: list[Skipped] = []
+        self.skipped: list[SkippedFile] = []
         self.unchanged = 0
 
     def run(self, present: Mapping[str, Seen], covers: Callable[[str], bool], progress: Progress) -> None:
@@ -139,13 +139,13 @@ class IndexRun:
             progress: told after each file.
         """
         self._have_outdated_chunks_written()
-        known = self._known = self._store.files.all(self._scope_key)
+        known = self._known = self._store.files.list_files(self._scope_key)
         work = [path for path, seen in present.items() if not self._is_same(path, seen)]
         self.unchanged = len(present) - len(work)
         gone = [row for path, row in known.items() if path not in present and covers(path)]
         self._find_renames(gone, [path for path in work if path not in known], present)
         left = {row.key: row for row in gone if row not in self._renamed.values()}
-        for key, chunks in self._store.files.chunks(left).items():
+        for key, chunks in self._store.files.list_chunks(left).items():
             self._loose.extend(_Loose(chunk, key) for chunk in chunks)
         # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
         changed = sorted(path for path in work if path in known or path in self._renamed)
@@ -166,11 +166,11 @@ class IndexRun:
 
     def _have_outdated_chunks_written(self) -> None:
         """Have the files written again of which another version of the program could not store a part."""
-        outdated = self._store.set_aside.outdated_subjects(self._scope_key, SetAsideKind.CHUNK)
+        outdated = self._store.set_aside.list_outdated_subjects(self._scope_key, SetAsideKind.CHUNK)
         if outdated:
             with self._store.transaction():
                 for path in {path_of(subject) for subject in outdated}:
-                    self._store.files.unsettle(self._scope_key, path)
+                    self._store.files.clear_stat(self._scope_key, path)
 
     def _is_stopped(self) -> bool:
         """Tell whether the run is to end: half a window would hide what moved."""
@@ -213,7 +213,7 @@ class IndexRun:
         except FileNotFoundError:
             return None  # Gone since it was seen: an event or the next run will tell.
         except OSError as error:
-            self.skipped.append(Skipped(path=sanitize_name(path), reason=f"cannot be read: {error.strerror or error}"))
+            self.skipped.append(SkippedFile(path=sanitize_name(path), reason=f"cannot be read: {error.strerror or error}"))
             return None
 
     # -- reading ahead -----------------------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ class IndexRun:
             return _Item(number, path)
         failed = self._set_aside.get(path)
         if failed is not None and failed.content == file.content_hash.hex():
-            self.skipped.append(Skipped(path=path, reason=SET_ASIDE + failed.reason))
+            self.skipped.append(SkippedFile(path=path, reason=SET_ASIDE + failed.reason))
             return _Item(number, path)
         return _Item(number, path, file, raw.data)
 
@@ -272,9 +272,9 @@ class IndexRun:
 
     def _put_aside(self, file: FreshFile, reason: str) -> None:
         _log.warning("%s is set aside: it %s", file.path, reason)
-        self.skipped.append(Skipped(path=file.path, reason=SET_ASIDE + reason))
+        self.skipped.append(SkippedFile(path=file.path, reason=SET_ASIDE + reason))
         with self._store.transaction():
-            self._store.set_aside.put(
+            self._store.set_aside.add_failure(
                 self._scope_key,
                 SetAsideKind.FILE,
                 file.path,
@@ -289,17 +289,17 @@ class IndexRun:
         try:
             yield
         except Exception as error:
-            if not is_own_fault(error):
+            if not is_fault_of_content(error):
                 raise
             _log.debug("%s", file.path, exc_info=True)
             self._failed.add(file.path)
-            self._put_aside(file, reason_of(error))
+            self._put_aside(file, describe_failure(error))
 
     def _take_back(self, paths: Iterable[str]) -> None:
         """Note that files are gone or work again."""
         if found := list(paths):
             with self._store.transaction():
-                self._store.set_aside.clear(self._scope_key, SetAsideKind.FILE, found)
+                self._store.set_aside.clear_subjects(self._scope_key, SetAsideKind.FILE, found)
 
     # -- a window of files -------------------------------------------------------------------------------------------
 
@@ -328,9 +328,9 @@ class IndexRun:
         try:
             return self._arrivals(files, self._known)
         except Exception as error:
-            if not is_own_fault(error):
+            if not is_fault_of_content(error):
                 raise
-            _log.warning("what moved between files is not followed: %s", reason_of(error))
+            _log.warning("what moved between files is not followed: %s", describe_failure(error))
             return {}
 
     def _arrivals(
@@ -338,7 +338,7 @@ class IndexRun:
     ) -> dict[int, dict[int, StoredChunk]]:
         """Find chunks that come from other files: for each file, by the index of the chunk, the snippet it was."""
         rows = [known.get(file.path) or self._renamed.get(file.path) for file in files]
-        stored = self._store.files.chunks([row.key for row in rows if row is not None])
+        stored = self._store.files.list_chunks([row.key for row in rows if row is not None])
         gone = [loose.chunk for loose in self._loose]
         appeared: list[_Appeared] = []
         for i, (file, row) in enumerate(zip(files, rows, strict=True)):
@@ -353,7 +353,7 @@ class IndexRun:
         return found
 
     def _is_alike(self, stored: StoredChunk, fresh: FreshChunk) -> bool:
-        node = self._store.nodes.by_key(stored.node_key)
+        node = self._store.nodes.get_by_key(stored.node_key)
         before, after = _words(node.content if node else ""), _words(fresh.chunk.text)
         return len(before & after) >= MOVED_LIKENESS * len(before | after)
 

@@ -27,7 +27,7 @@ from hyperloci.ingest.parser import Limits, borrowed
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.walk import UNREADABLE, Found, check, is_ignored_folder, walk
 from hyperloci.ingest.writing import FileWriter
-from hyperloci.model.answers import IndexReport, Progress, Skipped
+from hyperloci.model.answers import IndexReport, Progress, SkippedFile
 from hyperloci.store import Store
 
 MAX_SKIPPED: Final = 500
@@ -168,10 +168,10 @@ class Indexer:
     ) -> IndexReport:
         scope_key = self._scope_key()
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
-        known_before = bool(self._store.files.all(scope_key))
-        if "" in look.targets and not self._store.files.is_indexed_from(self._project.id, str(self._project.root)):
+        known_before = bool(self._store.files.list_files(scope_key))
+        if "" in look.targets and not self._store.files.is_indexed_root(self._project.id, str(self._project.root)):
             with self._store.transaction():
-                self._store.files.note_tree(self._project.id, str(self._project.root))
+                self._store.files.set_indexed_root(self._project.id, str(self._project.root))
         with borrowed(self._limits()) as parser:
             run = IndexRun(
                 self._store,
@@ -192,8 +192,8 @@ class Indexer:
         link_waiting(self._store, scope_key, self._clock, cancelled=self._cancelled)
         skipped = [*run.skipped, *look.skipped]  # What failed comes first: few lines are read.
         if history.problem:
-            skipped.insert(0, Skipped(path=".git", reason=history.problem))
-        files = self._store.files.all(scope_key)
+            skipped.insert(0, SkippedFile(path=".git", reason=history.problem))
+        files = self._store.files.list_files(scope_key)
         return IndexReport(
             files=len(look.present),
             chunks=self._store.files.count_chunks(files[path].key for path in look.present if path in files),
@@ -206,7 +206,7 @@ class Indexer:
             commits_waiting=history.waiting,
             skipped=_at_most(skipped, MAX_SKIPPED),
             seconds=round(time.perf_counter() - started, 3),
-            set_aside=sum(self._store.set_aside.count(scope_key).values()),
+            set_aside=sum(self._store.set_aside.count_by_kind(scope_key).values()),
         )
 
     def _limits(self) -> Limits:
@@ -228,12 +228,12 @@ class Indexer:
         )
 
     def _scope_key(self) -> int:
-        known = self._store.scopes.find(self._project.id)
+        known = self._store.scopes.find_key(self._project.id)
         if known is not None:
             return known
         project = self._project
         with self._store.transaction():
-            return self._store.scopes.ensure(
+            return self._store.scopes.ensure_scope(
                 project.id,
                 now=self._clock(),
                 name=project.name,
@@ -249,10 +249,10 @@ class _Look:
 
     targets: tuple[str, ...] = ()
     present: dict[str, Seen] = field(default_factory=dict)
-    skipped: list[Skipped] = field(default_factory=list)
+    skipped: list[SkippedFile] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
-    def take(self, found: Found | Skipped) -> None:
+    def take(self, found: Found | SkippedFile) -> None:
         """Note one file or folder."""
         if isinstance(found, Found):
             self.present[found.path] = Seen(found.size, found.mtime_ns)
@@ -279,7 +279,7 @@ def _report_of(history: CommitReport, started: float) -> IndexReport:
         unchanged_files=0,
         commits=history.added,
         commits_waiting=history.waiting,
-        skipped=(Skipped(path=".git", reason=history.problem),) if history.problem else (),
+        skipped=(SkippedFile(path=".git", reason=history.problem),) if history.problem else (),
         seconds=round(time.perf_counter() - started, 3),
     )
 
@@ -298,10 +298,10 @@ def _is_gone(path: Path) -> bool:
     return False
 
 
-def _at_most(skipped: Sequence[Skipped], limit: int) -> tuple[Skipped, ...]:
+def _at_most(skipped: Sequence[SkippedFile], limit: int) -> tuple[SkippedFile, ...]:
     if len(skipped) <= limit:
         return tuple(skipped)
-    return (*skipped[:limit], Skipped(path="…", reason=f"and {len(skipped) - limit} more"))
+    return (*skipped[:limit], SkippedFile(path="…", reason=f"and {len(skipped) - limit} more"))
 
 
 def _silent(done: int, total: int, what: str) -> None:

@@ -12,12 +12,12 @@ from hyperloci.ingest.code import module_name
 from hyperloci.ingest.git import never
 from hyperloci.ingest.languages import is_test_path
 from hyperloci.ingest.turns import WriteThrottle
-from hyperloci.model.chunk import Chunk
-from hyperloci.model.edge import Link
+from hyperloci.model.chunk import TextChunk
+from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.set_aside import is_own_fault
+from hyperloci.store.set_aside import is_fault_of_content
 
 AT_ONCE: Final = 64
 """Snippets whose edges are replaced in one turn: about 3 ms, a third of it for the transaction itself."""
@@ -34,7 +34,7 @@ class Rewritten:
     renamed: list[NodeKey] = field(default_factory=list)
     names_changed: bool = False
 
-    def note(self, key: NodeKey, chunk: Chunk, *, is_renamed: bool = False) -> None:
+    def note(self, key: NodeKey, chunk: TextChunk, *, is_renamed: bool = False) -> None:
         """Note one snippet."""
         self.keys.append(key)
         if is_renamed:
@@ -51,11 +51,11 @@ def keep_relations(store: Store, scope_key: int, path: str, rewritten: Rewritten
     """
     if not rewritten.keys:
         return
-    store.links.queue(rewritten.keys)
+    store.relation_queue.queue_snippets(rewritten.keys)
     if rewritten.renamed:
-        store.links.queue_speakers(rewritten.renamed, LABELS)
+        store.relation_queue.queue_sources_of(rewritten.renamed, LABELS)
     if rewritten.names_changed:
-        store.links.queue(row.key for row in store.links.snippets(scope_key, path))
+        store.relation_queue.queue_snippets(row.key for row in store.relation_queue.list_snippets(scope_key, path))
     if len(rewritten.keys) <= AT_ONCE:
         linker(store, scope_key).relink(path, rewritten.keys, now=now)
 
@@ -69,9 +69,9 @@ def queue_readers(store: Store, scope_key: int, paths: Collection[str], clock: C
     with store.transaction():
         store.meta.set(due_name(scope_key), str(clock()))
         if len(stems) > MANY_FILES:
-            store.links.queue_kind(scope_key, "code")
+            store.relation_queue.queue_kind(scope_key, "code")
         else:
-            store.links.queue(store.links.importers(scope_key, stems))
+            store.relation_queue.queue_snippets(store.relation_queue.find_importers(scope_key, stems))
 
 
 def due_name(scope_key: int) -> str:
@@ -93,13 +93,13 @@ def link_waiting(
     snippet with a relation that can't be found is set aside, with what else was found of it: it does not wait again.
     """
     _queue_outdated(store, scope_key)
-    waiting = store.links.waiting(scope_key)
+    waiting = store.relation_queue.list_waiting(scope_key)
     if not waiting:
         return 0
     finder = linker(store, scope_key)
     turns = turns or WriteThrottle(store)
     changed = 0
-    batch: dict[NodeKey, list[Link]] = {}
+    batch: dict[NodeKey, list[WantedRelation]] = {}
     for path, keys in waiting.items():
         if cancelled():
             break
@@ -115,53 +115,53 @@ def link_waiting(
 
 def _queue_outdated(store: Store, scope_key: int) -> None:
     """Have those looked at again that an earlier version of the program failed on."""
-    if outdated := store.set_aside.outdated(scope_key, SetAsideKind.RELATIONS):
+    if outdated := store.set_aside.list_outdated_nodes(scope_key, SetAsideKind.RELATIONS):
         with store.transaction():
-            store.links.queue(outdated)
+            store.relation_queue.queue_snippets(outdated)
 
 
 def _keep_failures(
     store: Store, scope_key: int, keys: Collection[NodeKey], failed: dict[NodeKey, str], *, now: int
 ) -> None:
     """Set aside what failed, and take back what works again."""
-    before = store.set_aside.nodes(scope_key, SetAsideKind.RELATIONS, keys)
+    before = store.set_aside.get_subjects_of_nodes(scope_key, SetAsideKind.RELATIONS, keys)
     if not failed and not before:
         return
     with store.transaction():
-        store.set_aside.clear(scope_key, SetAsideKind.RELATIONS, [before[key] for key in before if key not in failed])
+        store.set_aside.clear_subjects(scope_key, SetAsideKind.RELATIONS, [before[key] for key in before if key not in failed])
         for key, reason in failed.items():
-            store.set_aside.put(scope_key, SetAsideKind.RELATIONS, _subject(store, key), reason, now=now, node=key)
+            store.set_aside.add_failure(scope_key, SetAsideKind.RELATIONS, _subject(store, key), reason, now=now, node=key)
     failed.clear()
 
 
 def _subject(store: Store, key: NodeKey) -> str:
     """Return how a person finds a snippet: its path and symbol, and the key that no other has."""
-    position = store.positions.of([key]).get(key)
+    position = store.positions.get_positions([key]).get(key)
     return f"{position.path if position else ''}#{(position.symbol if position else None) or ''} {key}"
 
 
-def _write(store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeKey, list[Link]], clock: Clock) -> int:
+def _write(store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeKey, list[WantedRelation]], clock: Clock) -> int:
     changed = 0
     keys = list(batch)
     for start in range(0, len(keys), AT_ONCE):
         some = keys[start : start + AT_ONCE]
         try:
             with turns.take_turn():
-                came, went = store.links.replace_all({key: batch[key] for key in some}, LABELS, now=clock())
-                store.links.unqueue(some)
+                came, went = store.relation_queue.replace_relations_of_all({key: batch[key] for key in some}, LABELS, now=clock())
+                store.relation_queue.unqueue_snippets(some)
             changed += came + went
         except Exception as error:
-            if not is_own_fault(error):
+            if not is_fault_of_content(error):
                 raise
             changed += sum(_write_one(store, turns, scope_key, key, batch[key], clock) for key in some)
     return changed
 
 
-def _write_one(store: Store, turns: WriteThrottle, scope_key: int, key: NodeKey, links: Sequence[Link], clock: Clock) -> int:
+def _write_one(store: Store, turns: WriteThrottle, scope_key: int, key: NodeKey, links: Sequence[WantedRelation], clock: Clock) -> int:
     came = went = 0
     with turns.take_turn():
         subject = _subject(store, key)
-        with store.set_aside.attempt(scope_key, SetAsideKind.RELATIONS, subject, now=clock(), node=key):
-            came, went = store.links.replace_all({key: links}, LABELS, now=clock())
-        store.links.unqueue([key])
+        with store.set_aside.attempt_piece(scope_key, SetAsideKind.RELATIONS, subject, now=clock(), node=key):
+            came, went = store.relation_queue.replace_relations_of_all({key: links}, LABELS, now=clock())
+        store.relation_queue.unqueue_snippets([key])
     return came + went

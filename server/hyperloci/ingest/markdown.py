@@ -35,7 +35,7 @@ from hyperloci.ingest.prose import (
 )
 from hyperloci.ingest.section_types import SectionType, infer_section_type
 from hyperloci.ingest.sections import Document, Section, inline_tokens, parse_document, parse_sections, shown_text
-from hyperloci.model.chunk import Chunk, ChunkKind
+from hyperloci.model.chunk import TextChunk, ChunkKind
 from hyperloci.model.position import Position
 
 __all__ = ["Section", "SectionType", "chunk_markdown", "infer_section_type", "parse_sections"]
@@ -67,7 +67,7 @@ class _Place:
     type: SectionType
 
 
-def chunk_markdown(path: str, text: str) -> list[Chunk]:
+def chunk_markdown(path: str, text: str) -> list[TextChunk]:
     """Cut a Markdown file into chunks, in order; none if it is blank (D.01, D.04, D.05, E.04).
 
     Args:
@@ -96,10 +96,10 @@ def _placed_spans(document: Document) -> Iterator[tuple[_Place, Span]]:
 
 def _chunk(
     path: str, text: str, span: Span, index: LineIndex, place: _Place, root: str, links: Sequence[_Links]
-) -> Chunk:
+) -> TextChunk:
     line_start, line_end = index.lines_of(*span)
     body = text[span[0] : span[1]]
-    return Chunk(
+    return TextChunk(
         text=body,
         kind=ChunkKind.MARKDOWN,
         breadcrumb=place.path if place.path[:1] == (root,) else (root, *place.path),

@@ -24,7 +24,7 @@ from typing import Final
 
 from hyperloci.ingest.parser_wire import READY, Parsed, Request, frame_of, take_frame
 from hyperloci.ingest.reading import chunks_of
-from hyperloci.store.set_aside import reason_of
+from hyperloci.store.set_aside import describe_failure
 from hyperloci.system.framing import FrameError
 
 COMMAND: Final = (sys.executable, "-P", "-m", "hyperloci.ingest.parser_child")
@@ -323,4 +323,4 @@ def _parsed_here(request: Request) -> Parsed:
     try:
         return Parsed(chunks=chunks_of(request.path, request.data))
     except Exception as error:  # No file that nobody foresaw may keep the others out.
-        return Parsed(failure=reason_of(error))
+        return Parsed(failure=describe_failure(error))

@@ -17,7 +17,7 @@ from typing import Final
 
 from hyperloci.ingest.parser_wire import READY, Parsed, Request, frame_of, receive
 from hyperloci.ingest.reading import FreshChunk, chunks_of
-from hyperloci.store.set_aside import reason_of
+from hyperloci.store.set_aside import describe_failure
 from hyperloci.system.framing import FrameError, write_all
 
 IDLE_SECONDS: Final = 30.0
@@ -61,7 +61,7 @@ def _answer(request: Request, parse: Parse) -> tuple[bytes, bool]:
     except MemoryError:
         return frame_of(Parsed(failure=f"needs more than {request.memory / 1e9:.1f} GB of memory")), False
     except Exception as error:  # No file that nobody foresaw may keep the others out.
-        return frame_of(Parsed(failure=reason_of(error))), True
+        return frame_of(Parsed(failure=describe_failure(error))), True
 
 
 @contextlib.contextmanager

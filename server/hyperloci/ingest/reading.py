@@ -21,10 +21,10 @@ from hyperloci.ingest.decode import decode
 from hyperloci.ingest.facets import facets_of_chunk
 from hyperloci.ingest.regular import open_regular
 from hyperloci.ingest.suspicion import name_suspicions
-from hyperloci.model.chunk import Chunk, ChunkKind
+from hyperloci.model.chunk import TextChunk, ChunkKind
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
-from hyperloci.store.nodes import content_hash
+from hyperloci.store.nodes import hash_content
 
 RACY_NS: Final = 20_000_000
 """Two writes this near may bear the same time: kernels keep file times by the tick, 1 to 10 ms."""
@@ -51,7 +51,7 @@ class FreshChunk:
     `hints` words that help find it and do not stand in it.
     """
 
-    chunk: Chunk
+    chunk: TextChunk
     content_hash: bytes
     title: str
     flags: tuple[str, ...] = ()
@@ -156,10 +156,10 @@ def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     return tuple(_fresh_chunk(chunk, prepared, of_name) for chunk in chunks)
 
 
-def _fresh_chunk(chunk: Chunk, prepared: SanitizedText, of_name: tuple[str, ...]) -> FreshChunk:
+def _fresh_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[str, ...]) -> FreshChunk:
     return FreshChunk(
         chunk=chunk,
-        content_hash=content_hash(chunk.text),
+        content_hash=hash_content(chunk.text),
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
         flags=tuple(dict.fromkeys((*of_name, *(sanitize(chunk.text).flags if prepared.flags else ())))),
         names=names_of(chunk.text, chunk.code, chunk.position),

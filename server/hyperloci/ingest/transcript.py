@@ -23,7 +23,7 @@ from hyperloci.ingest.spoken import is_users_own
 from hyperloci.ingest.tool_use import describe
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.sessions import TranscriptMark
-from hyperloci.store.set_aside import reason_of
+from hyperloci.store.set_aside import describe_failure
 
 BATCH_BYTES: Final = 1 << 20
 """Read and stored at once: a hook that is cut off loses no more than this much work."""
@@ -145,7 +145,7 @@ def _turns_of(data: bytes, batch: _Batch) -> tuple[tuple[Turn, ...], int]:
         try:
             found.extend((position, turn) for turn in _turns_of_line(line, position, batch))
         except Exception as error:  # A line that nobody foresaw costs itself alone.
-            batch.failed.append((position, reason_of(error)))
+            batch.failed.append((position, describe_failure(error)))
         position += len(line)
     waiting = [place for place, _ in batch.calls.values() if position - place <= batch.patience]
     length = min(waiting, default=position)

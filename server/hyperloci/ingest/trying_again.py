@@ -10,8 +10,8 @@ from hyperloci.store import Store
 def try_again(store: Store, scope_key: int) -> int:
     """Take back everything that is set aside in a scope, so that the next run tries it; return how many things."""
     with store.transaction():
-        for subject in store.set_aside.subjects(scope_key, SetAsideKind.CHUNK):
-            store.files.unsettle(scope_key, path_of(subject))
-        store.history.miss(scope_key, store.set_aside.subjects(scope_key, SetAsideKind.COMMIT))
-        store.links.queue(store.set_aside.nodes(scope_key, SetAsideKind.RELATIONS))
+        for subject in store.set_aside.list_subjects(scope_key, SetAsideKind.CHUNK):
+            store.files.clear_stat(scope_key, path_of(subject))
+        store.history.mark_missing(scope_key, store.set_aside.list_subjects(scope_key, SetAsideKind.COMMIT))
+        store.relation_queue.queue_snippets(store.set_aside.get_subjects_of_nodes(scope_key, SetAsideKind.RELATIONS))
         return store.set_aside.clear_all(scope_key)

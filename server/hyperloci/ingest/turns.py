@@ -49,7 +49,7 @@ class WriteThrottle:
         self._took = self._ended - started
 
     def _yield_lock(self) -> None:
-        others_wait = self._store.others_wait()
+        others_wait = self._store.has_waiting_writers()
         now = time.perf_counter()
         if others_wait is not False:
             self._others_until = now + OTHERS_SECONDS
@@ -57,4 +57,4 @@ class WriteThrottle:
             time.sleep(max(0.0, self._ended + self._took * REST_SHARE - now))
         while others_wait and time.perf_counter() < now + LONGEST_REST_SECONDS:
             time.sleep(GLANCE_SECONDS)
-            others_wait = self._store.others_wait()
+            others_wait = self._store.has_waiting_writers()

@@ -25,7 +25,7 @@ from hyperloci.ingest.ignore import Chain, compile_rules, folder_rules, ignored_
 from hyperloci.ingest.project_git import BrokenRepositoryError, find_repository
 from hyperloci.ingest.regular import open_regular
 from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, SECRET_NAME, content_reason, folder_reason, name_reason
-from hyperloci.model.answers import Skipped
+from hyperloci.model.answers import SkippedFile
 
 MAX_FILE_BYTES = 1_000_000
 """Larger files are data or generated; the setting `max_file_bytes` overrides it."""
@@ -57,7 +57,7 @@ class Found:
     kind: FileKind
 
 
-def walk(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> Iterator[Found | Skipped]:
+def walk(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> Iterator[Found | SkippedFile]:
     """Yield every file under `root` that is indexed, and every file and folder that is skipped; folders end in `/`.
 
     Args:
@@ -70,7 +70,7 @@ def walk(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_B
 
 def check(
     root: Path, path: Path | str, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
-) -> Found | Skipped:
+) -> Found | SkippedFile:
     """Judge one file as `walk` does, without walking.
 
     Args:
@@ -145,7 +145,7 @@ class _Tree:
             return None
         return "" if inside == PurePosixPath(".") else str(inside)
 
-    def check(self, path: Path | str) -> Found | Skipped:
+    def check(self, path: Path | str) -> Found | SkippedFile:
         relative = self.relative(path)
         if not relative:
             return _skip(_shown(os.fspath(path)), "outside of the project" if relative is None else "a folder")
@@ -161,7 +161,7 @@ class _Tree:
     def top(self) -> _Folder:
         return _Folder("", self.outer + folder_rules(self.root, self.above))
 
-    def enter(self, relative: str) -> tuple[_Folder, Skipped | None]:
+    def enter(self, relative: str) -> tuple[_Folder, SkippedFile | None]:
         """Go down to a folder; or as far as the walk would, with the reason it goes no further."""
         folder = self.top()
         for name in relative.split("/"):
@@ -170,14 +170,14 @@ class _Tree:
                 return folder, _skip(folder.prefix + name, "behind a symbolic link")
             if isinstance(verdict, Found):
                 return folder, _skip(verdict.path, "not a folder")
-            if isinstance(verdict, Skipped):
+            if isinstance(verdict, SkippedFile):
                 return folder, verdict
             folder = verdict
         return folder, None
 
     # Judging
 
-    def judge(self, folder: _Folder, name: str) -> Found | Skipped | _Folder | None:
+    def judge(self, folder: _Folder, name: str) -> Found | SkippedFile | _Folder | None:
         """Judge one entry of a folder; None for a symbolic link, about which the whole tree has a say."""
         path = folder.prefix + name
         if _shown(path) != path:
@@ -194,7 +194,7 @@ class _Tree:
         except OSError as error:
             return _skip(path, f"{UNREADABLE}: {error.strerror or error}")
 
-    def _judge_folder(self, folder: _Folder, path: str) -> Skipped | _Folder:
+    def _judge_folder(self, folder: _Folder, path: str) -> SkippedFile | _Folder:
         absolute = self.root / path
         reason = folder_reason(absolute) or self._ignored(folder.chain, path + "/")
         if reason is None and self.in_repository and os.path.lexists(absolute / ".git"):
@@ -203,7 +203,7 @@ class _Tree:
             return _skip(path + "/", reason)
         return _Folder(path + "/", folder.chain + folder_rules(absolute, self.above + path + "/"))
 
-    def _judge_file(self, chain: Chain, path: str, target: str, status: os.stat_result) -> Found | Skipped:
+    def _judge_file(self, chain: Chain, path: str, target: str, status: os.stat_result) -> Found | SkippedFile:
         """Judge a file: `path` is what it is called, `target` what is read (the same, but for a link)."""
         pure = PurePosixPath(path)
         reason = name_reason(pure.name, pure.parent.name) or self._ignored(chain, path)
@@ -231,7 +231,7 @@ class _Tree:
 
     # Links
 
-    def link(self, path: str, seen: frozenset[str] | set[str]) -> Found | Skipped:
+    def link(self, path: str, seen: frozenset[str] | set[str]) -> Found | SkippedFile:
         """Judge a symbolic link: it counts if it is the only way to a file of the tree, which an ignore file left out.
 
         Args:
@@ -259,13 +259,13 @@ class _Tree:
 
     # The whole tree
 
-    def walk(self) -> Iterator[Found | Skipped]:
+    def walk(self) -> Iterator[Found | SkippedFile]:
         links: list[str] = []
         waiting: list[_Folder] = [self.top()]
         while waiting:
             folder = waiting.pop()
             names = self._names(folder)
-            if isinstance(names, Skipped):
+            if isinstance(names, SkippedFile):
                 yield names
                 continue
             inner: list[_Folder] = []
@@ -280,13 +280,13 @@ class _Tree:
             waiting.extend(reversed(inner))
         yield from self._walk_links(sorted(links))
 
-    def _names(self, folder: _Folder) -> list[str] | Skipped:
+    def _names(self, folder: _Folder) -> list[str] | SkippedFile:
         try:
             return sorted(os.listdir(self.root / folder.prefix))
         except OSError as error:
             return _skip(folder.prefix or "./", f"{UNREADABLE}: {error.strerror or error}")
 
-    def _walk_links(self, links: Sequence[str]) -> Iterator[Found | Skipped]:
+    def _walk_links(self, links: Sequence[str]) -> Iterator[Found | SkippedFile]:
         seen: set[str] = set()
         for path in links:
             verdict = self.link(path, seen)
@@ -295,8 +295,8 @@ class _Tree:
             yield verdict
 
 
-def _skip(path: str, reason: str) -> Skipped:
-    return Skipped(path=sanitize_name(path), reason=reason)
+def _skip(path: str, reason: str) -> SkippedFile:
+    return SkippedFile(path=sanitize_name(path), reason=reason)
 
 
 def _shown(path: str) -> str:

@@ -24,7 +24,7 @@ from hyperloci.ingest.watch_files import FileWatch
 from hyperloci.ingest.watch_worker import Pace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
-from hyperloci.store.faults import in_words
+from hyperloci.store.faults import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
 
 FIRST_BACK_OFF_SECONDS: Final = 1.0
@@ -168,7 +168,7 @@ class Watchers:
     def _failed(self, error: Exception) -> None:
         failures = self._status.current.failures + 1
         known = isinstance(error, HyperlociError | OSError)
-        words = in_words(error)
+        words = describe_error(error)
         _log.warning("watching %s failed (%d in a row): %s", self._project.root, failures, words, exc_info=not known)
         self._status.update(last_error=words, failures=failures)
 

@@ -32,7 +32,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.files import IndexedFile, StoredChunk
-from hyperloci.store.set_aside import is_own_fault
+from hyperloci.store.set_aside import is_fault_of_content
 
 FILE_CHANGED: Final = "file changed"
 FILE_DELETED: Final = "file deleted"
@@ -129,7 +129,7 @@ class FileWriter:
         self._clock = clock
         self._turns = WriteThrottle(store)
         self._linker = EntityLinker(store, sparing=True)
-        self._with_chunks_aside = {path_of(subject) for subject in store.set_aside.subjects(scope_key, _CHUNK)}
+        self._with_chunks_aside = {path_of(subject) for subject in store.set_aside.list_subjects(scope_key, _CHUNK)}
         self.tally = Tally()
         self.appeared: set[str] = set()
         """Paths of files that have symbols now which they had not: others may have named them before."""
@@ -163,7 +163,7 @@ class FileWriter:
                     if done and not work.gone:
                         self._end(file, work)
             except Exception as error:
-                if run is not _run or not is_own_fault(error):
+                if run is not _run or not is_fault_of_content(error):
                     raise
                 self._forget_undone(tally)
                 work, done, run = None, False, functools.partial(self._run_alone, file)
@@ -183,9 +183,9 @@ class FileWriter:
         mtime_ns = settled_time(raw.mtime_ns, self._clock)
         if (row.size, row.mtime_ns) != (raw.size, mtime_ns):
             with self._store.transaction():
-                now = self._store.files.get(self._scope_key, row.path)
+                now = self._store.files.get_file(self._scope_key, row.path)
                 if now is not None and (now.key, now.content_hash) == (row.key, row.content_hash):
-                    self._store.files.touch(row.key, size=raw.size, mtime_ns=mtime_ns)
+                    self._store.files.update_stat(row.key, size=raw.size, mtime_ns=mtime_ns)
 
     def settle(self, written: Written, gone: Sequence[StoredChunk]) -> None:
         """End a file whose vanished chunks have all been looked for elsewhere: forget those still here."""
@@ -198,10 +198,10 @@ class FileWriter:
 
     def remove(self, row: IndexedFile) -> None:
         """Forget a file that is gone, with those of its chunks that are nowhere else by now."""
-        gone = self._store.files.chunks([row.key]).get(row.key, ())
+        gone = self._store.files.list_chunks([row.key]).get(row.key, ())
         for is_last in self._forget(row.path, row.key, row.content_hash, gone, FILE_DELETED):
             if is_last:
-                self._store.files.remove(row.key)
+                self._store.files.remove_file(row.key)
 
     # -- a chunk that is refused -------------------------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class FileWriter:
         tally = replace(self.tally)
         subject, now = f"{file.path}#{step.place}", self._clock()
         content = file.content_hash.hex()
-        with self._store.set_aside.attempt(self._scope_key, _CHUNK, subject, now=now, content=content) as attempt:
+        with self._store.set_aside.attempt_piece(self._scope_key, _CHUNK, subject, now=now, content=content) as attempt:
             step.run()
         if attempt.failed:
             self._forget_undone(tally)
@@ -224,16 +224,16 @@ class FileWriter:
     # -- one file ----------------------------------------------------------------------------------------------------
 
     def _row(self, file: FreshFile, renamed_from: IndexedFile | None) -> IndexedFile | None:
-        row = self._store.files.get(self._scope_key, file.path)
+        row = self._store.files.get_file(self._scope_key, file.path)
         if row is None and renamed_from is not None:
-            former = self._store.files.get(self._scope_key, renamed_from.path)
+            former = self._store.files.get_file(self._scope_key, renamed_from.path)
             if former is not None and former.key == renamed_from.key:
-                self._store.files.rename(former.key, file.path)
+                self._store.files.rename_file(former.key, file.path)
                 return former
         return row
 
     def _put_row(self, file: FreshFile, marker: bytes | None = None) -> int:
-        return self._store.files.put(
+        return self._store.files.put_file(
             self._scope_key,
             file.path,
             size=file.size,
@@ -247,7 +247,7 @@ class FileWriter:
             self._store.set_aside.clear_prefix(self._scope_key, _CHUNK, f"{file.path}#")
         marker = b"unfinished " + os.urandom(8)
         key = self._put_row(file, marker)
-        old = self._store.files.chunks([key]).get(key, []) if row is not None else []
+        old = self._store.files.list_chunks([key]).get(key, []) if row is not None else []
         matching = match_file(old, file.chunks)
         gone = tuple(old[i] for i in matching.gone)
         work = _Work(file_key=key, marker=marker, gone=gone, is_known=row is not None)
@@ -263,7 +263,7 @@ class FileWriter:
         return work
 
     def _lives(self, chunk: StoredChunk) -> bool:
-        node = self._store.nodes.by_key(chunk.node_key)
+        node = self._store.nodes.get_by_key(chunk.node_key)
         return node is not None and node.deleted_at is None
 
     def _end(self, file: FreshFile, work: _Work) -> None:
@@ -282,8 +282,8 @@ class FileWriter:
         arrived_at: int | None = None,
     ) -> None:
         keys = [old.node_key for old, _ in pairs]
-        places = self._store.positions.of(keys)
-        facts = self._store.positions.code_facts(keys)
+        places = self._store.positions.get_positions(keys)
+        facts = self._store.positions.get_code_facts(keys)
         for old, new in pairs:
             change = _Change(old=old, new=new, position=places.get(old.node_key), facts=facts.get(old.node_key))
             if arrived_at is not None or change.is_any:
@@ -293,19 +293,19 @@ class FileWriter:
 
     def _refresh(self, work: _Work, file: FreshFile, change: _Change, arrived_at: int | None) -> None:
         old, new, now = change.old, change.new, self._clock()
-        self._store.positions.put(old.node_key, new.chunk.position, work.file_key)
+        self._store.positions.put_position(old.node_key, new.chunk.position, work.file_key)
         if arrived_at is not None or (change.position is not None and change.position.path != file.path):
             self._store.files.put_place(old.node_key, _place(file.path, new, arrived_at))
         if new.chunk.code is not None and new.chunk.code != change.facts:
             self._store.positions.put_code_facts(old.node_key, new.chunk.code)
-            self._store.nodes.queue([old.node_key], now=now)
+            self._store.nodes.queue_for_fingerprint([old.node_key], now=now)
         if change.of_text:
             self.tally.changed += 1
         else:
             self.tally.moved += 1
         if change.of_text:
             self._linker.relink(old.node_key, self._scope_id, new.names, now=now)
-            self._store.facets.put(old.node_key, new.facets)
+            self._store.facets.put_facets(old.node_key, new.facets)
         if change.of_text or change.of_title:
             self._store.nodes.update_node(old.node_id, now=now, **self._about(change, file))
         if change.of_text or old.symbol != new.symbol or arrived_at is not None:
@@ -314,7 +314,7 @@ class FileWriter:
                 self.appeared.add(file.path)
 
     def _about(self, change: _Change, file: FreshFile) -> dict[str, Any]:
-        node = self._store.nodes.by_key(change.old.node_key)
+        node = self._store.nodes.get_by_key(change.old.node_key)
         known = dict(node.metadata) if node else {}
         metadata = {name: value for name, value in known.items() if name not in _METADATA} | _metadata(change.new)
         values = {"title": change.new.title, "subtype": str(change.new.chunk.kind), "metadata": metadata}
@@ -329,7 +329,7 @@ class FileWriter:
         if not indexes:
             return
         hashes = list({file.chunks[j].content_hash for j in indexes})
-        forgotten = self._store.files.forgotten_chunks(self._scope_key, hashes)
+        forgotten = self._store.files.find_forgotten_chunks(self._scope_key, hashes)
         used: set[str] = set()
         for j in indexes:
             new = file.chunks[j]
@@ -351,12 +351,12 @@ class FileWriter:
             key = self._bring_back(back, new, now)
         else:
             key = self._create(file, new, index, now)
-        self._store.positions.put(key, new.chunk.position, work.file_key)
+        self._store.positions.put_position(key, new.chunk.position, work.file_key)
         if new.chunk.code is not None:
             self._store.positions.put_code_facts(key, new.chunk.code)
             self.appeared.add(file.path)
         self._linker.link(key, self._scope_id, new.names, now=now)
-        self._store.facets.add(key, new.facets)
+        self._store.facets.add_facets(key, new.facets)
         if work.is_known:
             work.rewritten.note(key, new.chunk)
 
@@ -368,7 +368,7 @@ class FileWriter:
         return node.key
 
     def _create(self, file: FreshFile, new: FreshChunk, index: int, now: int) -> NodeKey:
-        return self._store.nodes.add(
+        return self._store.nodes.add_row(
             NewNode(
                 type=NodeType.SNIPPET,
                 subtype=str(new.chunk.kind),
@@ -398,11 +398,11 @@ class FileWriter:
         """
         for start in range(0, max(1, len(gone)), FORGOTTEN_AT_ONCE):
             with self._turns.take_turn():
-                row = self._store.files.get(self._scope_key, path)
+                row = self._store.files.get_file(self._scope_key, path)
                 if row is None or (row.key, row.content_hash) != (file_key, content_hash):
                     return
                 some = gone[start : start + FORGOTTEN_AT_ONCE]
-                places = self._store.positions.of(chunk.node_key for chunk in some)
+                places = self._store.positions.get_positions(chunk.node_key for chunk in some)
                 for chunk in some:
                     place = places.get(chunk.node_key)
                     if (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from hyperloci.facts.writer import annotate
 from hyperloci.graph.entities import EntityLinker, names_of
 from hyperloci.ingest.facets import facets_of_chunk
-from hyperloci.model.chunk import Chunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from hyperloci.model.facets import Facets
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
@@ -31,10 +31,10 @@ def annotate_step(context: MaintenanceContext) -> int:
     if waiting is None:
         return 0
     linker, done, first = EntityLinker(store, sparing=True), 0, int(waiting)
-    while keys := store.nodes.keys_from(first, AT_ONCE):
+    while keys := store.nodes.list_keys_from(first, AT_ONCE):
         with store.transaction():
-            nodes = store.nodes.by_keys(keys)
-            places, facts = store.positions.of(keys), store.positions.code_facts(keys)
+            nodes = store.nodes.get_by_keys(keys)
+            places, facts = store.positions.get_positions(keys), store.positions.get_code_facts(keys)
             for key, node in sorted(nodes.items()):
                 with context.isolate_failure(node, "annotate") as attempt:
                     annotate_again(store, node, places.get(key), facts.get(key), now=context.clock(), linker=linker)
@@ -63,14 +63,14 @@ def annotate_again(
         store.entities.add_alias(node.key, node.content)
     elif node.type is NodeType.SNIPPET and node.origin in (Origin.CODE, Origin.MARKDOWN):
         linker.link(node.key, node.scope, names_of(node.content, facts, position), now=now)
-        store.facets.add(node.key, _facets_of_snippet(node, position, facts))
+        store.facets.add_facets(node.key, _facets_of_snippet(node, position, facts))
     else:
         author = node.metadata.get("author") if node.subtype == "commit" else None
         annotate(store, node, now=now, linker=linker, author=author if isinstance(author, str) else None)
 
 
 def _facets_of_snippet(node: Node, position: Position | None, facts: CodeFacts | None) -> Facets:
-    chunk = Chunk(
+    chunk = TextChunk(
         text=node.content,
         kind=ChunkKind(node.subtype) if node.subtype in set(ChunkKind) else ChunkKind.TEXT,
         position=position or Position(),

@@ -14,13 +14,13 @@ from hyperloci.ingest.project import Project
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
-from hyperloci.model.search import Hit, SearchAnswer, Where
+from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
 from hyperloci.retrieval.explain import explanation_of
 from hyperloci.retrieval.present import present
 from hyperloci.retrieval.search import Found, Searcher
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 from hyperloci.store.ids import find_node
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class Asking:
         started = time.perf_counter()
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
         found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
-        terms = query_terms(query)
+        terms = analyse_query(query)
         hits = self._present(
             found.nodes,
             scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
@@ -124,11 +124,11 @@ class Asking:
         from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 
         scopes = (self.project.id, GLOBAL_SCOPE)
-        said = Where(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
-        allowed = self.store.filters.allowed(said)
-        keyword = self.store.keyword_search.rank(query_terms(statement), allowed, CONTRADICTION_CANDIDATES)
+        said = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
+        allowed = self.store.filters.select_allowed(said)
+        keyword = self.store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
         near = self.searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
-        nodes = self.store.nodes.by_keys({*(NodeKey(key) for key in keyword), *near})
+        nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in keyword), *near})
         candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
         return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
 
@@ -158,7 +158,7 @@ class Asking:
     ) -> list[Hit]:
         return present(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
 
-    def _compose(self, query: str, found: Found, hits: Sequence[Hit], where: Where, started: float) -> SearchAnswer:
+    def _compose(self, query: str, found: Found, hits: Sequence[Hit], where: SearchFilter, started: float) -> SearchAnswer:
         return SearchAnswer(
             query=query,
             intent=found.intent,
@@ -171,12 +171,12 @@ class Asking:
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
 
-    def _history_hint(self, where: Where) -> tuple[str, ...]:
+    def _history_hint(self, where: SearchFilter) -> tuple[str, ...]:
         """Say that older commits are still to be read, to whoever asks for commits."""
         if where.subtypes != ("commit",):
             return ()
-        scope = self.store.scopes.find(self.project.id) or 0
-        state = self.store.history.state(scope)
+        scope = self.store.scopes.find_key(self.project.id) or 0
+        state = self.store.history.get_state(scope)
         if state is None or not state.waiting:
             return ()
         return (f"{state.waiting:,} older commits are not read yet: watchers do it in the background, newest first.",)
@@ -185,8 +185,8 @@ class Asking:
         """Say whose files are shown, where they are another worktree's."""
         if not any(node.origin in FILE_ORIGINS for node in nodes):
             return ()
-        root = self.store.files.indexed_from(self.project.id)
-        if root is None or self.store.files.is_indexed_from(self.project.id, str(self.project.root)):
+        root = self.store.files.get_indexed_root(self.project.id)
+        if root is None or self.store.files.is_indexed_root(self.project.id, str(self.project.root)):
             return ()
         return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
 
@@ -195,13 +195,13 @@ class Asking:
         if not keys:
             return
         try:
-            with self.store.patience(REINFORCE_PATIENCE_MS), self.store.transaction():
-                self.store.nodes.reinforce(keys, now=self.clock())
+            with self.store.limit_lock_wait(REINFORCE_PATIENCE_MS), self.store.transaction():
+                self.store.nodes.reinforce_nodes(keys, now=self.clock())
         except StoreError as error:
             logger.info("a recall was not noted: %s", error)
 
 
-def _hints(found: Found, where: Where) -> tuple[str, ...]:
+def _hints(found: Found, where: SearchFilter) -> tuple[str, ...]:
     hints = []
     if not found.nodes:
         narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))

@@ -19,7 +19,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import StoreFullError
 from hyperloci.lifecycle.step import HOURLY, MaintenanceContext
 from hyperloci.store import Store
-from hyperloci.store.purge import unfinished_backups
+from hyperloci.store.purge import list_unfinished_backups
 
 FRESH_MS: Final = HOURLY
 """A backup so young needs no other: what was written since is not yet what anybody would prune."""
@@ -77,7 +77,7 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
     if not wanted(settings) or (newest is not None and 0 <= now - newest.at < FRESH_MS):
         return None
     settings.backup_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-    size = int(store.stats()["database_bytes"])
+    size = int(store.count_everything()["database_bytes"])
     free = shutil.disk_usage(settings.backup_dir).free
     if free < ROOM * size:
         raise StoreFullError(
@@ -95,7 +95,7 @@ def rotate(database: Path, settings: Settings, now: int) -> list[Path]:
     old = [backup for backup in backups if backup not in kept]
     old += before_migrations(database, settings.backup_dir)[KEPT_OF_MIGRATIONS:]
     gone = [backup.path for backup in old]
-    gone += [path for path in unfinished_backups(database, settings.backup_dir) if _age_ms(path, now) > STALE_MS]
+    gone += [path for path in list_unfinished_backups(database, settings.backup_dir) if _age_ms(path, now) > STALE_MS]
     for path in gone:
         path.unlink(missing_ok=True)
     return gone

@@ -10,7 +10,7 @@ from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.lifecycle.sessions import Saying, add_saying, add_turns, end_session, set_lines_aside, start_session
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 
@@ -45,7 +45,7 @@ class Capture:
         self._settings = settings
         self._clock = clock
 
-    def keep(self, record: Record) -> int:
+    def keep(self, record: CaptureRecord) -> int:
         """Store what a record tells and return how many turns were new (B.01, B.02, E.10).
 
         A record names the place it was made at; what is stored goes to the project that place belongs to by now.
@@ -55,7 +55,7 @@ class Capture:
             OSError: the transcript can't be read; the last message was stored.
         """
         record = self._placed(record)
-        if record.kind is not RecordKind.TURNS or record.path is None:
+        if record.kind is not CaptureKind.TURNS or record.path is None:
             return self._keep(record)
         new = 0
         try:
@@ -65,43 +65,43 @@ class Capture:
             new += self._keep(record)
         return new
 
-    def _placed(self, record: Record) -> Record:
+    def _placed(self, record: CaptureRecord) -> CaptureRecord:
         """Return a record with the scope of its place; a session that goes on in another project is another there."""
-        scope = self._store.places.scope_of(record.project_id)
-        session = self._store.sessions.get(record.session_id)
+        scope = self._store.places.get_scope_id(record.project_id)
+        session = self._store.sessions.get_session(record.session_id)
         if session is not None and session.scope != scope:
             return replace(record, project_id=scope, session_id=f"{record.session_id}@{scope}")
         return record if scope == record.project_id else replace(record, project_id=scope)
 
-    def _keep(self, record: Record) -> int:
+    def _keep(self, record: CaptureRecord) -> int:
         now = self._clock()
         with self._store.transaction():
             self._register(record, now)
-            if record.kind is RecordKind.STARTED:
+            if record.kind is CaptureKind.STARTED:
                 self._start(record, source=record.text, transcript=record.path)
-            elif record.kind is RecordKind.ENDED:
+            elif record.kind is CaptureKind.ENDED:
                 self._end(record)
             elif record.text:
                 node = add_saying(self._store, record.session_id, record.project_id, _saying(record), now=now)
                 return int(node is not None)
         return 0
 
-    def _start(self, record: Record, *, source: str = "", transcript: str | None = None) -> None:
+    def _start(self, record: CaptureRecord, *, source: str = "", transcript: str | None = None) -> None:
         start_session(
             self._store, record.session_id, record.project_id, now=record.at, source=source, transcript=transcript
         )
 
-    def _end(self, record: Record) -> None:
-        if self._store.sessions.get(record.session_id) is None:
+    def _end(self, record: CaptureRecord) -> None:
+        if self._store.sessions.get_session(record.session_id) is None:
             self._start(record)
         end_session(self._store, record.session_id, now=record.at, reason=record.text)
 
-    def _keep_transcript(self, record: Record, path: Path) -> int:
+    def _keep_transcript(self, record: CaptureRecord, path: Path) -> int:
         """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain."""
         from hyperloci.ingest.transcript import read_batch
 
         new = 0
-        mark = self._store.sessions.transcript_mark(str(path))
+        mark = self._store.sessions.get_transcript_mark(str(path))
         while True:
             try:
                 reading = read_batch(path, mark, root=record.project_root)
@@ -114,29 +114,29 @@ class Capture:
                 self._register(record, now)
                 new += add_turns(self._store, record.session_id, record.project_id, reading.turns, now=now)
                 set_lines_aside(self._store, record.session_id, record.project_id, reading.failed, now=now)
-                self._store.sessions.mark_transcript(str(path), reading.mark, now=now)
+                self._store.sessions.set_transcript_mark(str(path), reading.mark, now=now)
             mark = reading.mark
             if not reading.more:
                 return new
 
-    def _register(self, record: Record, now: int) -> None:
+    def _register(self, record: CaptureRecord, now: int) -> None:
         scopes = self._store.scopes
-        if scopes.find(record.project_id) is None:
-            scopes.ensure(record.project_id, now=now, name=record.project_name, root=record.project_root)
+        if scopes.find_key(record.project_id) is None:
+            scopes.ensure_scope(record.project_id, now=now, name=record.project_name, root=record.project_root)
 
-    def context_for(self, record: Record, search: Search | None = None) -> str:
+    def context_for(self, record: CaptureRecord, search: Search | None = None) -> str:
         """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
         record = self._placed(record)
-        if record.kind is RecordKind.STARTED:
+        if record.kind is CaptureKind.STARTED:
             return self._session_context(record)
-        if record.kind is RecordKind.PROMPT and search is not None:
+        if record.kind is CaptureKind.PROMPT and search is not None:
             return self._prompt_context(record, search)
         return ""
 
-    def _session_context(self, record: Record) -> str:
+    def _session_context(self, record: CaptureRecord) -> str:
         from hyperloci.lifecycle.injection import note_shown, session_context
 
-        session = self._store.sessions.get(record.session_id)
+        session = self._store.sessions.get_session(record.session_id)
         if session is None:
             return ""
         injection = session_context(
@@ -151,7 +151,7 @@ class Capture:
             note_shown(self._store, session, injection.ids, anew=record.text in FRESH_SOURCES)
         return injection.text
 
-    def _prompt_context(self, record: Record, search: Search) -> str:
+    def _prompt_context(self, record: CaptureRecord, search: Search) -> str:
         from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, note_shown, prompt_context, shown_ids
         from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_of, relevant_hits
 
@@ -161,7 +161,7 @@ class Capture:
         answer = search(
             query, limit=SEARCHED, where={"subtypes": list(CONTENT_SUBTYPES)}, explain=True, reinforce=False, quick=True
         )
-        session = self._store.sessions.get(record.session_id)
+        session = self._store.sessions.get_session(record.session_id)
         hits = relevant_hits(query, answer.results, PROMPT_FLOOR)
         injection = prompt_context(hits, query, session_id=record.session_id, seen=shown_ids(session))
         if injection.ids and session is not None:
@@ -172,14 +172,14 @@ class Capture:
     def catch_up(self, scope: str) -> int:
         """Store the turns of ended sessions that were written after the last hook ran; return how many (upkeep)."""
         new = 0
-        for session in self._store.sessions.recent(scope, RECENT_SESSIONS):
+        for session in self._store.sessions.list_recent(scope, RECENT_SESSIONS):
             path = session.metadata.get("transcript")
             if session.ended_at is None or not isinstance(path, str):
                 continue
-            root = next((known.root for known in self._store.scopes.all() if known.id == scope), None)
-            record = Record(
+            root = next((known.root for known in self._store.scopes.list_scopes() if known.id == scope), None)
+            record = CaptureRecord(
                 id="",
-                kind=RecordKind.TURNS,
+                kind=CaptureKind.TURNS,
                 session_id=session.id,
                 project_id=scope,
                 project_name=scope,
@@ -190,11 +190,11 @@ class Capture:
         return new
 
 
-def _saying(record: Record) -> Saying:
+def _saying(record: CaptureRecord) -> Saying:
     """Return the turn in a record: a prompt, an action, or the assistant's last message."""
-    action = record.kind is RecordKind.ACTION
+    action = record.kind is CaptureKind.ACTION
     return Saying(
-        role=Speaker.USER if record.kind is RecordKind.PROMPT else Speaker.ASSISTANT,
+        role=Speaker.USER if record.kind is CaptureKind.PROMPT else Speaker.ASSISTANT,
         text=record.text,
         at=record.at,
         kind=TurnKind.ACTION if action else TurnKind.TEXT,

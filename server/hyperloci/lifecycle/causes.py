@@ -14,7 +14,7 @@ from hyperloci.lifecycle.write_path import WritePath
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
-from hyperloci.store.consolidations import Consolidations, Progress
+from hyperloci.store.consolidations import Consolidations, ConsolidationProgress
 from hyperloci.text.language.tables import phrase_pattern
 
 SHARED_WORDS: Final = 2
@@ -56,7 +56,7 @@ def causes_step(context: MaintenanceContext) -> int:
     progress = context.store.consolidations
     write = WritePath(context.store, context.settings, context.clock)
     left, added = context.settings.causal_inference_batch_size, 0
-    for session in progress.without_causes(SESSIONS_LOOKED_AT):
+    for session in progress.list_without_causes(SESSIONS_LOOKED_AT):
         if left <= 0:
             break
         context.yield_to_others()
@@ -67,18 +67,18 @@ def causes_step(context: MaintenanceContext) -> int:
 
 
 def _look_through(
-    progress: Consolidations, write: WritePath, context: MaintenanceContext, session: Progress, pairs: int
+    progress: Consolidations, write: WritePath, context: MaintenanceContext, session: ConsolidationProgress, pairs: int
 ) -> tuple[int, int]:
     """Look at some pairs of a session, in one transaction; return how many, and how many causes were new."""
-    turns = progress.turns(session.session_key, session.causes_seq, pairs + 1)
+    turns = progress.list_turns(session.session_key, session.causes_seq, pairs + 1)
     is_rest = len(turns) <= pairs
     # The last turn of a part is the first of the next: the pair across the cut counts too.
     through = session.next_seq if is_rest else int(turns[-1].seq or 0)
     by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
     added, now = 0, context.clock()
-    scope_key = context.store.scopes.ensure(session.scope, now=now)
+    scope_key = context.store.scopes.ensure_scope(session.scope, now=now)
     with context.store.transaction():
-        with context.store.set_aside.attempt(scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now):
+        with context.store.set_aside.attempt_piece(scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now):
             added = write.save_causal_edges(infer_causes(turns), by_seq, strategy="heuristic")
         progress.advance_causes(session.session_key, through, now=now)
     return max(1, len(turns) - 1), added

@@ -11,12 +11,12 @@ from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.ingest.boundary import sanitize
 from hyperloci.lifecycle.payload import Conflict, Rejected
 from hyperloci.lifecycle.sameness import numbers, words
-from hyperloci.model.answers import Contradiction, ContradictionKind, Nature
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 
 CANDIDATES: Final = 30
 """Known memories a finding is compared with: those nearest in words."""
@@ -39,11 +39,11 @@ class Conflicts:
     def near(self, statement: str, scope: str) -> list[Candidate]:
         """Return what is concluded in a project, or everywhere, and nearest to a statement in words."""
         scopes = (scope, GLOBAL_SCOPE)
-        said = Where(scopes=tuple(scopes), types=("fact", "decision", "experience"))
-        allowed = self._store.filters.allowed(said)
-        found = self._store.keyword_search.rank(query_terms(statement), allowed, CANDIDATES)
+        said = SearchFilter(scopes=tuple(scopes), types=("fact", "decision", "experience"))
+        allowed = self._store.filters.select_allowed(said)
+        found = self._store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, CANDIDATES)
         keys = [NodeKey(key) for key in found]
-        nodes = self._store.nodes.by_keys(keys)
+        nodes = self._store.nodes.get_by_keys(keys)
         concluded = [nodes[key] for key in keys if key in nodes]
         return [Candidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]
 
@@ -66,7 +66,7 @@ class Conflicts:
         replaceable = (
             old.origin is Origin.EXTRACTION
             and old.decay_rate > 0.0
-            and dispute.nature is Nature.UPDATE
+            and dispute.nature is ContradictionNature.UPDATE
             and dispute.score >= REPLACING_SCORE
             and _is_about_the_same(old.content, new.content)
             and _trust(old) <= _trust(new)
@@ -86,11 +86,11 @@ class Conflicts:
 
     def _contradict(self, old: Node, new: Node, confidence: float, reason: str) -> None:
         edges, now = self._store.edges, self._clock()
-        edges.link("contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason)
+        edges.link_nodes("contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason)
 
     def _are_joined(self, old: Node, new: Node) -> bool:
         return any(
-            member.node == old.key for edge in self._store.edges.of(new.key, "contradicts") for member in edge.members
+            member.node == old.key for edge in self._store.edges.list_of_node(new.key, "contradicts") for member in edge.members
         )
 
     def resolve_declared(

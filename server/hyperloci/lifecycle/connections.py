@@ -18,11 +18,11 @@ from hyperloci.model.answers import (
     GraphAnswer,
     GraphEdge,
     GraphNode,
-    PrunedEdges,
+    EdgePruneReport,
     RelatedAnswer,
     RelatedHit,
 )
-from hyperloci.model.edge import Member
+from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
@@ -88,7 +88,7 @@ class Connections:
         """Return all that a memory depends on, and the circles in it."""
         start = self.about(topic)
         found = dependencies(self.store, start.key, self._walk(relationship, "out"))
-        ids = {key: node.id for key, node in self.store.nodes.by_keys({*found.keys, start.key}).items()}
+        ids = {key: node.id for key, node in self.store.nodes.get_by_keys({*found.keys, start.key}).items()}
         return DependencyAnswer(
             node=self.present([start])[0],
             dependencies=graph_nodes(self.store, found.keys),
@@ -119,27 +119,27 @@ class Connections:
         """Mark a relation as right."""
         with self.store.transaction():
             edge = resolve_edge(self.store.edges, id, scopes=self.scopes)
-            self.store.edges.confirm(edge.id, now=self.clock())
+            self.store.edges.confirm_edge(edge.id, now=self.clock())
         return described(self.store, [resolve_edge(self.store.edges, edge.id)])[0]
 
-    def prune(self, *, dry_run: bool) -> PrunedEdges:
+    def prune(self, *, dry_run: bool) -> EdgePruneReport:
         """Remove automatic relations that faded or crowd a memory."""
         now = self.clock()
-        pruning = self.store.pruning.find(now)
+        pruning = self.store.pruning.find_prunable(now)
         if not dry_run:
             prune_edges(self.store, now=now)
-        return PrunedEdges(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
+        return EdgePruneReport(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
 
     def _walk(self, relationship: str, direction: str) -> Walk:
         label = known_label(self.store.traversal, relationship)
         return Walk(label=label, direction=direction, scopes=self.scopes)
 
-    def _member(self, index: int, member: Mapping[str, str]) -> Member:
+    def _member(self, index: int, member: Mapping[str, str]) -> EdgeMember:
         role = member.get("role", "participant")
         if role not in set(Role):
             raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
         node = self.facts.existing(member.get("id", ""), f"members[{index}].id")
-        return Member(node.key, Role(role), index)
+        return EdgeMember(node.key, Role(role), index)
 
 
 def _depth(depth: int) -> int:

@@ -26,8 +26,8 @@ from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.consolidations import Progress
-from hyperloci.store.set_aside import is_own_fault, reason_of
+from hyperloci.store.consolidations import ConsolidationProgress
+from hyperloci.store.set_aside import is_fault_of_content, describe_failure
 
 _log = logging.getLogger(__name__)
 
@@ -105,15 +105,15 @@ class Consolidation:
         self._progress = store.consolidations
         self.write = WritePath(store, settings, clock)
 
-    def pending(self, limit: int = PENDING_LOOKED_AT) -> list[Progress]:
+    def pending(self, limit: int = PENDING_LOOKED_AT) -> list[ConsolidationProgress]:
         """Return the sessions that wait, the oldest first; under `host` only those that the assistant left."""
         strategy = self._settings.consolidation
         if strategy == "off":
             return []
         seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST else None
-        return self._progress.pending(limit, seen_before=seen_before)
+        return self._progress.list_pending(limit, seen_before=seen_before)
 
-    def run(self, progress: Progress, *, offline: bool = False, part_turns: int = PART_TURNS) -> Consolidated:
+    def run(self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS) -> Consolidated:
         """Consolidate a session from where it was left to its end.
 
         Args:
@@ -130,23 +130,23 @@ class Consolidation:
                 return self._failed(progress, str(error))
         return self._run(progress, None, part_turns)
 
-    def _strategy(self, progress: Progress, *, offline: bool) -> str:
+    def _strategy(self, progress: ConsolidationProgress, *, offline: bool) -> str:
         if self._settings.consolidation != LLM or offline or progress.attempts >= MAX_ATTEMPTS:
             return HEURISTIC
         return LLM
 
-    def _run(self, progress: Progress, chat: Chat | None, part_turns: int) -> Consolidated:
+    def _run(self, progress: ConsolidationProgress, chat: Chat | None, part_turns: int) -> Consolidated:
         saved, name, size = Saved(), HEURISTIC if chat is None else LLM, part_turns
         while progress.through_seq < progress.next_seq:
-            turns = self._progress.turns(progress.session_key, progress.through_seq, size)
+            turns = self._progress.list_turns(progress.session_key, progress.through_seq, size)
             try:
                 part, through = self._consolidated(progress, chat, turns, is_rest=len(turns) < size)
             except Exception as error:
-                if not is_own_fault(error) or not turns:
+                if not is_fault_of_content(error) or not turns:
                     raise
-                progress = self._progress.progress(progress.session_id) or progress
+                progress = self._progress.get_progress(progress.session_id) or progress
                 if size == 1:
-                    progress = self._passed_over(progress, turns[0], reason_of(error), name)
+                    progress = self._passed_over(progress, turns[0], describe_failure(error), name)
                 # One turn after the other tells which one it is.
                 size = part_turns if size == 1 else 1
                 continue
@@ -157,7 +157,7 @@ class Consolidation:
         return Consolidated(session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved)
 
     def _consolidated(
-        self, progress: Progress, chat: Chat | None, turns: list[Node], *, is_rest: bool
+        self, progress: ConsolidationProgress, chat: Chat | None, turns: list[Node], *, is_rest: bool
     ) -> tuple[Saved, int | None]:
         """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
         turns, payload = self._ask(chat, progress, turns) if chat else (turns, self._extract(progress, turns))
@@ -166,25 +166,25 @@ class Consolidation:
         part, is_mine = self._save(progress, payload, turns, through, HEURISTIC if chat is None else LLM)
         return part, through if is_mine else None
 
-    def _passed_over(self, progress: Progress, turn: Node, reason: str, strategy: str) -> Progress:
+    def _passed_over(self, progress: ConsolidationProgress, turn: Node, reason: str, strategy: str) -> ConsolidationProgress:
         """Set a turn aside that nothing can be made of, and go on behind it."""
         through = int(turn.seq or 0) + 1
         with self._store.transaction():
             now = self._clock()
-            scope_key = self._store.scopes.ensure(progress.scope, now=now)
+            scope_key = self._store.scopes.ensure_scope(progress.scope, now=now)
             subject = f"consolidate {turn.id}"
-            self._store.set_aside.put(scope_key, SetAsideKind.MEMORY, subject, reason, now=now, node=turn.key)
+            self._store.set_aside.add_failure(scope_key, SetAsideKind.MEMORY, subject, reason, now=now, node=turn.key)
             self.write.mark_session_consolidated(progress, through, strategy=strategy)
         return replace(progress, through_seq=through)
 
-    def _is_last(self, progress: Progress, turn: Node) -> bool:
-        return not self._progress.turns(progress.session_key, int(turn.seq or 0) + 1, 1)
+    def _is_last(self, progress: ConsolidationProgress, turn: Node) -> bool:
+        return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
 
-    def _extract(self, progress: Progress, turns: Sequence[Node]) -> Payload:
-        before = self._progress.turn_before(progress.session_key, progress.through_seq)
+    def _extract(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> Payload:
+        before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
         return extract(turns, before)
 
-    def _ask(self, chat: Chat, progress: Progress, turns: Sequence[Node]) -> tuple[list[Node], Payload]:
+    def _ask(self, chat: Chat, progress: ConsolidationProgress, turns: Sequence[Node]) -> tuple[list[Node], Payload]:
         """Return as many of the turns as a model is shown at once, and what it found in them."""
         text, count = telling.tell(turns, LLM_PART_CHARS)
         shown = list(turns[:count])
@@ -198,7 +198,7 @@ class Consolidation:
         return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
 
     def _save(
-        self, progress: Progress, payload: Payload, turns: Sequence[Node], through: int, strategy: str
+        self, progress: ConsolidationProgress, payload: Payload, turns: Sequence[Node], through: int, strategy: str
     ) -> tuple[Saved, bool]:
         """Store what a part yields, some findings at a time, each time with the mark of how far that was.
 
@@ -206,7 +206,7 @@ class Consolidation:
             What was stored, and False if another process has read the part meanwhile.
         """
         by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
-        before = self._progress.turn_before(progress.session_key, progress.through_seq)
+        before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
         if before is not None and before.seq is not None:
             by_seq.setdefault(before.seq, before)
         plans, refused = self.write.plan(progress, payload, by_seq)
@@ -220,14 +220,14 @@ class Consolidation:
                 if mark == through:
                     part = self._write_rest(progress, payload, part, nodes, by_seq, strategy)
                     part = replace(part, rejected=(*refused, *part.rejected))
-                self._progress.count(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
+                self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
                 self._settle(progress, [source for plan in portion for source in plan.sources], mark)
             saved, progress = _together(saved, part), replace(progress, through_seq=mark)
         return saved, True
 
     def _write_rest(
         self,
-        progress: Progress,
+        progress: ConsolidationProgress,
         payload: Payload,
         saved: Saved,
         nodes: Mapping[str, Node],
@@ -244,27 +244,27 @@ class Consolidation:
             rejected=(*saved.rejected, *unresolved),
         )
 
-    def _settle(self, progress: Progress, sources: Sequence[Node], through: int) -> None:
+    def _settle(self, progress: ConsolidationProgress, sources: Sequence[Node], through: int) -> None:
         """Move what was extracted from to `session`, and at the end what was remembered on purpose to the long term."""
         used = {source.id for source in sources if source.tier is Tier.TASK}
         self._move(sorted(used), Tier.TASK, Tier.SESSION, f"facts were made of it ({progress.session_id})")
         if through < progress.next_seq:
             return
         for tier in (Tier.TASK, Tier.SESSION):
-            kept = [node_id for node_id, now_in in self._progress.keepsakes(progress.session_key) if now_in is tier]
+            kept = [node_id for node_id, now_in in self._progress.list_explicit_memories(progress.session_key) if now_in is tier]
             self._move(kept, tier, Tier.LONGTERM, f"session {progress.session_id} was consolidated")
 
     def _move(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
         if node_ids:
             now = self._clock()
-            self._store.ageing.move(node_ids, after, now=now)
-            self._store.log.add("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
+            self._store.ageing.move_to_tier(node_ids, after, now=now)
+            self._store.log.add_entry("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
 
-    def _failed(self, progress: Progress, error: str) -> Consolidated:
+    def _failed(self, progress: ConsolidationProgress, error: str) -> Consolidated:
         with self._store.transaction():
-            self._progress.failed(progress, now=self._clock())
+            self._progress.note_failure(progress, now=self._clock())
         _log.warning("session %s is not consolidated: %s", progress.session_id, error)
-        now = self._progress.progress(progress.session_id) or progress
+        now = self._progress.get_progress(progress.session_id) or progress
         return Consolidated(
             session_id=progress.session_id, strategy=LLM, through=now.through_seq, saved=Saved(), error=error
         )
@@ -278,13 +278,13 @@ class Consolidation:
             NotFoundError: there is no such session, or none waits.
         """
         if session_id is None:
-            waiting = [item for item in self._progress.pending(PENDING_LOOKED_AT) if item.scope == scope]
+            waiting = [item for item in self._progress.list_pending(PENDING_LOOKED_AT) if item.scope == scope]
             if not waiting:
                 raise NotFoundError("No session of this project waits to be consolidated.")
             progress = waiting[0]
         else:
             progress = self._known(session_id)
-        turns = self._progress.turns(progress.session_key, progress.through_seq, MAX_HOST_TURNS)
+        turns = self._progress.list_turns(progress.session_key, progress.through_seq, MAX_HOST_TURNS)
         text, shown = telling.tell(turns, HOST_CHARS)
         through = int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
         left = max(0, progress.next_seq - through) if shown else 0
@@ -299,7 +299,7 @@ class Consolidation:
         progress = self._known(session_id)
         turns = {
             int(turn.seq): turn
-            for turn in self._progress.turns(progress.session_key, 0, progress.next_seq)
+            for turn in self._progress.list_turns(progress.session_key, 0, progress.next_seq)
             if turn.seq is not None
         }
         payload = read_payload(given, turns)
@@ -310,12 +310,12 @@ class Consolidation:
             saved = self._write_rest(progress, payload, saved, nodes, turns, HOST)
             saved = replace(saved, rejected=(*refused, *saved.rejected))
             self.write.mark_session_consolidated(progress, through, strategy=HOST)
-            self._progress.count(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
+            self._progress.add_counts(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
             self._settle(progress, [source for plan in plans for source in plan.sources], through)
         return Consolidated(session_id=session_id, strategy=HOST, through=through, saved=saved)
 
-    def _known(self, session_id: str) -> Progress:
-        progress = self._progress.progress(session_id)
+    def _known(self, session_id: str) -> ConsolidationProgress:
+        progress = self._progress.get_progress(session_id)
         if progress is None:
             raise NotFoundError(f"session_id={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
         return progress

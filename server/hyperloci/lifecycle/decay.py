@@ -19,9 +19,9 @@ from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.ageing import Faded
+from hyperloci.store.ageing import FadingMemory
 from hyperloci.store.nodes import RESTORE_DAYS
-from hyperloci.store.purge import expire
+from hyperloci.store.purge import delete_expired
 from hyperloci.store.store import DECAY_EXPONENT
 
 WEAK_CONFIDENCE: Final = 0.5
@@ -86,8 +86,8 @@ def weak_facts(
     limit: int,
 ) -> tuple[WeakHit, ...]:
     """Return the facts and decisions that are as likely wrong as right, the least sure first (B.15)."""
-    keys = store.ageing.weak(now, WEAK_CONFIDENCE, scopes, limit)
-    found = store.nodes.by_keys(keys)
+    keys = store.ageing.find_weak(now, WEAK_CONFIDENCE, scopes, limit)
+    found = store.nodes.get_by_keys(keys)
     nodes = [found[key] for key in keys if key in found]
     return tuple(_weak(node, hit, now, threshold) for node, hit in zip(nodes, present(nodes), strict=True))
 
@@ -110,10 +110,10 @@ def prune(context: MaintenanceContext, *, limit: int | None = None, dry_run: boo
         dry_run: change nothing.
     """
     settings, now, aged = context.settings, context.clock(), context.store.ageing
-    allowed = max(0, settings.prune_cap - aged.pruned_since(now - PRUNE_WINDOW_MS))
+    allowed = max(0, settings.prune_cap - aged.count_pruned_since(now - PRUNE_WINDOW_MS))
     if limit is not None:
         allowed = min(allowed, limit)
-    faded = aged.faded(now, settings.decay_threshold, allowed)
+    faded = aged.find_faded(now, settings.decay_threshold, allowed)
     total = aged.count_faded(now, settings.decay_threshold)
     pruned = [item.id for item in faded] if dry_run else _prune_all(context, faded, now)
     return Pruning(
@@ -125,7 +125,7 @@ def prune(context: MaintenanceContext, *, limit: int | None = None, dry_run: boo
     )
 
 
-def _prune_all(context: MaintenanceContext, faded: Sequence[Faded], now: int) -> list[NodeId]:
+def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], now: int) -> list[NodeId]:
     aged = context.store.ageing
     if faded and not context.dry_run:
         ensure_backup(context.store, context.settings, context.clock)
@@ -136,12 +136,12 @@ def _prune_all(context: MaintenanceContext, faded: Sequence[Faded], now: int) ->
             pruned += [
                 item.id
                 for item in faded[start : start + PIECE]
-                if aged.prune(item, now=now, reason=_why(item, now, context.settings))
+                if aged.prune_memory(item, now=now, reason=_why(item, now, context.settings))
             ]
     return pruned
 
 
-def _why(item: Faded, now: int, settings: Settings) -> str:
+def _why(item: FadingMemory, now: int, settings: Settings) -> str:
     days = max(0, now - item.last_accessed) // MS_PER_DAY
     return (
         f"faded from {item.confidence:.2f} to {item.confidence_now:.3f}, below {settings.decay_threshold:g}, "
@@ -159,12 +159,12 @@ def expire_step(context: MaintenanceContext) -> int:
     aged, store = context.store.ageing, context.store
     before = context.clock() - RESTORE_DAYS * MS_PER_DAY
     gone = 0
-    while node_ids := aged.expired(before, PIECE):
+    while node_ids := aged.find_expired(before, PIECE):
         if not gone and not context.dry_run:
             ensure_backup(store, context.settings, context.clock)
         with store.transaction():
             for node_id in node_ids:
-                expire(store, node_id, now=context.clock())
+                delete_expired(store, node_id, now=context.clock())
         gone += len(node_ids)
         context.yield_to_others()
     return gone
@@ -174,13 +174,13 @@ def tiers_step(context: MaintenanceContext) -> int:
     """Move what was recalled in a later session to the long term (requirements, F)."""
     aged, store = context.store.ageing, context.store
     moved = 0
-    while found := aged.recalled_later(PIECE):
+    while found := aged.find_recalled_later(PIECE):
         now = context.clock()
         with store.transaction():
             for tier in (Tier.TASK, Tier.SESSION):
                 if ids := [node_id for node_id, before in found if before is tier]:
-                    aged.move(ids, Tier.LONGTERM, now=now)
-                    store.log.add(
+                    aged.move_to_tier(ids, Tier.LONGTERM, now=now)
+                    store.log.add_entry(
                         "tier",
                         ids,
                         now=now,

@@ -13,7 +13,7 @@ from hyperloci.model.kinds import EntityKind, NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
 from hyperloci.store import Store
-from hyperloci.store.entities import Entity, Merge, squash
+from hyperloci.store.entities import Entity, StoredMerge, squash_name
 from hyperloci.text.language.sentences import split_sentences
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class EntityCare:
 
     def __init__(self, store: Store, scopes: Sequence[str], clock: Clock) -> None:
         self._store = store
-        keys = [store.scopes.find(scope) for scope in scopes]
+        keys = [store.scopes.find_key(scope) for scope in scopes]
         self._scopes = [key for key in keys if key is not None]
         self._clock = clock
 
@@ -58,14 +58,14 @@ class EntityCare:
         """
         if not name.strip():
             raise BadRequestError("name is empty: give the name of a person, project, tool, place, file or symbol.")
-        found = self._store.entities.find(name, self._scopes)
+        found = self._store.entities.find_by_name(name, self._scopes)
         if found:
             return found[0]
         node = self._store.nodes.get_node(name)
-        entity = None if node is None or node.deleted_at is not None else self._store.entities.get(node.key)
+        entity = None if node is None or node.deleted_at is not None else self._store.entities.get_entity(node.key)
         if entity is not None:
             return entity
-        alike = ", ".join(self._store.entities.alike(squash(name), self._scopes, limit=SIMILAR))
+        alike = ", ".join(self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=SIMILAR))
         hint = f"these are: {alike}" if alike else "search_memory (`hyperloci query`) finds memories by their words"
         raise NotFoundError(f"name={name!r:.80} is no entity that any memory mentions; {hint}.")
 
@@ -77,7 +77,7 @@ class EntityCare:
             facts = self._nodes(one, (NodeType.FACT, NodeType.DECISION), FACTS, without="commit")
             facts = facts or self._nodes(one, (NodeType.SNIPPET,), FACTS)
             events = self._nodes(one, (NodeType.EXPERIENCE, NodeType.DECISION), EVENTS)
-            related = self._store.entities.mentioned_with(one, self._scopes, RELATED)
+            related = self._store.entities.list_mentioned_with(one, self._scopes, RELATED)
             return EntityProfile(
                 entity=info_of(entity),
                 facts=tuple(present(facts)),
@@ -91,13 +91,13 @@ class EntityCare:
     def _nodes(
         self, entities: Sequence[NodeKey], types: Sequence[NodeType], limit: int, *, without: str | None = None
     ) -> list[Node]:
-        keys = self._store.entities.mentioning(entities, self._scopes, types=types, without=without, limit=limit)
-        nodes = self._store.nodes.by_keys(keys)
+        keys = self._store.entities.find_mentioning(entities, self._scopes, types=types, without=without, limit=limit)
+        nodes = self._store.nodes.get_by_keys(keys)
         return [nodes[key] for key in keys if key in nodes]
 
     def most_mentioned(self, limit: int) -> tuple[EntityInfo, ...]:
         """Return the entities most spoken of."""
-        return tuple(info_of(entity) for entity in self._store.entities.most_mentioned(self._scopes, limit))
+        return tuple(info_of(entity) for entity in self._store.entities.list_most_mentioned(self._scopes, limit))
 
     def merge(self, kept: str, merged: str, *, reason: str | None) -> EntityMerge:
         """Make one entity of two that are the same thing; `unmerge` takes it back.
@@ -124,22 +124,22 @@ class EntityCare:
             raise NotFoundError(f"merge {key} is unknown; `hyperloci entities --merges` lists them.")
         if found.undone_at is not None:
             raise BadRequestError(f"merge {key} was taken back at {to_iso(found.undone_at)}.")
-        node = self._store.nodes.by_key(found.merged)
+        node = self._store.nodes.get_by_key(found.merged)
         with self._store.transaction():
             now = self._clock()
             if node is None or not self._store.nodes.restore_node(node.id, now=now, reason="merge taken back"):
                 raise BadRequestError(f"merge {key} is too old: what it merged can no longer be restored.")
-            self._store.entities.unmerge(found, now=now)
+            self._store.entities.undo_merge(found, now=now)
         done = self._store.entities.find_merge(key)
         assert done is not None
         return self._told(done)
 
     def merges(self, limit: int) -> tuple[EntityMerge, ...]:
         """Return the merges, latest first."""
-        return tuple(self._told(found) for found in self._store.entities.merges(limit=limit))
+        return tuple(self._told(found) for found in self._store.entities.list_merges(limit=limit))
 
-    def _told(self, found: Merge) -> EntityMerge:
-        names = {key: self._store.entities.get(key) for key in (found.kept, found.merged)}
+    def _told(self, found: StoredMerge) -> EntityMerge:
+        names = {key: self._store.entities.get_entity(key) for key in (found.kept, found.merged)}
         kept, merged = (None if (one := names[key]) is None else one.canonical_name for key in names)
         return EntityMerge(
             id=found.key,
@@ -165,13 +165,13 @@ def info_of(entity: Entity) -> EntityInfo:
     )
 
 
-def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, score: float) -> Merge:
+def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, score: float) -> StoredMerge:
     """Join two entities, logged and undoable. Runs in a transaction."""
-    key = store.entities.merge(merged.node_key, kept.node_key, now=now, reason=reason, score=score)
+    key = store.entities.merge_entities(merged.node_key, kept.node_key, now=now, reason=reason, score=score)
     if kept.kind == EntityKind.CONCEPT and merged.kind != EntityKind.CONCEPT:
         store.entities.set_kind(kept.node_key, EntityKind(merged.kind))
     store.nodes.delete_node(merged.id, now=now, reason=f"merged into {kept.canonical_name}")
-    store.log.add("merge", [kept.id, merged.id], now=now, reasoning=reason)
+    store.log.add_entry("merge", [kept.id, merged.id], now=now, reasoning=reason)
     done = store.entities.find_merge(key)
     assert done is not None
     return done
@@ -183,9 +183,9 @@ def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, 
 def enrich(context: MaintenanceContext) -> int:
     """Give the entities that are often spoken of a summary of what is said of them, in its own words (B.18)."""
     store, done = context.store, 0
-    wanted = store.entities.unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARISED_AT_ONCE)
+    wanted = store.entities.list_unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARISED_AT_ONCE)
     for entity in wanted:
-        node, summary = store.nodes.by_key(entity.node_key), ""
+        node, summary = store.nodes.get_by_key(entity.node_key), ""
         assert node is not None
         with context.isolate_failure(node, "enrich") as attempt:
             summary = summary_of(store, entity)
@@ -203,17 +203,17 @@ def summary_of(store: Store, entity: Entity) -> str:
 
     What defines it comes first, then what was remembered on purpose, then what was said; code says nothing in words.
     """
-    node = store.nodes.by_key(entity.node_key)
+    node = store.nodes.get_by_key(entity.node_key)
     assert node is not None
-    scope = store.scopes.find(node.scope)
-    keys = store.entities.mentioning(
+    scope = store.scopes.find_key(node.scope)
+    keys = store.entities.find_mentioning(
         [entity.node_key],
         [] if scope is None else [scope],
         types=(NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE, NodeType.SNIPPET),
         limit=SUMMARISED_FROM,
     )
-    nodes = store.nodes.by_keys(keys)
-    names = [squash(name) for name in (entity.canonical_name, *entity.aliases)]
+    nodes = store.nodes.get_by_keys(keys)
+    names = [squash_name(name) for name in (entity.canonical_name, *entity.aliases)]
     scored = [
         (_worth(sentence, names, nodes[key]), -place, sentence)
         for place, key in enumerate(keys)
@@ -234,7 +234,7 @@ def _worth(sentence: str, names: Sequence[str], node: Node) -> float:
     words = sentence.split()
     if not 4 <= len(words) <= 40:
         return 0.0
-    squashed = squash(sentence)
+    squashed = squash_name(sentence)
     at = min((place for name in names if (place := squashed.find(name)) >= 0), default=-1)
     if at < 0:
         return 0.0

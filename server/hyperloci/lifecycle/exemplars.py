@@ -22,7 +22,7 @@ def exemplars_step(context: MaintenanceContext) -> int:
     from hyperloci.retrieval.intent import exemplars
 
     store, client = context.store, context.client
-    model_id = store.vectors.model_in_use()
+    model_id = store.vectors.get_model_in_use()
     if model_id is None or client is None or are_kept(store, model_id) or not client.warm():
         return 0
     seen = []

@@ -32,7 +32,7 @@ _FALSE: Final = frozenset({"false", "no", "0"})
 
 def facets_of_node(store: Store, node: Node) -> Facets:
     """Return a memory's facets; what nobody told is None."""
-    return store.facets.of([node.key]).get(node.key, Facets())
+    return store.facets.get_facets([node.key]).get(node.key, Facets())
 
 
 def correct_facets(store: Store, node: Node, values: Mapping[str, Any], *, now: int) -> Facets:
@@ -53,7 +53,7 @@ def correct_facets(store: Store, node: Node, values: Mapping[str, Any], *, now: 
     with store.transaction():
         store.facets.set_by_hand(node.key, checked)
         told = ", ".join(f"{name}={_told(value)}" for name, value in checked.items())
-        store.log.add("facets", [node.id], now=now, reasoning=told)
+        store.log.add_entry("facets", [node.id], now=now, reasoning=told)
     return facets_of_node(store, node)
 
 

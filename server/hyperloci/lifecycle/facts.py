@@ -12,7 +12,7 @@ from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
-from hyperloci.model.written import Forgotten, Remembered
+from hyperloci.model.written import ForgottenFact, RememberedFact
 from hyperloci.store import Store
 from hyperloci.store.ids import resolve_node
 from hyperloci.store.nodes import RESTORE_DAYS
@@ -70,7 +70,7 @@ class Facts:
         replaces: str | None = None,
         session_id: str | None = None,
         contradictions: Sequence[Contradiction] = (),
-    ) -> Remembered:
+    ) -> RememberedFact:
         """Store a fact, or count it again if it is known; `replaces` invalidates an older one."""
         node_type, subtype = category_of(category)
         names = checked_names(entities)
@@ -94,7 +94,7 @@ class Facts:
 
     def mark_dead_end(
         self, approach: SanitizedText, reason: SanitizedText, *, scope: str, session_id: str | None = None
-    ) -> Remembered:
+    ) -> RememberedFact:
         """Store that an approach was tried and failed, and why."""
         return self._experience(
             "dead_end",
@@ -108,7 +108,7 @@ class Facts:
 
     def add_experience(
         self, content: SanitizedText, outcome: SanitizedText, *, success: bool, scope: str, session_id: str | None = None
-    ) -> Remembered:
+    ) -> RememberedFact:
         """Store what was done and what came of it (SPEC-02.29)."""
         return self._experience(
             "outcome",
@@ -130,7 +130,7 @@ class Facts:
         provenance: str,
         scope: str,
         session_id: str | None,
-    ) -> Remembered:
+    ) -> RememberedFact:
         """Store an experience made of several texts, or count it again if it is known."""
         new = NewNode(
             type=NodeType.EXPERIENCE,
@@ -153,18 +153,18 @@ class Facts:
         entities: Sequence[str] = (),
         *,
         replaced: Node | None = None,
-    ) -> Remembered:
+    ) -> RememberedFact:
         """Store a statement made of some texts, or count it again if it is known. Runs in a transaction."""
         redactions = sum(len(part.redactions) for part in parts)
         known = self._store.nodes.find_duplicate(new.content, new.scope)
         if known is not None and (replaced is None or known.key != replaced.key):
-            self._store.nodes.count_again(known.key, now=self._clock())
-            return Remembered(id=known.id, duplicate_of=known.id, redactions=redactions)
+            self._store.nodes.count_repetition(known.key, now=self._clock())
+            return RememberedFact(id=known.id, duplicate_of=known.id, redactions=redactions)
         node = self._write(new, session_id, entities, replaced=replaced, reason="replaced by a newer fact")
         superseded = None if replaced is None else replaced.id
-        return Remembered(id=node.id, redactions=redactions, supersedes=superseded, flags=_flags(*parts))
+        return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=_flags(*parts))
 
-    def correct(self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None) -> Remembered:
+    def correct(self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None) -> RememberedFact:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
         reason = checked_reason(reason)
         with self._store.transaction():
@@ -189,7 +189,7 @@ class Facts:
                 metadata=safety_metadata(fact),
             )
             node = self._write(new, session_id, replaced=old, reason=reason or "corrected")
-        return Remembered(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
+        return RememberedFact(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
 
     def confirm(self, node_id: str) -> Node:
         """Protect a fact: full confidence, no decay, long-term (B.13)."""
@@ -205,19 +205,19 @@ class Facts:
                 last_accessed=now,
                 tier=Tier.LONGTERM,
             )
-            self._store.facets.mark(node.key, Verification.VERIFIED)
-            self._store.log.add("confirm", [node.id], now=now)
+            self._store.facets.set_verification(node.key, Verification.VERIFIED)
+            self._store.log.add_entry("confirm", [node.id], now=now)
             # What is confirmed is right about the code as it is now.
             self._writer().anchor(node, self._project, now=now)
             return self.existing(node_id, "id")
 
-    def forget(self, node_id: str, *, reason: str | None) -> Forgotten:
+    def forget(self, node_id: str, *, reason: str | None) -> ForgottenFact:
         """Forget a memory; it can be restored for 30 days."""
         now, reason = self._clock(), checked_reason(reason)
         with self._store.transaction():
             node = self.existing(node_id, "id")
             self._store.nodes.delete_node(node.id, now=now, reason=reason)
-        return Forgotten(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
+        return ForgottenFact(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
 
     def restore(self, node_id: str, *, reason: str | None) -> Node:
         """Bring a forgotten memory back.
@@ -262,7 +262,7 @@ class Facts:
         now, writer = self._clock(), self._writer()
         session = None
         if session_id is not None:
-            session = self._store.sessions.see(session_id, self._store.scopes.ensure(self._project, now=now), now=now)
+            session = self._store.sessions.note_seen(session_id, self._store.scopes.ensure_scope(self._project, now=now), now=now)
         declared = [writer.declare_entity(name, new.scope, now=now) for name in entities]
         node = writer.write_statement(
             new,

@@ -33,7 +33,7 @@ def explanation(store: Store, node: Node, present: Present, *, now: int, thresho
             to_tier=entry.to_tier,
             reason=entry.reasoning,
         )
-        for entry in store.log.of(node.id)
+        for entry in store.log.list_of_node(node.id)
     )
     told = account(
         node, sources=sources, supersedes=chain, superseded_by=successor, log=log, now=now, threshold=threshold
@@ -44,7 +44,7 @@ def explanation(store: Store, node: Node, present: Present, *, now: int, thresho
         sources=tuple(present(sources)),
         supersedes=tuple(present(chain)),
         superseded_by=None if successor is None else present([successor])[0],
-        entities=tuple(entity.canonical_name for entity in store.entities.of(node.key)),
+        entities=tuple(entity.canonical_name for entity in store.entities.list_of_node(node.key)),
         log=log,
     )
 
@@ -52,12 +52,12 @@ def explanation(store: Store, node: Node, present: Present, *, now: int, thresho
 def _linked(store: Store, node: Node, label: str, role: Role) -> list[Node]:
     keys = [
         member.node
-        for edge in store.edges.of(node.key, label)
+        for edge in store.edges.list_of_node(node.key, label)
         if any(member.node == node.key and member.role == role for member in edge.members)
         for member in edge.members
         if member.node != node.key
     ]
-    nodes = store.nodes.by_keys(keys)
+    nodes = store.nodes.get_by_keys(keys)
     return [nodes[key] for key in keys if key in nodes]
 
 

@@ -26,7 +26,7 @@ from hyperloci.model.node import MAX_NAME_CHARS, NewNode
 from hyperloci.model.peers import ImportedFact, ImportedMemory, ImportedRelation, ImportedEntity
 from hyperloci.model.position import Position
 from hyperloci.store import Store
-from hyperloci.store.transfer import import_all
+from hyperloci.store.transfer import import_memory
 
 OWN_FORMAT: Final = "hyperloci"
 """What `hyperloci export` writes."""
@@ -104,9 +104,9 @@ def _import_own(store: Store, source: Path, clock: Clock, dry_run: bool) -> Impo
     try:
         if dry_run:
             with store.transaction():
-                added = import_all(store, source, clock=clock)
+                added = import_memory(store, source, clock=clock)
                 raise _DryRunError
-        added = import_all(store, source, clock=clock)
+        added = import_memory(store, source, clock=clock)
     except _DryRunError:
         pass
     added = {table: count for table, count in added.items() if count}
@@ -244,11 +244,11 @@ class _Import:
             return
         source, target = (NodeKey(int(key)) for key in ends if key is not None)
         if any(
-            {member.node for member in edge.members} == {source, target} for edge in self.store.edges.of(source, label)
+            {member.node for member in edge.members} == {source, target} for edge in self.store.edges.list_of_node(source, label)
         ):
             self.known += 1
             return
-        self.store.edges.link(
+        self.store.edges.link_nodes(
             label,
             source,
             [target],
@@ -259,8 +259,8 @@ class _Import:
         self.added["relations"] += 1
 
     def _find(self, name: str) -> NodeKey | None:
-        scope = self.store.scopes.find(self.scope)
-        found = self.store.entities.find(name, () if scope is None else (scope,))
+        scope = self.store.scopes.find_key(self.scope)
+        found = self.store.entities.find_by_name(name, () if scope is None else (scope,))
         return next((entity.node_key for entity in islice(found, 1)), None)
 
 

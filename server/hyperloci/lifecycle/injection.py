@@ -20,7 +20,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store, decay_factor
-from hyperloci.store.sessions import Session
+from hyperloci.store.sessions import StoredSession
 
 if TYPE_CHECKING:
     from hyperloci.model.search import Hit
@@ -121,7 +121,7 @@ class _Item:
 
 
 def session_context(
-    store: Store, session: Session, *, scopes: Sequence[str], settings: Settings, now: int, source: str
+    store: Store, session: StoredSession, *, scopes: Sequence[str], settings: Settings, now: int, source: str
 ) -> Injection:
     """Return what a session should know as it starts.
 
@@ -176,18 +176,18 @@ def prompt_context(
     return _render("prompt", [(part, items)], budget)
 
 
-def shown_ids(session: Session | None) -> frozenset[str]:
+def shown_ids(session: StoredSession | None) -> frozenset[str]:
     """Return the ids of the memories that a session was shown since it last lost its context."""
     shown = session.metadata.get("shown") if session else None
     return frozenset(map(str, shown)) if isinstance(shown, list) else frozenset()
 
 
-def note_shown(store: Store, session: Session, ids: Iterable[str], *, anew: bool) -> None:
+def note_shown(store: Store, session: StoredSession, ids: Iterable[str], *, anew: bool) -> None:
     """Note what a session was shown; `anew` forgets what it was shown before. Runs in a transaction."""
     before = [] if anew else [str(id) for id in session.metadata.get("shown") or ()]
     shown = list(dict.fromkeys((*before, *ids)))[-MAX_SHOWN:]
     if shown != before or anew:
-        store.sessions.set_metadata(session.id, shown=shown)
+        store.sessions.merge_metadata(session.id, shown=shown)
 
 
 def _ranked(store: Store, part: _Section, scopes: Sequence[str], now: int) -> list[Node]:
@@ -205,10 +205,10 @@ def _ranked(store: Store, part: _Section, scopes: Sequence[str], now: int) -> li
     )
 
 
-def _last_session(store: Store, session: Session, scopes: Sequence[str]) -> list[_Item]:
+def _last_session(store: Store, session: StoredSession, scopes: Sequence[str]) -> list[_Item]:
     """Return what the last session of this project was for and how it ended."""
     project = next((scope for scope in scopes if scope != GLOBAL_SCOPE), GLOBAL_SCOPE)
-    earlier = (other for other in store.sessions.recent(project, limit=5) if other.id != session.id)
+    earlier = (other for other in store.sessions.list_recent(project, limit=5) if other.id != session.id)
     for other in earlier:
         outcomes = [
             _item(node)
@@ -217,7 +217,7 @@ def _last_session(store: Store, session: Session, scopes: Sequence[str]) -> list
         ]
         if outcomes:
             return outcomes
-        said = (store.turns.first(other.key, Speaker.USER), store.turns.last(other.key, Speaker.ASSISTANT))
+        said = (store.turns.get_first(other.key, Speaker.USER), store.turns.get_last(other.key, Speaker.ASSISTANT))
         items = [_item(node, limit=MAX_OUTCOME_CHARS) for node in said if node and not node.metadata.get("flags")]
         if items:
             return items

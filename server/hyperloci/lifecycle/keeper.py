@@ -19,7 +19,7 @@ from hyperloci.errors import HyperlociError
 from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.step import MaintenanceJob, MaintenanceContext
 from hyperloci.store import Store
-from hyperloci.store.faults import in_words
+from hyperloci.store.faults import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class MaintenanceScheduler:
             report = self._run_due_jobs()
         except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
             known = isinstance(error, HyperlociError | OSError)
-            words = in_words(error)
+            words = describe_error(error)
             if words != self._status.current.last_error:
                 _log.warning("upkeep failed: %s", words, exc_info=not known)
             self._status.update(last_error=words)
@@ -134,7 +134,7 @@ class MaintenanceScheduler:
         with open_for_maintenance(self._settings, self._clock) as store:
             if not due_steps(store, self._clock(), steps) or not election.try_to_win():
                 # Whoever copies the file while the session is idle copies all of it.
-                store.empty_log()
+                store.checkpoint_log()
                 return None
             try:
                 self._status.update(working=True)

@@ -35,13 +35,13 @@ def merge_step(context: MaintenanceContext) -> int:
     """Merge entities whose names mean the same; return how many were merged."""
     store, done = context.store, 0
     for scope in context.list_scopes():
-        key = store.scopes.find(scope)
+        key = store.scopes.find_key(scope)
         if key is None:
             continue
         for one, other, score in alike(store, key):
             subject = f"merge {one.id} {other.id}"
-            with store.set_aside.attempt(key, SetAsideKind.MEMORY, subject, now=context.clock(), node=one.node_key):
-                kept, merged = (store.entities.get(each.node_key) for each in (one, other))
+            with store.set_aside.attempt_piece(key, SetAsideKind.MEMORY, subject, now=context.clock(), node=one.node_key):
+                kept, merged = (store.entities.get_entity(each.node_key) for each in (one, other))
                 if kept is not None and merged is not None and _both_live(store, kept, merged):
                     reason = f"the names mean the same (cosine {score:.2f})"
                     merge(store, kept, merged, now=context.clock(), reason=reason, score=score)
@@ -56,7 +56,7 @@ def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
 
     from hyperloci.store import half
 
-    found = store.entities.with_vectors(scope_key, limit=MOST_COMPARED)
+    found = store.entities.list_with_vectors(scope_key, limit=MOST_COMPARED)
     spoken = [(entity, vector) for entity, vector in found if not _CODE.search(entity.canonical_name)]
     if len(spoken) < 2:
         return []
@@ -78,7 +78,7 @@ def _acceptable(
         one, other = entities[i], entities[j]
         names = one.canonical_name, other.canonical_name
         same_digits = sorted(_DIGITS.findall(names[0])) == sorted(_DIGITS.findall(names[1]))
-        parted = store.entities.were_parted(one.node_key, other.node_key)
+        parted = store.entities.was_merge_undone(one.node_key, other.node_key)
         if one.kind == other.kind and same_digits and not parted and _shares_a_word(*names):
             yield one, other, score
 
@@ -89,5 +89,5 @@ def _shares_a_word(one: str, other: str) -> bool:
 
 
 def _both_live(store: Store, one: Entity, other: Entity) -> bool:
-    nodes = store.nodes.by_keys([one.node_key, other.node_key])
+    nodes = store.nodes.get_by_keys([one.node_key, other.node_key])
     return len(nodes) == 2 and all(node.deleted_at is None for node in nodes.values())

@@ -15,7 +15,7 @@ from hyperloci.ingest.project import Basis, Project, identify, project_id
 from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository
 from hyperloci.ingest.project_token import known_token
 from hyperloci.store import Store
-from hyperloci.store.places import Place
+from hyperloci.store.places import ProjectPlace
 
 SEEN_EVERY_MS: Final = MS_PER_DAY // 24
 """How often it is noted that a place was opened: a hook doesn't wait for the write lock each time."""
@@ -60,11 +60,11 @@ def known_project(store: Store, settings: Settings, path: Path, now: int) -> Pro
     """
     project = identify(path, override=settings.project, claimed_name=settings.claimed_project)
     if project.basis is Basis.NAME:
-        if not store.read_only and store.scopes.find(project.id) is None:
+        if not store.read_only and store.scopes.find_key(project.id) is None:
             with store.transaction():
                 _register(store, project, now)
         return project
-    known = store.places.get(project.id)
+    known = store.places.get_place(project.id)
     inode = inode_of(project.place)
     if known is not None and not _is_replaced(project, known, inode):
         _note_seen(store, known, inode, now)
@@ -73,15 +73,15 @@ def known_project(store: Store, settings: Settings, path: Path, now: int) -> Pro
         return project
     project = identify(path, claimed_name=settings.claimed_project, thorough=True)
     with store.transaction():
-        if known is None and (other := store.places.get(project.id)) is not None:
+        if known is None and (other := store.places.get_place(project.id)) is not None:
             return replace(project, id=other.scope)  # Another process was faster.
         scope, reason = _decided(store, project, known, now)
         if scope != project.id and known is None:
             # What hooks kept before the place was known.
-            store.scopes.adopt(project.id, scope)
+            store.scopes.merge_into(project.id, scope)
         placed = replace(project, id=scope)
         _register(store, placed, now)
-        store.places.add(_place(project, scope, reason, inode, now))
+        store.places.add_place(_place(project, scope, reason, inode, now))
     return placed
 
 
@@ -94,7 +94,7 @@ def inode_of(folder: Path) -> str | None:
     return f"{status.st_dev}:{status.st_ino}"
 
 
-def _decided(store: Store, project: Project, replaced: Place | None, now: int) -> Decision:
+def _decided(store: Store, project: Project, replaced: ProjectPlace | None, now: int) -> Decision:
     if replaced is not None:
         # The id of a place without a token is its path's, which the folder that stood there before has.
         return project_id(Basis.PATH, f"{os.path.normcase(project.place)}\n{now}"), "place"
@@ -107,7 +107,7 @@ def _moved(store: Store, project: Project) -> Decision | None:
     if project.token is None:
         return None
     gone = []
-    for place in store.places.with_token(project.token):
+    for place in store.places.find_by_token(project.token):
         if _is_same_folder(Path(place.path), project.place):
             return place.scope, place.reason
         if _is_gone(place):
@@ -119,7 +119,7 @@ def _moved(store: Store, project: Project) -> Decision | None:
     return (same[0].scope, "moved") if len({place.scope for place in same}) == 1 else None
 
 
-def _is_gone(place: Place) -> bool:
+def _is_gone(place: ProjectPlace) -> bool:
     """Whether a Git folder is no longer where it was: nothing is there, or another one."""
     path = Path(place.path)
     try:
@@ -133,7 +133,7 @@ def _is_gone(place: Place) -> bool:
 
 def _grown(store: Store, project: Project) -> Decision | None:
     """Return the scope of this very folder from before it was a repository, or before a token could be kept in it."""
-    for place in store.places.at(str(project.root)):
+    for place in store.places.find_by_path(str(project.root)):
         if place.token_hash is not None or Path(place.path) not in (project.root, project.place):
             continue
         if place.inode == inode_of(Path(place.path)) and _has_older(Path(place.path), place.last_seen_at):
@@ -143,8 +143,8 @@ def _grown(store: Store, project: Project) -> Decision | None:
 
 def _adopted(store: Store, project: Project) -> Decision | None:
     """Return the scope that an older version of the program made for this very folder."""
-    for scope, root in store.places.unplaced(project.former_ids):
-        folders = [Path(folder) for folder in (root, store.files.indexed_from(scope)) if folder]
+    for scope, root in store.places.find_unplaced_scopes(project.former_ids):
+        folders = [Path(folder) for folder in (root, store.files.get_indexed_root(scope)) if folder]
         if any(_is_this(folder, project) for folder in folders[: 1 if folders and folders[0].exists() else 2]):
             return scope, "adopted"
     return None
@@ -164,7 +164,7 @@ def _is_this(folder: Path, project: Project) -> bool:
     return repository is not None and repository.common_dir == project.common_dir
 
 
-def _is_replaced(project: Project, known: Place, inode: str | None) -> bool:
+def _is_replaced(project: Project, known: ProjectPlace, inode: str | None) -> bool:
     """Whether another folder stands where a place without a token was: a new folder, with nothing in it of before."""
     # A Git folder always has something that is as old as itself; numbers of inodes are given out anew.
     if project.token is not None or (project.common_dir is None and known.inode in (None, inode)):
@@ -202,18 +202,18 @@ def _is_same_folder(first: Path, second: Path) -> bool:
         return False
 
 
-def _note_seen(store: Store, known: Place, inode: str | None, now: int) -> None:
+def _note_seen(store: Store, known: ProjectPlace, inode: str | None, now: int) -> None:
     if store.read_only or (now - known.last_seen_at < SEEN_EVERY_MS and inode == known.inode):
         return
     try:
-        with store.patience(SEEN_PATIENCE_MS), store.transaction():
-            store.places.see(known.id, inode=inode, now=now)
+        with store.limit_lock_wait(SEEN_PATIENCE_MS), store.transaction():
+            store.places.note_seen(known.id, inode=inode, now=now)
     except StoreBusyError:
         return  # The next time will do.
 
 
-def _place(project: Project, scope: str, reason: str, inode: str | None, now: int) -> Place:
-    return Place(
+def _place(project: Project, scope: str, reason: str, inode: str | None, now: int) -> ProjectPlace:
+    return ProjectPlace(
         id=project.id,
         scope=scope,
         path=str(project.place),
@@ -230,7 +230,7 @@ def _place(project: Project, scope: str, reason: str, inode: str | None, now: in
 
 
 def _register(store: Store, project: Project, now: int) -> None:
-    store.scopes.ensure(
+    store.scopes.ensure_scope(
         project.id,
         now=now,
         name=project.name,

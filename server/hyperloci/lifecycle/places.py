@@ -11,8 +11,8 @@ from typing import Any, Final
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.ingest.project import Basis, Project
 from hyperloci.store import Store
-from hyperloci.store.paths import as_text
-from hyperloci.store.places import KnownProject, Link, Place
+from hyperloci.store.paths import path_as_text
+from hyperloci.store.places import KnownProject, ScopeLink, ProjectPlace
 
 logger = logging.getLogger(__name__)
 
@@ -103,7 +103,7 @@ def notice(store: Store, project: Project, *, now: int) -> str:
     if not found:
         return ""
     with store.transaction():
-        if not store.places.take_telling(place.id, now=now):
+        if not store.places.mark_as_told(place.id, now=now):
             return ""
     first = found[0]
     where = f" ({first.project.root}, {_memories(first.project)})"
@@ -124,9 +124,9 @@ def target_of(store: Store, project: Project, said: str | None) -> KnownProject:
     own = account(store, project)
     if said is None:
         return _the_one([alike.project for alike in own.alike], "looks like this place", "give a name, folder or id")
-    known = store.places.projects()
+    known = store.places.list_projects()
     folder = os.path.realpath(os.path.expanduser(said))
-    at = {place.scope for place in store.places.at(folder)}
+    at = {place.scope for place in store.places.find_by_path(folder)}
     found = [one for one in known if one.scope in at or one.root == folder] if os.path.isabs(folder) else []
     found = found or [one for one in known if one.scope == said]
     namesakes = [one for one in known if one.name == said]
@@ -147,7 +147,7 @@ def link(store: Store, project: Project, target: KnownProject, *, now: int) -> L
     if place.reason == "linked":
         raise BadRequestError(f"{project.root} is linked already: `hyperloci unlink` first.")
     with store.transaction():
-        store.places.link(place.id, target.scope, now=now)
+        store.places.link_scope(place.id, target.scope, now=now)
     logger.info("linked %s to %s (%s) at the user's word", project.root, target.name, target.scope)
     return Linked(root=str(project.root), project=_known(store, target.scope))
 
@@ -159,25 +159,25 @@ def unlink(store: Store, project: Project, *, now: int) -> Linked:
         NotFoundError: it is not linked.
     """
     place = _linkable(store, project)
-    active = next((one for one in store.places.links(place.id) if one.unlinked_at is None), None)
+    active = next((one for one in store.places.list_links(place.id) if one.unlinked_at is None), None)
     if active is None:
         raise NotFoundError(f"{project.root} is not linked; `hyperloci link --list` shows what is.")
     with store.transaction():
-        store.places.unlink(active, now=now)
+        store.places.unlink_scope(active, now=now)
     logger.info("unlinked %s from %s (%s) at the user's word", project.root, active.name, active.joined)
     return Linked(root=str(project.root), project=_known(store, active.own))
 
 
-def links(store: Store) -> tuple[Link, ...]:
+def links(store: Store) -> tuple[ScopeLink, ...]:
     """Return all links, latest first, undone ones too."""
-    return tuple(store.places.links())
+    return tuple(store.places.list_links())
 
 
-def _place_of(store: Store, project: Project) -> Place | None:
-    return store.places.get(project.place_id) if project.place_id else None
+def _place_of(store: Store, project: Project) -> ProjectPlace | None:
+    return store.places.get_place(project.place_id) if project.place_id else None
 
 
-def _linkable(store: Store, project: Project) -> Place:
+def _linkable(store: Store, project: Project) -> ProjectPlace:
     if project.basis is Basis.NAME:
         raise BadRequestError(
             f"This place is known by the name {project.name!r} that you gave it (HYPERLOCI_PROJECT, or `project` in"
@@ -189,17 +189,17 @@ def _linkable(store: Store, project: Project) -> Place:
     return place
 
 
-def _alike(store: Store, project: Project, scope: str, place: Place | None) -> tuple[Alike, ...]:
+def _alike(store: Store, project: Project, scope: str, place: ProjectPlace | None) -> tuple[Alike, ...]:
     if place is not None and place.reason == "linked":
         return ()
     first = project.root_commit or (place.root_commit if place else None)
-    copies = {one.scope for one in store.places.with_token(project.token)} if project.token else set()
-    before = {one.scope for one in store.places.at(str(project.root))}
-    claiming = store.places.claiming(
+    copies = {one.scope for one in store.places.find_by_token(project.token)} if project.token else set()
+    before = {one.scope for one in store.places.find_by_path(str(project.root))}
+    claiming = store.places.find_claiming_scopes(
         remote=project.remote, root_commit=first, name=project.claimed_name, root=str(project.root)
     )
     found = []
-    for known in store.places.projects({*claiming, *copies, *before} - {scope}):
+    for known in store.places.list_projects({*claiming, *copies, *before} - {scope}):
         if not known.memories:
             continue
         because = _because(project, first, known, copied=known.scope in copies, before=known.scope in before)
@@ -211,7 +211,7 @@ def _alike(store: Store, project: Project, scope: str, place: Place | None) -> t
 def _because(project: Project, first: str | None, known: KnownProject, *, copied: bool, before: bool) -> str:
     if copied:
         return "its Git folder is a copy of that one's"
-    if before or known.root == as_text(str(project.root)):
+    if before or known.root == path_as_text(str(project.root)):
         return "it lies where that one did"
     if project.remote is not None and project.remote == known.remote:
         return f"it claims the same remote, {project.remote}"
@@ -223,7 +223,7 @@ def _because(project: Project, first: str | None, known: KnownProject, *, copied
 
 
 def _known(store: Store, scope: str) -> KnownProject:
-    return store.places.projects([scope])[0]
+    return store.places.list_projects([scope])[0]
 
 
 def _the_one(found: Sequence[KnownProject], what: str, otherwise: str) -> KnownProject:
@@ -244,7 +244,7 @@ def as_told(found: PlaceAccount) -> dict[str, Any]:
     return {
         "id": found.scope,
         "name": found.name,
-        "root": as_text(found.root),
+        "root": path_as_text(found.root),
         "reason": found.reason,
         "why": found.why,
         "alike": [

@@ -10,18 +10,18 @@ from typing import Final
 
 from hyperloci.config import Settings
 from hyperloci.lifecycle.facts import Facts
-from hyperloci.model.answers import Purged
+from hyperloci.model.answers import PurgeReport
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
 from hyperloci.store.purge import (
     PROBE_CHARS,
-    Erased,
-    erase,
-    managed_backups,
-    purge_backups,
-    sweep,
-    unfinished_backups,
+    ErasedMemory,
+    erase_memory,
+    list_managed_backups,
+    purge_from_backups,
+    sweep_file,
+    list_unfinished_backups,
     was_purged,
 )
 
@@ -32,7 +32,7 @@ SPOOLED: Final = ("*.jsonl", "*.tmp", "*.bad")
 """Records that wait, that a process died over, and that could not be stored."""
 
 
-def purge(store: Store, settings: Settings, facts: Facts, ids: Sequence[str], *, now: int) -> Purged:
+def purge(store: Store, settings: Settings, facts: Facts, ids: Sequence[str], *, now: int) -> PurgeReport:
     """Make memories as if they had never been; ids that were purged before are swept for once more.
 
     Raises:
@@ -43,18 +43,18 @@ def purge(store: Store, settings: Settings, facts: Facts, ids: Sequence[str], *,
     # Beside the folders of databases lie records of earlier versions, which name none.
     spools = (settings.spool_dir, settings.spool_dir.parent)
     spooled = sum(_unspool(folder, [node.content for node in nodes]) for folder in spools)
-    erased = [gone for node in nodes if (gone := erase(store, node.id, now=now)) is not None]
-    Archive.beside(store.path).blank([*ids, *(node.id for node in nodes)])
-    sweep(store)
+    erased = [gone for node in nodes if (gone := erase_memory(store, node.id, now=now)) is not None]
+    Archive.for_database(store.path).blank_turns([*ids, *(node.id for node in nodes)])
+    sweep_file(store)
     known = [NodeId(id) for id in ids if was_purged(store, id)]
-    for torn in unfinished_backups(store.path, settings.backup_dir):
+    for torn in list_unfinished_backups(store.path, settings.backup_dir):
         torn.unlink(missing_ok=True)
-    backups = purge_backups(
-        managed_backups(store.path, settings.backup_dir),
+    backups = purge_from_backups(
+        list_managed_backups(store.path, settings.backup_dir),
         list(dict.fromkeys((*known, *(gone.id for gone in erased)))),
         now=now,
     )
-    return Purged(
+    return PurgeReport(
         ids=tuple(dict.fromkeys((*(gone.id for gone in erased), *known))),
         entities=tuple(name for gone in erased for name in gone.entities),
         alike=_still_there(erased),
@@ -66,7 +66,7 @@ def purge(store: Store, settings: Settings, facts: Facts, ids: Sequence[str], *,
     )
 
 
-def _still_there(erased: Sequence[Erased]) -> tuple[str, ...]:
+def _still_there(erased: Sequence[ErasedMemory]) -> tuple[str, ...]:
     gone = {item.id for item in erased}
     return tuple(dict.fromkeys(id for item in erased for id in item.alike if id not in gone))
 

@@ -35,5 +35,5 @@ def sessions(store: Store, project_id: str, limit: int) -> list[dict[str, Any]]:
             "turns": session.next_seq,
             "consolidated_at": None if session.consolidated_at is None else to_iso(session.consolidated_at),
         }
-        for session in store.sessions.recent(project_id, limit)
+        for session in store.sessions.list_recent(project_id, limit)
     ]

@@ -12,7 +12,7 @@ from hyperloci.ingest.boundary import SanitizedText, sanitize_name
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.spoken import is_users_own, storable
 from hyperloci.ingest.tool_use import describe
-from hyperloci.model.record import Record, RecordKind
+from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.model.turn import TurnKind
 
 
@@ -34,11 +34,11 @@ class Records:
         self._session_id = session_id
         self._now = now
 
-    def started(self, source: str, transcript: Path | None = None) -> Record:
+    def started(self, source: str, transcript: Path | None = None) -> CaptureRecord:
         """Record that the session starts, or goes on; `source` is Claude Code's word for how."""
-        return self._record(RecordKind.STARTED, SanitizedText(text=source), path=transcript)
+        return self._record(CaptureKind.STARTED, SanitizedText(text=source), path=transcript)
 
-    def prompt(self, text: str, *, event_id: str | None = None) -> Record | None:
+    def prompt(self, text: str, *, event_id: str | None = None) -> CaptureRecord | None:
         """Record what the user wrote; None where it is a notice of Claude Code's, or nothing of it may be stored.
 
         Args:
@@ -48,7 +48,7 @@ class Records:
         prepared = storable(text) if is_users_own(text) else None
         if prepared is None:
             return None
-        return self._record(RecordKind.PROMPT, prepared, told=event_id)
+        return self._record(CaptureKind.PROMPT, prepared, told=event_id)
 
     def action(
         self,
@@ -58,35 +58,35 @@ class Records:
         *,
         error: str | None = None,
         tool_use_id: str | None = None,
-    ) -> Record | None:
+    ) -> CaptureRecord | None:
         """Record what a tool did, in one line; None where that is not worth keeping."""
         use = describe(tool_name, arguments, response, error=error, root=str(self._project.root))
         prepared = None if use is None else storable(use.line, TurnKind.ACTION)
         if use is None or prepared is None:
             return None
-        return self._record(RecordKind.ACTION, prepared, path=use.path, id=tool_use_id)
+        return self._record(CaptureKind.ACTION, prepared, path=use.path, id=tool_use_id)
 
     def turns(
         self, transcript: Path | None, last_assistant_message: str | None = None, *, event_id: str | None = None
-    ) -> Record:
+    ) -> CaptureRecord:
         """Record that the transcript has grown, and the last message, which it may not have yet."""
         prepared = storable(last_assistant_message) if last_assistant_message else None
-        return self._record(RecordKind.TURNS, prepared or SanitizedText(text=""), path=transcript, told=event_id)
+        return self._record(CaptureKind.TURNS, prepared or SanitizedText(text=""), path=transcript, told=event_id)
 
-    def ended(self, reason: str) -> Record:
+    def ended(self, reason: str) -> CaptureRecord:
         """Record that the session ended; `reason` is Claude Code's word for why."""
-        return self._record(RecordKind.ENDED, SanitizedText(text=reason))
+        return self._record(CaptureKind.ENDED, SanitizedText(text=reason))
 
     def _record(
         self,
-        kind: RecordKind,
+        kind: CaptureKind,
         prepared: SanitizedText,
         *,
         path: Path | str | None = None,
         id: str | None = None,
         told: str | None = None,
-    ) -> Record:
-        return Record(
+    ) -> CaptureRecord:
+        return CaptureRecord(
             id=id or self._id(kind, prepared.text, told),
             kind=kind,
             session_id=self._session_id,
@@ -99,7 +99,7 @@ class Records:
             path=None if path is None else sanitize_name(str(path)),
         )
 
-    def _id(self, kind: RecordKind, text: str, told: str | None) -> str:
+    def _id(self, kind: CaptureKind, text: str, told: str | None) -> str:
         """Return an id that is the same for the same event, where the event has one; else a new one."""
         told = told or self._mark
         if told is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from hyperloci.ingest.linking import due_name, link_waiting
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.store import Store
-from hyperloci.store.pruning import PRUNED_AT_ONCE, Pruning
+from hyperloci.store.pruning import PRUNE_BATCH, PrunableEdges
 
 PROSE: tuple[str, ...] = ("markdown", "text")
 
@@ -16,15 +16,15 @@ def link_step(context: MaintenanceContext) -> int:
     """Find the relations that wait: of interrupted runs, of imports, and of documents where new symbols appeared."""
     store, changed = context.store, 0
     with store.transaction():
-        store.links.drop_lost()
+        store.relation_queue.drop_relations_of_lost()
     for scope in context.list_scopes():
-        key = store.scopes.find(scope)
+        key = store.scopes.find_key(scope)
         if key is None:
             continue
         if store.meta.get(due_name(key)) is not None:
             with store.transaction():
                 for kind in PROSE:
-                    store.links.queue_kind(key, kind)
+                    store.relation_queue.queue_kind(key, kind)
                 store.meta.drop(due_name(key))
         changed += _link(context, key)
     return changed
@@ -34,12 +34,12 @@ def review_step(context: MaintenanceContext) -> int:
     """Find all relations anew: what was renamed or removed elsewhere changes what a name means in files that stayed."""
     store, changed = context.store, 0
     for scope in context.list_scopes():
-        key = store.scopes.find(scope)
+        key = store.scopes.find_key(scope)
         if key is None:
             continue
         with store.transaction():
             for kind in ("code", *PROSE):
-                store.links.queue_kind(key, kind)
+                store.relation_queue.queue_kind(key, kind)
         changed += _link(context, key)
     return changed
 
@@ -58,18 +58,18 @@ def prune_edges(store: Store, *, now: int, breathe: Callable[[], None] = lambda:
         breathe: called between two transactions.
     """
     removed = 0
-    for why, keys in reasons(store.pruning.find(now)).items():
-        for start in range(0, len(keys), PRUNED_AT_ONCE):
+    for why, keys in reasons(store.pruning.find_prunable(now)).items():
+        for start in range(0, len(keys), PRUNE_BATCH):
             with store.transaction():
-                count = store.pruning.remove(keys[start : start + PRUNED_AT_ONCE])
+                count = store.pruning.remove_edges(keys[start : start + PRUNE_BATCH])
                 if count:
-                    store.log.add("prune_edges", [], now=now, reasoning=f"{count} automatic relations {why}")
+                    store.log.add_entry("prune_edges", [], now=now, reasoning=f"{count} automatic relations {why}")
             removed += count
             breathe()
     return removed
 
 
-def reasons(pruning: Pruning) -> dict[str, tuple[int, ...]]:
+def reasons(pruning: PrunableEdges) -> dict[str, tuple[int, ...]]:
     """Return the edges to prune by the reason, in words."""
     return {"faded below the floor": pruning.faded, "beyond the fifty surest of a memory": pruning.crowded}
 

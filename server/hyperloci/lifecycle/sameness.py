@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from hyperloci.store.analysis import query_terms
+from hyperloci.store.analysis import analyse_query
 
 SAME_SHARE: Final = 0.8
 """Share of the words of both that two texts have in common from which on they say the same."""
@@ -30,7 +30,7 @@ _NEGATION: Final = re.compile(
 
 def words(text: str) -> frozenset[str]:
     """Return the words that carry a text's meaning, by their beginnings."""
-    return frozenset(term[:STEM_CHARS] for term in query_terms(text))
+    return frozenset(term[:STEM_CHARS] for term in analyse_query(text))
 
 
 def numbers(text: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, Present
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store
-from hyperloci.store.sessions import Session
+from hyperloci.store.sessions import StoredSession
 
 EXCERPT_CHARS: Final = 600
 """Of the first prompt and of the last answer: what they are about stands at their beginning."""
@@ -50,11 +50,11 @@ class SessionReport:
     remembered: tuple[Hit, ...]
 
 
-def session_report(store: Store, session: Session, present: Present) -> SessionReport:
+def session_report(store: Store, session: StoredSession, present: Present) -> SessionReport:
     """Return a session in short; reading it reinforces nothing."""
     turns, marks = store.turns, store.consolidations
-    progress = marks.progress(session.id)
-    made = {origin: marks.made(session.key, origin, MAX_MEMORIES) for origin in ("extraction", "tool")}
+    progress = marks.get_progress(session.id)
+    made = {origin: marks.list_memories_made(session.key, origin, MAX_MEMORIES) for origin in ("extraction", "tool")}
     return SessionReport(
         id=session.id,
         project=session.scope,
@@ -65,9 +65,9 @@ def session_report(store: Store, session: Session, present: Present) -> SessionR
         turns=session.next_seq,
         consolidated_turns=0 if progress is None else progress.through_seq,
         strategy=None if progress is None else progress.strategy,
-        asked=_excerpt(turns.first(session.key, Speaker.USER)),
-        answered=_excerpt(turns.last(session.key, Speaker.ASSISTANT)),
-        files=tuple(marks.changed_files(session.key, MAX_FILES)),
+        asked=_excerpt(turns.get_first(session.key, Speaker.USER)),
+        answered=_excerpt(turns.get_last(session.key, Speaker.ASSISTANT)),
+        files=tuple(marks.list_changed_files(session.key, MAX_FILES)),
         extracted=tuple(present(made["extraction"])),
         remembered=tuple(present(made["tool"])),
     )

@@ -21,8 +21,8 @@ from hyperloci.model.position import Position
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.episodes import Episodes, Twin
-from hyperloci.store.sessions import Session
+from hyperloci.store.episodes import TurnRows, SameTurn
+from hyperloci.store.sessions import StoredSession
 
 CONTEXT_CHARS: Final = 300
 """How much of the turn before helps to find a turn: 8 points of recall on LoCoMo; all of a long one costs BEAM two
@@ -63,17 +63,17 @@ class Saying:
 
 def start_session(
     store: Store, session_id: str, scope: str, *, now: int, source: str = "", transcript: str | None = None
-) -> Session:
+) -> StoredSession:
     """Register a session, or note that a known one goes on, and where its transcript lies. Runs in a transaction."""
-    session = store.sessions.see(session_id, store.scopes.ensure(scope, now=now), now=now)
+    session = store.sessions.note_seen(session_id, store.scopes.ensure_scope(scope, now=now), now=now)
     facts = {"source": source, "transcript": transcript}
-    store.sessions.set_metadata(session_id, **{name: value for name, value in facts.items() if value})
+    store.sessions.merge_metadata(session_id, **{name: value for name, value in facts.items() if value})
     return session
 
 
 def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], *, now: int) -> int:
     """Store a transcript's turns and return how many were new; one that fails is set aside. Runs in a transaction."""
-    scope_key, new = store.scopes.ensure(scope, now=now), 0
+    scope_key, new = store.scopes.ensure_scope(scope, now=now), 0
     for turn in turns:
         saying = Saying(
             role=turn.role,
@@ -83,16 +83,16 @@ def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], 
             uuid=turn.uuid,
             path=turn.path,
         )
-        with store.set_aside.attempt(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now):
+        with store.set_aside.attempt_piece(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now):
             new += add_saying(store, session_id, scope, saying, now=now) is not None
     return new
 
 
 def set_lines_aside(store: Store, session_id: str, scope: str, failed: Iterable[tuple[int, str]], *, now: int) -> None:
     """Note lines of a transcript that could not be read: where each begins, and why. Runs in a transaction."""
-    scope_key = store.scopes.ensure(scope, now=now)
+    scope_key = store.scopes.ensure_scope(scope, now=now)
     for place, reason in failed:
-        store.set_aside.put(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{place}", reason, now=now)
+        store.set_aside.add_failure(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{place}", reason, now=now)
 
 
 def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now: int) -> Node | None:
@@ -102,10 +102,10 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         return None
     session = _session(store, session_id, scope, saying.at, now)
     episodes = store.turns
-    if _known(episodes, session, saying, episodes.twins(store.scopes.ensure(scope, now=now), prepared.text)):
+    if _known(episodes, session, saying, episodes.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)):
         return None
-    previous = episodes.last(session.key)
-    seq = store.sessions.take_seq(session.key)
+    previous = episodes.get_last(session.key)
+    seq = store.sessions.take_sequence_number(session.key)
     node = MemoryWriter(store).write_event(
         _new_node(session, scope, saying, prepared, seq, previous),
         now=now,
@@ -113,27 +113,27 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         session_key=session.key,
     )
     if saying.kind is TurnKind.TEXT:
-        episodes.note_times(node.key, map(astuple, spoken_times(prepared.text, saying.at)))
+        episodes.add_spoken_times(node.key, map(astuple, spoken_times(prepared.text, saying.at)))
     if previous is not None and saying.kind is TurnKind.TEXT:
-        store.edges.link("follows", node.key, [previous.key], now=now)
+        store.edges.link_nodes("follows", node.key, [previous.key], now=now)
     return node
 
 
-def _session(store: Store, session_id: str, scope: str, at: int, now: int) -> Session:
+def _session(store: Store, session_id: str, scope: str, at: int, now: int) -> StoredSession:
     """Return the session; what is told late of an ended one doesn't revive it."""
-    known = store.sessions.get(session_id)
+    known = store.sessions.get_session(session_id)
     if known is not None and known.ended_at is not None and at <= known.ended_at:
         return known
-    return store.sessions.see(session_id, store.scopes.ensure(scope, now=now), now=at)
+    return store.sessions.note_seen(session_id, store.scopes.ensure_scope(scope, now=now), now=at)
 
 
-def _known(episodes: Episodes, session: Session, saying: Saying, twins: list[Twin]) -> bool:
+def _known(episodes: TurnRows, session: StoredSession, saying: Saying, twins: list[SameTurn]) -> bool:
     """Tell whether a turn is stored, and note by which id it is known now."""
     if saying.kind is TurnKind.ACTION:
         # Its line may differ by a word from what the other way made of it: the tool use's id is what counts.
         return saying.uuid is not None and (
             any(twin.uuid == saying.uuid for twin in twins)
-            or episodes.is_placed(session.key, f"{session.id}:{saying.uuid}")
+            or episodes.has_place(session.key, f"{session.id}:{saying.uuid}")
         )
     if any((saying.uuid and twin.uuid == saying.uuid) or (saying.ref and twin.ref == saying.ref) for twin in twins):
         return True
@@ -141,13 +141,13 @@ def _known(episodes: Episodes, session: Session, saying: Saying, twins: list[Twi
     for twin in mine:
         taken = twin.uuid if saying.uuid else twin.ref
         if taken is None and abs(twin.event_time - saying.at) <= SAME_TURN_MS and (saying.uuid or saying.ref):
-            episodes.identify(twin.key, uuid=saying.uuid, ref=saying.ref)
+            episodes.set_ids(twin.key, uuid=saying.uuid, ref=saying.ref)
             return True
     return False
 
 
 def _new_node(
-    session: Session, scope: str, saying: Saying, prepared: SanitizedText, seq: int, previous: Node | None
+    session: StoredSession, scope: str, saying: Saying, prepared: SanitizedText, seq: int, previous: Node | None
 ) -> NewNode:
     action = saying.kind is TurnKind.ACTION
     origin = Origin.HOOK if action else _ORIGIN[saying.role]
@@ -179,17 +179,17 @@ def end_session(
 
     An end that is told late, of a session that has gone on since, changes nothing. Runs in a transaction.
     """
-    session = store.sessions.get(session_id)
+    session = store.sessions.get_session(session_id)
     if session is None or session.last_seen_at > now:
         return ()
-    store.sessions.end(session_id, now=now, status=status)
+    store.sessions.end_session(session_id, now=now, status=status)
     if reason:
-        store.sessions.set_metadata(session_id, end_reason=reason)
-    kept = store.turns.worth_keeping(session.key)
+        store.sessions.merge_metadata(session_id, end_reason=reason)
+    kept = store.turns.list_worth_keeping(session.key)
     if kept:
         store.turns.move_to_session(kept, now=now)
         why = f"session {session_id} ended: it was recalled or extracted"
-        store.log.add("tier", kept, now=now, from_tier=Tier.TASK, to_tier=Tier.SESSION, reasoning=why)
+        store.log.add_entry("tier", kept, now=now, from_tier=Tier.TASK, to_tier=Tier.SESSION, reasoning=why)
     return tuple(kept)
 
 
@@ -197,7 +197,7 @@ def abandon_idle(store: Store, scope: str, *, now: int, idle_ms: int = ABANDONED
     """End the sessions that were left without an end, and return their ids. Runs in a transaction."""
     idle = [
         session.id
-        for session in store.sessions.recent(scope, limit=100)
+        for session in store.sessions.list_recent(scope, limit=100)
         if session.status == "active" and now - session.last_seen_at > idle_ms
     ]
     for session_id in idle:

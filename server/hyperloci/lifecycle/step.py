@@ -66,7 +66,7 @@ class MaintenanceContext:
 
     def list_scopes(self) -> list[str]:
         """Return the ids of every project of the database, and `global`."""
-        return [scope.id for scope in self.store.scopes.all()]
+        return [scope.id for scope in self.store.scopes.list_scopes()]
 
     def isolate_failure(self, node: Node, job: str) -> AbstractContextManager[Attempt]:
         """Run the block for one memory: what fails by its fault is undone, and the memory is set aside for that step.
@@ -74,10 +74,10 @@ class MaintenanceContext:
         Raises:
             StoreError, OSError: the database or the system failed, not the memory.
         """
-        scope_key = self.store.scopes.find(node.scope)
+        scope_key = self.store.scopes.find_key(node.scope)
         assert scope_key is not None
         subject = f"{job} {node.id}"
-        return self.store.set_aside.attempt(scope_key, SetAsideKind.MEMORY, subject, now=self.clock(), node=node.key)
+        return self.store.set_aside.attempt_piece(scope_key, SetAsideKind.MEMORY, subject, now=self.clock(), node=node.key)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
-from hyperloci.model.topic import Event, Moment, Timeline
+from hyperloci.model.topic import TimelineEvent, EventMoment, Timeline
 from hyperloci.store import Store
 
 DIRECTIONS: Final = ("before", "after", "both")
@@ -34,7 +34,7 @@ def around(
     store: Store, anchor: Node, direction: str, limit: int, *, scopes: Sequence[str], present: Present
 ) -> Timeline:
     """Return what happened around a memory, itself among it: `limit` events on each side that is asked for."""
-    moment = store.moments.of(anchor.key)
+    moment = store.timeline.get_moment(anchor.key)
     assert moment is not None
     before = _nearest(store, moment, scopes, limit, before=True) if direction != "after" else []
     after = _nearest(store, moment, scopes, limit, before=False) if direction != "before" else []
@@ -54,19 +54,19 @@ def of_session(store: Store, session_id: str, direction: str, limit: int, *, pre
     Raises:
         NotFoundError: no such session.
     """
-    if store.sessions.get(session_id) is None:
+    if store.sessions.get_session(session_id) is None:
         raise NotFoundError(f"session_id={session_id!r:.80}: there is no such session.")
-    moments = store.moments.of_session(session_id, limit, last=direction == "before")
+    moments = store.timeline.list_of_session(session_id, limit, last=direction == "before")
     relations = ["within"] * len(moments)
     return Timeline(
         anchor=None, session_id=session_id, direction=direction, events=_events(store, moments, relations, present)
     )
 
 
-def _nearest(store: Store, moment: Moment, scopes: Sequence[str], limit: int, *, before: bool) -> list[Moment]:
+def _nearest(store: Store, moment: EventMoment, scopes: Sequence[str], limit: int, *, before: bool) -> list[EventMoment]:
     """Return the nearest moments on one side, nearest first, the session's own in their sequence."""
-    own = store.moments.in_session(moment, limit, before=before)
-    others = store.moments.elsewhere(moment, scopes, limit, before=before)
+    own = store.timeline.list_near_in_session(moment, limit, before=before)
+    others = store.timeline.list_near_by_time(moment, scopes, limit, before=before)
     sign = -1 if before else 1
     merged = [((sign * item.event_time, sign * item.key), item) for item in others]
     # A clock that was set back must not put a turn on the wrong side of the one it followed.
@@ -77,11 +77,11 @@ def _nearest(store: Store, moment: Moment, scopes: Sequence[str], limit: int, *,
     return [item for _, item in sorted(merged, key=lambda entry: entry[0])[:limit]]
 
 
-def _events(store: Store, moments: Sequence[Moment], relations: Sequence[str], present: Present) -> tuple[Event, ...]:
-    nodes = store.nodes.by_keys([NodeKey(moment.key) for moment in moments])
+def _events(store: Store, moments: Sequence[EventMoment], relations: Sequence[str], present: Present) -> tuple[TimelineEvent, ...]:
+    nodes = store.nodes.get_by_keys([NodeKey(moment.key) for moment in moments])
     there = [(moment, relation) for moment, relation in zip(moments, relations, strict=True) if moment.key in nodes]
     hits = present([nodes[moment.key] for moment, _ in there])
     return tuple(
-        Event(at=to_iso(moment.event_time), relation=relation, memory=hit)
+        TimelineEvent(at=to_iso(moment.event_time), relation=relation, memory=hit)
         for (moment, relation), hit in zip(there, hits, strict=True)
     )

@@ -36,10 +36,10 @@ def refresh(store: Store, scopes: Sequence[str], kick: Callable[[], None], *, no
     """Have the running embedder look for topics anew, and wait; False if it isn't done in five minutes."""
     with store.transaction():
         for scope in scopes:
-            store.topics.want_run(store.scopes.ensure(scope, now=now))
+            store.topics.request_run(store.scopes.ensure_scope(scope, now=now))
     deadline = time.monotonic() + REFRESH_SECONDS
     while time.monotonic() < deadline:
-        if not any(run.wanted for run in store.topics.runs(scopes)):
+        if not any(run.wanted for run in store.topics.list_runs(scopes)):
             return True
         kick()
         threading.Event().wait(LOOK_SECONDS)
@@ -54,8 +54,8 @@ def listed(store: Store, scopes: Sequence[str], limit: int, *, now: int, present
     """
     if not 1 <= limit <= MAX_TOPICS:
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_TOPICS}.")
-    topics = store.topics.of_scopes(scopes)
-    run_at, memories = store.topics.latest_run(scopes)
+    topics = store.topics.list_of_scopes(scopes)
+    run_at, memories = store.topics.get_latest_run(scopes)
     return TopicList(
         topics=tuple(shown(store, topic, EXAMPLES, now=now, present=present) for topic in topics[:limit]),
         total=len(topics),
@@ -71,7 +71,7 @@ def one(store: Store, topic_id: str, *, now: int, present: Present) -> TopicHit:
     Raises:
         NotFoundError: no such topic.
     """
-    topic = store.topics.get(topic_id)
+    topic = store.topics.get_topic(topic_id)
     if topic is None:
         raise NotFoundError(f"id={topic_id!r:.80} is no topic: list_topics gives the ids there are.")
     return shown(store, topic, MAX_MEMBERS, now=now, present=present)
@@ -79,8 +79,8 @@ def one(store: Store, topic_id: str, *, now: int, present: Present) -> TopicHit:
 
 def shown(store: Store, topic: Topic, examples: int, *, now: int, present: Present) -> TopicHit:
     """Return a topic as callers see it."""
-    keys = store.topics.members(topic.key, examples)
-    nodes = store.nodes.by_keys(keys)
+    keys = store.topics.list_members(topic.key, examples)
+    nodes = store.nodes.get_by_keys(keys)
     return TopicHit(
         id=topic.id,
         name=topic.name or UNNAMED,
@@ -105,8 +105,8 @@ def dominant(topic: Topic) -> tuple[str, ...]:
 
 
 def _waiting(store: Store, scopes: Sequence[str]) -> str | None:
-    if store.topics.latest_run(scopes)[0] is None:
+    if store.topics.get_latest_run(scopes)[0] is None:
         return "No topics have been looked for yet: that happens when a dozen memories have their vectors."
-    if any(run.wanted for run in store.topics.runs(scopes)):
+    if any(run.wanted for run in store.topics.list_runs(scopes)):
         return "A new run is asked for; it happens when the embedder is at rest."
     return None

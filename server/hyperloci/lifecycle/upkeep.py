@@ -27,7 +27,7 @@ from hyperloci.lifecycle import backups, decay
 from hyperloci.lifecycle.pyramid import steps as pyramid
 from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, MaintenanceJob, MaintenanceContext, MaintenanceStoppedError
 from hyperloci.store import Store
-from hyperloci.store.faults import in_words
+from hyperloci.store.faults import describe_error
 
 _log = logging.getLogger(__name__)
 
@@ -201,7 +201,7 @@ def _run(context: MaintenanceContext, step: MaintenanceJob) -> StepReport:
         error = str(fault) or type(fault).__name__
         _log.warning("upkeep: %s failed: %s", step.name, error)
     except Exception as fault:  # One part's defect must not keep the others from running.
-        error = in_words(fault)
+        error = describe_error(fault)
         _log.exception("upkeep: %s failed", step.name)
     report = StepReport(name=step.name, changed=changed, seconds=time.perf_counter() - started, error=error)
     if step.every_ms or changed or error:

@@ -24,8 +24,8 @@ from hyperloci.model.answers import Contradiction
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
-from hyperloci.store.ageing import PRUNE
-from hyperloci.store.consolidations import Progress
+from hyperloci.store.ageing import PRUNE_OPERATION
+from hyperloci.store.consolidations import ConsolidationProgress
 
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
@@ -82,14 +82,14 @@ class WritePath:
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 
-    def mark_session_consolidated(self, progress: Progress, through_seq: int, *, strategy: str) -> bool:
+    def mark_session_consolidated(self, progress: ConsolidationProgress, through_seq: int, *, strategy: str) -> bool:
         """Note that the turns below a place are done; False if that was done meanwhile. Runs in a transaction."""
-        return self._progress.advance(progress, through_seq, now=self._clock(), strategy=strategy)
+        return self._progress.advance_facts(progress, through_seq, now=self._clock(), strategy=strategy)
 
     # -- findings ----------------------------------------------------------------------------------------------------
 
     def plan(
-        self, progress: Progress, payload: Payload, turns: Mapping[int, Node]
+        self, progress: ConsolidationProgress, payload: Payload, turns: Mapping[int, Node]
     ) -> tuple[list[Plan], list[Rejected]]:
         """Decide what of a payload is stored, reading only: outside of any transaction."""
         rejected = list(payload.rejected)
@@ -106,7 +106,7 @@ class WritePath:
             plans.append(self._planned(progress, finding, text, sources))
         return plans, rejected
 
-    def _planned(self, progress: Progress, finding: Finding, text: SanitizedText, sources: tuple[Node, ...]) -> Plan:
+    def _planned(self, progress: ConsolidationProgress, finding: Finding, text: SanitizedText, sources: tuple[Node, ...]) -> Plan:
         scope = _scope_of(progress.scope, finding, sources)
         near = self.conflicts.near(text.text, progress.scope)
         known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
@@ -126,7 +126,7 @@ class WritePath:
         )
 
     def save_nodes_batch(
-        self, progress: Progress, plans: Sequence[Plan], *, strategy: str
+        self, progress: ConsolidationProgress, plans: Sequence[Plan], *, strategy: str
     ) -> tuple[Saved, dict[str, Node]]:
         """Store what was planned, with its provenance; runs in a transaction.
 
@@ -161,7 +161,7 @@ class WritePath:
         )
         return saved, nodes
 
-    def _store_plan(self, progress: Progress, plan: Plan, strategy: str) -> tuple[Node | None, bool]:
+    def _store_plan(self, progress: ConsolidationProgress, plan: Plan, strategy: str) -> tuple[Node | None, bool]:
         now = self._clock()
         node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope)
         if node is None:
@@ -172,12 +172,12 @@ class WritePath:
             node = self._create(progress, plan, strategy, now)
             self._link_sources(node, plan.sources, strategy, now)
             return node, True
-        self._store.nodes.count_again(node.key, now=now)
+        self._store.nodes.count_repetition(node.key, now=now)
         self._settle(node, progress, now)
         self._link_sources(node, plan.sources, strategy, now)
         return node, False
 
-    def _create(self, progress: Progress, plan: Plan, strategy: str, now: int) -> Node:
+    def _create(self, progress: ConsolidationProgress, plan: Plan, strategy: str, now: int) -> Node:
         said = max(node.event_time for node in plan.sources)
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
@@ -212,15 +212,15 @@ class WritePath:
     def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:
         known = {
             member.node
-            for edge in self._store.edges.of(node.key, "derived_from")
+            for edge in self._store.edges.list_of_node(node.key, "derived_from")
             for member in edge.members
             if edge.members[0].node == node.key
         }
         fresh = [source.key for source in sources if source.key not in known and source.key != node.key]
         if fresh:
-            self._store.edges.link("derived_from", node.key, fresh, now=now, automatic=True, evidence=strategy)
+            self._store.edges.link_nodes("derived_from", node.key, fresh, now=now, automatic=True, evidence=strategy)
 
-    def _settle(self, node: Node, progress: Progress, now: int) -> None:
+    def _settle(self, node: Node, progress: ConsolidationProgress, now: int) -> None:
         """Move what a later session says again to the long term (requirements, F)."""
         if node.tier in (Tier.TASK, Tier.SESSION) and node.session_id != progress.session_id:
             why = f"said again in session {progress.session_id}"
@@ -231,11 +231,11 @@ class WritePath:
         node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
         if node is None:
             return None
-        last = self._store.log.of(node.id, limit=1)
-        if last and last[-1].operation == PRUNE:
+        last = self._store.log.list_of_node(node.id, limit=1)
+        if last and last[-1].operation == PRUNE_OPERATION:
             if not self._store.nodes.restore_node(node.id, now=self._clock(), reason="said again"):
                 return None
-            return self._store.nodes.by_key(node.key)
+            return self._store.nodes.get_by_key(node.key)
         return node
 
     # -- conflicts ---------------------------------------------------------------------------------------------------
@@ -268,9 +268,9 @@ class WritePath:
         added = 0
         for item in causes:
             cause, effect = turns.get(item.cause), turns.get(item.effect)
-            if cause is None or effect is None or self._progress.linked_causes(cause.key, effect.key):
+            if cause is None or effect is None or self._progress.are_linked_causes(cause.key, effect.key):
                 continue
-            self._store.edges.link(
+            self._store.edges.link_nodes(
                 "causes",
                 cause.key,
                 [effect.key],

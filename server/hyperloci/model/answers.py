@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from hyperloci.model.search import Hit, Source
+from hyperloci.model.search import Hit, HitSource
 
 Progress = Callable[[int, int, str], None]
 """Called with (done, total, what is being done)."""
@@ -25,7 +25,7 @@ class ContradictionKind(StrEnum):
     NLI = "nli"
 
 
-class Nature(StrEnum):
+class ContradictionNature(StrEnum):
     """What a disagreement is: two things that can't both be so, a newer state of a thing, or a state that was."""
 
     CONTRADICTION = "contradiction"
@@ -42,8 +42,8 @@ class Contradiction:
     kind: ContradictionKind
     score: float
     reason: str
-    source: Source
-    nature: Nature = Nature.CONTRADICTION
+    source: HitSource
+    nature: ContradictionNature = ContradictionNature.CONTRADICTION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +143,7 @@ class AssembledContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedFile:
     """A file that was not indexed, and why."""
 
     path: str
@@ -151,7 +151,7 @@ class Skipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryCounts:
+class CommitCounts:
     """How much of a project's Git history is stored.
 
     Attributes:
@@ -166,7 +166,7 @@ class HistoryCounts:
     older: int
     is_known: bool = True
 
-    def words(self) -> str:
+    def describe_progress(self) -> str:
         """Say it in one line."""
         known = self.stored + self.waiting
         if not known:
@@ -194,14 +194,14 @@ class IndexReport:
     removed: int
     unchanged_files: int
     commits: int
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
     seconds: float
     set_aside: int = 0
     commits_waiting: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Purged:
+class PurgeReport:
     """What was purged, and what a caller should know of it.
 
     Attributes:
@@ -285,7 +285,7 @@ class DependencyAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PrunedEdges:
+class EdgePruneReport:
     """How many automatic relations were pruned, or would be (`dry_run`), and why."""
 
     faded: int

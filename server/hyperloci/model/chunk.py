@@ -41,7 +41,7 @@ class CodeFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class TextChunk:
     """A piece of a file that becomes one snippet.
 
     Attributes:

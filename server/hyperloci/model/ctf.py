@@ -37,7 +37,7 @@ _HEADER: Final = re.compile(r"#CTF v(\d{1,9}) turns=(\d{1,9}) fields=([a-z,]+)(?
 _SECONDS: Final = re.compile(r"(-?)(\d{1,15})(?:\.(\d{1,3}))?", re.ASCII)
 
 
-def encode(turns: Sequence[Turn], fields: Sequence[str] = FIELDS) -> str:
+def encode_turns(turns: Sequence[Turn], fields: Sequence[str] = FIELDS) -> str:
     """Write turns as CTF v1; `decode` gives back the fields that were written.
 
     Raises:
@@ -52,7 +52,7 @@ def encode(turns: Sequence[Turn], fields: Sequence[str] = FIELDS) -> str:
     return "\n".join((header, *rows))
 
 
-def decode(text: str) -> tuple[Turn, ...]:
+def decode_turns(text: str) -> tuple[Turn, ...]:
     """Read CTF v1.
 
     Raises:
@@ -65,20 +65,20 @@ def decode(text: str) -> tuple[Turn, ...]:
     fields = header[3].split(",")
     if set(fields) - set(FIELDS) or len(set(fields)) < len(fields):
         raise BadRequestError(f"line 1: fields={header[3]} are not some of {','.join(FIELDS)}, each once.")
-    start = _start(header[4])
+    start = _parse_origin(header[4])
     if len(lines) - 1 != int(header[2]):
         raise BadRequestError(f"line {len(lines)}: the file ends after {len(lines) - 1} of {header[2]} turns.")
-    return tuple(_turn(number, line, fields, start) for number, line in enumerate(lines[1:], start=2))
+    return tuple(_parse_turn(number, line, fields, start) for number, line in enumerate(lines[1:], start=2))
 
 
-def _start(origin: str | None) -> int | None:
+def _parse_origin(origin: str | None) -> int | None:
     try:
         return None if origin is None else from_iso(origin)
     except (ValueError, OverflowError) as error:
         raise BadRequestError(f"line 1: from={origin!r:.40} is no time.") from error
 
 
-def _turn(number: int, line: str, fields: Sequence[str], start: int | None) -> Turn:
+def _parse_turn(number: int, line: str, fields: Sequence[str], start: int | None) -> Turn:
     values = line.split("\t")
     if len(values) != len(fields):
         raise BadRequestError(f"line {number}: {len(values)} values instead of {len(fields)} ({','.join(fields)}).")
@@ -96,17 +96,17 @@ def _turn(number: int, line: str, fields: Sequence[str], start: int | None) -> T
         raise BadRequestError(f"line {number}: {error}") from error
 
 
-def _escape(value: str) -> str:
+def _escape_value(value: str) -> str:
     if value == NONE:
         return "\\-"
     return _TO_ESCAPE.sub(lambda found: ESCAPES[found[0]], value)
 
 
-def _optional(value: str | None) -> str:
-    return NONE if value is None else _escape(value)
+def _escape_optional(value: str | None) -> str:
+    return NONE if value is None else _escape_value(value)
 
 
-def _unescape(value: str) -> str:
+def _unescape_value(value: str) -> str:
     def meaning(found: re.Match[str]) -> str:
         if found[0] == "¶":
             return "\n"
@@ -117,7 +117,7 @@ def _unescape(value: str) -> str:
     return _ESCAPED.sub(meaning, value)
 
 
-def _written_time(turn: Turn, start: int) -> str:
+def _format_time(turn: Turn, start: int) -> str:
     if turn.timestamp_ms is None:
         return NONE
     seconds, rest = divmod(abs(turn.timestamp_ms - start), 1_000)
@@ -125,7 +125,7 @@ def _written_time(turn: Turn, start: int) -> str:
     return f"{sign}{seconds}.{rest:03}".rstrip("0") if rest else f"{sign}{seconds}"
 
 
-def _read_time(value: str, start: int | None) -> int | None:
+def _parse_time(value: str, start: int | None) -> int | None:
     if value == NONE:
         return None
     found = _SECONDS.fullmatch(value)
@@ -138,22 +138,22 @@ def _read_time(value: str, start: int | None) -> int | None:
 def _whole_text(value: str, start: int | None) -> str:
     if value == NONE:
         raise ValueError("content is missing")
-    return _unescape(value)
+    return _unescape_value(value)
 
 
 _WRITERS: Final[Mapping[str, Callable[[Turn, int], str]]] = {
     "role": lambda turn, _: turn.role.value,
     "kind": lambda turn, _: turn.kind.value,
-    "time": _written_time,
-    "uuid": lambda turn, _: _escape(turn.uuid),
-    "path": lambda turn, _: _optional(turn.path),
-    "content": lambda turn, _: _escape(turn.text),
+    "time": _format_time,
+    "uuid": lambda turn, _: _escape_value(turn.uuid),
+    "path": lambda turn, _: _escape_optional(turn.path),
+    "content": lambda turn, _: _escape_value(turn.text),
 }
 _READERS: Final[Mapping[str, Callable[[str, int | None], Any]]] = {
     "role": lambda value, _: Speaker(value),
     "kind": lambda value, _: TurnKind(value),
-    "time": _read_time,
-    "uuid": lambda value, _: _unescape(value),
-    "path": lambda value, _: None if value == NONE else _unescape(value),
+    "time": _parse_time,
+    "uuid": lambda value, _: _unescape_value(value),
+    "path": lambda value, _: None if value == NONE else _unescape_value(value),
     "content": _whole_text,
 }

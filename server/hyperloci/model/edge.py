@@ -8,7 +8,7 @@ from hyperloci.model.kinds import EdgeType, NodeId, NodeKey, Role
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class EdgeMember:
     """One node's part in a hyperedge (SPEC-02.15)."""
 
     node: NodeKey
@@ -33,11 +33,11 @@ class Hyperedge:
     evidence: str | None
     created_at: int
     confirmed_at: int | None
-    members: tuple[Member, ...] = ()
+    members: tuple[EdgeMember, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class WantedRelation:
     """A relation that a rule found in a snippet: to which node, how sure, and by what words (D.03)."""
 
     label: str
@@ -47,7 +47,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Related:
+class RelatedMemory:
     """A node reached over a hyperedge from another one."""
 
     node_id: NodeId

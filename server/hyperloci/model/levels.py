@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Level(StrEnum):
+class PyramidLevel(StrEnum):
     """How much a chunk covers."""
 
     MICRO = "micro"
@@ -14,8 +14,8 @@ class Level(StrEnum):
     MACRO = "macro"
 
 
-SIZES: Final = {Level.MICRO: 10, Level.MINI: 25, Level.MACRO: 100}
+SIZES: Final = {PyramidLevel.MICRO: 10, PyramidLevel.MINI: 25, PyramidLevel.MACRO: 100}
 """Turns of a chunk (C.01)."""
 
-SUBTYPES: Final = {level: f"chunk_{level}" for level in Level}
+SUBTYPES: Final = {level: f"chunk_{level}" for level in PyramidLevel}
 """What the node of a chunk's summary is."""

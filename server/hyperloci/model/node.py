@@ -67,7 +67,7 @@ class Node:
     metadata: Mapping[str, Any]
 
 
-class Candidate(NamedTuple):
+class SearchCandidate(NamedTuple):
     """What the ranking looks at of a memory: the fields of `Node` by the same names. A search reads hundreds."""
 
     key: NodeKey

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from hyperloci.model.kinds import NodeId, NodeKey
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 
 
 class ChunkStage(StrEnum):
@@ -27,7 +27,7 @@ class ArchivePlace:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chunk:
+class PyramidChunk:
     """A range of a session's turns.
 
     Attributes:
@@ -47,7 +47,7 @@ class Chunk:
     id: NodeId
     session_key: int
     session_id: str
-    level: Level
+    level: PyramidLevel
     stage: ChunkStage
     first_seq: int
     last_seq: int
@@ -91,7 +91,7 @@ class ExpandedChunk:
     """All turns of a chunk, in order; `content` is its summary, '' if it has none yet."""
 
     id: NodeId
-    level: Level
+    level: PyramidLevel
     stage: ChunkStage
     session_id: str
     content: str

@@ -13,7 +13,7 @@ RECORD_VERSION: Final = 1
 """Of the JSON form; a program reads the versions up to its own."""
 
 
-class RecordKind(StrEnum):
+class CaptureKind(StrEnum):
     """What happened in the session."""
 
     STARTED = "started"
@@ -24,7 +24,7 @@ class RecordKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class CaptureRecord:
     """Something that happened in a session. Its texts are clean and redacted: it may lie in a file.
 
     Attributes:
@@ -39,7 +39,7 @@ class Record:
     """
 
     id: str
-    kind: RecordKind
+    kind: CaptureKind
     session_id: str
     project_id: str
     project_name: str
@@ -66,7 +66,7 @@ class Record:
         try:
             return cls(
                 id=str(values["id"]),
-                kind=RecordKind(values["kind"]),
+                kind=CaptureKind(values["kind"]),
                 session_id=str(values["session_id"]),
                 project_id=str(values["project_id"]),
                 project_name=str(values["project_name"]),

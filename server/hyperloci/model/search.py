@@ -10,7 +10,7 @@ from hyperloci.model.node import Node
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Where:
+class SearchFilter:
     """Conditions on memories; all that are given must hold (D.07, D.08). Times are milliseconds.
 
     Attributes:
@@ -60,7 +60,7 @@ class Where:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class HitSource:
     """Where a memory came from."""
 
     kind: str
@@ -89,13 +89,13 @@ class Hit:
     created_at: str
     valid_from: str
     valid_until: str | None
-    source: Source
+    source: HitSource
     notes: tuple[str, ...] = ()
     explain: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ByMeaning:
+class VectorCoverage:
     """How much of what a question may be answered from can be found by meaning now.
 
     Attributes:
@@ -115,16 +115,16 @@ class ByMeaning:
         """Return the share that can be found by meaning, 0..1; 1 of nothing."""
         return self.embedded / self.total if self.total else 1.0
 
-    def words(self) -> str | None:
+    def describe_missing(self) -> str | None:
         """Say what can't be found by meaning yet; None if all can that ever will be."""
         if not self.waiting:
             return None
-        left = "" if self.seconds_left is None else f", about {_duration(self.seconds_left)}"
+        left = "" if self.seconds_left is None else f", about {_format_duration(self.seconds_left)}"
         percent = "none" if not self.embedded else f"{max(1, min(99, round(100 * self.share)))} %"
         return f"{percent} of {self.total:,} memories by meaning, the rest by words; {self.waiting:,} wait{left}"
 
 
-def _duration(seconds: int) -> str:
+def _format_duration(seconds: int) -> str:
     if seconds < 90:
         return f"{max(1, seconds)} s"
     return f"{round(seconds / 60)} minutes" if seconds < 5_400 else f"{round(seconds / 3_600)} hours"
@@ -146,7 +146,7 @@ class SearchAnswer:
     results: tuple[Hit, ...]
     hints: tuple[str, ...] = ()
     took_ms: float = 0.0
-    by_meaning: ByMeaning | None = None
+    by_meaning: VectorCoverage | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
 

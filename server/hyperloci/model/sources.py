@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from hyperloci.model.node import Node
 from hyperloci.model.position import Position
-from hyperloci.model.search import Source
+from hyperloci.model.search import HitSource
 
 
-def source_of(node: Node, position: Position | None, commit: str | None = None) -> Source:
+def make_hit_source(node: Node, position: Position | None, commit: str | None = None) -> HitSource:
     """Return where a node came from."""
     place = position or Position()
-    return Source(
+    return HitSource(
         kind=node.origin,
         path=place.path,
         line_start=place.line_start,

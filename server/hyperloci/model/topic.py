@@ -34,7 +34,7 @@ AGREEMENT_NEEDED: Final = 2.5
 """Less is no topic: three semantic spaces, or two and a relational one (E.09)."""
 
 
-class Phase(StrEnum):
+class TopicPhase(StrEnum):
     """Where a topic is in its life (E.09)."""
 
     EMERGING = "emerging"
@@ -67,7 +67,7 @@ class Topic:
     scope: str
     name: str
     terms: tuple[str, ...]
-    phase: Phase
+    phase: TopicPhase
     agreement: float
     strengths: Mapping[str, float]
     churn: float
@@ -111,7 +111,7 @@ class TopicList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class EventMoment:
     """Where a memory stands in time: when it happened, and its place in its session."""
 
     key: NodeKey
@@ -121,7 +121,7 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class TimelineEvent:
     """One memory in a timeline: when it happened (ISO 8601), and whether before or after the one asked about."""
 
     at: str
@@ -136,4 +136,4 @@ class Timeline:
     anchor: str | None
     session_id: str | None
     direction: str
-    events: tuple[Event, ...]
+    events: tuple[TimelineEvent, ...]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remembered:
+class RememberedFact:
     """A stored fact. `duplicate_of` is the id it was already known by; nothing new was stored then."""
 
     id: str
@@ -22,7 +22,7 @@ class Remembered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Forgotten:
+class ForgottenFact:
     """A memory that was forgotten; until when `restore` brings it back."""
 
     id: str

@@ -13,13 +13,13 @@ from typing import Final
 
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.node import Candidate, Node
+from hyperloci.model.node import SearchCandidate, Node
 from hyperloci.retrieval.routing import Route, Strategy
 from hyperloci.retrieval.scoring import Ranking, Scores
 from hyperloci.retrieval.times import Bounds
 from hyperloci.store import Store
 from hyperloci.store.bits import BoolArray
-from hyperloci.store.entities import Entity, squash
+from hyperloci.store.entities import Entity, squash_name
 
 FROM_BEST: Final = 3
 """Hits that a walk begins at: an answer beside a worse one is rarely the answer."""
@@ -49,7 +49,7 @@ _TYPES: Final = tuple(kind for kind in NodeType if kind is not NodeType.ENTITY)
 def expand_candidates(
     store: Store,
     route: Route,
-    nodes: Mapping[NodeKey, Candidate],
+    nodes: Mapping[NodeKey, SearchCandidate],
     scores: Mapping[NodeKey, Scores],
     allowed: BoolArray,
     scopes: Sequence[str],
@@ -58,7 +58,7 @@ def expand_candidates(
     totals = {key: found.total for key, found in scores.items()}
     reached = expand_by_graph(store, route, totals, scopes)
     reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
-    all_nodes = {**nodes, **store.nodes.candidates(reached)}
+    all_nodes = {**nodes, **store.nodes.get_candidates(reached)}
     all_scores = {**scores, **{key: _make_expanded_scores(scores.get(key), value) for key, value in reached.items()}}
     if route.bounds is None:
         return all_nodes, all_scores
@@ -73,7 +73,7 @@ def _make_expanded_scores(known: Scores | None, total: float) -> Scores:
     return Scores(spaces=spaces, parts={"e8": total}, total=total)
 
 
-def _is_within(bounds: Bounds, node: Candidate) -> bool:
+def _is_within(bounds: Bounds, node: SearchCandidate) -> bool:
     after_it = bounds.before is None or node.event_time < bounds.before
     return after_it and (bounds.after is None or node.event_time >= bounds.after)
 
@@ -104,14 +104,14 @@ def _said_of(
     store: Store, names: Sequence[str], scores: Mapping[NodeKey, float], scopes: Sequence[str]
 ) -> dict[NodeKey, float]:
     """Return what is said of the things with these names, where it doesn't name them."""
-    keys = [key for scope in scopes if (key := store.scopes.find(scope)) is not None]
-    total = store.keywords.count()
+    keys = [key for scope in scopes if (key := store.scopes.find_key(scope)) is not None]
+    total = store.keywords.count_texts()
     reached: dict[NodeKey, float] = {}
     for name in names:
-        for entity in store.entities.find(name, keys)[:1]:
+        for entity in store.entities.find_by_name(name, keys)[:1]:
             added = UNDER_ANOTHER_NAME * _rarity(entity, total)
-            mentioned = store.entities.mentioning([entity.node_key], keys, types=_TYPES, limit=LOOKED_AT)
-            nodes = store.nodes.by_keys(mentioned)
+            mentioned = store.entities.find_mentioning([entity.node_key], keys, types=_TYPES, limit=LOOKED_AT)
+            nodes = store.nodes.get_by_keys(mentioned)
             unnamed = [key for key in mentioned if key in nodes and not _names(nodes[key], name)]
             # Those that answer best by themselves come first, then the latest.
             for key in sorted(unnamed, key=lambda key: -scores.get(key, 0.0))[:REACHED]:
@@ -125,4 +125,4 @@ def _rarity(entity: Entity, total: int) -> float:
 
 
 def _names(node: Node, name: str) -> bool:
-    return squash(name) in squash(node.content)
+    return squash_name(name) in squash_name(node.content)

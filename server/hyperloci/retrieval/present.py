@@ -12,7 +12,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.levels import SUBTYPES as CHUNKS
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit
-from hyperloci.model.sources import source_of
+from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store, decay_factor
 
 
@@ -26,10 +26,10 @@ def present(
 ) -> list[Hit]:
     """Return a Hit for each node, in their order."""
     keys = [node.key for node in nodes]
-    positions = store.positions.of(keys)
-    commits = store.files.commits_of(keys)
+    positions = store.positions.get_positions(keys)
+    commits = store.files.get_commits(keys)
     stale = outdated(store, keys)
-    times = store.turns.times(keys)
+    times = store.turns.get_spoken_times(keys)
     return [
         Hit(
             id=node.id,
@@ -43,7 +43,7 @@ def present(
             created_at=to_iso(node.created_at),
             valid_from=to_iso(node.valid_from),
             valid_until=None if node.valid_until is None else to_iso(node.valid_until),
-            source=source_of(node, positions.get(node.key), commits.get(node.key)),
+            source=make_hit_source(node, positions.get(node.key), commits.get(node.key)),
             notes=(*_notes(node, stale.get(node.key)), *(str(SpokenTime(*time)) for time in times.get(node.key, ()))),
             explain=(explanations or {}).get(node.key),
         )

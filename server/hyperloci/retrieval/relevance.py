@@ -43,7 +43,7 @@ from typing import Final
 
 from hyperloci.model.search import Hit
 from hyperloci.spaces.space import SPACES
-from hyperloci.store.analysis import query_terms, terms
+from hyperloci.store.analysis import analyse_query, analyse_text
 from hyperloci.text.language.sentences import sentence_spans
 
 
@@ -100,7 +100,7 @@ EXCERPTED_CHARS: Final = 20_000
 
 def relevant_hits(query: str, hits: Sequence[Hit], floor: RelevanceFloor) -> list[Hit]:
     """Return those hits of a search (one that explains its hits) that are relevant to its query, in their order."""
-    wanted = frozenset(query_terms(query))
+    wanted = frozenset(analyse_query(query))
     return [hit for hit in hits if floor.admits(hit, wanted)]
 
 
@@ -108,7 +108,7 @@ def shared_terms(hit: Hit, wanted: Collection[str]) -> int:
     """Return how many of the terms a hit holds, its place (headings, symbol) included."""
     source = hit.source
     text = " ".join((hit.content, *source.section_path, source.symbol or ""))
-    return len(set(wanted).intersection(terms(text)))
+    return len(set(wanted).intersection(analyse_text(text)))
 
 
 def score_of(hit: Hit, space: str) -> float | None:
@@ -121,17 +121,17 @@ def score_of(hit: Hit, space: str) -> float | None:
 def query_of(prompt: str) -> str | None:
     """Return what to look for with a prompt; None where it says too little to look for anything."""
     query = prompt[:QUERY_CHARS]
-    return query if len(query_terms(query)) >= MIN_QUERY_TERMS else None
+    return query if len(analyse_query(query)) >= MIN_QUERY_TERMS else None
 
 
 def excerpt(text: str, query: str, limit: int) -> str:
     """Return the passage of a long text that holds most of a query's terms, at most `limit` characters of it."""
     if len(text) <= limit:
         return text
-    wanted = set(query_terms(query))
+    wanted = set(analyse_query(query))
     room = limit - 2
     starts = [start for start, _ in sentence_spans(text, 0, EXCERPTED_CHARS)]
-    held = [wanted.intersection(terms(text[start:end])) for start, end in pairwise([*starts, EXCERPTED_CHARS])]
+    held = [wanted.intersection(analyse_text(text[start:end])) for start, end in pairwise([*starts, EXCERPTED_CHARS])]
     best, most = 0, -1
     for first, start in enumerate(starts):
         last = bisect(starts, start + room) - 1

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
-from hyperloci.model.node import Candidate
+from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.neighbours import beside
 from hyperloci.retrieval.profiles import BONUS, PERSPECTIVES, Perspective
 from hyperloci.retrieval.speakers import Wanted
@@ -114,12 +114,12 @@ class Scores:
         return max(self.parts, key=lambda space: self.parts[space], default="e6")
 
 
-Ranking = tuple[dict[NodeKey, Candidate], dict[NodeKey, Scores]]
+Ranking = tuple[dict[NodeKey, SearchCandidate], dict[NodeKey, Scores]]
 """Candidates of a question, and what each of them scores."""
 
 
 def combine(
-    spaces: SpaceScores, nodes: Mapping[NodeKey, Candidate], *, profile: str, wanted: Wanted | None = None
+    spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], *, profile: str, wanted: Wanted | None = None
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -156,7 +156,7 @@ def counts(space: str, subtype: str | None, profile: str) -> bool:
     return lifts or any(space in counted for counted in scored)
 
 
-def _bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, Candidate], perspective: Perspective) -> dict[str, float]:
+def _bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], perspective: Perspective) -> dict[str, float]:
     """Return what each space adds at most; a name that many candidates bear adds little."""
     named = spaces.get("e11", {})
     share = sum(named.get(key, 0.0) > SAME_NAME for key in nodes) / max(1, len(nodes))
@@ -184,7 +184,7 @@ class _Weighing:
     def _scored(self, counts: Mapping[str, float]) -> tuple[_Counted, ...]:
         return tuple((space, count, self._spaces[space]) for space, count in counts.items() if space in self._spaces)
 
-    def parts(self, key: NodeKey, node: Candidate) -> dict[str, float]:
+    def parts(self, key: NodeKey, node: SearchCandidate) -> dict[str, float]:
         """Return what each space adds to one memory's score."""
         cosine = self._cosines.get(key)
         # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come
@@ -202,7 +202,7 @@ class _Weighing:
                 parts[space] = bonus * scores[key]
         return parts
 
-    def _meaning(self, key: NodeKey, cosine: float, node: Candidate) -> dict[str, float]:
+    def _meaning(self, key: NodeKey, cosine: float, node: SearchCandidate) -> dict[str, float]:
         views = self._views.get(node.subtype)
         if views is None:
             views = self._views[node.subtype] = self._scored(_views(node.subtype, self._perspective))
@@ -220,7 +220,7 @@ def _views(subtype: str | None, perspective: Perspective) -> Mapping[str, float]
     return {"code": CODE_VIEWS, "episode": TURN_VIEWS}.get(subtype or "", OTHER_VIEWS)
 
 
-def _factor(node: Candidate, wanted: Wanted | None) -> float:
+def _factor(node: SearchCandidate, wanted: Wanted | None) -> float:
     if node.subtype == "action":
         return IN_PASSING
     if wanted is not None and wanted.matches(node):
@@ -229,7 +229,7 @@ def _factor(node: Candidate, wanted: Wanted | None) -> float:
     return ON_PURPOSE if on_purpose else 1.0
 
 
-def dense_weight(nodes: Iterable[Candidate], perspective: Perspective, best: float) -> float:
+def dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspective, best: float) -> float:
     """Return how much meaning counts against exact words in a search that found these.
 
     Args:
@@ -243,7 +243,7 @@ def dense_weight(nodes: Iterable[Candidate], perspective: Perspective, best: flo
     return sum(wanted) / len(wanted) if wanted else OTHER_WEIGHT
 
 
-def _weight_of(node: Candidate, best: float) -> float:
+def _weight_of(node: SearchCandidate, best: float) -> float:
     if node.subtype == "code":
         return _between(best, UNSURE_COSINE, SURE_COSINE, UNSURE_CODE_WEIGHT, SURE_CODE_WEIGHT)
     if node.subtype != "episode":

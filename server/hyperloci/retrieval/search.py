@@ -21,8 +21,8 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Candidate, Node
-from hyperloci.model.search import ByMeaning
+from hyperloci.model.node import SearchCandidate, Node
+from hyperloci.model.search import VectorCoverage
 from hyperloci.retrieval import exemplars
 from hyperloci.retrieval.following import expand_candidates
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
@@ -75,7 +75,7 @@ class Found:
     degraded: str | None
     nodes: tuple[Node, ...]
     scores: Mapping[NodeKey, Scores]
-    by_meaning: ByMeaning | None = None
+    by_meaning: VectorCoverage | None = None
 
 
 class Searcher:
@@ -157,13 +157,13 @@ class Searcher:
             order = list(itertools.islice(_said_once(best, nodes), limit))
             if explain and not quick:
                 scores = _explained(look, {key: nodes[key] for key in order}, scores)
-            found = self._store.nodes.by_keys(order)
+            found = self._store.nodes.get_by_keys(order)
             reach = None if seen is None else by_meaning(self._store, seen, allowed, now=self._clock())
         return Found(
             intent=intent,
             strategy=strategy,
             mode="keyword" if reach is None or (reach.total and not reach.embedded) else "hybrid",
-            degraded=degraded if reach is None else reach.words(),
+            degraded=degraded if reach is None else reach.describe_missing(),
             by_meaning=reach,
             nodes=tuple(found[key] for key in order),
             scores={key: scores[key] for key in order},
@@ -179,8 +179,8 @@ class Searcher:
         if not 1 <= limit <= MAX_LIMIT:
             raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
         with self._store.snapshot():
-            keys = self._store.filters.in_order(self._allowed(conditions), limit)
-            nodes = self._store.nodes.by_keys(keys)
+            keys = self._store.filters.list_in_order(self._allowed(conditions), limit)
+            nodes = self._store.nodes.get_by_keys(keys)
         return Found(
             intent=classify(""),
             strategy="conditions",
@@ -201,7 +201,7 @@ class Searcher:
         model = self._store.vectors.find_model(model_id)
         if model is None:
             return {}
-        keys, cosines = self._store.vectors.nearest(vector, allowed, model, limit)
+        keys, cosines = self._store.vectors.find_nearest(vector, allowed, model, limit)
         return {NodeKey(int(key)): float(cosine) for key, cosine in zip(keys, cosines, strict=True)}
 
     def _encode_query(self, query: str, *, quick: bool) -> tuple[QueryFingerprint | None, str | None]:
@@ -225,7 +225,7 @@ class Searcher:
         return self._intents.classify(query, seen.model_id, seen.dense["e1"])
 
     def _allowed(self, conditions: Conditions) -> BoolArray:
-        allowed = self._store.filters.allowed(conditions.where)
+        allowed = self._store.filters.select_allowed(conditions.where)
         if conditions.around is None:
             return allowed
         return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
@@ -247,7 +247,7 @@ def _strategy(conditions: Conditions, look: SpaceScorer) -> Strategy:
 
 
 def _explained(
-    look: SpaceScorer, nodes: Mapping[NodeKey, Candidate], scores: Mapping[NodeKey, Scores]
+    look: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate], scores: Mapping[NodeKey, Scores]
 ) -> dict[NodeKey, Scores]:
     """Return the scores with those of the spaces that had no say in the order."""
     keys = list(nodes)
@@ -266,7 +266,7 @@ def _explained(
     }
 
 
-def _said_once(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, Candidate]) -> Iterator[NodeKey]:
+def _said_once(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, SearchCandidate]) -> Iterator[NodeKey]:
     """Leave out what was said again in the same words ("continue", a question asked in three sessions)."""
     said: set[str] = set()
     for key in ranked:

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Candidate
+from hyperloci.model.node import SearchCandidate
 from hyperloci.spaces import temporal
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.score import score
 from hyperloci.spaces.space import SPACES, Kind
 from hyperloci.store import Store
-from hyperloci.store.analysis import query_terms
-from hyperloci.store.bits import BoolArray, FloatArray, signs_of
+from hyperloci.store.analysis import analyse_query
+from hyperloci.store.bits import BoolArray, FloatArray, unpack_signs
 from hyperloci.store.keyword_search import RESCORED, KeywordQuery
 
 Ranked = dict[NodeKey, float]
@@ -60,7 +60,7 @@ class SpaceScorer:
         without: Collection[str] = (),
     ) -> None:
         self._store = store
-        self._terms = query_terms(text)
+        self._terms = analyse_query(text)
         self.text = text
         self._seen = seen
         self.allowed = allowed
@@ -75,28 +75,28 @@ class SpaceScorer:
 
     @functools.cached_property
     def _words_found(self) -> KeywordQuery | None:
-        return self._store.keyword_search.ask(self._terms, self.allowed)
+        return self._store.keyword_index.prepare_query(self._terms, self.allowed)
 
     @property
     def _keyword_query(self) -> KeywordQuery | None:
         """The question's words in E6; without any, nothing is likely and all shares are 0."""
         return None if "e6" in self._without else self._words_found
 
-    def load_candidates(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, Candidate]:
+    def load_candidates(self, spaces: Mapping[str, Ranked]) -> dict[NodeKey, SearchCandidate]:
         """Return what is known of the memories that any of several spaces found."""
-        return self._store.nodes.candidates(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
+        return self._store.nodes.get_candidates(dict.fromkeys(itertools.chain.from_iterable(spaces.values())))
 
     # -- who is near -------------------------------------------------------------------------------------------------
 
     def find_likely(self) -> list[NodeKey]:
         """E6: return the memories whose words of the question weigh most."""
-        return [] if self._keyword_query is None else self._keyword_query.likely(RESCORED).tolist()
+        return [] if self._keyword_query is None else self._keyword_query.find_likely(RESCORED).tolist()
 
     def search_keywords(self, limit: int, also: Iterable[NodeKey] = ()) -> Ranked:
         """E6: return the best by BM25 as shares of a perfect answer's, and what `also` names whatever its rank."""
         if self._keyword_query is None:
             return {}
-        best, ceiling = self._keyword_query.best(limit, also=also), self._keyword_query.ceiling
+        best, ceiling = self._keyword_query.rank_best(limit, also=also), self._keyword_query.ceiling
         return {NodeKey(key): score / ceiling for key, score in best.items() if score > 0}
 
     def search_space(self, space: str, limit: int, among: BoolArray | None = None, *, roughly: bool = False) -> Ranked:
@@ -124,27 +124,27 @@ class SpaceScorer:
 
     def _search_vectors(self, column: str, query: FloatArray, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         assert self._model is not None
-        return _ranked(*self._store.vectors.nearest(query, allowed, self._model, limit, space=column, roughly=roughly))
+        return _ranked(*self._store.vectors.find_nearest(query, allowed, self._model, limit, space=column, roughly=roughly))
 
     def _search_spelling(self, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         if self._seen is None or self._seen.bits is None or self._model is None:
             return {}
         votes = self._seen.dense.get("e9")
         if votes is None:
-            votes = signs_of([self._seen.bits], 8 * len(self._seen.bits))[0]
+            votes = unpack_signs([self._seen.bits], 8 * len(self._seen.bits))[0]
         return self._search_vectors("e9", votes, limit, allowed, roughly=roughly)
 
     def _search_sparse(self, limit: int, allowed: BoolArray) -> Ranked:
         if self._seen is None or self._model is None:
             return {}
         seen = self._seen
-        return _ranked(*self._store.sparse.best_matches("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
+        return _ranked(*self._store.sparse_index.find_best("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
 
     def _score_all_allowed(self, space: str, limit: int, allowed: BoolArray) -> Ranked:
         keys: Sequence[int] = np.flatnonzero(allowed).tolist()
         if len(keys) > EXACT_UP_TO:
             keys = [*self.search_space("e1", WIDE_POOL, allowed), *self.search_keywords(WIDE_POOL)]
-        found = self.score_spaces([space], self._store.nodes.candidates(keys))[space]
+        found = self.score_spaces([space], self._store.nodes.get_candidates(keys))[space]
         best = sorted(found.items(), key=lambda item: (-item[1], item[0]))
         return dict(best[:limit])
 
@@ -152,30 +152,30 @@ class SpaceScorer:
 
     def upper_bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """E6: return the share of a perfect answer's BM25 that no memory exceeds, keys ascending."""
-        return np.zeros(len(keys)) if self._keyword_query is None else self._keyword_query.bounds(keys) / self._keyword_query.ceiling
+        return np.zeros(len(keys)) if self._keyword_query is None else self._keyword_query.upper_bounds(keys) / self._keyword_query.ceiling
 
     def normalised_bm25(self, keys: Iterable[NodeKey]) -> Ranked:
         """E6: return the BM25 of memories as shares of a perfect answer's; those without any are left out."""
         if self._keyword_query is None:
             return {}
-        scores, ceiling = self._keyword_query.scores(set(keys)), self._keyword_query.ceiling
+        scores, ceiling = self._keyword_query.score_bm25(set(keys)), self._keyword_query.ceiling
         return {NodeKey(key): score / ceiling for key, score in scores.items() if score > 0}
 
     def estimate_cosines(self, keys: NDArray[np.int64]) -> FloatArray:
         """E1: return the cosines of memories by their codes alone; nan for those without a vector yet."""
         if self._seen is None or self._model is None or "e1" in self._without:
             return np.full(len(keys), np.nan, np.float32)
-        return self._store.vectors.estimates(self._seen.dense["e1"], keys, self._model)
+        return self._store.vectors.estimate_cosines(self._seen.dense["e1"], keys, self._model)
 
     def cosines(self, keys: Sequence[NodeKey]) -> Ranked:
         """E1: return the cosines of these memories; those without a vector yet are left out."""
         if self._seen is None or self._model is None or not keys or "e1" in self._without:
             return {}
         return _ranked(
-            *self._store.vectors.exact(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))
+            *self._store.vectors.find_nearest_exactly(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))
         )
 
-    def score_spaces(self, spaces: Iterable[str], nodes: Mapping[NodeKey, Candidate]) -> dict[str, Ranked]:
+    def score_spaces(self, spaces: Iterable[str], nodes: Mapping[NodeKey, SearchCandidate]) -> dict[str, Ranked]:
         """Return how near memories are in several spaces (all but E1 and E6); what a space does not see is left out."""
         wanted = [space for space in spaces if space not in self._without]
         answers: dict[str, Ranked] = {space: {} for space in wanted}
@@ -208,7 +208,7 @@ class SpaceScorer:
     def are_explicit(self, keys: NDArray[np.int64]) -> BoolArray:
         """Return whether somebody asked a memory to be remembered, for each of `keys`, ascending."""
         told = np.zeros(len(keys), np.bool_)
-        told[np.searchsorted(keys, sorted(self._store.nodes.told(keys.tolist())))] = True
+        told[np.searchsorted(keys, sorted(self._store.nodes.find_explicit(keys.tolist())))] = True
         return told
 
     @functools.cached_property
@@ -220,7 +220,7 @@ class SpaceScorer:
         if self._seen is None or self._model is None or not spaces:
             return {space: {} for space in spaces}
         columns = [column for space in spaces for column in SPACES[space].columns]
-        rows = self._store.vectors.rows(keys, columns, model_key=self._model)
+        rows = self._store.vectors.get_rows(keys, columns, model_key=self._model)
         found = list(rows)
         answers = {}
         start = 0
@@ -230,14 +230,14 @@ class SpaceScorer:
             start = end
         return answers
 
-    def _score_sparse(self, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
+    def _score_sparse(self, nodes: Mapping[NodeKey, SearchCandidate]) -> Ranked:
         if self._seen is None:
             return {}
         keys, seen = list(nodes), self._seen
-        scores = self._store.sparse.scores("e13", seen.terms, keys, by_rarity=seen.weigh_terms)
+        scores = self._store.sparse_index.score_memories("e13", seen.terms, keys, by_rarity=seen.weigh_terms)
         return {key: score for key, score in zip(keys, scores.tolist(), strict=True) if score > 0}
 
-    def _score_times(self, space: str, nodes: Mapping[NodeKey, Candidate]) -> Ranked:
+    def _score_times(self, space: str, nodes: Mapping[NodeKey, SearchCandidate]) -> Ranked:
         times = np.array([node.event_time for node in nodes.values()], np.int64)
         if not len(times):
             return {}

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.model.node import Candidate
+from hyperloci.model.node import SearchCandidate
 
 _FIRST: Final = re.compile(
     r"\b(I|I'm|I've|I'd|I'll|me|my|mine|we|our|ours|us|[Tt]he user|я|мне|мой|моя|мои|мы|наш\w*)\b"
@@ -27,7 +27,7 @@ class Wanted:
     role: str | None
     words: frozenset[str]
 
-    def matches(self, node: Candidate) -> bool:
+    def matches(self, node: SearchCandidate) -> bool:
         """Tell whether a memory is a turn of the one who is asked about."""
         if node.subtype != "episode":
             return False

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import Candidate
+from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.scoring import MEANING, ON_PURPOSE, Ranking, Scores, combine, counts
 from hyperloci.retrieval.spacewise import Ranked, SpaceScorer
@@ -127,7 +127,7 @@ def _rank_in_stages(look: SpaceScorer, profile: str, settings: Settings) -> Rank
     }
 
 
-def _counting(look: SpaceScorer, nodes: Mapping[NodeKey, Candidate], profile: str) -> dict[str, Ranked]:
+def _counting(look: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate], profile: str) -> dict[str, Ranked]:
     """Return the scores in the spaces that the question speaks to, each of those memories that it counts for."""
     subtypes = {node.subtype for node in nodes.values()}
     spaces_of: dict[frozenset[str | None], list[str]] = {}

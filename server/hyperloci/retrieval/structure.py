@@ -118,7 +118,7 @@ def tree_of(store: Store, scope_key: int, path: str) -> Tree:
     Raises:
         NotFoundError: the file isn't indexed.
     """
-    pieces = store.files.pieces(scope_key, path)
+    pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
         raise NotFoundError(f"path={path!r:.200} is no indexed file of this project.")
     return _document(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code(path, pieces)
@@ -162,7 +162,7 @@ def _files(store: Store, scope_key: int, title: str | None, fuzzy: bool) -> list
     """Return the documents that have a heading like the title, likest first; without a title all of them."""
     best: dict[str, float] = {}
     ranks: dict[str, float] = {}
-    for path, content in store.files.documents(scope_key):
+    for path, content in store.files.list_documents(scope_key):
         best.setdefault(path, 1.0 if title is None else 0.0)
         for match in _HEADING.finditer(content) if title is not None else ():
             heading = match[1] or match[2]

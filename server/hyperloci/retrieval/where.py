@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.times import parse_when
 
 CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
@@ -79,7 +79,7 @@ class Around:
 class Conditions:
     """What a search is limited to, and how it was asked to go about it."""
 
-    where: Where
+    where: SearchFilter
     around: Around | None = None
     strategy: str | None = None
     first_space: str | None = None
@@ -104,7 +104,7 @@ def build_conditions(
         raise BadRequestError(f"content_type={content_type!r} is unknown: use one of {', '.join(CONTENT_TYPES)}.")
     given = _checked(where)
     kinds = CONTENT_TYPES[content_type]
-    base = Where(
+    base = SearchFilter(
         scopes=_scopes(given.get("scope", "project"), project),
         types=tuple(kinds.get("types", ())),
         subtypes=tuple(kinds.get("subtypes", ())),
@@ -113,7 +113,7 @@ def build_conditions(
         as_of=_as_of(given.get("as_of"), now),
         entity=_text("entity_name", entity_name) if entity_name is not None else None,
     )
-    names = {field.name for field in fields(Where)}
+    names = {field.name for field in fields(SearchFilter)}
     narrowed = replace(base, **{name: value for name, value in given.items() if name in names and name != "as_of"})
     return Conditions(
         where=narrowed,

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, SYMMETRIC_LABELS, EdgeType, Role
 from hyperloci.model.search import Hit, SearchAnswer
-from hyperloci.model.written import Remembered
+from hyperloci.model.written import RememberedFact
 
 MAX_LIMIT: Final = 50
 """Memories that one call returns at most, as with the tools."""
@@ -28,11 +28,11 @@ class Shelf(Protocol):
         """Return what was learnt or used last."""
         ...
 
-    def remember_fact(self, fact: str, *, confidence: float) -> Remembered:
+    def remember_fact(self, fact: str, *, confidence: float) -> RememberedFact:
         """Store a fact."""
         ...
 
-    def add_experience(self, content: str, outcome: str, *, success: bool) -> Remembered:
+    def add_experience(self, content: str, outcome: str, *, success: bool) -> RememberedFact:
         """Store an experience."""
         ...
 

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from typing import Final, Protocol
 
 from hyperloci.spaces.thesaurus import find_synonyms
-from hyperloci.store.analysis import query_terms as _analysed
+from hyperloci.store.analysis import analyse_query as _analysed
 from hyperloci.store.analysis import stop_terms, stop_words
-from hyperloci.store.analysis import terms as _all_terms
+from hyperloci.store.analysis import analyse_text as _all_terms
 from hyperloci.text.language.vocabulary import vocabulary
 
 MAX_TERMS: Final = 96

@@ -67,7 +67,7 @@ def _dense(space: Space, query: QueryFingerprint, rows: Sequence[Row]) -> FloatA
 
 def cosines(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> FloatArray:
     """Return the cosines of stored vectors of one column with a unit vector, nan where there is none as long."""
-    width = len(query) * (half.BYTES if column == FLOAT_COLUMN else 1)
+    width = len(query) * (half.BYTES_PER_DIMENSION if column == FLOAT_COLUMN else 1)
     places = [place for place, blob in enumerate(blobs) if blob is not None and len(blob) == width]
     scores = _absent(len(blobs))
     if places:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.store.analysis import stop_words
-from hyperloci.store.bits import signs_of
+from hyperloci.store.bits import unpack_signs
 
 BITS: Final = 1_024
 NGRAM: Final = 3
@@ -58,7 +58,7 @@ def bits(text: str) -> bytes | None:
 
 def signs(blobs: Sequence[bytes]) -> NDArray[np.float32]:
     """Return packed bits as -1 and 1, shape (len(blobs), 1024)."""
-    return signs_of(blobs, BITS)
+    return unpack_signs(blobs, BITS)
 
 
 def agreement(query: NDArray[np.float32], blobs: Sequence[bytes]) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-from hyperloci.store.analysis import terms
+from hyperloci.store.analysis import analyse_text
 
 
 def find_synonyms(stem: str) -> tuple[str, ...]:
@@ -21,7 +21,7 @@ def _synonyms() -> Mapping[str, tuple[str, ...]]:
     table: dict[str, dict[str, None]] = {}
     for group in tomllib.loads(text)["groups"]:
         first, *others = group.split()
-        table.setdefault(terms(first)[0], {}).update(dict.fromkeys(others))
+        table.setdefault(analyse_text(first)[0], {}).update(dict.fromkeys(others))
         for word in others:
-            table.setdefault(terms(word)[0], {}).update({first: None})
+            table.setdefault(analyse_text(word)[0], {}).update({first: None})
     return {stem: tuple(words) for stem, words in table.items()}

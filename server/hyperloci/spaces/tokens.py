@@ -15,7 +15,7 @@ from typing import Final
 import numpy as np
 
 from hyperloci.spaces.spelling import SIGN_COSINE
-from hyperloci.store.bits import FloatArray, sums_of_set
+from hyperloci.store.bits import FloatArray, sum_set_components
 
 SPANS: Final = 96
 """Vectors a memory: recall grows up to here, and 8 KB a memory is the limit for all spaces together (E.12)."""
@@ -51,7 +51,7 @@ def max_sim(query: FloatArray, blobs: Sequence[bytes]) -> FloatArray:
     bounds = np.cumsum([0, *(len(blob) // size for blob in blobs)])[:-1]
     packed = np.frombuffer(b"".join(blobs), np.uint8).reshape(-1, size)
     # q . (2b - 1) is 2 q . b - sum(q).
-    sums, step = sums_of_set(packed, query)
+    sums, step = sum_set_components(packed, query)
     best = 2 * step * np.maximum.reduceat(sums, bounds) - query.sum(axis=1)
     return np.asarray(np.clip(best.mean(axis=1) / (np.sqrt(width) * SIGN_COSINE), 0.0, 1.0), dtype=np.float32)
 

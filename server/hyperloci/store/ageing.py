@@ -14,12 +14,12 @@ from typing import Final
 from hyperloci.model.kinds import NodeId, NodeKey, Tier
 from hyperloci.store.log import EvolutionLog
 
-PRUNE: Final = "prune"
+PRUNE_OPERATION: Final = "prune"
 """What the log says of a memory that faded away; `forget` is what somebody wanted."""
 
-_FADED: Final = "n.confidence * decayed(n.decay_rate, ?1 - n.last_accessed)"
+_CONFIDENCE_NOW: Final = "n.confidence * decayed(n.decay_rate, ?1 - n.last_accessed)"
 
-_FADING: Final = (
+_CAN_FADE: Final = (
     "n.deleted_at IS NULL AND n.valid_until IS NULL AND n.decay_rate > 0.0"
     " AND n.type IN ('fact', 'decision', 'experience')"
 )
@@ -27,7 +27,7 @@ _FADING: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Faded:
+class FadingMemory:
     """A memory that fades. `confidence_now` is as of the time asked for."""
 
     key: NodeKey
@@ -46,11 +46,11 @@ class Ageing:
         self._connection = connection
         self._log = log
 
-    def faded(self, now: int, below: float, limit: int) -> list[Faded]:
+    def find_faded(self, now: int, below: float, limit: int) -> list[FadingMemory]:
         """Return what has faded below a confidence, in every scope, the faintest first."""
         rows = self._connection.execute(
-            f"SELECT n.key, n.id, n.tier, n.confidence, n.decay_rate, n.last_accessed, {_FADED} AS confidence_now"
-            f" FROM nodes n WHERE {_FADING} AND {_FADED} < ?2 ORDER BY confidence_now, n.key LIMIT ?3",
+            f"SELECT n.key, n.id, n.tier, n.confidence, n.decay_rate, n.last_accessed, {_CONFIDENCE_NOW} AS confidence_now"
+            f" FROM nodes n WHERE {_CAN_FADE} AND {_CONFIDENCE_NOW} < ?2 ORDER BY confidence_now, n.key LIMIT ?3",
             (now, below, limit),
         )
         return [_faded_from_row(row) for row in rows]
@@ -58,49 +58,49 @@ class Ageing:
     def count_faded(self, now: int, below: float) -> int:
         """Return how many memories have faded below a confidence."""
         row = self._connection.execute(
-            f"SELECT count(*) FROM nodes n WHERE {_FADING} AND {_FADED} < ?2", (now, below)
+            f"SELECT count(*) FROM nodes n WHERE {_CAN_FADE} AND {_CONFIDENCE_NOW} < ?2", (now, below)
         ).fetchone()
         return int(row[0])
 
-    def weak(self, now: int, below: float, scopes: Sequence[str], limit: int) -> list[NodeKey]:
+    def find_weak(self, now: int, below: float, scopes: Sequence[str], limit: int) -> list[NodeKey]:
         """Return the facts and decisions of some scopes that are less sure than `below`, the least sure first."""
         rows = self._connection.execute(
             f"SELECT n.key FROM nodes n JOIN scopes s ON s.key = n.scope_key"
             " WHERE n.deleted_at IS NULL AND n.valid_until IS NULL AND (n.type = 'fact' OR n.subtype = 'decision')"
-            f" AND s.id IN (SELECT value FROM json_each(?3)) AND {_FADED} < ?2 ORDER BY {_FADED}, n.key LIMIT ?4",
+            f" AND s.id IN (SELECT value FROM json_each(?3)) AND {_CONFIDENCE_NOW} < ?2 ORDER BY {_CONFIDENCE_NOW}, n.key LIMIT ?4",
             (now, below, json.dumps(list(scopes)), limit),
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def pruned_since(self, then: int) -> int:
+    def count_pruned_since(self, then: int) -> int:
         """Return how many memories were pruned after a time."""
         row = self._connection.execute(
             "SELECT count(*) FROM evolution_log l JOIN evolution_nodes e ON e.log_id = l.id"
             " WHERE l.timestamp > ? AND l.operation = ?",
-            (then, PRUNE),
+            (then, PRUNE_OPERATION),
         ).fetchone()
         return int(row[0])
 
-    def prune(self, faded: Faded, *, now: int, reason: str) -> bool:
+    def prune_memory(self, memory: FadingMemory, *, now: int, reason: str) -> bool:
         """Forget a memory that faded, softly (E.16); False if it was recalled, confirmed or forgotten meanwhile."""
         changed = self._connection.execute(
             "UPDATE nodes SET deleted_at = ?1, updated_at = ?1, tier = 'archive',"
             " metadata = json_set(metadata, '$.tier_before', tier)"
             " WHERE key = ?2 AND deleted_at IS NULL AND last_accessed = ?3 AND decay_rate = ?4",
-            (now, faded.key, faded.last_accessed, faded.decay_rate),
+            (now, memory.key, memory.last_accessed, memory.decay_rate),
         ).rowcount
         if changed:
-            self._log.add(PRUNE, [faded.id], now=now, from_tier=faded.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
+            self._log.add_entry(PRUNE_OPERATION, [memory.id], now=now, from_tier=memory.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
         return bool(changed)
 
-    def expired(self, before: int, limit: int) -> list[NodeId]:
+    def find_expired(self, before: int, limit: int) -> list[NodeId]:
         """Return what was forgotten before a time, oldest first."""
         rows = self._connection.execute(
             "SELECT id FROM nodes WHERE deleted_at < ? ORDER BY deleted_at, key LIMIT ?", (before, limit)
         )
         return [NodeId(row[0]) for row in rows]
 
-    def recalled_later(self, limit: int) -> list[tuple[NodeId, Tier]]:
+    def find_recalled_later(self, limit: int) -> list[tuple[NodeId, Tier]]:
         """Return what was recalled after its session had ended (or belongs to none) and is not long-term yet."""
         rows = self._connection.execute(
             "SELECT n.id, n.tier FROM nodes n LEFT JOIN sessions t ON t.key = n.session_key"
@@ -111,7 +111,7 @@ class Ageing:
         )
         return [(NodeId(row[0]), Tier(row[1])) for row in rows]
 
-    def move(self, node_ids: Sequence[NodeId], tier: Tier, *, now: int) -> None:
+    def move_to_tier(self, node_ids: Sequence[NodeId], tier: Tier, *, now: int) -> None:
         """Move nodes to a tier; the caller logs it."""
         self._connection.execute(
             "UPDATE nodes SET tier = ?, updated_at = ? WHERE id IN (SELECT value FROM json_each(?))",
@@ -119,8 +119,8 @@ class Ageing:
         )
 
 
-def _faded_from_row(row: sqlite3.Row) -> Faded:
-    return Faded(
+def _faded_from_row(row: sqlite3.Row) -> FadingMemory:
+    return FadingMemory(
         key=NodeKey(row["key"]),
         id=NodeId(row["id"]),
         tier=Tier(row["tier"]),

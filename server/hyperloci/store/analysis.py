@@ -28,7 +28,7 @@ _STEMMER: Final = Stemmer.Stemmer("porter")
 
 
 @functools.lru_cache(maxsize=65_536)
-def _stem(word: str) -> str:
+def _stem_word(word: str) -> str:
     # The stem of "s" is nothing at all.
     return (str(_STEMMER.stemWord(word)) or word) if _PLAIN.fullmatch(word) else word
 
@@ -43,8 +43,8 @@ def _expand_word(word: str) -> tuple[str, ...]:
         _PART.findall(word) if not lower.isalpha() or not (word.islower() or word.istitle() or word.isupper()) else []
     )
     if len(parts) < 2:
-        return (_stem(lower),)
-    return (lower, *(_stem(part.lower()) for part in parts))
+        return (_stem_word(lower),)
+    return (lower, *(_stem_word(part.lower()) for part in parts))
 
 
 def _expand_wide(word: str) -> list[str]:
@@ -64,7 +64,7 @@ def stop_words() -> frozenset[str]:
     return word_set("stop.words")
 
 
-def terms(text: str) -> list[str]:
+def analyse_text(text: str) -> list[str]:
     """Return the index terms of a text in order, with repetition."""
     if text.isascii():
         return [term for word in _WORD.findall(text) for term in _expand_word(word)]
@@ -76,10 +76,10 @@ def terms(text: str) -> list[str]:
 @functools.cache
 def stop_terms() -> frozenset[str]:
     """Return the index terms of stop words."""
-    return frozenset(term for word in stop_words() for term in terms(word))
+    return frozenset(term for word in stop_words() for term in analyse_text(word))
 
 
-def query_terms(query: str) -> list[str]:
+def analyse_query(query: str) -> list[str]:
     """Return the distinct terms to look for: those of `terms`, without stop words unless nothing else is left."""
     content = [word for word in _WORD.findall(unicodedata.normalize("NFKC", query)) if word.lower() not in stop_words()]
-    return list(dict.fromkeys(terms(" ".join(content)) or terms(query)))
+    return list(dict.fromkeys(analyse_text(" ".join(content)) or analyse_text(query)))

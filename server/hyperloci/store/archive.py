@@ -23,25 +23,25 @@ from hyperloci.model.pyramid import ArchivePlace
 if TYPE_CHECKING:
     import zstandard
 
-LEVEL: Final = 12
+COLD_LEVEL: Final = 12
 """Of zstd: on chunks of ten turns 19 saves 1 % more and takes three times as long."""
 
 LOCK_SECONDS: Final = 30.0
 """An append takes milliseconds; past this, something holds the lock and hangs."""
 
-RESERVE: Final = 24
+RESERVED_BYTES: Final = 24
 """Bytes kept free behind a chunk: what is left when a turn is blanked must fit, also if it packs a little worse."""
 
 MAX_BYTES: Final = 256 << 20
 """What one chunk may come to: far above a micro-chunk of the longest turns, and no bomb."""
 
-PIECE: Final = 1 << 16
+PIECE_BYTES: Final = 1 << 16
 
 _SKIPPABLE: Final = b"\x50\x2a\x4d\x18"
 _SKIPPABLE_HEADER: Final = 8
 _DAY: Final = re.compile(r"(\d{4}-\d\d-\d\d)\.jsonl\.zst")
 
-Line = Mapping[str, Any]
+ArchivedLine = Mapping[str, Any]
 """What is archived of one chunk, JSON."""
 
 
@@ -52,11 +52,11 @@ class Archive:
         self.folder = folder
 
     @classmethod
-    def beside(cls, database: Path) -> Archive:
+    def for_database(cls, database: Path) -> Archive:
         """Return the archive that belongs to a database."""
         return cls(database.with_name(f"{database.stem}-archive"))
 
-    def append(self, day: str, lines: Sequence[Line], *, known_end: int = 0) -> list[ArchivePlace]:
+    def append_lines(self, day: str, lines: Sequence[ArchivedLine], *, known_end: int = 0) -> list[ArchivePlace]:
         """Add chunks to a day's file; when this returns they are on the disk, read back and found right.
 
         Args:
@@ -67,10 +67,10 @@ class Archive:
         Raises:
             StoreError: it could not be written, or what was read back differs; nothing is to be dropped then.
         """
-        frames = [_with_room(_packed(line)) for line in lines]
-        with self._locked(), _told(self._path(day)):
-            offset = self._cut_torn(day, known_end)
-            with open(self._opened(day), "r+b") as file:
+        frames = [_reserve_room(_pack_line(line)) for line in lines]
+        with self._lock_folder(), _translate_os_errors(self._path_of_day(day)):
+            offset = self._cut_torn_end(day, known_end)
+            with open(self._prepare_file(day), "r+b") as file:
                 file.seek(offset)
                 file.write(b"".join(frames))
                 file.truncate()
@@ -82,11 +82,11 @@ class Archive:
             places.append(ArchivePlace(day, offset, len(frame)))
             offset += len(frame)
         for place, line in zip(places, lines, strict=True):
-            if self.read(place) != json.loads(json.dumps(line)):
-                raise StoreCorruptError(f"{self._path(day)} does not hold what was written to it; nothing was moved.")
+            if self.read_line(place) != json.loads(json.dumps(line)):
+                raise StoreCorruptError(f"{self._path_of_day(day)} does not hold what was written to it; nothing was moved.")
         return places
 
-    def read(self, place: ArchivePlace) -> dict[str, Any]:
+    def read_line(self, place: ArchivePlace) -> dict[str, Any]:
         """Return one chunk.
 
         Raises:
@@ -94,18 +94,18 @@ class Archive:
             StoreCorruptError: it holds something else at that place.
         """
         try:
-            with open(self._path(place.day), "rb") as file:
+            with open(self._path_of_day(place.day), "rb") as file:
                 file.seek(place.offset)
                 line = json.loads(_unpack_frame(file.read(place.length)))
         except FileNotFoundError as error:
-            raise NotFoundError(f"The archive of {place.day} is gone: {self._path(place.day)}.") from error
+            raise NotFoundError(f"The archive of {place.day} is gone: {self._path_of_day(place.day)}.") from error
         except (OSError, ValueError) as error:
-            raise StoreCorruptError(f"{self._path(place.day)} is damaged at byte {place.offset}: {error}.") from error
+            raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: {error}.") from error
         if not isinstance(line, dict):
-            raise StoreCorruptError(f"{self._path(place.day)} is damaged at byte {place.offset}: no object.")
+            raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: no object.")
         return line
 
-    def blank(self, node_ids: Collection[str]) -> int:
+    def blank_turns(self, node_ids: Collection[str]) -> int:
         """Take the texts of turns out of every file, also where no database knows of them (any more).
 
         The other turns stay, and every chunk stays where it was. Returns how many chunks were changed.
@@ -114,45 +114,45 @@ class Archive:
             StoreError: a file can't be written or is damaged.
         """
         changed = 0
-        for day in self.days():
-            with self._locked(), _told(self._path(day)):
-                data = self._path(day).read_bytes()
-                frames = {place: _blanked(data, place, node_ids) for place in _frames(day, data)}
+        for day in self.list_days():
+            with self._lock_folder(), _translate_os_errors(self._path_of_day(day)):
+                data = self._path_of_day(day).read_bytes()
+                frames = {place: _blank_line(data, place, node_ids) for place in _iterate_frames(day, data)}
                 found = {place: frame for place, frame in frames.items() if frame is not None}
                 for place, frame in found.items():
                     data = data[: place.offset] + frame + data[place.offset + place.length :]
                 if found:
-                    self._replace(self._path(day), data)
+                    self._replace_file(self._path_of_day(day), data)
                 changed += len(found)
         return changed
 
-    def days(self) -> list[str]:
+    def list_days(self) -> list[str]:
         """Return the days that have a file, oldest first."""
         names = [path.name for path in self.folder.glob("*.jsonl.zst")] if self.folder.is_dir() else []
         return sorted(match[1] for name in names if (match := _DAY.fullmatch(name)))
 
-    def drop(self, day: str) -> None:
+    def drop_day(self, day: str) -> None:
         """Delete a day's file."""
-        with self._locked(), _told(self._path(day)):
-            self._path(day).unlink(missing_ok=True)
+        with self._lock_folder(), _translate_os_errors(self._path_of_day(day)):
+            self._path_of_day(day).unlink(missing_ok=True)
 
-    def size(self) -> int:
+    def total_bytes(self) -> int:
         """Return how many bytes the archive takes."""
-        return sum(self._path(day).stat().st_size for day in self.days())
+        return sum(self._path_of_day(day).stat().st_size for day in self.list_days())
 
-    def _path(self, day: str) -> Path:
+    def _path_of_day(self, day: str) -> Path:
         return self.folder / f"{day}.jsonl.zst"
 
-    def _opened(self, day: str) -> int:
+    def _prepare_file(self, day: str) -> int:
         """Return a descriptor of a day's file, made where there is none, private to the user."""
-        return os.open(self._path(day), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        return os.open(self._path_of_day(day), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
 
     @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _lock_folder(self) -> Iterator[None]:
         # Loaded only here: it is a tenth of what a hook may take.
         from filelock import FileLock, Timeout
 
-        with _told(self.folder):
+        with _translate_os_errors(self.folder):
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with FileLock(self.folder / ".lock", timeout=LOCK_SECONDS, mode=0o600):
@@ -160,15 +160,15 @@ class Archive:
         except Timeout as error:
             raise StoreBusyError(f"Another process is writing to {self.folder}; try again in a minute.") from error
 
-    def _cut_torn(self, day: str, known_end: int) -> int:
+    def _cut_torn_end(self, day: str, known_end: int) -> int:
         """Return where the file's last whole frame ends."""
-        path = self._path(day)
+        path = self._path_of_day(day)
         if not path.exists():
             return 0
         size = path.stat().st_size
-        return size if size == known_end else max((_end(place) for place in _frames(day, path.read_bytes())), default=0)
+        return size if size == known_end else max((_end_of(place) for place in _iterate_frames(day, path.read_bytes())), default=0)
 
-    def _replace(self, path: Path, data: bytes) -> None:
+    def _replace_file(self, path: Path, data: bytes) -> None:
         partial = path.with_suffix(".partial")
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
         with open(descriptor, "wb") as file:
@@ -179,19 +179,19 @@ class Archive:
         _sync_folder(self.folder)
 
 
-def _packed(line: Line) -> bytes:
-    return compress(json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n", LEVEL)
+def _pack_line(line: ArchivedLine) -> bytes:
+    return compress_frame(json.dumps(line, ensure_ascii=True, separators=(",", ":")).encode() + b"\n", COLD_LEVEL)
 
 
 def _unpack_frame(frame: bytes) -> bytes:
-    return decompress(frame)
+    return decompress_frame(frame)
 
 
-def _with_room(frame: bytes) -> bytes:
-    return _padded(frame, len(frame) + RESERVE)
+def _reserve_room(frame: bytes) -> bytes:
+    return _pad_frame(frame, len(frame) + RESERVED_BYTES)
 
 
-def _padded(frame: bytes, length: int) -> bytes:
+def _pad_frame(frame: bytes, length: int) -> bytes:
     """Return a frame with a frame to be skipped behind it, so long together."""
     rest = length - len(frame)
     if rest < _SKIPPABLE_HEADER:
@@ -199,10 +199,10 @@ def _padded(frame: bytes, length: int) -> bytes:
     return frame + _SKIPPABLE + (rest - _SKIPPABLE_HEADER).to_bytes(4, "little") + bytes(rest - _SKIPPABLE_HEADER)
 
 
-def _frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
+def _iterate_frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
     """Yield where the chunks of a file are: a frame and the room behind it; what a dying process left is none."""
     position = 0
-    while length := frame_length(data, position):
+    while length := measure_frame(data, position):
         room = position + length
         header = data[room : room + _SKIPPABLE_HEADER]
         if not header.startswith(_SKIPPABLE):
@@ -214,16 +214,16 @@ def _frames(day: str, data: bytes) -> Iterator[ArchivePlace]:
         position = end
 
 
-def _end(place: ArchivePlace) -> int:
+def _end_of(place: ArchivePlace) -> int:
     return place.offset + place.length
 
 
-def _blanked(data: bytes, place: ArchivePlace, node_ids: Collection[str]) -> bytes | None:
+def _blank_line(data: bytes, place: ArchivePlace, node_ids: Collection[str]) -> bytes | None:
     """Return a frame of the same length without the turns of these ids; None where it holds none of them."""
-    line = json.loads(_unpack_frame(data[place.offset : _end(place)]))
+    line = json.loads(_unpack_frame(data[place.offset : _end_of(place)]))
     # Nothing of it stays but its place: without its id the frame is shorter by enough to be padded.
     kept = [None if turn is not None and turn["id"] in node_ids else turn for turn in line["turns"]]
-    return None if kept == line["turns"] else _padded(_packed(line | {"turns": kept}), place.length)
+    return None if kept == line["turns"] else _pad_frame(_pack_line(line | {"turns": kept}), place.length)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -238,7 +238,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 @contextlib.contextmanager
-def _told(path: Path) -> Iterator[None]:
+def _translate_os_errors(path: Path) -> Iterator[None]:
     """Turn the system's refusals into ours."""
     try:
         yield
@@ -249,7 +249,7 @@ def _told(path: Path) -> Iterator[None]:
         raise kind(f"{path} cannot be written: {error.strerror}.") from error
 
 
-def compress(data: bytes, level: int) -> bytes:
+def compress_frame(data: bytes, level: int) -> bytes:
     """Return one zstd frame, with its length and a checksum."""
     import zstandard
 
@@ -264,7 +264,7 @@ def _decompressor() -> zstandard.ZstdDecompressor:
     return zstandard.ZstdDecompressor()
 
 
-def decompress(data: bytes) -> bytes:
+def decompress_frame(data: bytes) -> bytes:
     """Return what the first frame of `data` holds.
 
     Raises:
@@ -280,7 +280,7 @@ def decompress(data: bytes) -> bytes:
         raise ValueError(str(error)) from error
 
 
-def frame_length(data: bytes, start: int = 0) -> int:
+def measure_frame(data: bytes, start: int = 0) -> int:
     """Return how many bytes the frame takes that begins at `start`; 0 where it is torn or none."""
     import zstandard
 
@@ -289,8 +289,8 @@ def frame_length(data: bytes, start: int = 0) -> int:
     try:
         # By pieces: given all that follows, it would copy it for every frame.
         while position < len(data) and not reader.eof:
-            reader.decompress(data[position : position + PIECE])
-            position += PIECE
+            reader.decompress(data[position : position + PIECE_BYTES])
+            position += PIECE_BYTES
     except zstandard.ZstdError:
         return 0
     return min(position, len(data)) - len(reader.unused_data) - start if reader.eof else 0

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import ArchivePlace, Chunk, Digest, ChunkStage
+from hyperloci.model.pyramid import ArchivePlace, PyramidChunk, Digest, ChunkStage
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.packed import pack_turns, unpack_turns
@@ -20,12 +20,12 @@ from hyperloci.store.packed import pack_turns, unpack_turns
 EXCERPT_CHARS: Final = 160
 """What a packed turn keeps in its node: what is left of it when its archive is deleted. A shorter one stays whole."""
 
-_SELECT: Final = "SELECT c.*, t.id AS session_id FROM chunks c JOIN sessions t ON t.key = c.session_key"
-_TURNS: Final = "n.type = 'experience' AND n.subtype IN ('episode', 'action') AND n.seq IS NOT NULL"
+_SELECT_CHUNK: Final = "SELECT c.*, t.id AS session_id FROM chunks c JOIN sessions t ON t.key = c.session_key"
+_IS_TURN: Final = "n.type = 'experience' AND n.subtype IN ('episode', 'action') AND n.seq IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class PyramidProgress:
     """How far a session's pyramid has come: the first sequence number that no chunk of a level covers, and what waits.
 
     Attributes:
@@ -86,10 +86,10 @@ class Chunks:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def progress(self, session_key: int | None = None) -> list[Progress]:
+    def find_unfinished(self, session_key: int | None = None) -> list[PyramidProgress]:
         """Return how far the pyramids have come, of one session or of all that have turns."""
         return [
-            Progress(
+            PyramidProgress(
                 session_key=row["key"],
                 next_seq=row["next_seq"],
                 ended_at=row["ended_at"],
@@ -104,45 +104,45 @@ class Chunks:
             for row in self._connection.execute(_PROGRESS, (session_key,))
         ]
 
-    def get(self, chunk_id: str) -> Chunk | None:
+    def get_chunk(self, chunk_id: str) -> PyramidChunk | None:
         """Return a chunk by its id, or None."""
-        row = self._connection.execute(f"{_SELECT} WHERE c.id = ?", (chunk_id,)).fetchone()
-        return _chunk(row) if row else None
+        row = self._connection.execute(f"{_SELECT_CHUNK} WHERE c.id = ?", (chunk_id,)).fetchone()
+        return _chunk_from_row(row) if row else None
 
-    def by_keys(self, keys: Iterable[int]) -> list[Chunk]:
+    def get_by_keys(self, keys: Iterable[int]) -> list[PyramidChunk]:
         """Return chunks by their keys."""
-        return self._select("c.key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),))
+        return self._select_chunks("c.key IN (SELECT value FROM json_each(?))", (json.dumps(list(keys)),))
 
-    def of_session(self, session_key: int, level: Level | None = None) -> list[Chunk]:
+    def list_of_session(self, session_key: int, level: PyramidLevel | None = None) -> list[PyramidChunk]:
         """Return a session's chunks in their order, of one level or of all."""
-        return self._select("c.session_key = ?1 AND (?2 IS NULL OR c.level = ?2)", (session_key, level))
+        return self._select_chunks("c.session_key = ?1 AND (?2 IS NULL OR c.level = ?2)", (session_key, level))
 
-    def covering(self, session_key: int, seq: int) -> list[Chunk]:
+    def find_covering(self, session_key: int, seq: int) -> list[PyramidChunk]:
         """Return the chunks that a turn stands in."""
-        return self._select("c.session_key = ?1 AND ?2 BETWEEN c.first_seq AND c.last_seq", (session_key, seq))
+        return self._select_chunks("c.session_key = ?1 AND ?2 BETWEEN c.first_seq AND c.last_seq", (session_key, seq))
 
-    def _select(self, condition: str, values: Sequence[object]) -> list[Chunk]:
-        rows = self._connection.execute(f"{_SELECT} WHERE {condition} ORDER BY c.session_key, c.first_seq", values)
-        return [_chunk(row) for row in rows]
+    def _select_chunks(self, condition: str, values: Sequence[object]) -> list[PyramidChunk]:
+        rows = self._connection.execute(f"{_SELECT_CHUNK} WHERE {condition} ORDER BY c.session_key, c.first_seq", values)
+        return [_chunk_from_row(row) for row in rows]
 
-    def turns(self, session_key: int, first: int, last: int, *, forgotten: bool = True) -> list[Node]:
+    def list_turns(self, session_key: int, first: int, last: int, *, forgotten: bool = True) -> list[Node]:
         """Return the turns of a session with sequence numbers `first` to `last`, as they were said, in order."""
         rows = self._connection.execute(
-            f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.seq BETWEEN ?2 AND ?3 AND {_TURNS}"
+            f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.seq BETWEEN ?2 AND ?3 AND {_IS_TURN}"
             " AND (?4 OR n.deleted_at IS NULL) ORDER BY n.seq",
             (session_key, first, last, forgotten),
         )
         return [node_from_row(row) for row in rows]
 
-    def seqs(self, session_key: int, first: int, last: int) -> list[int]:
+    def list_sequence_numbers(self, session_key: int, first: int, last: int) -> list[int]:
         """Return the sequence numbers of the turns that there are from `first` to `last`."""
         rows = self._connection.execute(
-            f"SELECT n.seq FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_TURNS} ORDER BY n.seq",
+            f"SELECT n.seq FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_IS_TURN} ORDER BY n.seq",
             (session_key, first, last),
         )
         return [row[0] for row in rows]
 
-    def tokens(self, keys: Iterable[int]) -> dict[NodeKey, int]:
+    def count_tokens_of(self, keys: Iterable[int]) -> dict[NodeKey, int]:
         """Return the tokens of those turns that stand in a micro-chunk."""
         rows = self._connection.execute(
             "SELECT node_key, tokens FROM chunk_turns WHERE node_key IN (SELECT value FROM json_each(?))",
@@ -150,7 +150,7 @@ class Chunks:
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
-    def paths(self, keys: Iterable[int]) -> dict[NodeKey, str]:
+    def get_paths(self, keys: Iterable[int]) -> dict[NodeKey, str]:
         """Return the files that actions changed."""
         rows = self._connection.execute(
             "SELECT node_key, path FROM positions WHERE path IS NOT NULL"
@@ -159,7 +159,7 @@ class Chunks:
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
-    def create(self, level: Level, session_key: int, turns: Sequence[Node], tokens: Sequence[int], *, now: int) -> int:
+    def create_chunk(self, level: PyramidLevel, session_key: int, turns: Sequence[Node], tokens: Sequence[int], *, now: int) -> int:
         """Store a chunk over turns of a session and return its key; the turns of a micro-chunk are noted in it."""
         cursor = self._connection.execute(
             "INSERT INTO chunks(id, session_key, level, stage, first_seq, last_seq, turns, tokens, started_at,"
@@ -179,34 +179,34 @@ class Chunks:
             ),
         )
         key = int(cursor.lastrowid or 0)
-        if level is Level.MICRO:
+        if level is PyramidLevel.MICRO:
             self._connection.executemany(
                 "INSERT INTO chunk_turns(node_key, chunk_key, place, tokens) VALUES (?, ?, ?, ?)",
                 [(turn.key, key, place, count) for place, (turn, count) in enumerate(zip(turns, tokens, strict=True))],
             )
         return key
 
-    def give_node(self, chunk: Chunk, node: Node) -> None:
+    def set_summary_node(self, chunk: PyramidChunk, node: Node) -> None:
         """Make a node the chunk's summary, and the chunk's id the node's."""
         self._connection.execute("UPDATE nodes SET id = ? WHERE key = ?", (chunk.id, node.key))
         self._connection.execute("UPDATE chunks SET node_key = ? WHERE key = ?", (node.key, chunk.key))
 
-    def note_digest(self, chunk: Chunk, digest: Digest, *, now: int) -> None:
+    def set_digest(self, chunk: PyramidChunk, digest: Digest, *, now: int) -> None:
         """Store what was extracted from a chunk."""
         self._connection.execute(
             "UPDATE chunks SET key_facts = ?, themes = ?, summarised_at = ? WHERE key = ?",
-            (_json(digest.key_facts), _json(digest.themes), now, chunk.key),
+            (_to_json(digest.key_facts), _to_json(digest.themes), now, chunk.key),
         )
 
-    def set_stage(self, chunk: Chunk, stage: ChunkStage) -> None:
+    def set_stage(self, chunk: PyramidChunk, stage: ChunkStage) -> None:
         """Note that a chunk that holds no texts itself has moved."""
         self._connection.execute("UPDATE chunks SET stage = ? WHERE key = ?", (stage, chunk.key))
 
-    def pack(self, chunk: Chunk, turns: Sequence[Node], paths: Mapping[NodeKey, str]) -> None:
+    def pack_turns(self, chunk: PyramidChunk, turns: Sequence[Node], paths: Mapping[NodeKey, str]) -> None:
         """Move the texts of a micro-chunk's turns into its CTF; their nodes keep the beginning (hot to warm)."""
         self._connection.execute(
             "UPDATE chunks SET stage = 'warm', ctf = ?, turns = ? WHERE key = ?",
-            (pack_turns([as_turn(turn, paths.get(turn.key)) for turn in turns]), len(turns), chunk.key),
+            (pack_turns([turn_from_node(turn, paths.get(turn.key)) for turn in turns]), len(turns), chunk.key),
         )
         self._connection.executemany(
             "UPDATE chunk_turns SET place = ?, packed = ? WHERE node_key = ?",
@@ -214,10 +214,10 @@ class Chunks:
         )
         self._connection.executemany(
             "UPDATE nodes SET content = ? WHERE key = ?",
-            [(excerpt(turn.content), turn.key) for turn in turns if len(turn.content) > EXCERPT_CHARS],
+            [(cut_excerpt(turn.content), turn.key) for turn in turns if len(turn.content) > EXCERPT_CHARS],
         )
 
-    def packed_turns(self, chunk: Chunk) -> Sequence[Turn] | None:
+    def unpack_turns(self, chunk: PyramidChunk) -> Sequence[Turn] | None:
         """Return what a warm chunk's CTF holds, None for a chunk that isn't warm.
 
         Raises:
@@ -226,7 +226,7 @@ class Chunks:
         row = self._connection.execute("SELECT ctf FROM chunks WHERE key = ?", (chunk.key,)).fetchone()
         return None if row is None or row[0] is None else unpack_turns(row[0])
 
-    def move_to_archive(self, chunk: Chunk, place: ArchivePlace) -> None:
+    def move_to_archive(self, chunk: PyramidChunk, place: ArchivePlace) -> None:
         """Note that a micro-chunk's turns are in the archive, and drop its CTF (warm to cold)."""
         self._connection.execute(
             "UPDATE chunks SET stage = 'cold', ctf = NULL, archive_day = ?, archive_offset = ?, archive_length = ?"
@@ -234,14 +234,14 @@ class Chunks:
             (place.day, place.offset, place.length, chunk.key),
         )
 
-    def archive_end(self, day: str) -> int:
+    def get_archive_end(self, day: str) -> int:
         """Return where the last chunk in a day's archive ends, 0 if there is none."""
         row = self._connection.execute(
             "SELECT coalesce(max(archive_offset + archive_length), 0) FROM chunks WHERE archive_day = ?", (day,)
         ).fetchone()
         return int(row[0])
 
-    def expire(self, day: str) -> int:
+    def expire_archives(self, day: str) -> int:
         """Give up what is archived under a day and before; return how many chunks lost their texts.
 
         Their turns are from then on what their nodes kept of them.
@@ -255,63 +255,63 @@ class Chunks:
             (day,),
         ).rowcount
 
-    def archived_days(self) -> list[str]:
+    def list_archived_days(self) -> list[str]:
         """Return the days under which chunks are archived, oldest first."""
         rows = self._connection.execute(
             "SELECT DISTINCT archive_day FROM chunks WHERE archive_day IS NOT NULL ORDER BY 1"
         )
         return [str(row[0]) for row in rows]
 
-    def archived_on(self, day: str) -> list[Chunk]:
+    def list_archived_until(self, day: str) -> list[PyramidChunk]:
         """Return the chunks that are archived under a day or one before it."""
-        return self._select("c.archive_day <= ?", (day,))
+        return self._select_chunks("c.archive_day <= ?", (day,))
 
-    def stale(self, session_key: int) -> list[Chunk]:
+    def find_stale(self, session_key: int) -> list[PyramidChunk]:
         """Return the chunks that should have a summary and have none, or one of turns that were forgotten since.
 
         The small ones come first: the larger ones are made of them.
         """
-        found = self._select(f"c.session_key = ? AND c.key IN (SELECT key FROM ({_STALE}))", (session_key,))
-        return sorted(found, key=lambda chunk: list(Level).index(chunk.level))
+        found = self._select_chunks(f"c.session_key = ? AND c.key IN (SELECT key FROM ({_STALE}))", (session_key,))
+        return sorted(found, key=lambda chunk: list(PyramidLevel).index(chunk.level))
 
-    def scope_of(self, session_key: int) -> str:
+    def get_scope_id(self, session_key: int) -> str:
         """Return the id of a session's scope."""
         row = self._connection.execute(
             "SELECT s.id FROM sessions t JOIN scopes s ON s.key = t.scope_key WHERE t.key = ?", (session_key,)
         ).fetchone()
         return str(row[0])
 
-    def places(self, chunk: Chunk) -> dict[NodeKey, int]:
+    def get_turn_places(self, chunk: PyramidChunk) -> dict[NodeKey, int]:
         """Return the place of each turn of a micro-chunk."""
         rows = self._connection.execute("SELECT node_key, place FROM chunk_turns WHERE chunk_key = ?", (chunk.key,))
         return {NodeKey(row[0]): row[1] for row in rows}
 
-    def hashes(self, chunk: Chunk) -> dict[NodeKey, bytes]:
+    def get_content_hashes(self, chunk: PyramidChunk) -> dict[NodeKey, bytes]:
         """Return the SHA-256 of each turn of a chunk, as it was when it was stored."""
         rows = self._connection.execute(
-            f"SELECT n.key, n.content_hash FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_TURNS}",
+            f"SELECT n.key, n.content_hash FROM nodes n WHERE n.session_key = ? AND n.seq BETWEEN ? AND ? AND {_IS_TURN}",
             (chunk.session_key, chunk.first_seq, chunk.last_seq),
         )
         return {NodeKey(row[0]): bytes(row[1]) for row in rows}
 
-    def place_of(self, node_key: NodeKey) -> tuple[Chunk, int] | None:
+    def find_place(self, node_key: NodeKey) -> tuple[PyramidChunk, int] | None:
         """Return the micro-chunk a turn stands in and its place there, or None."""
         row = self._connection.execute(
             "SELECT chunk_key, place FROM chunk_turns WHERE node_key = ?", (node_key,)
         ).fetchone()
-        return None if row is None else (self.by_keys([row[0]])[0], row[1])
+        return None if row is None else (self.get_by_keys([row[0]])[0], row[1])
 
-    def blank(self, node_key: NodeKey) -> None:
+    def blank_turn(self, node_key: NodeKey) -> None:
         """Take a turn's text out of its warm chunk; the others keep their places. The archive is the caller's."""
-        found = self.place_of(node_key)
-        turns = None if found is None else self.packed_turns(found[0])
+        found = self.find_place(node_key)
+        turns = None if found is None else self.unpack_turns(found[0])
         if found is None or turns is None:
             return
         gone = Turn(uuid="", role=Speaker.USER, text="", timestamp_ms=None)
         kept = [gone if place == found[1] else turn for place, turn in enumerate(turns)]
         self._connection.execute("UPDATE chunks SET ctf = ? WHERE key = ?", (pack_turns(kept), found[0].key))
 
-    def statistics(self) -> dict[str, dict[str, int]]:
+    def count_by_stage(self) -> dict[str, dict[str, int]]:
         """Return by level and stage how many chunks there are, of how many turns and tokens, and their bytes here."""
         rows = self._connection.execute(
             "SELECT level || '_' || stage AS name, count(*) AS chunks, sum(turns) AS turns, sum(tokens) AS tokens,"
@@ -320,7 +320,7 @@ class Chunks:
         return {row["name"]: {key: row[key] for key in ("chunks", "turns", "tokens", "bytes")} for row in rows}
 
 
-def as_turn(node: Node, path: str | None = None) -> Turn:
+def turn_from_node(node: Node, path: str | None = None) -> Turn:
     """Return the turn that a node keeps."""
     return Turn(
         uuid=str(node.metadata.get("uuid") or ""),
@@ -332,25 +332,25 @@ def as_turn(node: Node, path: str | None = None) -> Turn:
     )
 
 
-def excerpt(text: str) -> str:
+def cut_excerpt(text: str) -> str:
     """Return the beginning of a text, cut between words where there are any."""
     head = text[:EXCERPT_CHARS]
     cut = head.rsplit(None, 1)[0] if len(head.split()) > 1 else head
     return f"{cut.rstrip()} [...]"
 
 
-def _json(values: Iterable[str]) -> str:
+def _to_json(values: Iterable[str]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
 
 
-def _chunk(row: sqlite3.Row) -> Chunk:
+def _chunk_from_row(row: sqlite3.Row) -> PyramidChunk:
     day = row["archive_day"]
-    return Chunk(
+    return PyramidChunk(
         key=row["key"],
         id=NodeId(row["id"]),
         session_key=row["session_key"],
         session_id=row["session_id"],
-        level=Level(row["level"]),
+        level=PyramidLevel(row["level"]),
         stage=ChunkStage(row["stage"]),
         first_seq=row["first_seq"],
         last_seq=row["last_seq"],

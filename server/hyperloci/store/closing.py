@@ -22,7 +22,7 @@ WAIT_SECONDS: Final = 3.0
 PAUSE_SECONDS: Final = 0.05
 
 
-def log_bytes(database: Path) -> int:
+def measure_log(database: Path) -> int:
     """Return how much lies in the write-ahead log beside a database."""
     try:
         return os.stat(f"{os.path.realpath(database)}-wal").st_size
@@ -30,9 +30,9 @@ def log_bytes(database: Path) -> int:
         return 0
 
 
-def leave_whole(database: Path) -> None:
+def empty_log_after_exit(database: Path) -> None:
     """Have the log brought into the file as soon as this process has ended, if there is anything in it."""
-    if not log_bytes(database):
+    if not measure_log(database):
         return
     with contextlib.suppress(OSError):
         # Its stdin ends when this process does, however it does.
@@ -53,7 +53,7 @@ def empty_log(database: Path) -> bool:
     A database that is gone, or was cut to nothing, is left as it is.
     """
     try:
-        if not log_bytes(database) or not os.stat(database).st_size:
+        if not measure_log(database) or not os.stat(database).st_size:
             return True
         connection = sqlite3.connect(f"{database.as_uri()}?mode=rw", uri=True, timeout=PAUSE_SECONDS)
         with contextlib.closing(connection):

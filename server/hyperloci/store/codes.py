@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hyperloci.store.bits import BoolArray, FloatArray
 from hyperloci.store.blocks import BLOCK_ROWS
-from hyperloci.store.connection import is_reading
+from hyperloci.store.connection import is_snapshot_open
 
 COARSE: Final = 8
 COARSE_SHARE: Final = 128
@@ -32,7 +32,7 @@ LOOKED_UP: Final = 8
 WORD_BITS: Final = 64
 """Codes are compared a 64-bit word at a time; the last word is filled up with zeros."""
 
-LARGE: Final = 0.98
+LARGE_COMPONENT: Final = 0.98
 _SMALL_LEVEL: Final = 0.453
 _LARGE_LEVEL: Final = 1.51
 """Where a component is large, in root mean squares of its vector, and what small and large ones stand for."""
@@ -47,31 +47,31 @@ _WORTH: Final = np.float32(2) ** _BIT.astype(np.float32)
 Words = NDArray[np.uint64]
 
 
-def words_of(dimensions: int) -> int:
+def words_per_code(dimensions: int) -> int:
     """Return how many 64-bit words hold one bit a dimension."""
     return -(-dimensions // WORD_BITS)
 
 
-def dot(rows: FloatArray, query: FloatArray) -> FloatArray:
+def dot_products(rows: FloatArray, query: FloatArray) -> FloatArray:
     """Return each row's dot product with a vector."""
     # Not `@`: the threads of BLAS wait for each other on a busy machine, 12 ms for what takes 0.2 ms alone.
     products: FloatArray = np.einsum("ij,j->i", rows, query)
     return products
 
 
-def sign_code(vector: FloatArray | NDArray[np.int8]) -> bytes:
+def make_sign_code(vector: FloatArray | NDArray[np.int8]) -> bytes:
     """Return one bit a dimension, whether it is positive, filled up with zeros to whole words."""
-    return _packed(vector > 0)
+    return _pack_bits(vector > 0)
 
 
-def size_code(vector: FloatArray) -> bytes:
+def make_size_code(vector: FloatArray) -> bytes:
     """Return one bit a dimension, whether the component is large, filled up with zeros to whole words."""
-    return _packed(np.abs(vector) > LARGE * np.sqrt(np.mean(np.square(vector))))
+    return _pack_bits(np.abs(vector) > LARGE_COMPONENT * np.sqrt(np.mean(np.square(vector))))
 
 
-def _packed(bits: BoolArray) -> bytes:
+def _pack_bits(bits: BoolArray) -> bytes:
     packed = np.packbits(bits, bitorder="little").tobytes()
-    return packed.ljust(words_of(len(bits)) * WORD_BITS // 8, b"\0")
+    return packed.ljust(words_per_code(len(bits)) * WORD_BITS // 8, b"\0")
 
 
 class Codes:
@@ -91,7 +91,7 @@ class Codes:
         self._versions: dict[int, int] = {}
         self._state: tuple[int, int] | None = None
 
-    def refresh(self, connection: sqlite3.Connection, space: str) -> None:
+    def reload_changed(self, connection: sqlite3.Connection, space: str) -> None:
         """Load the blocks whose version moved since the last look."""
         state = (connection.execute("PRAGMA data_version").fetchone()[0], connection.total_changes)
         if state == self._state:
@@ -102,18 +102,18 @@ class Codes:
             del self._versions[block]
         stale = [row for row in found if self._versions.get(row[0]) != row[1]]
         if stale:
-            self._grow((max(row["block"] for row in found) + 1) * BLOCK_ROWS)
+            self._grow_to((max(row["block"] for row in found) + 1) * BLOCK_ROWS)
         for row in stale:
             self._load(connection, row)
         # Inside a write, what is seen may be rolled back, and the state would not tell.
-        self._state = state if is_reading(connection) else None
+        self._state = state if is_snapshot_open(connection) else None
 
-    def count(self, allowed: BoolArray) -> int:
+    def count_allowed(self, allowed: BoolArray) -> int:
         """Return how many of the allowed node keys have a code."""
         size = min(self.rows, len(allowed))
         return int(np.count_nonzero(self._present[:size] & allowed[:size]))
 
-    def _grow(self, rows: int) -> None:
+    def _grow_to(self, rows: int) -> None:
         if rows > self.rows:
             extra = rows - self.rows
             self._columns = np.concatenate([self._columns, np.zeros((len(self._columns), extra), np.uint64)], axis=1)
@@ -131,7 +131,7 @@ class Codes:
             self._present[start : start + BLOCK_ROWS] = False
         self._versions[row["block"]] = row["version"]
 
-    def candidates(
+    def find_candidates(
         self, query: FloatArray, allowed: BoolArray, count: int, *, hastily: bool = False
     ) -> tuple[NDArray[np.int64], FloatArray]:
         """Return up to `count` node keys worth scoring exactly and their estimated cosines, best first, ties by key.
@@ -152,36 +152,36 @@ class Codes:
         else:
             keys = np.flatnonzero(possible)
             if few > wanted:
-                near = _hamming(self._columns[words].take(keys, axis=1), self._signs(query)[words])
-                keys = keys[_smallest(near, wanted)]
-        estimated = self._estimate(query, self._columns.take(keys, axis=1))
+                near = _hamming_distances(self._columns[words].take(keys, axis=1), self._code_of_query(query)[words])
+                keys = keys[_find_smallest(near, wanted)]
+        estimated = self._estimate_from_codes(query, self._columns.take(keys, axis=1))
         if len(keys) > count > 0:
             best = np.flatnonzero(estimated >= np.partition(estimated, len(keys) - count)[len(keys) - count])
             keys, estimated = keys[best], estimated[best]
         order = np.lexsort((keys, -estimated))[:count]
         return keys[order], estimated[order]
 
-    def estimates(self, query: FloatArray, keys: NDArray[np.int64]) -> FloatArray:
+    def estimate_cosines(self, query: FloatArray, keys: NDArray[np.int64]) -> FloatArray:
         """Return the estimated cosines of nodes, nan for one without a code."""
         found = np.full(len(keys), np.nan, np.float32)
         inside = np.flatnonzero(keys < self.rows)
         inside = inside[self._present[keys[inside]]]
-        found[inside] = self._estimate(query, self._columns.take(keys[inside], axis=1))
+        found[inside] = self._estimate_from_codes(query, self._columns.take(keys[inside], axis=1))
         return found
 
-    def _signs(self, query: FloatArray) -> Words:
-        return np.frombuffer(sign_code(query), np.uint64)
+    def _code_of_query(self, query: FloatArray) -> Words:
+        return np.frombuffer(make_sign_code(query), np.uint64)
 
     def _distances(self, query: FloatArray, size: int, words: slice) -> NDArray[np.uint16]:
-        code = self._signs(query)[words]
+        code = self._code_of_query(query)[words]
         distances = np.empty(size, np.uint16)
         # Blocks of 16k words stay in the cache: 4.5 ms a million rows.
         step = 16_384
         for start in range(0, size, step):
-            distances[start : start + step] = _hamming(self._columns[words, start : min(size, start + step)], code)
+            distances[start : start + step] = _hamming_distances(self._columns[words, start : min(size, start + step)], code)
         return distances
 
-    def _estimate(self, query: FloatArray, codes: Words) -> FloatArray:
+    def _estimate_from_codes(self, query: FloatArray, codes: Words) -> FloatArray:
         """Return the cosines of a query with coded vectors, words by rows."""
         step = float(np.abs(query).max(initial=0.0)) / (_ZERO - 1) or 1.0
         levels = np.rint(query / step).astype(np.int16)
@@ -192,30 +192,30 @@ class Codes:
         signs = codes[: self.words]
         # A bit stands for 1 or -1: q . (2b - 1) = 2 q . b - sum(q).
         whole = float(levels.sum())
-        small = 2 * _weighted(signs, masks)[0] - whole
+        small = 2 * _weigh_bits(signs, masks)[0] - whole
         if self.planes == 1:
             return np.asarray(small * np.float32(unit / np.sqrt(len(query))), np.float32)
         sizes = codes[self.words :]
-        large, count = _weighted(sizes, masks)
-        more = 2 * _weighted(signs & sizes, masks)[0] - large
+        large, count = _weigh_bits(sizes, masks)
+        more = 2 * _weigh_bits(signs & sizes, masks)[0] - large
         products = _SMALL_LEVEL * small + (_LARGE_LEVEL - _SMALL_LEVEL) * more
         squares = len(query) * _SMALL_LEVEL**2 + count * (_LARGE_LEVEL**2 - _SMALL_LEVEL**2)
         return np.asarray(products * unit / np.sqrt(squares), np.float32)
 
 
-def _weighted(codes: Words, masks: Words) -> tuple[FloatArray, FloatArray]:
+def _weigh_bits(codes: Words, masks: Words) -> tuple[FloatArray, FloatArray]:
     """Return what the query's steps add up to over the bits set in each row, and how many are set."""
-    count = _ones(codes)
-    of_bits = _ones(codes & masks[:, :, np.newaxis])
+    count = _count_ones(codes)
+    of_bits = _count_ones(codes & masks[:, :, np.newaxis])
     return np.einsum("bn,b->n", of_bits, _WORTH) - _ZERO * count, count
 
 
-def _ones(codes: Words) -> FloatArray:
+def _count_ones(codes: Words) -> FloatArray:
     """Return how many bits of each row are set, of words by rows or of several such."""
     return np.asarray(np.bitwise_count(codes).sum(axis=-2, dtype=np.uint16), np.float32)
 
 
-def _hamming(codes: Words, code: Words) -> NDArray[np.uint16]:
+def _hamming_distances(codes: Words, code: Words) -> NDArray[np.uint16]:
     """Return in how many bits each row of words by rows differs from a code."""
     distances: NDArray[np.uint16] = np.bitwise_count(codes[0] ^ code[0]).astype(np.uint16)
     for word in range(1, len(code)):
@@ -231,12 +231,12 @@ def _nearest(distances: NDArray[np.uint16], possible: BoolArray, count: int) -> 
         found = np.flatnonzero(distances <= np.partition(sampled, place)[place])
         found = found[possible[found]]
         if count <= len(found):
-            return found if len(found) <= 2 * count else found[_smallest(distances[found], count)]
+            return found if len(found) <= 2 * count else found[_find_smallest(distances[found], count)]
     keys = np.flatnonzero(possible)
-    return keys[_smallest(distances[keys], count)]
+    return keys[_find_smallest(distances[keys], count)]
 
 
-def _smallest(distances: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
+def _find_smallest(distances: NDArray[np.uint16], count: int) -> NDArray[np.int64]:
     """Return the positions of the `count` smallest values."""
     if count >= len(distances):
         return np.arange(len(distances))

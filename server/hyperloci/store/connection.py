@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from hyperloci.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
-from hyperloci.store.faults import translate, translated
+from hyperloci.store.faults import translate_error, translate_block_errors
 from hyperloci.store.write_queue import WriteQueue
 
 logger = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ _EMPTY_LOOKS: Final = 6
 """How often it is made sure, within a tenth of a second, that an empty file stays empty."""
 
 
-class Connection(sqlite3.Connection):
+class StoreConnection(sqlite3.Connection):
     """A connection that knows whether a snapshot is open on it, and where it says that it waits to write."""
 
     reading = False
@@ -73,41 +73,41 @@ def open_connection(
         StoreError: the file cannot be opened; the kind says why.
     """
     timeout_ms = BUSY_TIMEOUT_MS if busy_timeout_ms is None else busy_timeout_ms
-    with translated(path):
+    with translate_block_errors(path):
         if read_only and not path.exists():
             raise StoreError(f"There is no database at {path}.")
-        if read_only or not _make(path):
-            refuse_emptied(path)
+        if read_only or not _make_file(path):
+            refuse_emptied_file(path)
         connection = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{_mode(path) if read_only else 'mode=rwc'}",
+            f"{path.absolute().as_uri()}?{_read_only_mode(path) if read_only else 'mode=rwc'}",
             uri=True,
             timeout=timeout_ms / 1_000,
             isolation_level=None,
             check_same_thread=False,
-            factory=Connection,
+            factory=StoreConnection,
         )
         try:
             connection.row_factory = sqlite3.Row
-            refuse_foreign(connection, path)
+            refuse_foreign_database(connection, path)
             if not read_only:
-                _keep_private(path)
+                _make_private(path)
                 connection.queue = WriteQueue(path)
                 retry_busy(lambda: connection.execute("PRAGMA journal_mode = WAL"), timeout_ms=timeout_ms)
-            _configure(connection, synchronous)
+            _set_pragmas(connection, synchronous)
         except BaseException:
             connection.close()
             raise
         return connection
 
 
-def _mode(path: Path) -> str:
+def _read_only_mode(path: Path) -> str:
     # Where nothing can be written SQLite can't make the index of the log; without a log, all there is is in the file.
     real = os.path.realpath(path)
     fixed = not os.access(os.path.dirname(real), os.W_OK) and not os.path.exists(f"{real}-wal")
     return "mode=ro&immutable=1" if fixed else "mode=ro"
 
 
-def _make(path: Path) -> bool:
+def _make_file(path: Path) -> bool:
     """Make the file, private to the user, and return True, or make sure that the one that is there can be used."""
     made = False
     try:
@@ -128,7 +128,7 @@ def _make(path: Path) -> bool:
     return made
 
 
-def refuse_emptied(path: Path) -> None:
+def refuse_emptied_file(path: Path) -> None:
     """Leave a file alone that held a database and is empty now: opened, it would become a new one.
 
     Raises:
@@ -136,8 +136,8 @@ def refuse_emptied(path: Path) -> None:
     """
     real = os.path.realpath(path)
     for _ in range(_EMPTY_LOOKS):
-        held = os.path.exists(f"{real}{LOCK_SUFFIX}") or _size(f"{real}-wal")
-        if _size(real) or not held:
+        held = os.path.exists(f"{real}{LOCK_SUFFIX}") or _file_size(f"{real}-wal")
+        if _file_size(real) or not held:
             return
         # Another process may be making it at this moment.
         threading.Event().wait(0.02)
@@ -147,14 +147,14 @@ def refuse_emptied(path: Path) -> None:
     )
 
 
-def _size(name: str) -> int:
+def _file_size(name: str) -> int:
     try:
         return os.stat(name).st_size
     except FileNotFoundError:
         return 0
 
 
-def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
+def refuse_foreign_database(connection: sqlite3.Connection, path: Path) -> None:
     """Look whose database this is, without changing a byte of it.
 
     Raises:
@@ -171,7 +171,7 @@ def refuse_foreign(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _keep_private(path: Path) -> None:
+def _make_private(path: Path) -> None:
     """Take others' access to the file and its companions away, where the file system knows of such a thing."""
     real = os.path.realpath(path)
     for name in (real, f"{real}-wal", f"{real}-shm"):
@@ -184,7 +184,7 @@ def _keep_private(path: Path) -> None:
             logger.warning("%s can't be made private: %s", name, error.strerror)
 
 
-def _configure(connection: sqlite3.Connection, synchronous: str) -> None:
+def _set_pragmas(connection: sqlite3.Connection, synchronous: str) -> None:
     connection.execute(f"PRAGMA synchronous = {'FULL' if synchronous == 'full' else 'NORMAL'}")
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA temp_store = MEMORY")
@@ -206,14 +206,14 @@ def retry_busy(
         try:
             return action()
         except sqlite3.OperationalError as error:
-            if not isinstance(translate(error), StoreBusyError) or time.monotonic() >= deadline:
+            if not isinstance(translate_error(error), StoreBusyError) or time.monotonic() >= deadline:
                 raise
             wait(random.uniform(0.5, 1.5) * 0.05 * 2**attempt)
     return action()
 
 
 @contextlib.contextmanager
-def transaction(connection: sqlite3.Connection, path: object = None) -> Iterator[None]:
+def write_transaction(connection: sqlite3.Connection, path: object = None) -> Iterator[None]:
     """Run the block as one write transaction; a nested block is part of the outer one, but fails whole by itself.
 
     `BEGIN IMMEDIATE` takes the write lock at once: a deferred transaction that reads first and writes later
@@ -223,12 +223,12 @@ def transaction(connection: sqlite3.Connection, path: object = None) -> Iterator
         StoreError: the lock could not be had or a statement failed; nothing of the block was written.
     """
     if connection.in_transaction:
-        with _nested(connection, path):
+        with _nested_transaction(connection, path):
             yield
         return
-    with translated(path):
+    with translate_block_errors(path):
         timeout_ms = int(connection.execute("PRAGMA busy_timeout").fetchone()[0])
-        with _waiting(connection):
+        with _announce_waiting(connection):
             retry_busy(lambda: connection.execute("BEGIN IMMEDIATE"), timeout_ms=timeout_ms)
         try:
             yield
@@ -238,17 +238,17 @@ def transaction(connection: sqlite3.Connection, path: object = None) -> Iterator
             raise
 
 
-def _waiting(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
-    queue = connection.queue if isinstance(connection, Connection) else None
-    return contextlib.nullcontext() if queue is None else queue.waiting()
+def _announce_waiting(connection: sqlite3.Connection) -> contextlib.AbstractContextManager[None]:
+    queue = connection.queue if isinstance(connection, StoreConnection) else None
+    return contextlib.nullcontext() if queue is None else queue.announce_waiting()
 
 
 @contextlib.contextmanager
-def _nested(connection: sqlite3.Connection, path: object) -> Iterator[None]:
-    if is_reading(connection):
+def _nested_transaction(connection: sqlite3.Connection, path: object) -> Iterator[None]:
+    if is_snapshot_open(connection):
         # It would be rolled back with the snapshot, silently.
         raise StoreError("A snapshot is open on this connection, and only reads: write after it.")
-    with translated(path):
+    with translate_block_errors(path):
         connection.execute("SAVEPOINT nested")
         try:
             yield
@@ -267,23 +267,23 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 
 
 @contextlib.contextmanager
-def snapshot(connection: sqlite3.Connection, path: object = None) -> Iterator[None]:
+def read_snapshot(connection: sqlite3.Connection, path: object = None) -> Iterator[None]:
     """Run the block's reads on one state of the database.
 
     Raises:
         StoreError: the block wrote, against the rule; what it wrote was rolled back.
     """
-    with translated(path):
+    with translate_block_errors(path):
         if connection.in_transaction:
             yield
             return
         before = connection.total_changes
         connection.execute("BEGIN")
-        _mark(connection, reading=True)
+        _mark_reading(connection, reading=True)
         try:
             yield
         finally:
-            _mark(connection, reading=False)
+            _mark_reading(connection, reading=False)
             _roll_back(connection)
     # Not PRAGMA query_only, which would refuse it at once: every statement is prepared anew after it, half of the time
     # of a short walk.
@@ -291,11 +291,11 @@ def snapshot(connection: sqlite3.Connection, path: object = None) -> Iterator[No
         raise StoreError("A snapshot only reads: what was written in it was rolled back. Write after it.")
 
 
-def _mark(connection: sqlite3.Connection, *, reading: bool) -> None:
-    assert isinstance(connection, Connection)
+def _mark_reading(connection: sqlite3.Connection, *, reading: bool) -> None:
+    assert isinstance(connection, StoreConnection)
     connection.reading = reading
 
 
-def is_reading(connection: sqlite3.Connection) -> bool:
+def is_snapshot_open(connection: sqlite3.Connection) -> bool:
     """Tell whether a snapshot is open."""
-    return isinstance(connection, Connection) and connection.reading
+    return isinstance(connection, StoreConnection) and connection.reading

@@ -11,7 +11,7 @@ from hyperloci.model.node import Node
 from hyperloci.store.log import EvolutionLog
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 
-_PENDING: Final = (
+_SELECT_PROGRESS: Final = (
     "SELECT t.key, t.id, s.id AS scope, t.status, t.next_seq, t.last_seen_at, coalesce(c.through_seq, 0)"
     " AS through_seq, coalesce(c.causes_seq, 0) AS causes_seq, coalesce(c.attempts, 0) AS attempts, c.strategy"
     " FROM sessions t JOIN scopes s ON s.key = t.scope_key LEFT JOIN consolidations c ON c.session_key = t.key"
@@ -25,7 +25,7 @@ _IS_OVER: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
+class ConsolidationProgress:
     """How far a session is. `through_seq` and `causes_seq`: the turns below are done; `attempts` failed in a row."""
 
     session_key: int
@@ -47,12 +47,12 @@ class Consolidations:
         self._connection = connection
         self._log = log
 
-    def progress(self, session_id: str) -> Progress | None:
+    def get_progress(self, session_id: str) -> ConsolidationProgress | None:
         """Return how far a session is; None for an unknown one."""
-        row = self._connection.execute(f"{_PENDING} WHERE t.id = ?", (session_id,)).fetchone()
-        return _progress(row) if row else None
+        row = self._connection.execute(f"{_SELECT_PROGRESS} WHERE t.id = ?", (session_id,)).fetchone()
+        return _progress_from_row(row) if row else None
 
-    def pending(self, limit: int, *, seen_before: int | None = None) -> list[Progress]:
+    def list_pending(self, limit: int, *, seen_before: int | None = None) -> list[ConsolidationProgress]:
         """Return sessions that are over and not consolidated to their end, the oldest first.
 
         Args:
@@ -60,22 +60,22 @@ class Consolidations:
             seen_before: only those without a word since that time.
         """
         rows = self._connection.execute(
-            f"{_PENDING} WHERE t.next_seq > coalesce(c.through_seq, 0) AND {_IS_OVER}"
+            f"{_SELECT_PROGRESS} WHERE t.next_seq > coalesce(c.through_seq, 0) AND {_IS_OVER}"
             " AND (?2 IS NULL OR t.last_seen_at < ?2) ORDER BY attempts, t.last_seen_at, t.key LIMIT ?1",
             (limit, seen_before),
         )
-        return [_progress(row) for row in rows]
+        return [_progress_from_row(row) for row in rows]
 
-    def without_causes(self, limit: int) -> list[Progress]:
+    def list_without_causes(self, limit: int) -> list[ConsolidationProgress]:
         """Return sessions that are over and not looked through for causes to their end, the oldest first."""
         rows = self._connection.execute(
-            f"{_PENDING} WHERE t.next_seq > coalesce(c.causes_seq, 0) AND {_IS_OVER}"
+            f"{_SELECT_PROGRESS} WHERE t.next_seq > coalesce(c.causes_seq, 0) AND {_IS_OVER}"
             " ORDER BY t.last_seen_at, t.key LIMIT ?",
             (limit,),
         )
-        return [_progress(row) for row in rows]
+        return [_progress_from_row(row) for row in rows]
 
-    def turns(self, session_key: int, first_seq: int, limit: int) -> list[Node]:
+    def list_turns(self, session_key: int, first_seq: int, limit: int) -> list[Node]:
         """Return a session's living turns from a place on, in order: what was said, and what was done."""
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.seq >= ? AND n.deleted_at IS NULL"
@@ -84,7 +84,7 @@ class Consolidations:
         )
         return [node_from_row(row) for row in rows]
 
-    def turn_before(self, session_key: int, seq: int) -> Node | None:
+    def find_turn_before(self, session_key: int, seq: int) -> Node | None:
         """Return the last thing said before a place, for what refers to it."""
         row = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.seq < ? AND n.deleted_at IS NULL AND n.subtype = 'episode'"
@@ -93,7 +93,7 @@ class Consolidations:
         ).fetchone()
         return node_from_row(row) if row else None
 
-    def advance(self, progress: Progress, through_seq: int, *, now: int, strategy: str) -> bool:
+    def advance_facts(self, progress: ConsolidationProgress, through_seq: int, *, now: int, strategy: str) -> bool:
         """Note that the turns below a place are done; False if another process has done so meanwhile.
 
         A session that is done to its end has its `consolidated_at` set.
@@ -114,14 +114,14 @@ class Consolidations:
             )
         return bool(moved)
 
-    def count(self, session_key: int, *, kept: int, rejected: int) -> None:
+    def add_counts(self, session_key: int, *, kept: int, rejected: int) -> None:
         """Add to how many memories a session yielded, and how many findings were refused."""
         self._connection.execute(
             "UPDATE consolidations SET kept = kept + ?, rejected = rejected + ? WHERE session_key = ?",
             (kept, rejected, session_key),
         )
 
-    def failed(self, progress: Progress, *, now: int) -> None:
+    def note_failure(self, progress: ConsolidationProgress, *, now: int) -> None:
         """Note that a try failed."""
         self._connection.execute(
             "INSERT INTO consolidations(session_key, attempts, updated_at) VALUES (?1, 1, ?2)"
@@ -137,7 +137,7 @@ class Consolidations:
             (session_key, causes_seq, now),
         )
 
-    def keepsakes(self, session_key: int) -> list[tuple[NodeId, Tier]]:
+    def list_explicit_memories(self, session_key: int) -> list[tuple[NodeId, Tier]]:
         """Return what was remembered on purpose in a session and is not long-term yet."""
         rows = self._connection.execute(
             "SELECT id, tier FROM nodes WHERE session_key = ? AND tier IN ('task', 'session') AND origin = 'tool'"
@@ -146,7 +146,7 @@ class Consolidations:
         )
         return [(NodeId(row[0]), Tier(row[1])) for row in rows]
 
-    def made(self, session_key: int, origin: str, limit: int) -> list[Node]:
+    def list_memories_made(self, session_key: int, origin: str, limit: int) -> list[Node]:
         """Return the living memories that a session left by a channel (`extraction`, `tool`), the latest, in order."""
         rows = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ? AND n.origin = ? AND n.deleted_at IS NULL AND n.type <> 'entity'"
@@ -155,7 +155,7 @@ class Consolidations:
         ).fetchall()
         return [node_from_row(row) for row in reversed(rows)]
 
-    def changed_files(self, session_key: int, limit: int) -> list[str]:
+    def list_changed_files(self, session_key: int, limit: int) -> list[str]:
         """Return the paths that a session's actions changed, in order of their first change."""
         rows = self._connection.execute(
             "SELECT p.path FROM nodes n JOIN positions p ON p.node_key = n.key WHERE n.session_key = ?"
@@ -165,7 +165,7 @@ class Consolidations:
         )
         return [row[0] for row in rows]
 
-    def linked_causes(self, cause: NodeKey, effect: NodeKey) -> bool:
+    def are_linked_causes(self, cause: NodeKey, effect: NodeKey) -> bool:
         """Tell whether one turn is known to have caused another."""
         row = self._connection.execute(
             "SELECT 1 FROM membership a JOIN membership b ON b.hyperedge_key = a.hyperedge_key"
@@ -176,8 +176,8 @@ class Consolidations:
         return row is not None
 
 
-def _progress(row: sqlite3.Row) -> Progress:
-    return Progress(
+def _progress_from_row(row: sqlite3.Row) -> ConsolidationProgress:
+    return ConsolidationProgress(
         session_key=row["key"],
         session_id=row["id"],
         scope=row["scope"],

@@ -19,27 +19,27 @@ from typing import Final
 
 from hyperloci.clock import system_clock
 from hyperloci.errors import HyperlociError, StoreMovedError
-from hyperloci.store.database.copies import back_up
+from hyperloci.store.database.copies import copy_to_file
 from hyperloci.store.database.meta import Meta
 
 logger = logging.getLogger(__name__)
 
-RESCUED: Final = "-rescued-"
+RESCUED_INFIX: Final = "-rescued-"
 """In the name of a copy that was made of what would have been lost; it lies beside the database."""
 
 _HEADER_BYTES: Final = 512
 """The smallest page of SQLite's. Below it nothing of the file may be touched: it may be mapped into memory."""
 
-SAVED: Final = "log_saved"
+SAVED_LOG: Final = "log_saved"
 """The name under which the file says which lost log it has all of."""
 
-_LOOKS: Final = 5
+_LOG_CHECKS: Final = 5
 """How often it is made sure, within a tenth of a second, that a log is gone for good."""
 
-AGAIN: Final = "Nothing was done; call again to go on with the file that is there now."
+CALL_AGAIN: Final = "Nothing was done; call again to go on with the file that is there now."
 
 
-class Change(StrEnum):
+class DatabaseChange(StrEnum):
     """What has happened to the files."""
 
     GONE = "gone"
@@ -62,7 +62,7 @@ deleted file's number may be the next one's."""
 _lock: Final = threading.Lock()
 
 
-class Custody:
+class FileGuard:
     """Watches over the files of one connection."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
@@ -72,44 +72,44 @@ class Custody:
         real = os.path.realpath(path)
         self._real, self._log_path, self._index_path = real, f"{real}-wal", f"{real}-shm"
         self._event = _events.get(real, 0)
-        status = _status(real)
-        self._main = _identity(status)
+        status = _stat_file(real)
+        self._main = _identity_of(status)
         self._size = 0 if status is None else status.st_size
-        self._log, self._index = (_identity(_status(name)) for name in (self._log_path, self._index_path))
+        self._log, self._index = (_identity_of(_stat_file(name)) for name in (self._log_path, self._index_path))
         self._wrote_at = 0.0
 
-    def wrote(self) -> None:
+    def note_commit(self) -> None:
         """Note that a transaction was committed."""
         self._wrote_at = time.monotonic()
 
-    def change(self) -> Change | None:
+    def detect_change(self) -> DatabaseChange | None:
         """Return what has happened to the files since they were opened; None nearly always."""
-        status = _status(self._real)
+        status = _stat_file(self._real)
         if status is None:
-            return Change.GONE
+            return DatabaseChange.GONE
         if (status.st_dev, status.st_ino) != self._main:
-            return Change.REPLACED
+            return DatabaseChange.REPLACED
         if self._event != _events.get(self._real, 0):
-            return Change.NOTICED
-        if status.st_size < self._size and not self._shrank_by_itself(status.st_size):
-            return Change.CUT
+            return DatabaseChange.NOTICED
+        if status.st_size < self._size and not self._is_whole_file(status.st_size):
+            return DatabaseChange.CUT
         self._size = status.st_size
         if self._log is None:
             # It is made by the first transaction; until then there was nothing to lose.
-            self._log, self._index = (_identity(_status(name)) for name in (self._log_path, self._index_path))
-        elif _identity(_status(self._log_path)) != self._log:
-            return Change.LOG_GONE
+            self._log, self._index = (_identity_of(_stat_file(name)) for name in (self._log_path, self._index_path))
+        elif _identity_of(_stat_file(self._log_path)) != self._log:
+            return DatabaseChange.LOG_GONE
         return None
 
-    def is_touched(self) -> bool:
+    def may_have_changed(self) -> bool:
         """Tell whether the files may have changed; any thread may ask, and the connection is not used."""
-        status = _status(self._real)
-        if _identity(status) != self._main or status is None or status.st_size < self._size:
+        status = _stat_file(self._real)
+        if _identity_of(status) != self._main or status is None or status.st_size < self._size:
             return True
-        lost = self._log is not None and _identity(_status(self._log_path)) != self._log
+        lost = self._log is not None and _identity_of(_stat_file(self._log_path)) != self._log
         return lost or self._event != _events.get(self._real, 0)
 
-    def _shrank_by_itself(self, size: int) -> bool:
+    def _is_whole_file(self, size: int) -> bool:
         """Tell whether all pages that SQLite knows of are there: VACUUM and a restored backup make a file smaller."""
         if size < _HEADER_BYTES or self._connection.in_transaction:
             return size >= _HEADER_BYTES
@@ -121,45 +121,45 @@ class Custody:
             return False
         return pages * page_bytes <= size
 
-    def secure(self, change: Change) -> StoreMovedError:
+    def secure_content(self, change: DatabaseChange) -> StoreMovedError:
         """Bring what the files hold to safety and return what to tell; the connection is of no further use.
 
         Call it outside a transaction, on the connection's thread.
         """
         with _lock:
-            if change is not Change.NOTICED and self._event == _events.get(self._real, 0):
+            if change is not DatabaseChange.NOTICED and self._event == _events.get(self._real, 0):
                 _events[self._real] = self._event + 1
-            error = StoreMovedError(self._told(change))
+            error = StoreMovedError(self._describe_rescue(change))
             error.event = _events.get(self._real, 0)
         logger.warning("%s", error)
         return error
 
-    def _told(self, change: Change) -> str:
-        if change is Change.CUT:
+    def _describe_rescue(self, change: DatabaseChange) -> str:
+        if change is DatabaseChange.CUT:
             return (
                 f"Another program has cut {self._path} while it was in use; what it held can't be read any more. Run"
-                f" `hyperloci doctor`: it names the newest backup. {AGAIN}"
+                f" `hyperloci doctor`: it names the newest backup. {CALL_AGAIN}"
             )
-        if change is Change.NOTICED:
-            return f"Another program has changed the files of {self._path} while they were in use. {AGAIN}"
+        if change is DatabaseChange.NOTICED:
+            return f"Another program has changed the files of {self._path} while they were in use. {CALL_AGAIN}"
         try:
-            return f"{self._what(change)} {self._saved(change)} {AGAIN}"
+            return f"{self._describe_change(change)} {self._save_content(change)} {CALL_AGAIN}"
         except (HyperlociError, sqlite3.Error, OSError) as error:
             logger.warning("what %s held can't be saved: %s", self._path, error)
-            return f"{self._what(change)} What it held can't be saved: run `hyperloci doctor`. {AGAIN}"
+            return f"{self._describe_change(change)} What it held can't be saved: run `hyperloci doctor`. {CALL_AGAIN}"
 
-    def _what(self, change: Change) -> str:
-        if change is Change.LOG_GONE:
+    def _describe_change(self, change: DatabaseChange) -> str:
+        if change is DatabaseChange.LOG_GONE:
             return f"Another program has deleted {self._log_path} while it was in use."
-        return f"{self._path} was {'moved or deleted' if change is Change.GONE else 'replaced'} while it was in use."
+        return f"{self._path} was {'moved or deleted' if change is DatabaseChange.GONE else 'replaced'} while it was in use."
 
-    def _saved(self, change: Change) -> str:
-        emptied = self._empty_the_log(change)
-        if change is Change.LOG_GONE and emptied:
+    def _save_content(self, change: DatabaseChange) -> str:
+        emptied = self._empty_log(change)
+        if change is DatabaseChange.LOG_GONE and emptied:
             return f"What it held is in {self._path} now."
-        place = None if change is Change.LOG_GONE else _present_name(self._main)
-        rescued = None if emptied and place is not None else self._rescue()
-        if change is not Change.LOG_GONE:
+        place = None if change is DatabaseChange.LOG_GONE else _find_present_name(self._main)
+        rescued = None if emptied and place is not None else self._copy_beside()
+        if change is not DatabaseChange.LOG_GONE:
             self._drop_log()
         if rescued is None:
             return f"What it held, to the last write, lies in {place}."
@@ -168,46 +168,46 @@ class Custody:
             " back, and once it is not wanted any more, delete it."
         )
 
-    def _empty_the_log(self, change: Change) -> bool:
+    def _empty_log(self, change: DatabaseChange) -> bool:
         """Bring the log's content into the database file that we have open; tell whether all of it is there.
 
         Where the log has gone that is safe as long as nobody has begun a new one.
         """
-        if change is Change.LOG_GONE and os.path.exists(self._log_path):
-            return self._saved_by_another()
+        if change is DatabaseChange.LOG_GONE and os.path.exists(self._log_path):
+            return self._is_saved_by_another()
         if self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
             return False
-        if change is Change.LOG_GONE:
-            with contextlib.closing(self._afresh()) as connection:
-                Meta(connection).set(SAVED, str(self._log))
+        if change is DatabaseChange.LOG_GONE:
+            with contextlib.closing(self._open_afresh()) as connection:
+                Meta(connection).set(SAVED_LOG, str(self._log))
         return True
 
-    def _saved_by_another(self) -> bool:
+    def _is_saved_by_another(self) -> bool:
         """Tell whether another process has brought the log that is gone into the file, before a new one was begun."""
-        with contextlib.closing(self._afresh()) as connection:
-            return Meta(connection).get(SAVED) == str(self._log)
+        with contextlib.closing(self._open_afresh()) as connection:
+            return Meta(connection).get(SAVED_LOG) == str(self._log)
 
-    def _afresh(self) -> sqlite3.Connection:
+    def _open_afresh(self) -> sqlite3.Connection:
         return sqlite3.connect(self._real, timeout=1.0, isolation_level=None)
 
-    def _rescue(self) -> Path:
+    def _copy_beside(self) -> Path:
         """Copy what the connection sees to a file beside the database, unless that was done since the last write."""
         key = (self._real, self._main, self._event)
         target, when = _rescues.get(key, (None, -1.0))
         if target is None or when < self._wrote_at or not target.exists():
             began = time.monotonic()
-            target = target or self._path.with_name(f"{self._path.stem}{RESCUED}{system_clock()}.db")
-            _rescues[key] = (back_up(self._connection, target), began)
+            target = target or self._path.with_name(f"{self._path.stem}{RESCUED_INFIX}{system_clock()}.db")
+            _rescues[key] = (copy_to_file(self._connection, target), began)
         return target
 
     def _drop_log(self) -> None:
         """Delete our log from beside a file that it does not belong to: SQLite would play it into that."""
         for name, identity in ((self._log_path, self._log), (self._index_path, self._index)):
-            if identity is not None and _identity(_status(name)) == identity:
+            if identity is not None and _identity_of(_stat_file(name)) == identity:
                 os.unlink(name)
 
 
-def refuse_logless(path: Path) -> None:
+def refuse_missing_log(path: Path) -> None:
     """Keep off a database whose log was deleted while another process has it open.
 
     Opened now, it would get a second log, and what the first one holds could not be brought into the file any more.
@@ -218,8 +218,8 @@ def refuse_logless(path: Path) -> None:
     real = os.path.realpath(path)
     if real in _events:
         return
-    for _ in range(_LOOKS):
-        holder = _holder_without_log(real)
+    for _ in range(_LOG_CHECKS):
+        holder = _find_holder_without_log(real)
         if holder is None:
             return
         # Whoever closes the database last deletes the log and its index one after the other.
@@ -230,10 +230,10 @@ def refuse_logless(path: Path) -> None:
     )
 
 
-def _holder_without_log(real: str) -> int | None:
+def _find_holder_without_log(real: str) -> int | None:
     """Return a process that has a database open whose log is gone; None where there is none, or that can't be told."""
-    index = _status(f"{real}-shm")
-    if index is None or _status(f"{real}-wal") is not None:
+    index = _stat_file(f"{real}-shm")
+    if index is None or _stat_file(f"{real}-wal") is not None:
         return None
     try:
         locks = Path("/proc/locks").read_text("ascii", "replace").splitlines()
@@ -243,33 +243,33 @@ def _holder_without_log(real: str) -> int | None:
     return next((int(words[words.index("POSIX") + 3]) for words in held), None)
 
 
-def rescued(database: Path) -> list[Path]:
+def list_rescued_copies(database: Path) -> list[Path]:
     """Return the copies that were made of what would have been lost, beside a database."""
     if not database.parent.is_dir():
         return []
-    name = f"{database.stem}{RESCUED}"
+    name = f"{database.stem}{RESCUED_INFIX}"
     return sorted(file for file in database.parent.iterdir() if file.name.startswith(name) and file.suffix == ".db")
 
 
-def _status(name: str) -> os.stat_result | None:
+def _stat_file(name: str) -> os.stat_result | None:
     try:
         return os.stat(name)
     except OSError:
         return None
 
 
-def _identity(status: os.stat_result | None) -> Identity:
+def _identity_of(status: os.stat_result | None) -> Identity:
     return None if status is None else (status.st_dev, status.st_ino)
 
 
-def _present_name(identity: Identity) -> str | None:
+def _find_present_name(identity: Identity) -> str | None:
     """Return where a file lies that this process has open; None if it was deleted, or that can't be told."""
     try:
         numbers = os.listdir("/proc/self/fd")
     except OSError:
         return None
     for number in numbers:
-        status = _status(f"/proc/self/fd/{number}")
+        status = _stat_file(f"/proc/self/fd/{number}")
         if status is not None and (status.st_dev, status.st_ino) == identity:
             return os.readlink(f"/proc/self/fd/{number}") if status.st_nlink else None
     return None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.edge import Hyperedge, Member
+from hyperloci.model.edge import Hyperedge, EdgeMember
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, EdgeType, NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
@@ -25,7 +25,7 @@ class Edges:
     def create_edge(
         self,
         label: str,
-        members: Sequence[Member],
+        members: Sequence[EdgeMember],
         *,
         now: int,
         type: EdgeType | None = None,
@@ -40,7 +40,7 @@ class Edges:
             BadRequestError: fewer than two members, a weight below 0, or a confidence outside 0..1.
         """
         # A memory counts once in a role, in the first place it was given.
-        once: dict[tuple[NodeKey, Role], Member] = {}
+        once: dict[tuple[NodeKey, Role], EdgeMember] = {}
         for member in members:
             once.setdefault((member.node, member.role), member)
         members = list(once.values())
@@ -74,7 +74,7 @@ class Edges:
         )
         return replace(edge, key=int(cursor.lastrowid or 0))
 
-    def link(
+    def link_nodes(
         self,
         label: str,
         subject: NodeKey,
@@ -86,10 +86,10 @@ class Edges:
         evidence: str | None = None,
     ) -> Hyperedge:
         """Join a subject to its objects, with the roles that the label asks for."""
-        first, rest = _roles(label)
+        first, rest = _roles_of_label(label)
         members = [
-            Member(subject, first),
-            *(Member(node, rest, place) for place, node in enumerate(objects, start=1)),
+            EdgeMember(subject, first),
+            *(EdgeMember(node, rest, place) for place, node in enumerate(objects, start=1)),
         ]
         return self.create_edge(label, members, now=now, confidence=confidence, automatic=automatic, evidence=evidence)
 
@@ -104,22 +104,22 @@ class Edges:
             (subject, json.dumps(list(labels))),
         )
 
-    def of(self, node: NodeKey, label: str | None = None) -> list[Hyperedge]:
+    def list_of_node(self, node: NodeKey, label: str | None = None) -> list[Hyperedge]:
         """Return the hyperedges a node takes part in, with all their members, oldest first."""
         rows = self._connection.execute(
             "SELECT h.* FROM membership m JOIN hyperedges h ON h.key = m.hyperedge_key"
             " WHERE m.node_key = ? AND (?2 IS NULL OR h.label = ?2) GROUP BY h.key ORDER BY h.key",
             (node, label),
         ).fetchall()
-        members = self.members(row["key"] for row in rows)
+        members = self.get_members(row["key"] for row in rows)
         return [_edge_from_row(row, members.get(row["key"], ())) for row in rows]
 
     def get_edge(self, edge_id: str) -> Hyperedge | None:
         """Return a hyperedge by its id, or None."""
         row = self._connection.execute("SELECT * FROM hyperedges WHERE id = ?", (edge_id,)).fetchone()
-        return _edge_from_row(row, self.members([row["key"]]).get(row["key"], ())) if row else None
+        return _edge_from_row(row, self.get_members([row["key"]]).get(row["key"], ())) if row else None
 
-    def among(self, nodes: Iterable[int]) -> list[Hyperedge]:
+    def list_among(self, nodes: Iterable[int]) -> list[Hyperedge]:
         """Return the hyperedges that join at least two of these nodes, with all their members, surest first."""
         rows = self._connection.execute(
             """
@@ -129,7 +129,7 @@ class Edges:
             """,
             (json.dumps([int(key) for key in nodes]),),
         ).fetchall()
-        members = self.members(row["key"] for row in rows)
+        members = self.get_members(row["key"] for row in rows)
         return [_edge_from_row(row, members.get(row["key"], ())) for row in rows]
 
     def ids_like(self, prefix: str, limit: int = 5, *, scopes: Sequence[str] = ()) -> list[str]:
@@ -142,19 +142,19 @@ class Edges:
         )
         return [row[0] for row in rows]
 
-    def members(self, edges: Iterable[int]) -> dict[int, tuple[Member, ...]]:
+    def get_members(self, edges: Iterable[int]) -> dict[int, tuple[EdgeMember, ...]]:
         """Return the members of each hyperedge, in their order."""
-        found: dict[int, list[Member]] = {}
+        found: dict[int, list[EdgeMember]] = {}
         for row in self._connection.execute(
             "SELECT * FROM membership WHERE hyperedge_key IN (SELECT value FROM json_each(?))"
             " ORDER BY hyperedge_key, position, node_key",
             (json.dumps(list(edges)),),
         ):
-            member = Member(NodeKey(row["node_key"]), Role(row["role"]), row["position"])
+            member = EdgeMember(NodeKey(row["node_key"]), Role(row["role"]), row["position"])
             found.setdefault(row["hyperedge_key"], []).append(member)
         return {edge: tuple(members) for edge, members in found.items()}
 
-    def get_related_nodes(self, node: NodeKey, edge_type: str | None = None) -> list[Node]:
+    def list_related_nodes(self, node: NodeKey, edge_type: str | None = None) -> list[Node]:
         """Return the living nodes that share a hyperedge with this one (SPEC-02.26)."""
         rows = self._connection.execute(
             f"""
@@ -168,7 +168,7 @@ class Edges:
         )
         return [node_from_row(row) for row in rows]
 
-    def confirm(self, edge_id: str, *, now: int) -> bool:
+    def confirm_edge(self, edge_id: str, *, now: int) -> bool:
         """Mark an edge as right: it is never pruned; False if there is no such edge."""
         cursor = self._connection.execute(
             "UPDATE hyperedges SET confirmed_at = ?, confidence = 1.0 WHERE id = ?", (now, edge_id)
@@ -176,7 +176,7 @@ class Edges:
         return cursor.rowcount > 0
 
 
-def _roles(label: str) -> tuple[Role, Role]:
+def _roles_of_label(label: str) -> tuple[Role, Role]:
     kind = EDGE_TYPE_OF_LABEL.get(label, EdgeType.RELATION)
     if kind is EdgeType.CAUSATION:
         return Role.CAUSE, Role.EFFECT
@@ -187,7 +187,7 @@ def _roles(label: str) -> tuple[Role, Role]:
     return Role.SUBJECT, Role.OBJECT
 
 
-def _edge_from_row(row: sqlite3.Row, members: tuple[Member, ...]) -> Hyperedge:
+def _edge_from_row(row: sqlite3.Row, members: tuple[EdgeMember, ...]) -> Hyperedge:
     return Hyperedge(
         key=row["key"],
         id=row["id"],

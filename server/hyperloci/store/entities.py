@@ -35,18 +35,18 @@ class Entity:
     last_updated: int
 
 
-def fold(name: str) -> str:
+def fold_name(name: str) -> str:
     """Return the form names are compared in: no outer space, no case, single spaces."""
     return " ".join(name.split()).casefold()
 
 
-def squash(name: str) -> str:
+def squash_name(name: str) -> str:
     """Return the form in which names are one whatever their case and joints: `auth-service`, `AuthService`."""
-    return _JOINTS.sub("", name).casefold() or fold(name)
+    return _JOINTS.sub("", name).casefold() or fold_name(name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bearer:
+class NameBearer:
     """An entity that bears a name, as far as telling it from others takes."""
 
     key: NodeKey
@@ -56,7 +56,7 @@ class Bearer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Merge:
+class StoredMerge:
     """Two entities that were found to be one."""
 
     key: int
@@ -74,7 +74,7 @@ class Entities:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def register(self, node_key: NodeKey, name: str, *, now: int) -> None:
+    def register_entity(self, node_key: NodeKey, name: str, *, now: int) -> None:
         """Make a node of type entity known by its canonical name."""
         self._connection.execute(
             "INSERT INTO entities(node_key, canonical_name, first_seen, last_updated) VALUES (?, ?, ?, ?)",
@@ -86,10 +86,10 @@ class Entities:
         """Let an entity be found by one more name."""
         self._connection.execute(
             "INSERT OR IGNORE INTO aliases(alias, entity_key, written) VALUES (?, ?, ?)",
-            (squash(alias), entity, " ".join(alias.split())),
+            (squash_name(alias), entity, " ".join(alias.split())),
         )
 
-    def bearers(self, names: Iterable[str], scope_keys: Sequence[int]) -> dict[str, list[Bearer]]:
+    def find_bearers(self, names: Iterable[str], scope_keys: Sequence[int]) -> dict[str, list[NameBearer]]:
         """Return who bears each of some squashed names, those of the first scope first, forgotten ones last."""
         rows = self._connection.execute(
             """
@@ -100,9 +100,9 @@ class Entities:
             """,
             (json.dumps(list(names)), json.dumps(list(scope_keys)), scope_keys[0]),
         )
-        return _by_alias(rows)
+        return _group_by_alias(rows)
 
-    def all_bearers(self, scope_keys: Sequence[int]) -> dict[str, list[Bearer]]:
+    def list_bearers(self, scope_keys: Sequence[int]) -> dict[str, list[NameBearer]]:
         """Return who bears each name of some scopes."""
         rows = self._connection.execute(
             """
@@ -112,9 +112,9 @@ class Entities:
             """,
             (json.dumps(list(scope_keys)), scope_keys[0]),
         )
-        return _by_alias(rows)
+        return _group_by_alias(rows)
 
-    def find(self, name: str, scope_keys: Iterable[int] = ()) -> list[Entity]:
+    def find_by_name(self, name: str, scope_keys: Iterable[int] = ()) -> list[Entity]:
         """Return the living entities with this name or alias, most mentioned first, within scopes if any are given."""
         scopes = json.dumps(list(scope_keys))
         rows = self._connection.execute(
@@ -125,15 +125,15 @@ class Entities:
                 AND (?2 = '[]' OR n.scope_key IN (SELECT value FROM json_each(?2)))
             ORDER BY e.mention_count DESC, e.node_key
             """,
-            (squash(name), scopes, fold(name)),
+            (squash_name(name), scopes, fold_name(name)),
         ).fetchall()
-        return [self._entity(row) for row in rows]
+        return [self._entity_from_row(row) for row in rows]
 
-    def mention(self, node: NodeKey, entity: NodeKey, *, now: int) -> None:
+    def add_mention(self, node: NodeKey, entity: NodeKey, *, now: int) -> None:
         """Note that a memory speaks of an entity; said twice, counted once."""
-        self.mention_all(node, [entity], now=now)
+        self.add_mentions(node, [entity], now=now)
 
-    def mention_all(self, node: NodeKey, entities: Iterable[NodeKey], *, now: int) -> int:
+    def add_mentions(self, node: NodeKey, entities: Iterable[NodeKey], *, now: int) -> int:
         """Note that a memory speaks of entities, and return of how many it was not known.
 
         An entity that another process has just purged is passed over.
@@ -170,7 +170,7 @@ class Entities:
             "UPDATE entities SET summary = ?, last_updated = ? WHERE node_key = ?", (summary, now, entity)
         )
 
-    def unsummarised(self, min_mentions: int, limit: int) -> list[Entity]:
+    def list_unsummarised(self, min_mentions: int, limit: int) -> list[Entity]:
         """Return living entities with so many mentions and no summary, most mentioned first."""
         rows = self._connection.execute(
             "SELECT e.*, n.id, n.subtype FROM entities e JOIN nodes n ON n.key = e.node_key"
@@ -178,9 +178,9 @@ class Entities:
             " ORDER BY e.mention_count DESC, e.node_key LIMIT ?",
             (min_mentions, limit),
         ).fetchall()
-        return [self._entity(row) for row in rows]
+        return [self._entity_from_row(row) for row in rows]
 
-    def alike(self, name: str, scope_keys: Sequence[int], *, limit: int) -> list[str]:
+    def find_similar_names(self, name: str, scope_keys: Sequence[int], *, limit: int) -> list[str]:
         """Return the names of living entities that begin with, or hold, a squashed name."""
         rows = self._connection.execute(
             "SELECT e.canonical_name FROM aliases a JOIN entities e ON e.node_key = a.entity_key"
@@ -196,15 +196,15 @@ class Entities:
         row = self._connection.execute("SELECT origin = 'tool' FROM nodes WHERE key = ?", (entity,)).fetchone()
         return bool(row and row[0])
 
-    def get(self, key: NodeKey) -> Entity | None:
+    def get_entity(self, key: NodeKey) -> Entity | None:
         """Return an entity by its node's key, forgotten ones too."""
         row = self._connection.execute(
             "SELECT e.*, n.id, n.subtype FROM entities e JOIN nodes n ON n.key = e.node_key WHERE e.node_key = ?",
             (key,),
         ).fetchone()
-        return self._entity(row) if row else None
+        return self._entity_from_row(row) if row else None
 
-    def with_vectors(self, scope_key: int, *, limit: int) -> list[tuple[Entity, bytes]]:
+    def list_with_vectors(self, scope_key: int, *, limit: int) -> list[tuple[Entity, bytes]]:
         """Return the living entities of a scope that have a vector of the model in use, most mentioned first."""
         rows = self._connection.execute(
             "SELECT e.*, n.id, n.subtype, f.e1 FROM entities e JOIN nodes n ON n.key = e.node_key"
@@ -214,9 +214,9 @@ class Entities:
             " ORDER BY e.mention_count DESC, e.node_key LIMIT ?",
             (scope_key, limit),
         ).fetchall()
-        return [(self._entity(row), row["e1"]) for row in rows]
+        return [(self._entity_from_row(row), row["e1"]) for row in rows]
 
-    def most_mentioned(self, scope_keys: Sequence[int], limit: int) -> list[Entity]:
+    def list_most_mentioned(self, scope_keys: Sequence[int], limit: int) -> list[Entity]:
         """Return the living entities of some scopes, most mentioned first."""
         rows = self._connection.execute(
             "SELECT e.*, n.id, n.subtype FROM entities e JOIN nodes n ON n.key = e.node_key"
@@ -224,9 +224,9 @@ class Entities:
             " ORDER BY e.mention_count DESC, e.node_key LIMIT ?",
             (json.dumps(list(scope_keys)), limit),
         ).fetchall()
-        return [self._entity(row) for row in rows]
+        return [self._entity_from_row(row) for row in rows]
 
-    def mentioning(
+    def find_mentioning(
         self,
         entities: Sequence[NodeKey],
         scope_keys: Sequence[int],
@@ -248,7 +248,7 @@ class Entities:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def mentioned_with(
+    def list_mentioned_with(
         self, entities: Sequence[NodeKey], scope_keys: Sequence[int], limit: int
     ) -> list[tuple[Entity, int]]:
         """Return the entities that the same memories mention, with in how many, most often first."""
@@ -267,11 +267,11 @@ class Entities:
             """,
             (json.dumps(list(entities)), json.dumps(list(scope_keys)), limit, MAX_LOOKED_AT),
         ).fetchall()
-        return [(self._entity(row), int(row["times"])) for row in rows]
+        return [(self._entity_from_row(row), int(row["times"])) for row in rows]
 
     # -- merges ------------------------------------------------------------------------------------------------------
 
-    def merge(self, merged: NodeKey, kept: NodeKey, *, now: int, reason: str, score: float) -> int:
+    def merge_entities(self, merged: NodeKey, kept: NodeKey, *, now: int, reason: str, score: float) -> int:
         """Give an entity's names and mentions to another, and return the merge's key; `unmerge` takes it back."""
         run = self._connection.execute
         key = int(
@@ -296,10 +296,10 @@ class Entities:
         run("DELETE FROM aliases WHERE entity_key = ?", (merged,))
         run("UPDATE OR IGNORE mentions SET entity_key = ?2 WHERE entity_key = ?1", (merged, kept))
         run("DELETE FROM mentions WHERE entity_key = ?", (merged,))
-        self._count_again((merged, kept), now)
+        self._recount_mentions((merged, kept), now)
         return key
 
-    def unmerge(self, merge: Merge, *, now: int) -> None:
+    def undo_merge(self, merge: StoredMerge, *, now: int) -> None:
         """Give back what a merge took, as far as it is still there; what was said since stays where it was noted."""
         run = self._connection.execute
         run(
@@ -324,22 +324,22 @@ class Entities:
         )
         name = run("SELECT canonical_name FROM entities WHERE node_key = ?", (merge.merged,)).fetchone()
         self.add_alias(merge.merged, name[0])
-        self._count_again((merge.merged, merge.kept), now)
+        self._recount_mentions((merge.merged, merge.kept), now)
         run("UPDATE entity_merges SET undone_at = ? WHERE key = ?", (now, merge.key))
 
-    def merges(self, *, limit: int = 50) -> list[Merge]:
+    def list_merges(self, *, limit: int = 50) -> list[StoredMerge]:
         """Return the merges, latest first, undone ones too."""
         rows = self._connection.execute(
             "SELECT * FROM entity_merges ORDER BY merged_at DESC, key DESC LIMIT ?", (limit,)
         )
-        return [_merge(row) for row in rows]
+        return [_merge_from_row(row) for row in rows]
 
-    def find_merge(self, key: int) -> Merge | None:
+    def find_merge(self, key: int) -> StoredMerge | None:
         """Return a merge by its key."""
         row = self._connection.execute("SELECT * FROM entity_merges WHERE key = ?", (key,)).fetchone()
-        return _merge(row) if row else None
+        return _merge_from_row(row) if row else None
 
-    def were_parted(self, one: NodeKey, other: NodeKey) -> bool:
+    def was_merge_undone(self, one: NodeKey, other: NodeKey) -> bool:
         """Return whether a merge of these two was undone: they are not to be merged again by themselves."""
         row = self._connection.execute(
             "SELECT EXISTS (SELECT 1 FROM entity_merges WHERE undone_at IS NOT NULL"
@@ -348,21 +348,21 @@ class Entities:
         ).fetchone()
         return bool(row[0])
 
-    def _count_again(self, entities: Sequence[NodeKey], now: int) -> None:
+    def _recount_mentions(self, entities: Sequence[NodeKey], now: int) -> None:
         self._connection.executemany(
             "UPDATE entities SET last_updated = ?1, summary = NULL,"
             " mention_count = (SELECT count(*) FROM mentions m WHERE m.entity_key = ?2) WHERE node_key = ?2",
             [(now, key) for key in entities],
         )
 
-    def of(self, node: NodeKey) -> list[Entity]:
+    def list_of_node(self, node: NodeKey) -> list[Entity]:
         """Return the entities a memory mentions."""
         rows = self._connection.execute(
             "SELECT e.*, n.id, n.subtype FROM mentions m JOIN entities e ON e.node_key = m.entity_key"
             " JOIN nodes n ON n.key = e.node_key WHERE m.node_key = ? AND n.deleted_at IS NULL ORDER BY e.node_key",
             (node,),
         ).fetchall()
-        return [self._entity(row) for row in rows]
+        return [self._entity_from_row(row) for row in rows]
 
     def count(self) -> int:
         """Return how many living entities there are."""
@@ -371,7 +371,7 @@ class Entities:
         ).fetchone()
         return int(row[0])
 
-    def _entity(self, row: sqlite3.Row) -> Entity:
+    def _entity_from_row(self, row: sqlite3.Row) -> Entity:
         aliases = self._connection.execute(
             "SELECT coalesce(written, alias) AS name FROM aliases WHERE entity_key = ? ORDER BY name",
             (row["node_key"],),
@@ -389,10 +389,10 @@ class Entities:
         )
 
 
-def _by_alias(rows: Iterable[sqlite3.Row]) -> dict[str, list[Bearer]]:
-    found: dict[str, list[Bearer]] = {}
+def _group_by_alias(rows: Iterable[sqlite3.Row]) -> dict[str, list[NameBearer]]:
+    found: dict[str, list[NameBearer]] = {}
     for row in rows:
-        bearer = Bearer(
+        bearer = NameBearer(
             key=NodeKey(row["key"]),
             kind=EntityKind(row["subtype"]),
             scope_key=row["scope_key"],
@@ -402,8 +402,8 @@ def _by_alias(rows: Iterable[sqlite3.Row]) -> dict[str, list[Bearer]]:
     return found
 
 
-def _merge(row: sqlite3.Row) -> Merge:
-    return Merge(
+def _merge_from_row(row: sqlite3.Row) -> StoredMerge:
+    return StoredMerge(
         key=row["key"],
         merged=NodeKey(row["merged_key"]),
         kept=NodeKey(row["kept_key"]),

@@ -10,9 +10,9 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.node import Node
-from hyperloci.store.nodes import SELECT_NODE, content_hash, node_from_row
+from hyperloci.store.nodes import SELECT_NODE, hash_content, node_from_row
 
-_TWINS: Final = (
+_SELECT_SAME_TEXT: Final = (
     "SELECT n.key, n.session_key, n.event_time, json_extract(n.metadata, '$.role') AS role,"
     " json_extract(n.metadata, '$.uuid') AS uuid, json_extract(n.metadata, '$.ref') AS ref"
     " FROM nodes n WHERE n.content_hash = ? AND n.scope_key = ? AND n.type = 'experience'"
@@ -21,7 +21,7 @@ _TWINS: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Twin:
+class SameTurn:
     """A stored turn with the same text.
 
     Attributes:
@@ -40,16 +40,16 @@ class Twin:
     event_time: int
 
 
-class Episodes:
+class TurnRows:
     """The episodes and actions of one database. Every write expects to run inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def twins(self, scope_key: int, text: str) -> list[Twin]:
+    def find_same_text(self, scope_key: int, text: str) -> list[SameTurn]:
         """Return the turns of a scope with this very text, oldest first; forgotten ones too, so that they stay so."""
         return [
-            Twin(
+            SameTurn(
                 key=NodeKey(row["key"]),
                 session_key=row["session_key"],
                 role=row["role"],
@@ -57,25 +57,25 @@ class Episodes:
                 ref=row["ref"],
                 event_time=row["event_time"],
             )
-            for row in self._connection.execute(_TWINS, (content_hash(text), scope_key))
+            for row in self._connection.execute(_SELECT_SAME_TEXT, (hash_content(text), scope_key))
         ]
 
-    def is_placed(self, session_key: int, place: str) -> bool:
+    def has_place(self, session_key: int, place: str) -> bool:
         """Tell whether a turn of a session was stored under a place."""
         row = self._connection.execute(
             "SELECT 1 FROM nodes WHERE session_key = ? AND place = ? LIMIT 1", (session_key, place)
         ).fetchone()
         return row is not None
 
-    def last(self, session_key: int, role: str | None = None) -> Node | None:
+    def get_last(self, session_key: int, role: str | None = None) -> Node | None:
         """Return the last episode of a session (of one speaker), or None."""
-        return self._edge_of(session_key, role, "DESC")
+        return self._get_outermost(session_key, role, "DESC")
 
-    def first(self, session_key: int, role: str | None = None) -> Node | None:
+    def get_first(self, session_key: int, role: str | None = None) -> Node | None:
         """Return the first episode of a session (by one speaker), or None."""
-        return self._edge_of(session_key, role, "ASC")
+        return self._get_outermost(session_key, role, "ASC")
 
-    def _edge_of(self, session_key: int, role: str | None, order: str) -> Node | None:
+    def _get_outermost(self, session_key: int, role: str | None, order: str) -> Node | None:
         row = self._connection.execute(
             f"{SELECT_NODE} WHERE n.session_key = ?1 AND n.subtype = 'episode' AND n.deleted_at IS NULL"
             f" AND (?2 IS NULL OR json_extract(n.metadata, '$.role') = ?2) ORDER BY n.seq {order} LIMIT 1",
@@ -83,21 +83,21 @@ class Episodes:
         ).fetchone()
         return node_from_row(row) if row else None
 
-    def identify(self, key: NodeKey, *, uuid: str | None = None, ref: str | None = None) -> None:
+    def set_ids(self, key: NodeKey, *, uuid: str | None = None, ref: str | None = None) -> None:
         """Note the id by which a stored turn is known in the transcript, or to the hooks."""
         known = {name: value for name, value in (("uuid", uuid), ("ref", ref)) if value is not None}
         self._connection.execute(
             "UPDATE nodes SET metadata = json_patch(metadata, ?) WHERE key = ?", (json.dumps(known), key)
         )
 
-    def note_times(self, key: NodeKey, times: Iterable[tuple[int, int, str]]) -> None:
+    def add_spoken_times(self, key: NodeKey, times: Iterable[tuple[int, int, str]]) -> None:
         """Store since, until and words of the days that a turn speaks of, as `times` returns them."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO spoken_times(node_key, since, until, phrase) VALUES (?, ?, ?, ?)",
             [(key, *time) for time in times],
         )
 
-    def times(self, keys: Iterable[int]) -> dict[NodeKey, list[tuple[int, int, str]]]:
+    def get_spoken_times(self, keys: Iterable[int]) -> dict[NodeKey, list[tuple[int, int, str]]]:
         """Return since, until and words of the days that turns speak of, those of each in order."""
         found: dict[NodeKey, list[tuple[int, int, str]]] = {}
         for row in self._connection.execute(
@@ -108,7 +108,7 @@ class Episodes:
             found.setdefault(NodeKey(row[0]), []).append((row[1], row[2], row[3]))
         return found
 
-    def worth_keeping(self, session_key: int) -> list[NodeId]:
+    def list_worth_keeping(self, session_key: int) -> list[NodeId]:
         """Return what a session leaves in tier `task` that was recalled or extracted (requirements, F).
 
         What was confirmed has left that tier at once.

@@ -21,7 +21,7 @@ class FacetRows:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def add(self, node: NodeKey, facets: Facets) -> None:
+    def add_facets(self, node: NodeKey, facets: Facets) -> None:
         """Store the facets of a memory that has none; one that has keeps its own."""
         added = self._connection.execute(
             f"INSERT OR IGNORE INTO facets(node_key, {', '.join(COLUMNS)}) VALUES (?{', ?' * len(COLUMNS)})",
@@ -30,32 +30,32 @@ class FacetRows:
         if added.rowcount and facets.domain_tags:
             self._add_tags(node, facets.domain_tags)
 
-    def put(self, node: NodeKey, facets: Facets) -> None:
+    def put_facets(self, node: NodeKey, facets: Facets) -> None:
         """Store what rules found anew; what was set by hand stays."""
-        fixed = self.by_hand(node)
+        fixed = self.get_fields_by_hand(node)
         if fixed is None:
-            self.add(node, facets)
+            self.add_facets(node, facets)
             return
-        self._change(node, {name: getattr(facets, name) for name in (*COLUMNS, TAGS) if name not in fixed})
+        self._change_columns(node, {name: getattr(facets, name) for name in (*COLUMNS, TAGS) if name not in fixed})
 
     def set_by_hand(self, node: NodeKey, values: Mapping[str, Any]) -> None:
         """Set some facets, and keep rules from changing them again."""
-        self.add(node, Facets())
-        self._change(node, values)
-        fixed = sorted({*(self.by_hand(node) or ()), *values})
+        self.add_facets(node, Facets())
+        self._change_columns(node, values)
+        fixed = sorted({*(self.get_fields_by_hand(node) or ()), *values})
         self._connection.execute("UPDATE facets SET by_hand = ? WHERE node_key = ?", (json.dumps(fixed), node))
 
-    def mark(self, node: NodeKey, verification: Verification) -> None:
+    def set_verification(self, node: NodeKey, verification: Verification) -> None:
         """Note what became of a memory: confirmed, disputed, outdated."""
-        self.add(node, Facets())
-        self._change(node, {"verification": verification})
+        self.add_facets(node, Facets())
+        self._change_columns(node, {"verification": verification})
 
-    def by_hand(self, node: NodeKey) -> tuple[str, ...] | None:
+    def get_fields_by_hand(self, node: NodeKey) -> tuple[str, ...] | None:
         """Return which facets of a memory were set by hand; None if it has no facets."""
         row = self._connection.execute("SELECT by_hand FROM facets WHERE node_key = ?", (node,)).fetchone()
         return None if row is None else tuple(json.loads(row[0]))
 
-    def of(self, nodes: Iterable[int]) -> dict[NodeKey, Facets]:
+    def get_facets(self, nodes: Iterable[int]) -> dict[NodeKey, Facets]:
         """Return the facets of those memories that have any."""
         keys = json.dumps([int(node) for node in nodes])
         tags: dict[int, list[str]] = {}
@@ -67,9 +67,9 @@ class FacetRows:
         rows = self._connection.execute(
             "SELECT * FROM facets WHERE node_key IN (SELECT value FROM json_each(?))", (keys,)
         )
-        return {NodeKey(row["node_key"]): _facets(row, tuple(tags.get(row["node_key"], ()))) for row in rows}
+        return {NodeKey(row["node_key"]): _facets_from_row(row, tuple(tags.get(row["node_key"], ()))) for row in rows}
 
-    def _change(self, node: NodeKey, values: Mapping[str, Any]) -> None:
+    def _change_columns(self, node: NodeKey, values: Mapping[str, Any]) -> None:
         columns = {name: value for name, value in values.items() if name != TAGS}
         if columns:
             assignments = ", ".join(f"{name} = ?" for name in columns)
@@ -84,20 +84,20 @@ class FacetRows:
         )
 
 
-def _facets(row: sqlite3.Row, tags: tuple[str, ...]) -> Facets:
+def _facets_from_row(row: sqlite3.Row, tags: tuple[str, ...]) -> Facets:
     return Facets(
-        diataxis=_one(Diataxis, row["diataxis"]),
-        persona=_one(Persona, row["persona"]),
-        verification=_one(Verification, row["verification"]) or Verification.UNVERIFIED,
-        confidence_level=_one(ConfidenceLevel, row["confidence_level"]),
+        diataxis=_enum_member(Diataxis, row["diataxis"]),
+        persona=_enum_member(Persona, row["persona"]),
+        verification=_enum_member(Verification, row["verification"]) or Verification.UNVERIFIED,
+        confidence_level=_enum_member(ConfidenceLevel, row["confidence_level"]),
         section_type=row["section_type"],
-        source_type=_one(SourceType, row["source_type"]),
+        source_type=_enum_member(SourceType, row["source_type"]),
         authority=row["authority"],
         time_sensitive=bool(row["time_sensitive"]),
         domain_tags=tags,
     )
 
 
-def _one(kind: Any, value: str | None) -> Any:
+def _enum_member(kind: Any, value: str | None) -> Any:
     """Return a value of a closed set; None for what another program wrote there."""
     return kind(value) if value in set(kind) else None

@@ -42,17 +42,17 @@ _PRIMARY_CODE_MASK: Final = 0xFF
 """SQLite's extended result codes keep the primary one in the low byte."""
 
 
-def translate(error: Exception, path: object = None) -> StoreError:
+def translate_error(error: Exception, path: object = None) -> StoreError:
     """Return our error for one of SQLite's, in our words: SQLite's own tell a caller nothing to do."""
     where = f" Database: {path}." if path is not None else ""
-    kind = _kind(error)
+    kind = _error_class_for(error)
     if kind is StoreError:
         return StoreError(f"The database could not do it: {error}.{where}")
     logger.debug("SQLite said: %s", error)
     return kind(f"{(kind.__doc__ or '').strip()}{where}")
 
 
-def _kind(error: Exception) -> type[StoreError]:
+def _error_class_for(error: Exception) -> type[StoreError]:
     code = getattr(error, "sqlite_errorcode", None)
     if code is not None:
         for codes, kind in _FAULTS:
@@ -61,22 +61,22 @@ def _kind(error: Exception) -> type[StoreError]:
     return StoreError
 
 
-def in_words(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return what to tell of any error: our words for SQLite's, its own for ours, with its type for others."""
     if isinstance(error, sqlite3.Error):
-        return str(translate(error))
+        return str(translate_error(error))
     if isinstance(error, HyperlociError | OSError):
         return str(error) or type(error).__name__
     return f"{type(error).__name__}: {error}"
 
 
 @contextlib.contextmanager
-def translated(path: object = None) -> Iterator[None]:
+def translate_block_errors(path: object = None) -> Iterator[None]:
     """Raise SQLite's errors as ours."""
     try:
         yield
     except (sqlite3.Error, sqlite3.Warning) as error:
-        raise translate(error, path) from error
+        raise translate_error(error, path) from error
 
 
 _LENIENT: Final = functools.partial(str, encoding="utf-8", errors="replace")
@@ -96,22 +96,22 @@ def read_leniently(connection: sqlite3.Connection, error: Exception) -> bool:
     return True
 
 
-def use_cases(facade: C) -> C:
+def translate_errors(service: C) -> C:
     """Make every public method of a class with a `store` raise SQLite's errors as ours (a class decorator).
 
     It takes the class as a whole, so that a method that is added later can't be forgotten.
     """
-    for name, method in list(vars(facade).items()):
+    for name, method in list(vars(service).items()):
         if isinstance(method, FunctionType) and not name.startswith("_"):
-            setattr(facade, name, _guarded(method))
-    return facade
+            setattr(service, name, _guard_method(method))
+    return service
 
 
-def _guarded(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
+def _guard_method(method: Callable[Concatenate[Any, P], R]) -> Callable[Concatenate[Any, P], R]:
     @functools.wraps(method)
     def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            with translated(self.store.path):
+            with translate_block_errors(self.store.path):
                 try:
                     return method(self, *args, **kwargs)
                 except (sqlite3.OperationalError, StoreError) as error:

@@ -15,7 +15,7 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.database.meta import Meta
-from hyperloci.store.paths import as_text
+from hyperloci.store.paths import path_as_text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class FilePiece:
 MAX_VALUES: Final = 500
 """Values bound in one statement; SQLite's own limit was 999 for long."""
 
-_INDEXED_FROM: Final = "indexed_from."
+_INDEXED_ROOT: Final = "indexed_from."
 """In the table of named values, before the scope's id."""
 
 
@@ -81,26 +81,26 @@ class Files:
         self._connection = connection
         self._meta = Meta(connection)
 
-    def indexed_from(self, scope_id: str) -> str | None:
+    def get_indexed_root(self, scope_id: str) -> str | None:
         """Return the folder whose files a project's are, None where none were indexed."""
-        return self._meta.get(_INDEXED_FROM + scope_id)
+        return self._meta.get(_INDEXED_ROOT + scope_id)
 
-    def is_indexed_from(self, scope_id: str, root: str) -> bool:
+    def is_indexed_root(self, scope_id: str, root: str) -> bool:
         """Tell whether a project's files are those of the folder `root`."""
-        return self.indexed_from(scope_id) == as_text(root)
+        return self.get_indexed_root(scope_id) == path_as_text(root)
 
-    def note_tree(self, scope_id: str, root: str) -> None:
+    def set_indexed_root(self, scope_id: str, root: str) -> None:
         """Note that a project's files are those of the folder `root`."""
-        self._meta.set(_INDEXED_FROM + scope_id, as_text(root))
+        self._meta.set(_INDEXED_ROOT + scope_id, path_as_text(root))
 
-    def all(self, scope_key: int) -> dict[str, IndexedFile]:
+    def list_files(self, scope_key: int) -> dict[str, IndexedFile]:
         """Return a project's indexed files by path."""
         rows = self._connection.execute(
             "SELECT key, path, size, mtime_ns, content_hash FROM files WHERE scope_key = ?", (scope_key,)
         )
         return {row["path"]: _file_from_row(row) for row in rows}
 
-    def get(self, scope_key: int, path: str) -> IndexedFile | None:
+    def get_file(self, scope_key: int, path: str) -> IndexedFile | None:
         """Return one indexed file, or None."""
         row = self._connection.execute(
             "SELECT key, path, size, mtime_ns, content_hash FROM files WHERE scope_key = ? AND path = ?",
@@ -108,7 +108,7 @@ class Files:
         ).fetchone()
         return _file_from_row(row) if row else None
 
-    def put(self, scope_key: int, path: str, *, size: int, mtime_ns: int, content_hash: bytes, now: int) -> int:
+    def put_file(self, scope_key: int, path: str, *, size: int, mtime_ns: int, content_hash: bytes, now: int) -> int:
         """Store what is known of a file and return its key."""
         row = self._connection.execute(
             """
@@ -121,26 +121,26 @@ class Files:
         ).fetchone()
         return int(row[0])
 
-    def touch(self, key: int, *, size: int, mtime_ns: int) -> None:
+    def update_stat(self, key: int, *, size: int, mtime_ns: int) -> None:
         """Remember a new size and time of a file whose content did not change."""
         self._connection.execute("UPDATE files SET size = ?, mtime_ns = ? WHERE key = ?", (size, mtime_ns, key))
 
-    def unsettle(self, scope_key: int, path: str) -> None:
+    def clear_stat(self, scope_key: int, path: str) -> None:
         """Have a file read and compared again the next time, whatever its size and time say."""
         self._connection.execute(
             "UPDATE files SET mtime_ns = -1, content_hash = x'' WHERE scope_key = ? AND path = ?", (scope_key, path)
         )
 
-    def rename(self, key: int, path: str) -> None:
+    def rename_file(self, key: int, path: str) -> None:
         """Give a file and the positions in it a new path; its nodes stay."""
         self._connection.execute("UPDATE files SET path = ? WHERE key = ?", (path, key))
         self._connection.execute("UPDATE positions SET path = ? WHERE file_key = ?", (path, key))
 
-    def remove(self, key: int) -> None:
+    def remove_file(self, key: int) -> None:
         """Forget that a file was indexed; its nodes are the caller's to move or forget."""
         self._connection.execute("DELETE FROM files WHERE key = ?", (key,))
 
-    def chunks(self, file_keys: Iterable[int]) -> dict[int, list[StoredChunk]]:
+    def list_chunks(self, file_keys: Iterable[int]) -> dict[int, list[StoredChunk]]:
         """Return the living snippets of each file, in their order."""
         found: dict[int, list[StoredChunk]] = {}
         for row in self._connection.execute(
@@ -162,7 +162,7 @@ class Files:
             found.setdefault(row["file_key"], []).append(chunk)
         return found
 
-    def pieces(self, scope_key: int, path: str) -> list[FilePiece]:
+    def list_pieces(self, scope_key: int, path: str) -> list[FilePiece]:
         """Return the living snippets of a file with their texts, in their order."""
         rows = self._connection.execute(
             """
@@ -189,7 +189,7 @@ class Files:
             for row in rows
         ]
 
-    def documents(self, scope_key: int) -> list[tuple[str, str]]:
+    def list_documents(self, scope_key: int) -> list[tuple[str, str]]:
         """Return path and text of every living Markdown snippet of a project's files, in the order of the files."""
         rows = self._connection.execute(
             "SELECT f.path, n.content FROM files f JOIN positions p ON p.file_key = f.key"
@@ -208,7 +208,7 @@ class Files:
         ).fetchone()
         return int(row[0])
 
-    def forgotten_chunks(self, scope_key: int, hashes: Sequence[bytes]) -> list[ForgottenChunk]:
+    def find_forgotten_chunks(self, scope_key: int, hashes: Sequence[bytes]) -> list[ForgottenChunk]:
         """Return the forgotten snippets of a project that have one of these texts, latest first."""
         found: list[ForgottenChunk] = []
         for start in range(0, len(hashes), MAX_VALUES):
@@ -241,7 +241,7 @@ class Files:
         """Note where a snippet stands now, once it moved (`nodes.place`)."""
         self._connection.execute("UPDATE nodes SET place = ? WHERE key = ?", (place, node))
 
-    def nodes_at_lines(self, scope_key: int, path: str, start: int, end: int) -> list[NodeKey]:
+    def find_nodes_at_lines(self, scope_key: int, path: str, start: int, end: int) -> list[NodeKey]:
         """Return the living snippets of a file that overlap lines `start`..`end` (1-based, inclusive)."""
         rows = self._connection.execute(
             """
@@ -266,7 +266,7 @@ class Files:
             "INSERT OR REPLACE INTO commits(scope_key, sha, node_key) VALUES (?, ?, ?)", (scope_key, sha, node)
         )
 
-    def commits_of(self, nodes: Iterable[int]) -> dict[NodeKey, str]:
+    def get_commits(self, nodes: Iterable[int]) -> dict[NodeKey, str]:
         """Return the hash of the commit behind each of `nodes` that is one."""
         rows = self._connection.execute(
             "SELECT c.node_key, c.sha FROM json_each(?) j JOIN commits c ON c.node_key = j.value",

@@ -13,11 +13,11 @@ from typing import Any, Final
 import numpy as np
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.search import Where
-from hyperloci.store.bits import BoolArray, key_array
-from hyperloci.store.connection import is_reading
+from hyperloci.model.search import SearchFilter
+from hyperloci.store.bits import BoolArray, parse_keys
+from hyperloci.store.connection import is_snapshot_open
 from hyperloci.store.database.meta import RESTORED_AT
-from hyperloci.store.entities import fold, squash
+from hyperloci.store.entities import fold_name, squash_name
 
 Condition = tuple[str, tuple[Any, ...]]
 
@@ -32,14 +32,14 @@ _LATEST: Final = 2**62
 MAX_CHANGES: Final = 8_192
 """So many changed nodes are looked at one by one; more, and all are."""
 
-_POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
+_HAS_POSITION: Final = "EXISTS (SELECT 1 FROM positions p WHERE p.node_key = n.key AND "
 # From the few edges outwards, once: from each node inwards it would be a look-up a node.
 _CONTRADICTED: Final = (
     "SELECT m.node_key FROM hyperedges h JOIN membership m ON m.hyperedge_key = h.key WHERE h.label = 'contradicts'"
     " AND EXISTS (SELECT 1 FROM membership o JOIN nodes x ON x.key = o.node_key WHERE o.hyperedge_key = h.key"
     " AND o.node_key <> m.node_key AND x.deleted_at IS NULL AND x.valid_until IS NULL)"
 )
-_FACET: Final = "n.key IN (SELECT f.node_key FROM facets f WHERE "
+_HAS_FACET: Final = "n.key IN (SELECT f.node_key FROM facets f WHERE "
 """By the index of the facet's own column: few memories are tutorials, and nodes need not be read for it."""
 
 
@@ -47,16 +47,16 @@ def register_functions(connection: sqlite3.Connection) -> None:
     """Add the SQL functions `path_matches(pattern, path)` and `fold(text)`."""
     connection.create_function("path_matches", 2, path_matches, deterministic=True)
     # SQLite's own lower() knows ASCII only.
-    connection.create_function("fold", 1, fold, deterministic=True)
+    connection.create_function("fold", 1, fold_name, deterministic=True)
 
 
 def path_matches(pattern: str, path: str | None) -> bool:
     """Return whether a POSIX path matches a glob with `**` (D.01)."""
-    return path is not None and any(regex.match(path) for regex in _compile(pattern))
+    return path is not None and any(regex.match(path) for regex in _compile_glob(pattern))
 
 
 @functools.lru_cache(maxsize=64)
-def _compile(pattern: str) -> tuple[re.Pattern[str], ...]:
+def _compile_glob(pattern: str) -> tuple[re.Pattern[str], ...]:
     # Loaded only for a glob: a hook's search has none, and a tenth of its time to spare.
     from wcmatch import glob
 
@@ -65,7 +65,7 @@ def _compile(pattern: str) -> tuple[re.Pattern[str], ...]:
     # A bare folder means everything in it.
     patterns = [pattern, pattern.rstrip("/") + "/**"] if not any(c in pattern for c in "*?[{") else [pattern]
     sources, _ = glob.translate(patterns, flags=flags)
-    return tuple(re.compile(_settled(source)) for source in sources)
+    return tuple(re.compile(_make_linear(source)) for source in sources)
 
 
 _FOLDERS: Final = re.compile(
@@ -74,7 +74,7 @@ _FOLDERS: Final = re.compile(
 """What wcmatch makes of a `**`: characters, each looked at, up to the end of a folder."""
 
 
-def _settled(source: str) -> str:
+def _make_linear(source: str) -> str:
     """Return a translated glob that takes linear time: a model gives the glob, a repository the paths.
 
     With another `**` behind it, what follows a `**` may as well stand as early as it can, and is never moved later.
@@ -89,7 +89,7 @@ def _literal_prefix(pattern: str) -> str:
     return re.split(r"[*?\[{\\]", pattern, maxsplit=1)[0]
 
 
-def conditions(where: Where) -> Iterator[Condition]:
+def iterate_conditions(where: SearchFilter) -> Iterator[Condition]:
     """Yield the SQL conditions on `nodes n` that a Where asks for, each with its values.
 
     Raises:
@@ -99,7 +99,7 @@ def conditions(where: Where) -> Iterator[Condition]:
     if not where.types and not where.subtypes:
         # An entity is what memories are about; it says nothing of its own, and its name would win every search for it.
         yield "n.type <> 'entity'", ()
-    yield from _life(where)
+    yield from _lifetime_conditions(where)
     for column, wanted in (
         ("n.type", where.types),
         ("n.subtype", where.subtypes),
@@ -119,15 +119,15 @@ def conditions(where: Where) -> Iterator[Condition]:
         yield (
             "EXISTS (SELECT 1 FROM aliases a JOIN mentions m ON m.entity_key = a.entity_key"
             " WHERE a.alias IN (?, ?) AND m.node_key = n.key)",
-            (squash(where.entity), fold(where.entity)),
+            (squash_name(where.entity), fold_name(where.entity)),
         )
     if where.contradicted is not None:
         yield f"n.key {'' if where.contradicted else 'NOT '}IN ({_CONTRADICTED})", ()
-    yield from _place(where)
-    yield from _facets(where)
+    yield from _place_conditions(where)
+    yield from _facet_conditions(where)
 
 
-def _life(where: Where) -> Iterator[Condition]:
+def _lifetime_conditions(where: SearchFilter) -> Iterator[Condition]:
     if where.as_of is None:
         yield "n.valid_until IS NULL", ()
     else:
@@ -149,38 +149,38 @@ def _time_condition(after: int | None, before: int | None) -> Condition:
     )
 
 
-def _place(where: Where) -> Iterator[Condition]:
+def _place_conditions(where: SearchFilter) -> Iterator[Condition]:
     if where.path is not None:
         yield _path_condition(where.path)
     if where.lines is not None:
         first, last = where.lines
         if first < 1 or last < first:
             raise BadRequestError(f"lines=[{first}, {last}] is not a range: give [first, last], from 1, in order.")
-        yield f"{_POSITION}p.line_start <= ? AND p.line_end >= ?)", (last, first)
+        yield f"{_HAS_POSITION}p.line_start <= ? AND p.line_end >= ?)", (last, first)
     if where.section is not None:
         yield (
-            f"{_POSITION}EXISTS (SELECT 1 FROM json_each(p.section_path) h WHERE fold(h.value) = ?))",
-            (fold(where.section),),
+            f"{_HAS_POSITION}EXISTS (SELECT 1 FROM json_each(p.section_path) h WHERE fold(h.value) = ?))",
+            (fold_name(where.section),),
         )
     if where.module is not None:
         prefix = where.module.rstrip(".")
-        yield f"{_POSITION}(p.module = ? OR substr(p.module, 1, ?) = ?))", (prefix, len(prefix) + 1, prefix + ".")
+        yield f"{_HAS_POSITION}(p.module = ? OR substr(p.module, 1, ?) = ?))", (prefix, len(prefix) + 1, prefix + ".")
     if where.heading_level_max is not None:
-        yield f"{_POSITION}p.heading_level <= ?)", (where.heading_level_max,)
+        yield f"{_HAS_POSITION}p.heading_level <= ?)", (where.heading_level_max,)
     for column, value in (
         ("class_name", where.class_name),
         ("function_name", where.function_name),
         ("url", where.url),
     ):
         if value is not None:
-            yield f"{_POSITION}p.{column} = ?)", (value,)
+            yield f"{_HAS_POSITION}p.{column} = ?)", (value,)
 
 
 def _path_condition(pattern: str) -> Condition:
     if not pattern or len(pattern) > MAX_PATTERN_CHARS:
         raise BadRequestError(f"path must be a glob of 1 to {MAX_PATTERN_CHARS} characters, such as 'docs/**/*.md'.")
     try:
-        _compile(pattern)
+        _compile_glob(pattern)
     except Exception as error:  # the matcher raises its own kinds and re.error
         raise BadRequestError(f"path={pattern!r} is not a usable glob: {error}") from error
     # The literal part in front of the first wildcard is a range over the index on path.
@@ -191,22 +191,22 @@ def _path_condition(pattern: str) -> Condition:
     )
 
 
-def _facets(where: Where) -> Iterator[Condition]:
+def _facet_conditions(where: SearchFilter) -> Iterator[Condition]:
     for column, value in (
         ("diataxis", where.diataxis),
         ("persona", where.persona),
         ("confidence_level", where.confidence_level),
     ):
         if value is not None:
-            yield f"{_FACET}f.{column} = ?)", (value,)
+            yield f"{_HAS_FACET}f.{column} = ?)", (value,)
     for column, wanted in (("verification", where.verification), ("source_type", where.source_types)):
         if wanted:
-            yield f"{_FACET}f.{column} IN (SELECT value FROM json_each(?)))", (json.dumps(wanted),)
+            yield f"{_HAS_FACET}f.{column} IN (SELECT value FROM json_each(?)))", (json.dumps(wanted),)
     for tag in where.domain_tags:
         yield "n.key IN (SELECT g.node_key FROM domain_tags g WHERE g.tag = ?)", (tag.lower(),)
 
 
-def _without_facets(where: Where) -> Where:
+def _drop_facets(where: SearchFilter) -> SearchFilter:
     return replace(
         where,
         diataxis=None,
@@ -223,19 +223,19 @@ _UNCHANGING: Final = frozenset({"json_each", "scopes", "sessions"})
 
 
 @functools.lru_cache(maxsize=MAX_KEPT)
-def _of_nodes_alone(where: Where) -> bool:
+def _depends_on_nodes_alone(where: SearchFilter) -> bool:
     """Tell whether a condition can come to hold, or no more, by a change of nodes alone."""
     return _UNCHANGING.issuperset(_TABLES.findall(compile_where(where)[0]))
 
 
-def compile_where(where: Where) -> Condition:
+def compile_where(where: SearchFilter) -> Condition:
     """Return one SQL condition on `nodes n` and its values."""
-    parts = list(conditions(where))
+    parts = list(iterate_conditions(where))
     return " AND ".join(part for part, _ in parts), tuple(value for _, values in parts for value in values)
 
 
 @dataclass(frozen=True, slots=True)
-class _Kept:
+class _KeptBitmap:
     """A bitmap, and what the database's state was when it held: a place in `node_changes`, or versions."""
 
     bitmap: BoolArray
@@ -247,46 +247,46 @@ class Filters:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._kept: dict[Where | Condition, _Kept] = {}
+        self._kept: dict[SearchFilter | Condition, _KeptBitmap] = {}
 
-    def allowed(self, where: Where) -> BoolArray:
+    def select_allowed(self, where: SearchFilter) -> BoolArray:
         """Return a bitmap over node keys: true where every condition holds. It is shared: don't write to it."""
-        if self._connection.in_transaction and not is_reading(self._connection):
+        if self._connection.in_transaction and not is_snapshot_open(self._connection):
             # What is seen now may be rolled back, and nothing would tell.
-            return self._select(compile_where(where))
+            return self._select_bitmap(compile_where(where))
         # There are few facets and many sets of them: each is kept by itself, and a new set is but an intersection.
-        bitmap = self._allowed(_without_facets(where))
-        for facet in _facets(where):
-            holders = self._holders(facet)
+        bitmap = self._select_without_facets(_drop_facets(where))
+        for facet in _facet_conditions(where):
+            holders = self._select_facet_holders(facet)
             size = min(len(bitmap), len(holders))
             bitmap = bitmap[:size] & holders[:size]
         return bitmap
 
-    def _holders(self, facet: Condition) -> BoolArray:
-        state = self._versions()
+    def _select_facet_holders(self, facet: Condition) -> BoolArray:
+        state = self._database_versions()
         kept = self._kept.get(facet)
         if kept is None or kept.state != state:
             self._make_room()
-            self._kept[facet] = kept = _Kept(self._select(facet), state)
+            self._kept[facet] = kept = _KeptBitmap(self._select_bitmap(facet), state)
         return kept.bitmap
 
-    def _allowed(self, where: Where) -> BoolArray:
+    def _select_without_facets(self, where: SearchFilter) -> BoolArray:
         # Before the nodes are looked at: what changes in between is looked at twice, and not missed.
-        state = self._changes() if _of_nodes_alone(where) else self._versions()
+        state = self._node_change_state() if _depends_on_nodes_alone(where) else self._database_versions()
         kept = self._kept.get(where)
         if kept is None or kept.state != state:
             self._make_room()
-            bitmap = None if kept is None or len(state) != len(kept.state) else self._brought_up(where, kept, state)
-            self._kept[where] = kept = _Kept(self._select(compile_where(where)) if bitmap is None else bitmap, state)
+            bitmap = None if kept is None or len(state) != len(kept.state) else self._update_bitmap(where, kept, state)
+            self._kept[where] = kept = _KeptBitmap(self._select_bitmap(compile_where(where)) if bitmap is None else bitmap, state)
         return kept.bitmap
 
     def _make_room(self) -> None:
         if len(self._kept) >= MAX_KEPT:
             self._kept.clear()
 
-    def _brought_up(self, where: Where, kept: _Kept, state: tuple[int, ...]) -> BoolArray | None:
+    def _update_bitmap(self, where: SearchFilter, kept: _KeptBitmap, state: tuple[int, ...]) -> BoolArray | None:
         """Return a kept bitmap with what changed since looked at anew; None if it takes a look at everything."""
-        if not _of_nodes_alone(where) or state[1:] != kept.state[1:]:
+        if not _depends_on_nodes_alone(where) or state[1:] != kept.state[1:]:
             return None
         newer = state[0] - kept.state[0]
         if not 0 < newer <= MAX_CHANGES:
@@ -308,7 +308,7 @@ class Filters:
         bitmap[[row[0] for row in found]] = True
         return bitmap
 
-    def in_order(self, allowed: BoolArray, limit: int) -> list[int]:
+    def list_in_order(self, allowed: BoolArray, limit: int) -> list[int]:
         """Return the first keys of a bitmap as a reader would list them: by file and line, then the latest first."""
         rows = self._connection.execute(
             "SELECT n.key FROM json_each(?) j CROSS JOIN nodes n ON n.key = j.value"
@@ -318,7 +318,7 @@ class Filters:
         )
         return [int(row[0]) for row in rows]
 
-    def _changes(self) -> tuple[int, int]:
+    def _node_change_state(self) -> tuple[int, int]:
         """Return how many changes of nodes there were, and when the database was restored from a backup."""
         row = self._connection.execute(
             "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'node_changes'), 0),"
@@ -327,12 +327,12 @@ class Filters:
         ).fetchone()
         return int(row[0]), int(row[1])
 
-    def _versions(self) -> tuple[int, int, int]:
+    def _database_versions(self) -> tuple[int, int, int]:
         # data_version moves when another connection commits, total_changes when this one writes.
         version = int(self._connection.execute("PRAGMA data_version").fetchone()[0])
         return version, self._connection.total_changes, -1
 
-    def _select(self, wanted: Condition) -> BoolArray:
+    def _select_bitmap(self, wanted: Condition) -> BoolArray:
         condition, values = wanted
         # One long string is five times faster to bring over than a row a key.
         text, last = self._connection.execute(
@@ -340,5 +340,5 @@ class Filters:
             values,
         ).fetchone()
         bitmap = np.zeros(last + 1, np.bool_)
-        bitmap[key_array(text)] = True
+        bitmap[parse_keys(text)] = True
         return bitmap

@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-BYTES: Final = 2
+BYTES_PER_DIMENSION: Final = 2
 """Bytes a dimension."""
 
 
@@ -24,4 +24,4 @@ def pack_half(vector: NDArray[np.float32]) -> bytes:
 def unpack_half(blobs: Sequence[bytes]) -> NDArray[np.float32]:
     """Return packed vectors, all as long as the first: shape (len(blobs), dimensions)."""
     rows = np.frombuffer(b"".join(blobs), np.float16).astype(np.float32)
-    return rows.reshape(len(blobs), len(blobs[0]) // BYTES if blobs else 0)
+    return rows.reshape(len(blobs), len(blobs[0]) // BYTES_PER_DIMENSION if blobs else 0)

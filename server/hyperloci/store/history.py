@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HistoryState:
+class CommitHistoryState:
     """How far a project's history is stored.
 
     Attributes:
@@ -27,22 +27,22 @@ class HistoryState:
     tips: tuple[str, ...] = ()
 
 
-class History:
+class CommitHistory:
     """The commits of one database's projects. Every write expects to run inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def state(self, scope_key: int) -> HistoryState | None:
+    def get_state(self, scope_key: int) -> CommitHistoryState | None:
         """Return how far a project's history is stored, None before it was looked at."""
         row = self._connection.execute(
             "SELECT whole_to, basis, waiting, older, tips FROM histories WHERE scope_key = ?", (scope_key,)
         ).fetchone()
         if row is None:
             return None
-        return HistoryState(whole_to=row[0], basis=row[1], waiting=row[2], older=row[3], tips=tuple(json.loads(row[4])))
+        return CommitHistoryState(whole_to=row[0], basis=row[1], waiting=row[2], older=row[3], tips=tuple(json.loads(row[4])))
 
-    def put_state(self, scope_key: int, state: HistoryState) -> None:
+    def put_state(self, scope_key: int, state: CommitHistoryState) -> None:
         """Note how far a project's history is stored."""
         self._connection.execute(
             "INSERT OR REPLACE INTO histories(scope_key, whole_to, basis, waiting, older, tips)"
@@ -50,14 +50,14 @@ class History:
             (scope_key, state.whole_to, state.basis, state.waiting, state.older, json.dumps(state.tips)),
         )
 
-    def count(self, scope_key: int) -> int:
+    def count_commits(self, scope_key: int) -> int:
         """Return how many commits of a project are stored."""
         row = self._connection.execute(
             "SELECT count(*) FROM commits WHERE scope_key = ? AND node_key IS NOT NULL", (scope_key,)
         ).fetchone()
         return int(row[0])
 
-    def count_off(self, scope_key: int, commits: int) -> None:
+    def reduce_waiting(self, scope_key: int, commits: int) -> None:
         """Note that so many commits wait no longer."""
         self._connection.execute(
             "UPDATE histories SET waiting = max(0, waiting - ?) WHERE scope_key = ?", (commits, scope_key)
@@ -65,7 +65,7 @@ class History:
 
     # -- commits -----------------------------------------------------------------------------------------------------
 
-    def known(self, scope_key: int, shas: Sequence[str]) -> set[str]:
+    def find_known(self, scope_key: int, shas: Sequence[str]) -> set[str]:
         """Return those of some commits that are known, with a node or without."""
         rows = self._connection.execute(
             "SELECT c.sha FROM json_each(?2) j CROSS JOIN commits c ON c.scope_key = ?1 AND c.sha = j.value",
@@ -73,7 +73,7 @@ class History:
         )
         return {row[0] for row in rows}
 
-    def nodes_of(self, scope_key: int, shas: Iterable[str]) -> dict[str, str]:
+    def get_node_ids(self, scope_key: int, shas: Iterable[str]) -> dict[str, str]:
         """Return the ids of the nodes that commits became, by hash."""
         rows = self._connection.execute(
             "SELECT c.sha, n.id FROM json_each(?2) j CROSS JOIN commits c ON c.scope_key = ?1 AND c.sha = j.value"
@@ -82,14 +82,14 @@ class History:
         )
         return {row[0]: row[1] for row in rows}
 
-    def all(self, scope_key: int) -> dict[str, str]:
+    def list_commits(self, scope_key: int) -> dict[str, str]:
         """Return the ids of all nodes that a project's commits became, by hash."""
         rows = self._connection.execute(
             "SELECT c.sha, n.id FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ?", (scope_key,)
         )
         return {row[0]: row[1] for row in rows}
 
-    def ended(self, scope_key: int) -> dict[str, str]:
+    def list_ended(self, scope_key: int) -> dict[str, str]:
         """Return the ids of the nodes of commits that no branch leads to any more, by hash."""
         rows = self._connection.execute(
             "SELECT c.sha, n.id FROM commits c JOIN nodes n ON n.key = c.node_key"
@@ -100,7 +100,7 @@ class History:
 
     # -- renames -----------------------------------------------------------------------------------------------------
 
-    def renames(self, scope_key: int) -> dict[str, str]:
+    def get_renames(self, scope_key: int) -> dict[str, str]:
         """Return what files that commits still to be read speak of are called now, by their names then."""
         rows = self._connection.execute("SELECT old_path, path FROM renames WHERE scope_key = ?", (scope_key,))
         return {row[0]: row[1] for row in rows}
@@ -116,7 +116,7 @@ class History:
         """Forget what files were called: no older commits wait."""
         self._connection.execute("DELETE FROM renames WHERE scope_key = ?", (scope_key,))
 
-    def miss(self, scope_key: int, shas: Iterable[str]) -> None:
+    def mark_missing(self, scope_key: int, shas: Iterable[str]) -> None:
         """Take back that commits which could not be stored are known, so that the next walk finds them missing."""
         known = self._connection.execute(
             "DELETE FROM commits WHERE scope_key = ? AND node_key IS NULL AND sha IN (SELECT value FROM json_each(?))",

@@ -18,12 +18,12 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.store.bits import BoolArray, key_array
-from hyperloci.store.connection import is_reading
+from hyperloci.store.bits import BoolArray, parse_keys
+from hyperloci.store.connection import is_snapshot_open
 from hyperloci.store.database.meta import RESTORED_AT
 
-K1: Final = 1.2
-B: Final = 0.75
+SATURATION: Final = 1.2
+LENGTH_NORMALISATION: Final = 0.75
 """BM25's usual saturation and length normalisation (Robertson & Zaragoza 2009)."""
 
 TITLE_WEIGHT: Final = 2.0
@@ -53,7 +53,7 @@ _SET_BITS: Final = 62
 
 
 @dataclass(slots=True)
-class _Kept:
+class _KeptPostings:
     """What was read of a term: how many nodes with keys up to `last` it stands in, and which, ascending, once asked."""
 
     last: int
@@ -66,48 +66,48 @@ class KeywordSearch:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self._kept: OrderedDict[str, _Kept] = OrderedDict()
+        self._kept: OrderedDict[str, _KeptPostings] = OrderedDict()
         self._size = 0
         self._of_state: tuple[int, int] | None = None
         self._sums = np.zeros(0, np.float32)
 
-    def frequencies(self, terms: Sequence[str]) -> dict[str, int]:
+    def count_frequencies(self, terms: Sequence[str]) -> dict[str, int]:
         """Return in how many nodes each term stands; terms that are nowhere are left out."""
-        counts = {term: kept.count for term, kept in self._terms(terms).items()}
+        counts = {term: kept.count for term, kept in self._load_terms(terms).items()}
         return {term: count for term, count in counts.items() if count}
 
-    def ask(self, terms: Sequence[str], allowed: BoolArray) -> KeywordQuery | None:
+    def prepare_query(self, terms: Sequence[str], allowed: BoolArray) -> KeywordQuery | None:
         """Look up a question's words; None if none of them stands anywhere.
 
         Args:
             terms: analysed query terms (`analysis.query_terms`).
             allowed: bitmap over node keys: which may be found.
         """
-        frequencies = self.frequencies(terms)
+        frequencies = self.count_frequencies(terms)
         if not frequencies:
             return None
-        total, average = self._collection()
+        total, average = self._collection_size()
         weights = {term: math.log(1 + (total - count + 0.5) / (count + 0.5)) for term, count in frequencies.items()}
-        postings = self._postings_of(frequencies, allowed)
+        postings = self._choose_postings(frequencies, allowed)
         if len(self._sums) < len(allowed):
             self._sums = np.zeros(len(allowed), np.float32)
         # Of terms with too many postings only the newest were read: any node may hold them.
         whole = {term: keys for term, keys in postings.items() if frequencies[term] < POSTING_BUDGET}
         return KeywordQuery(self._connection, weights, postings, whole, average, self._sums)
 
-    def rank(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> dict[int, float]:
+    def rank_by_bm25(self, terms: Sequence[str], allowed: BoolArray, limit: int) -> dict[int, float]:
         """Return the best of the allowed nodes for analysed terms with their BM25, best first, ties by key."""
-        query = self.ask(terms, allowed)
-        return {} if query is None else query.best(limit)
+        query = self.prepare_query(terms, allowed)
+        return {} if query is None else query.rank_best(limit)
 
-    def _collection(self) -> tuple[int, float]:
+    def _collection_size(self) -> tuple[int, float]:
         # The vocabulary's statistics count living and forgotten nodes alike, and so do these.
         nodes, terms = self._connection.execute("SELECT nodes, terms FROM keyword_totals").fetchone()
         return nodes, max(1.0, terms / max(1, nodes))
 
     # -- what is kept -------------------------------------------------------------------------------------------------
 
-    def _terms(self, terms: Iterable[str]) -> Mapping[str, _Kept]:
+    def _load_terms(self, terms: Iterable[str]) -> Mapping[str, _KeptPostings]:
         """Return what is known of terms, brought up to date."""
         rewritten, restored, last = self._connection.execute(
             "SELECT rewritten, coalesce((SELECT value FROM meta WHERE name = ?), 0),"
@@ -115,8 +115,8 @@ class KeywordSearch:
             (RESTORED_AT,),
         ).fetchone()
         # Only what is seen in a snapshot belongs together; a write may be rolled back, and nothing would tell.
-        if not is_reading(self._connection):
-            return self._counted(dict.fromkeys(terms), last)
+        if not is_snapshot_open(self._connection):
+            return self._count_postings(dict.fromkeys(terms), last)
         state = (rewritten, int(restored))
         if state != self._of_state:
             self._kept.clear()
@@ -131,13 +131,13 @@ class KeywordSearch:
                 if kept.keys is not None:
                     kept.keys = np.concatenate([kept.keys, new])
                     self._size += len(new)
-        found = self._counted([term for term in dict.fromkeys(terms) if term not in known], last)
+        found = self._count_postings([term for term in dict.fromkeys(terms) if term not in known], last)
         self._kept.update(found)
-        self._give_up()
+        self._evict_least_used()
         return {term: known.get(term) or found[term] for term in dict.fromkeys(terms)}
 
-    def _counted(self, terms: Iterable[str], last: int) -> dict[str, _Kept]:
-        found = {term: _Kept(last, 0) for term in terms}
+    def _count_postings(self, terms: Iterable[str], last: int) -> dict[str, _KeptPostings]:
+        found = {term: _KeptPostings(last, 0) for term in terms}
         if not found:
             return {}
         rows = self._connection.execute(
@@ -148,7 +148,7 @@ class KeywordSearch:
             found[term].count = count
         return found
 
-    def _give_up(self) -> None:
+    def _evict_least_used(self) -> None:
         while len(self._kept) > KEPT_TERMS or self._size > KEPT_POSTINGS:
             _, kept = self._kept.popitem(last=False)
             self._size -= 0 if kept.keys is None else len(kept.keys)
@@ -156,13 +156,13 @@ class KeywordSearch:
     def _between(self, term: str, after: int, last: int) -> NDArray[np.int32]:
         text = self._connection.execute(
             "SELECT group_concat(rowid) FROM keyword_index WHERE keyword_index MATCH ? AND rowid > ? AND rowid <= ?",
-            (quote(term), after, last),
+            (quote_term(term), after, last),
         ).fetchone()[0]
-        return key_array(text).astype(np.int32)
+        return parse_keys(text).astype(np.int32)
 
     # -- candidates ---------------------------------------------------------------------------------------------------
 
-    def _postings_of(self, frequencies: Mapping[str, int], allowed: BoolArray) -> dict[str, KeyArray]:
+    def _choose_postings(self, frequencies: Mapping[str, int], allowed: BoolArray) -> dict[str, KeyArray]:
         """Return the allowed nodes of each term, rarest terms first, as many terms as the budget allows."""
         postings: dict[str, KeyArray] = {}
         found = spent = 0
@@ -170,25 +170,25 @@ class KeywordSearch:
             if found >= ENOUGH and spent + frequencies[term] > POSTING_BUDGET:
                 break
             if frequencies[term] < POSTING_BUDGET:
-                keys = self._whole(term, len(allowed) - 1)
+                keys = self._all_postings(term, len(allowed) - 1)
                 postings[term] = keys[allowed[keys]]
             else:
-                postings[term] = self._newest(term, allowed)
+                postings[term] = self._newest_postings(term, allowed)
             spent += frequencies[term]
             found += len(postings[term])
         return postings
 
-    def _whole(self, term: str, last: int) -> NDArray[np.int32]:
+    def _all_postings(self, term: str, last: int) -> NDArray[np.int32]:
         """Return the nodes with a term and keys up to `last`, ascending."""
         kept = self._kept.get(term)
-        if kept is None or not is_reading(self._connection):
+        if kept is None or not is_snapshot_open(self._connection):
             return self._between(term, 0, last)
         if kept.keys is None:
             kept.keys = self._between(term, 0, kept.last)
             self._size += len(kept.keys)
         return kept.keys[: np.searchsorted(kept.keys, last, side="right")]
 
-    def _newest(self, term: str, allowed: BoolArray) -> NDArray[np.int64]:
+    def _newest_postings(self, term: str, allowed: BoolArray) -> NDArray[np.int64]:
         """Return the newest allowed nodes with a frequent term, as many as are scored if there are."""
         found: list[NDArray[np.int64]] = []
         below = len(allowed)
@@ -196,9 +196,9 @@ class KeywordSearch:
             text = self._connection.execute(
                 "SELECT group_concat(rowid) FROM (SELECT rowid FROM keyword_index WHERE keyword_index MATCH ?"
                 " AND rowid < ? ORDER BY rowid DESC LIMIT ?)",
-                (quote(term), below, POSTING_BUDGET),
+                (quote_term(term), below, POSTING_BUDGET),
             ).fetchone()[0]
-            keys = key_array(text)
+            keys = parse_keys(text)
             found.append(keys[allowed[keys]])
             if len(keys) < POSTING_BUDGET or sum(map(len, found)) >= RESCORED:
                 return np.concatenate(found)
@@ -222,7 +222,7 @@ class KeywordQuery:
         average: float,
         sums: NDArray[np.float32],
     ) -> None:
-        self.ceiling = (K1 + 1) * sum(weights.values())
+        self.ceiling = (SATURATION + 1) * sum(weights.values())
         self._connection = connection
         self.weights = weights
         self._postings = postings
@@ -230,7 +230,7 @@ class KeywordQuery:
         self._average = average
         self._sums = sums
 
-    def likely(self, limit: int) -> KeyArray:
+    def find_likely(self, limit: int) -> KeyArray:
         """Return the nodes whose terms weigh most together; ties go to the newest, the largest key."""
         # One number a node, all zeros between two searches: to look for what isn't zero would cost more than to add up.
         sums = self._sums
@@ -250,7 +250,7 @@ class KeywordQuery:
         likely = np.flatnonzero(values >= np.partition(values, len(values) - limit)[len(values) - limit])
         return found[likely[np.lexsort((-found[likely], -values[likely]))[:limit]]]
 
-    def best(self, limit: int, *, also: Iterable[int] = ()) -> dict[int, float]:
+    def rank_best(self, limit: int, *, also: Iterable[int] = ()) -> dict[int, float]:
         """Return the BM25 of the best nodes, best first, ties by key.
 
         Args:
@@ -258,26 +258,26 @@ class KeywordQuery:
             also: nodes to score whether or not they are among the best; what they lack scores 0.
         """
         among = {int(key) for key in also}
-        scored = self.scores(among.union(self.likely(max(RESCORED, limit)).tolist()))
+        scored = self.score_bm25(among.union(self.find_likely(max(RESCORED, limit)).tolist()))
         best = sorted(scored.items(), key=lambda item: (-item[1], item[0]))
         return {key: score for rank, (key, score) in enumerate(best) if rank < limit or key in among}
 
-    def bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+    def upper_bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return a score that a node does not exceed, as if it said its terms and nothing else, for keys ascending."""
         bounds = np.zeros(len(keys))
         for term, weight in self.weights.items():
-            bounds += self._held(keys, term) * ((K1 + 1) * weight)
+            bounds += self._holds_term(keys, term) * ((SATURATION + 1) * weight)
         return bounds
 
-    def scores(self, keys: Iterable[int]) -> dict[int, float]:
+    def score_bm25(self, keys: Iterable[int]) -> dict[int, float]:
         """Return the BM25 of nodes."""
         # Not np.union1d and the like, which load numpy.ma: a hook would wait for it.
         wanted = np.array(sorted(keys), np.int64)
-        terms = [_Term.of(term, weight) for term, weight in self.weights.items()]
+        terms = [_SpacedTerm.from_term(term, weight) for term, weight in self.weights.items()]
         # A number a set of terms: many nodes hold the same few.
         sets = np.zeros(len(wanted), np.int64)
         for place, term in enumerate(self.weights):
-            sets |= self._held(wanted, term).astype(np.int64) << (place % _SET_BITS)
+            sets |= self._holds_term(wanted, term).astype(np.int64) << (place % _SET_BITS)
         of_set = {
             number: [term for place, term in enumerate(terms) if number >> (place % _SET_BITS) & 1]
             for number in set(sets.tolist())
@@ -290,13 +290,13 @@ class KeywordQuery:
             " CROSS JOIN keywords k ON k.node_key = j.value",
             (json.dumps([key for key, number in set_of.items() if number]),),
         )
-        short, slope = K1 * (1 - B), K1 * B / self._average
+        short, slope = SATURATION * (1 - LENGTH_NORMALISATION), SATURATION * LENGTH_NORMALISATION / self._average
         scores = {key: 0.0 for key, number in set_of.items() if not number}
         for key, title, body, extra, length in rows:
             scores[key] = _bm25(title, body, extra, of_set[set_of[key]], short + slope * length)
         return scores
 
-    def _held(self, keys: NDArray[np.int64], term: str) -> BoolArray:
+    def _holds_term(self, keys: NDArray[np.int64], term: str) -> BoolArray:
         """Return which keys, ascending, are among a term's nodes, all of them if that isn't known."""
         holders = self._whole.get(term)
         if holders is None:
@@ -308,7 +308,7 @@ class KeywordQuery:
         return np.asarray(holders[places] == keys)
 
 
-class _Term(NamedTuple):
+class _SpacedTerm(NamedTuple):
     """A term with a space on both sides, two of it side by side, and its inverse document frequency."""
 
     spaced: str
@@ -316,33 +316,33 @@ class _Term(NamedTuple):
     weight: float
 
     @classmethod
-    def of(cls, term: str, weight: float) -> _Term:
+    def from_term(cls, term: str, weight: float) -> _SpacedTerm:
         return cls(f" {term} ", f" {term} {term} ", weight)
 
 
-def _bm25(title: str, body: str, extra: str, terms: Iterable[_Term], norm: float) -> float:
+def _bm25(title: str, body: str, extra: str, terms: Iterable[_SpacedTerm], norm: float) -> float:
     spaced_body, spaced_title, spaced_extra = f" {body} ", title and f" {title} ", extra and f" {extra} "
     score = 0.0
     for term, twice, rarity in terms:
         count: float = spaced_body.count(term)
         # Side by side two share a space, and the second one isn't counted.
         if count and twice in spaced_body:
-            count = _count(spaced_body, term)
+            count = _count_occurrences(spaced_body, term)
         # Headings and context are short or empty: to look costs less than to count.
         if term in spaced_title:
-            count += TITLE_WEIGHT * _count(spaced_title, term)
+            count += TITLE_WEIGHT * _count_occurrences(spaced_title, term)
         if term in spaced_extra:
-            count += EXTRA_WEIGHT * _count(spaced_extra, term)
+            count += EXTRA_WEIGHT * _count_occurrences(spaced_extra, term)
         if count:
-            score += rarity * count * (K1 + 1) / (count + norm)
+            score += rarity * count * (SATURATION + 1) / (count + norm)
     return score
 
 
-def _count(text: str, spaced: str) -> int:
+def _count_occurrences(text: str, spaced: str) -> int:
     """Return how often a term stands in a text, both with spaces on either side."""
     return text.replace(" ", "  ").count(spaced)
 
 
-def quote(term: str) -> str:
+def quote_term(term: str) -> str:
     """Return an FTS5 string that matches exactly this term, whatever is in it."""
     return '"' + term.replace('"', '""') + '"'

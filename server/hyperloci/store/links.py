@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from hyperloci.model.edge import Link
+from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, SYMMETRIC_LABELS, EdgeType, NodeKey, Role
 
 _FILE_ROWS: Final = """
@@ -22,7 +22,7 @@ WHERE f.scope_key = ? AND f.path = ? AND n.deleted_at IS NULL ORDER BY p.char_st
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SnippetRow:
+class LinkableSnippet:
     """One living snippet of a file, with all that rules may look at."""
 
     key: NodeKey
@@ -40,7 +40,7 @@ class SnippetRow:
     facts: dict[str, Any]
 
 
-class Links:
+class RelationQueue:
     """The relations that rules find in one database. Every write expects to run inside a transaction."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -48,7 +48,7 @@ class Links:
 
     # -- the queue ---------------------------------------------------------------------------------------------------
 
-    def waiting(self, scope_key: int) -> dict[str, list[NodeKey]]:
+    def list_waiting(self, scope_key: int) -> dict[str, list[NodeKey]]:
         """Return the snippets of a project whose relations are still to be found, by the path of their file."""
         found: dict[str, list[NodeKey]] = {}
         for path, key in self._connection.execute(
@@ -59,7 +59,7 @@ class Links:
             found.setdefault(path, []).append(NodeKey(key))
         return found
 
-    def queue(self, keys: Iterable[int]) -> None:
+    def queue_snippets(self, keys: Iterable[int]) -> None:
         """Have the relations of snippets found anew."""
         self._connection.executemany(
             "INSERT OR IGNORE INTO unlinked(node_key) VALUES (?)", [(int(key),) for key in keys]
@@ -74,7 +74,7 @@ class Links:
         )
         return cursor.rowcount
 
-    def queue_speakers(self, targets: Iterable[int], labels: Sequence[str]) -> None:
+    def queue_sources_of(self, targets: Iterable[int], labels: Sequence[str]) -> None:
         """Have the relations found anew of whatever an automatic edge of these labels joins to `targets`."""
         self._connection.execute(
             """
@@ -88,11 +88,11 @@ class Links:
             (json.dumps([int(key) for key in targets]), json.dumps(list(labels))),
         )
 
-    def unqueue(self, keys: Iterable[int]) -> None:
+    def unqueue_snippets(self, keys: Iterable[int]) -> None:
         """Note that the relations of snippets were found."""
         self._connection.executemany("DELETE FROM unlinked WHERE node_key = ?", [(int(key),) for key in keys])
 
-    def drop_lost(self) -> int:
+    def drop_relations_of_lost(self) -> int:
         """Empty the queue of what has no file any more; return how many those were."""
         return self._connection.execute(
             "DELETE FROM unlinked WHERE NOT EXISTS (SELECT 1 FROM positions p JOIN files f ON f.key = p.file_key"
@@ -101,15 +101,15 @@ class Links:
 
     # -- files -------------------------------------------------------------------------------------------------------
 
-    def paths(self, scope_key: int) -> list[str]:
+    def list_paths(self, scope_key: int) -> list[str]:
         """Return the paths of a project's indexed files."""
         return [row[0] for row in self._connection.execute("SELECT path FROM files WHERE scope_key = ?", (scope_key,))]
 
-    def snippets(self, scope_key: int, path: str) -> list[SnippetRow]:
+    def list_snippets(self, scope_key: int, path: str) -> list[LinkableSnippet]:
         """Return the living snippets of a file, in their order."""
         rows = self._connection.execute(_FILE_ROWS, (scope_key, path))
         return [
-            SnippetRow(
+            LinkableSnippet(
                 key=NodeKey(row["key"]),
                 kind=row["subtype"],
                 content=row["content"],
@@ -127,7 +127,7 @@ class Links:
             for row in rows
         ]
 
-    def importers(self, scope_key: int, words: Iterable[str]) -> list[NodeKey]:
+    def find_importers(self, scope_key: int, words: Iterable[str]) -> list[NodeKey]:
         """Return the code snippets that import something one of these words is part of the name of."""
         wanted = sorted(set(words))
         rows = self._connection.execute(
@@ -140,7 +140,7 @@ class Links:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def commits_like(self, scope_key: int, prefix: str) -> list[NodeKey]:
+    def find_commits(self, scope_key: int, prefix: str) -> list[NodeKey]:
         """Return at most two commits of a project whose hash begins so."""
         rows = self._connection.execute(
             "SELECT c.node_key FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ? AND c.sha >= ?"
@@ -149,7 +149,7 @@ class Links:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def commit_messages(self, scope_key: int) -> list[tuple[NodeKey, str]]:
+    def list_commit_messages(self, scope_key: int) -> list[tuple[NodeKey, str]]:
         """Return the commits of a project that name an issue, with what they say."""
         rows = self._connection.execute(
             "SELECT n.key, n.content FROM commits c JOIN nodes n ON n.key = c.node_key WHERE c.scope_key = ?"
@@ -160,18 +160,18 @@ class Links:
 
     # -- edges -------------------------------------------------------------------------------------------------------
 
-    def replace(self, subject: NodeKey, wanted: Sequence[Link], labels: Sequence[str], *, now: int) -> tuple[int, int]:
+    def replace_relations(self, subject: NodeKey, wanted: Sequence[WantedRelation], labels: Sequence[str], *, now: int) -> tuple[int, int]:
         """Make the automatic edges of `labels` that a snippet speaks in exactly these; return how many came and went.
 
         An edge that is wanted still keeps its id; one that somebody confirmed stays whatever the rules say, and is not
         made twice.
         """
-        return self.replace_all({subject: wanted}, labels, now=now)
+        return self.replace_relations_of_all({subject: wanted}, labels, now=now)
 
-    def replace_all(self, wanted: dict[NodeKey, Sequence[Link]], labels: Sequence[str], *, now: int) -> tuple[int, int]:
+    def replace_relations_of_all(self, wanted: dict[NodeKey, Sequence[WantedRelation]], labels: Sequence[str], *, now: int) -> tuple[int, int]:
         """Do the same for several snippets at once."""
-        known = self._known(list(wanted), labels)
-        new: list[tuple[NodeKey, Link]] = []
+        known = self._known_relations(list(wanted), labels)
+        new: list[tuple[NodeKey, WantedRelation]] = []
         for subject, links in wanted.items():
             new.extend(
                 (subject, link) for link in links if known.pop((subject, link.label, int(link.target)), None) is None
@@ -179,10 +179,10 @@ class Links:
         stale = [key for key, confirmed in known.values() if not confirmed]
         if stale:
             self._connection.executemany("DELETE FROM hyperedges WHERE key = ?", [(key,) for key in stale])
-        self._create(new, now)
+        self._create_relations(new, now)
         return len(new), len(stale)
 
-    def _known(
+    def _known_relations(
         self, subjects: Sequence[NodeKey], labels: Sequence[str]
     ) -> dict[tuple[NodeKey, str, int], tuple[int, bool]]:
         rows = self._connection.execute(
@@ -197,7 +197,7 @@ class Links:
         )
         return {(NodeKey(row[0]), row[1], row[2]): (row[3], row[4] is not None) for row in rows}
 
-    def _create(self, new: Sequence[tuple[NodeKey, Link]], now: int) -> None:
+    def _create_relations(self, new: Sequence[tuple[NodeKey, WantedRelation]], now: int) -> None:
         if not new:
             return
         members: list[tuple[int, int, str, int]] = []

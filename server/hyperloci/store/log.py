@@ -29,7 +29,7 @@ class EvolutionLog:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def add(
+    def add_entry(
         self,
         operation: str,
         node_ids: Iterable[NodeId],
@@ -52,7 +52,7 @@ class EvolutionLog:
         )
         return log_id
 
-    def of(self, node_id: NodeId, limit: int = 50) -> list[LogEntry]:
+    def list_of_node(self, node_id: NodeId, limit: int = 50) -> list[LogEntry]:
         """Return a node's latest entries, oldest first."""
         rows = self._connection.execute(
             "SELECT l.* FROM evolution_nodes e JOIN evolution_log l ON l.id = e.log_id"

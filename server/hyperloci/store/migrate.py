@@ -13,14 +13,14 @@ from pathlib import Path
 
 from hyperloci.clock import Clock
 from hyperloci.errors import StoreBusyError, StoreError, StoreVersionError
-from hyperloci.store.connection import APPLICATION_ID, LOCK_SUFFIX, refuse_foreign, transaction
-from hyperloci.store.database.copies import LOCK_SECONDS, back_up
-from hyperloci.store.faults import translated
+from hyperloci.store.connection import APPLICATION_ID, LOCK_SUFFIX, refuse_foreign_database, write_transaction
+from hyperloci.store.database.copies import LOCK_SECONDS, copy_to_file
+from hyperloci.store.faults import translate_block_errors
 
-_CODES_ANEW = 9
+_CODES_STEP = 9
 """The step that codes have another form after: they are made of the vectors, which SQL can't."""
 
-_NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
+_FILE_NAME = re.compile(r"^(\d{4})_[a-z0-9_]+\.sql$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def load_migrations() -> tuple[Migration, ...]:
     found = [
         Migration(int(match[1]), entry.name, entry.read_text(encoding="utf-8"))
         for entry in folder.iterdir()
-        if (match := _NAME.match(entry.name))
+        if (match := _FILE_NAME.match(entry.name))
     ]
     return tuple(sorted(found, key=lambda migration: migration.number))
 
@@ -54,7 +54,7 @@ def latest_version() -> int:
     return load_migrations()[-1].number
 
 
-def migrate(connection: sqlite3.Connection, path: Path, backup_dir: Path, clock: Clock) -> list[str]:
+def migrate_schema(connection: sqlite3.Connection, path: Path, backup_dir: Path, clock: Clock) -> list[str]:
     """Bring the schema up to date under a lock and return the names of the steps taken.
 
     A database that is in use already is copied first.
@@ -64,21 +64,21 @@ def migrate(connection: sqlite3.Connection, path: Path, backup_dir: Path, clock:
         StoreCorruptError: the file is an SQLite database of another program.
         StoreBusyError: another process has been migrating for too long.
     """
-    with translated(path):
+    with translate_block_errors(path):
         version = _checked_version(connection, path)
         migrations = load_migrations()
         if version == migrations[-1].number:
             return []
-        with _lock(path):
+        with _migration_lock(path):
             version = _checked_version(connection, path)
             steps = [migration for migration in migrations if migration.number > version]
             if version and steps:
-                back_up(connection, backup_dir / f"{path.stem}-v{version}-{clock()}.db")
-            return [step.name for step in steps if _apply(connection, step)]
+                copy_to_file(connection, backup_dir / f"{path.stem}-v{version}-{clock()}.db")
+            return [step.name for step in steps if _apply_step(connection, step)]
 
 
 @contextlib.contextmanager
-def _lock(path: Path) -> Iterator[None]:
+def _migration_lock(path: Path) -> Iterator[None]:
     # Loaded only where there is something to migrate: it is a tenth of what a hook may take.
     from filelock import FileLock, Timeout
 
@@ -109,7 +109,7 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def refuse_other(connection: sqlite3.Connection, path: Path) -> None:
+def refuse_changed_schema(connection: sqlite3.Connection, path: Path) -> None:
     """Keep a program that still runs from writing as it does into what another one has changed meanwhile.
 
     Raises:
@@ -124,7 +124,7 @@ def refuse_other(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
-    refuse_foreign(connection, path)
+    refuse_foreign_database(connection, path)
     version = schema_version(connection)
     newest = latest_version()
     if version > newest:
@@ -134,23 +134,23 @@ def _checked_version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _apply(connection: sqlite3.Connection, step: Migration) -> bool:
+def _apply_step(connection: sqlite3.Connection, step: Migration) -> bool:
     """Take one step, unless another process has; a step that fails leaves no trace."""
     # Not executescript(): it commits first, and a step must be one transaction with its version number.
-    with transaction(connection):
+    with write_transaction(connection):
         if schema_version(connection) >= step.number:
             return False
-        connection.create_function("halves", 1, _halves, deterministic=True)
+        connection.create_function("halves", 1, _convert_to_half, deterministic=True)
         for statement in split_statements(step.sql):
             connection.execute(statement)
-        if step.number == _CODES_ANEW:
-            _make_codes(connection)
+        if step.number == _CODES_STEP:
+            _rebuild_codes(connection)
         connection.execute(f"PRAGMA user_version = {step.number}")
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     return True
 
 
-def _halves(vector: bytes) -> bytes:
+def _convert_to_half(vector: bytes) -> bytes:
     """The SQL function of step 9: a vector of four bytes a dimension in two."""
     import numpy as np
 
@@ -159,11 +159,11 @@ def _halves(vector: bytes) -> bytes:
     return half.pack_half(np.frombuffer(vector, np.float32))
 
 
-def _make_codes(connection: sqlite3.Connection) -> None:
+def _rebuild_codes(connection: sqlite3.Connection) -> None:
     if connection.execute("SELECT EXISTS (SELECT 1 FROM fingerprints)").fetchone()[0]:
-        from hyperloci.store.vectors import Vectors
+        from hyperloci.store.vectors import Fingerprints
 
-        Vectors(connection, vec_attached=False).rebuild_codes()
+        Fingerprints(connection, vec_attached=False).rebuild_codes()
 
 
 def split_statements(sql: str) -> Iterator[str]:

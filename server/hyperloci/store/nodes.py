@@ -13,7 +13,7 @@ from typing import Any, Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
-from hyperloci.model.node import Candidate, NewNode, Node
+from hyperloci.model.node import SearchCandidate, NewNode, Node
 from hyperloci.store import packed
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.log import EvolutionLog
@@ -27,16 +27,16 @@ RESTORE_DAYS: Final = 30
 """How long a forgotten memory can be restored (E.16)."""
 
 SELECT_NODE: Final = (
-    f"SELECT n.key, n.id, n.type, n.subtype, n.title, {packed.WHOLE}, n.tier, n.confidence, n.decay_rate,"
+    f"SELECT n.key, n.id, n.type, n.subtype, n.title, {packed.WHOLE_TEXT}, n.tier, n.confidence, n.decay_rate,"
     " n.provenance, n.origin, s.id, t.id, n.seq, n.event_time, n.created_at, n.updated_at, n.last_accessed,"
     " n.access_count, n.valid_from, n.valid_until, n.deleted_at, n.seen_count, n.metadata FROM nodes n"
-    f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{packed.JOIN}"
+    f" JOIN scopes s ON s.key = n.scope_key LEFT JOIN sessions t ON t.key = n.session_key{packed.JOIN_PACKED}"
 )
 """Columns in the order of `Node`'s fields."""
 
 _SELECT_CANDIDATE: Final = (
-    f"SELECT n.key, n.type, n.subtype, {packed.WHOLE}, n.origin, t.id, n.seq, n.event_time, n.metadata FROM nodes n"
-    f" LEFT JOIN sessions t ON t.key = n.session_key{packed.JOIN}"
+    f"SELECT n.key, n.type, n.subtype, {packed.WHOLE_TEXT}, n.origin, t.id, n.seq, n.event_time, n.metadata FROM nodes n"
+    f" LEFT JOIN sessions t ON t.key = n.session_key{packed.JOIN_PACKED}"
 )
 """Columns in the order of `Candidate`'s fields."""
 
@@ -63,7 +63,7 @@ _UPDATABLE: Final = frozenset(
 )
 
 
-def content_hash(text: str) -> bytes:
+def hash_content(text: str) -> bytes:
     """Return the SHA-256 of a text (E.03)."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
 
@@ -120,11 +120,11 @@ class Nodes:
 
     def create_node(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> Node:
         """Store a memory as `add` does, and return it as it is stored."""
-        node = self.by_key(self.add(new, now=now, place=place, session_key=session_key))
+        node = self.get_by_key(self.add_row(new, now=now, place=place, session_key=session_key))
         assert node is not None
         return node
 
-    def add(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> NodeKey:
+    def add_row(self, new: NewNode, *, now: int, place: str = "", session_key: int | None = None) -> NodeKey:
         """Store a memory with its keywords and position, queue it for its fingerprint, and return its key.
 
         Args:
@@ -136,7 +136,7 @@ class Nodes:
         Raises:
             BadRequestError: metadata that isn't JSON, or a decay rate below 0.
         """
-        rate = self._rate_of(new)
+        rate = self._decay_rate_of(new)
         _check_changes({"decay_rate": rate})
         cursor = self._connection.execute(
             """
@@ -156,27 +156,27 @@ class Nodes:
                 rate,
                 new.provenance,
                 new.origin,
-                self._scopes.ensure(new.scope, now=now),
+                self._scopes.ensure_scope(new.scope, now=now),
                 session_key,
                 new.seq,
                 place,
-                content_hash(new.content),
+                hash_content(new.content),
                 now if new.event_time is None else new.event_time,
                 now,
                 now,
                 now,
                 now if new.valid_from is None else new.valid_from,
-                _metadata_json(new.metadata),
+                _encode_metadata(new.metadata),
             ),
         )
         key = NodeKey(int(cursor.lastrowid or 0))
         if new.position is not None:
-            self._positions.put(key, new.position)
-        self._keywords.add(key, title=new.title, body=new.content, extra=new.extra_terms)
-        self.queue([key], now=now)
+            self._positions.put_position(key, new.position)
+        self._keywords.add_text(key, title=new.title, body=new.content, extra=new.extra_terms)
+        self.queue_for_fingerprint([key], now=now)
         return key
 
-    def _rate_of(self, new: NewNode) -> float:
+    def _decay_rate_of(self, new: NewNode) -> float:
         """Return a node's decay rate: what happened and what files say doesn't fade, what was concluded does (B.11)."""
         if new.decay_rate is not None:
             return new.decay_rate
@@ -187,12 +187,12 @@ class Nodes:
         row = self._connection.execute(f"{SELECT_NODE} WHERE n.id = ?", (node_id,)).fetchone()
         return node_from_row(row) if row else None
 
-    def by_key(self, key: int) -> Node | None:
+    def get_by_key(self, key: int) -> Node | None:
         """Return a node by its integer key, or None."""
         row = self._connection.execute(f"{SELECT_NODE} WHERE n.key = ?", (key,)).fetchone()
         return node_from_row(row) if row else None
 
-    def by_keys(self, keys: Iterable[int]) -> dict[NodeKey, Node]:
+    def get_by_keys(self, keys: Iterable[int]) -> dict[NodeKey, Node]:
         """Return the nodes that exist among `keys`."""
         cursor = self._connection.cursor()
         # Rows by name cost half as much again to make, and `node_from_row` reads by place.
@@ -202,7 +202,7 @@ class Nodes:
         )
         return {row[0]: node_from_row(row) for row in rows}
 
-    def candidates(self, keys: Iterable[int]) -> dict[NodeKey, Candidate]:
+    def get_candidates(self, keys: Iterable[int]) -> dict[NodeKey, SearchCandidate]:
         """Return what the ranking looks at of the nodes that exist among `keys`; a third of the time of `by_keys`."""
         cursor = self._connection.cursor()
         cursor.row_factory = None
@@ -210,9 +210,9 @@ class Nodes:
             f"{_SELECT_CANDIDATE} WHERE n.key IN (SELECT value FROM json_each(?))",
             (json.dumps([int(key) for key in keys]),),
         )
-        return {row[0]: Candidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
+        return {row[0]: SearchCandidate._make((*row[:8], {} if row[8] == "{}" else json.loads(row[8]))) for row in rows}
 
-    def told(self, keys: Iterable[int]) -> set[NodeKey]:
+    def find_explicit(self, keys: Iterable[int]) -> set[NodeKey]:
         """Return which of `keys` somebody asked to be remembered."""
         rows = self._connection.execute(
             "SELECT n.key FROM nodes n INDEXED BY idx_nodes_told WHERE n.key IN (SELECT value FROM json_each(?))"
@@ -222,7 +222,7 @@ class Nodes:
         )
         return {NodeKey(row[0]) for row in rows}
 
-    def keys_from(self, first: int, limit: int) -> list[NodeKey]:
+    def list_keys_from(self, first: int, limit: int) -> list[NodeKey]:
         """Return the next keys of nodes, forgotten ones too, in their order."""
         rows = self._connection.execute("SELECT key FROM nodes WHERE key >= ? ORDER BY key LIMIT ?", (first, limit))
         return [NodeKey(row[0]) for row in rows]
@@ -240,11 +240,11 @@ class Nodes:
 
     def find_duplicate(self, content: str, scope: str, place: str = "") -> Node | None:
         """Return the living node with the same content in the same scope and place (E.03)."""
-        scope_key = self._scopes.find(scope)
+        scope_key = self._scopes.find_key(scope)
         row = self._connection.execute(
             f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.place = ?"
             " AND n.deleted_at IS NULL AND n.valid_until IS NULL ORDER BY n.key LIMIT 1",
-            (content_hash(content), scope_key, place),
+            (hash_content(content), scope_key, place),
         ).fetchone()
         return node_from_row(row) if row else None
 
@@ -253,11 +253,11 @@ class Nodes:
         row = self._connection.execute(
             f"{SELECT_NODE} WHERE n.content_hash = ? AND n.scope_key = ? AND n.deleted_at IS NOT NULL"
             " ORDER BY n.deleted_at DESC, n.key DESC LIMIT 1",
-            (content_hash(content), self._scopes.find(scope)),
+            (hash_content(content), self._scopes.find_key(scope)),
         ).fetchone()
         return node_from_row(row) if row else None
 
-    def count_again(self, key: NodeKey, *, now: int) -> None:
+    def count_repetition(self, key: NodeKey, *, now: int) -> None:
         """Note that the same content was stored once more."""
         self._connection.execute(
             "UPDATE nodes SET seen_count = seen_count + 1, updated_at = ? WHERE key = ?", (now, key)
@@ -279,22 +279,22 @@ class Nodes:
         if node is None:
             return False
         if changes:
-            self._write(node, changes, now)
+            self._write_changes(node, changes, now)
         if changes.get("tier", node.tier) != node.tier:
-            self._log.add(
+            self._log.add_entry(
                 "tier", [node.id], now=now, from_tier=node.tier, to_tier=Tier(changes["tier"]), reasoning=reason
             )
         return True
 
-    def _write(self, node: Node, changes: dict[str, Any], now: int) -> None:
+    def _write_changes(self, node: Node, changes: dict[str, Any], now: int) -> None:
         if "content" in changes or "title" in changes:
             title, content = changes.get("title", node.title), changes.setdefault("content", node.content)
-            changes["content_hash"] = content_hash(content)
+            changes["content_hash"] = hash_content(content)
             self._connection.execute("UPDATE chunk_turns SET packed = 0 WHERE node_key = ?", (node.key,))
-            self._keywords.put(node.key, title=title, body=content, extra=changes.pop("extra_terms", None))
-            self.queue([node.key], now=now)
+            self._keywords.put_text(node.key, title=title, body=content, extra=changes.pop("extra_terms", None))
+            self.queue_for_fingerprint([node.key], now=now)
         if "metadata" in changes:
-            changes["metadata"] = _metadata_json(changes["metadata"])
+            changes["metadata"] = _encode_metadata(changes["metadata"])
         assignments = ", ".join(f"{name} = ?" for name in changes)
         self._connection.execute(
             f"UPDATE nodes SET {assignments}, updated_at = ? WHERE key = ?", (*changes.values(), now, node.key)
@@ -310,7 +310,7 @@ class Nodes:
             " metadata = json_set(metadata, '$.tier_before', tier) WHERE key = ?",
             (now, now, node.key),
         )
-        self._log.add("forget", [node.id], now=now, from_tier=node.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
+        self._log.add_entry("forget", [node.id], now=now, from_tier=node.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
         return True
 
     def restore_node(self, node_id: str, *, now: int, reason: str | None = None) -> bool:
@@ -327,7 +327,7 @@ class Nodes:
             " metadata = json_remove(metadata, '$.tier_before') WHERE key = ?3",
             (now, tier, node.key),
         )
-        self._log.add("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
+        self._log.add_entry("restore", [node.id], now=now, from_tier=Tier.ARCHIVE, to_tier=tier, reasoning=reason)
         return True
 
     def query_nodes(
@@ -357,7 +357,7 @@ class Nodes:
         )
         return [node_from_row(row) for row in rows]
 
-    def reinforce(self, keys: Sequence[int], *, now: int) -> None:
+    def reinforce_nodes(self, keys: Sequence[int], *, now: int) -> None:
         """Note that a caller recalled these nodes (B.12): counted, dated, and a little surer.
 
         Recalling undoes the fading: the confidence is that of the last access again, and gains
@@ -375,7 +375,7 @@ class Nodes:
             [(now, int(key)) for key in keys],
         )
 
-    def queue(self, keys: Iterable[int], *, now: int) -> None:
+    def queue_for_fingerprint(self, keys: Iterable[int], *, now: int) -> None:
         """Put nodes into the durable queue of those without a fingerprint (B.03)."""
         self._connection.executemany(
             "INSERT INTO pending(node_key, queued_at) VALUES (?, ?)"
@@ -399,7 +399,7 @@ def _check_changes(changes: Mapping[str, Any]) -> None:
 _METADATA: Final = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-def _metadata_json(metadata: Mapping[str, Any]) -> str:
+def _encode_metadata(metadata: Mapping[str, Any]) -> str:
     try:
         return _METADATA.encode(dict(metadata)) if metadata else "{}"
     except (TypeError, ValueError) as error:

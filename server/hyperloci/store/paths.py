@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 
-def stored(path: str | None) -> str | bytes | None:
+def encode_path(path: str | None) -> str | bytes | None:
     """Return a path as a column takes it: its bytes where it is no text."""
     if path is None:
         return None
@@ -16,11 +16,11 @@ def stored(path: str | None) -> str | bytes | None:
     return path
 
 
-def loaded(value: str | bytes | None) -> str | None:
+def decode_path(value: str | bytes | None) -> str | None:
     """Return the path that `stored` put into a column."""
     return os.fsdecode(value) if isinstance(value, bytes) else value
 
 
-def as_text(path: str) -> str:
+def path_as_text(path: str) -> str:
     """Return a path as people are shown it, whatever bytes it is made of."""
     return path.encode("utf-8", "backslashreplace").decode()

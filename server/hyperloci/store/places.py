@@ -9,14 +9,14 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from hyperloci.model.kinds import Origin
-from hyperloci.store.paths import as_text, loaded, stored
+from hyperloci.store.paths import path_as_text, decode_path, encode_path
 
 FROM_FILES: Final = (Origin.CODE, Origin.MARKDOWN, Origin.COMMIT)
 """Origins of memories that a project's files and history give, and give again: a link leaves them where they are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class ProjectPlace:
     """A folder that was opened.
 
     Attributes:
@@ -69,7 +69,7 @@ class KnownProject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class ScopeLink:
     """One place that the user joined to a project's memory.
 
     Attributes:
@@ -91,7 +91,7 @@ class Link:
 
 
 _PATHS: Final = frozenset({"path", "root"})
-_PLACE_COLUMNS: Final = ", ".join(f"p.{field.name}" for field in fields(Place) if field.name != "scope")
+_PLACE_COLUMNS: Final = ", ".join(f"p.{field.name}" for field in fields(ProjectPlace) if field.name != "scope")
 _PLACE: Final = f"SELECT s.id AS scope, {_PLACE_COLUMNS} FROM places p JOIN scopes s ON s.key = p.scope_key"
 _IS_FROM_FILES: Final = "(" + ", ".join(f"'{origin}'" for origin in FROM_FILES) + ")"
 
@@ -102,32 +102,32 @@ class Places:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def get(self, place_id: str) -> Place | None:
+    def get_place(self, place_id: str) -> ProjectPlace | None:
         """Return a place by its id."""
-        return next(iter(self._places("WHERE p.id = ?", place_id)), None)
+        return next(iter(self._select_places("WHERE p.id = ?", place_id)), None)
 
-    def scope_of(self, place_id: str) -> str:
+    def get_scope_id(self, place_id: str) -> str:
         """Return the scope that a place's memories have: that of its own, unless it is known to have another's."""
         row = self._connection.execute(
             "SELECT s.id FROM places p JOIN scopes s ON s.key = p.scope_key WHERE p.id = ?", (place_id,)
         ).fetchone()
         return str(row[0]) if row else place_id
 
-    def with_token(self, token_hash: str) -> list[Place]:
+    def find_by_token(self, token_hash: str) -> list[ProjectPlace]:
         """Return the places whose Git folder had this token, the one seen last first."""
-        return self._places("WHERE p.token_hash = ? ORDER BY p.last_seen_at DESC, p.id", token_hash)
+        return self._select_places("WHERE p.token_hash = ? ORDER BY p.last_seen_at DESC, p.id", token_hash)
 
-    def at(self, path: str) -> list[Place]:
+    def find_by_path(self, path: str) -> list[ProjectPlace]:
         """Return the places that lay at a path, the one seen last first."""
-        return self._places("WHERE p.path = ? OR p.root = ?1 ORDER BY p.last_seen_at DESC, p.id", path)
+        return self._select_places("WHERE p.path = ? OR p.root = ?1 ORDER BY p.last_seen_at DESC, p.id", path)
 
-    def _places(self, condition: str, value: str) -> list[Place]:
-        rows = self._connection.execute(f"{_PLACE} {condition}", (stored(value),))
-        return [Place(**_fields(row)) for row in rows]
+    def _select_places(self, condition: str, value: str) -> list[ProjectPlace]:
+        rows = self._connection.execute(f"{_PLACE} {condition}", (encode_path(value),))
+        return [ProjectPlace(**_decode_row(row)) for row in rows]
 
-    def add(self, place: Place) -> None:
+    def add_place(self, place: ProjectPlace) -> None:
         """Note a place, or what is known of it now; its scope must exist. Runs inside a transaction."""
-        names = [field.name for field in fields(Place) if field.name != "scope"]
+        names = [field.name for field in fields(ProjectPlace) if field.name != "scope"]
         marks = ", ".join(f":{name}" for name in names)
         kept = ("id", "first_seen_at", "told_at")
         changes = ", ".join(f"{name} = excluded.{name}" for name in names if name not in kept)
@@ -135,26 +135,26 @@ class Places:
             f"INSERT INTO places(scope_key, {', '.join(names)})"
             f" SELECT key, {marks} FROM scopes WHERE id = :scope"
             f" ON CONFLICT(id) DO UPDATE SET scope_key = excluded.scope_key, {changes}",
-            {field.name: _column(field.name, getattr(place, field.name)) for field in fields(Place)},
+            {field.name: _encode_column(field.name, getattr(place, field.name)) for field in fields(ProjectPlace)},
         )
         self._connection.execute(
             "DELETE FROM unplaced_scopes WHERE scope_key = (SELECT key FROM scopes WHERE id = ?)", (place.scope,)
         )
 
-    def see(self, place_id: str, *, inode: str | None, now: int) -> None:
+    def note_seen(self, place_id: str, *, inode: str | None, now: int) -> None:
         """Note that a place was opened. Runs inside a transaction."""
         self._connection.execute(
             "UPDATE places SET last_seen_at = max(last_seen_at, ?), inode = ? WHERE id = ?", (now, inode, place_id)
         )
 
-    def take_telling(self, place_id: str, *, now: int) -> bool:
+    def mark_as_told(self, place_id: str, *, now: int) -> bool:
         """Note that the user is told now what a place looks like; False where they were. Runs inside a transaction."""
         cursor = self._connection.execute(
             "UPDATE places SET told_at = ? WHERE id = ? AND told_at IS NULL", (now, place_id)
         )
         return cursor.rowcount == 1
 
-    def unplaced(self, scope_ids: Sequence[str]) -> list[tuple[str, str | None]]:
+    def find_unplaced_scopes(self, scope_ids: Sequence[str]) -> list[tuple[str, str | None]]:
         """Return those of some scopes that an older version made and no place has taken over, with their folders."""
         found = []
         for scope_id in scope_ids:
@@ -166,15 +166,15 @@ class Places:
                 found.append((str(row[0]), row[1]))
         return found
 
-    def claiming(self, *, remote: str | None, root_commit: str | None, name: str | None, root: str) -> list[str]:
+    def find_claiming_scopes(self, *, remote: str | None, root_commit: str | None, name: str | None, root: str) -> list[str]:
         """Return the ids of the scopes that share a claim, or a folder, with a place."""
         rows = self._connection.execute(
             "SELECT id FROM scopes WHERE remote = ? OR root_commit = ? OR name = ? OR root = ?",
-            (remote, root_commit, name, as_text(root)),
+            (remote, root_commit, name, path_as_text(root)),
         )
         return [str(row[0]) for row in rows]
 
-    def projects(self, scope_ids: Collection[str] | None = None) -> list[KnownProject]:
+    def list_projects(self, scope_ids: Collection[str] | None = None) -> list[KnownProject]:
         """Return every project (of some scopes), the one used last first, without those joined to another."""
         chosen = None if scope_ids is None else json.dumps(list(scope_ids))
         rows = self._connection.execute(
@@ -191,18 +191,18 @@ class Places:
             """,
             (chosen,),
         )
-        return [KnownProject(**_fields(row)) for row in rows]
+        return [KnownProject(**_decode_row(row)) for row in rows]
 
     # -- links -------------------------------------------------------------------------------------------------------
 
-    def link(self, place_id: str, target: str, *, now: int) -> None:
+    def link_scope(self, place_id: str, target: str, *, now: int) -> None:
         """Give a place the memory of another scope, and bring along what was said and remembered at it.
 
         What its own files and history gave stays under its own scope: they are indexed anew. Runs inside a transaction.
         """
         own, joined = (
-            self._key("SELECT scope_key FROM places WHERE id = ?", place_id),
-            self._key("SELECT key FROM scopes WHERE id = ?", target),
+            self._fetch_key("SELECT scope_key FROM places WHERE id = ?", place_id),
+            self._fetch_key("SELECT key FROM scopes WHERE id = ?", target),
         )
         cursor = self._connection.execute(
             "INSERT INTO place_links(place_id, from_scope_key, to_scope_key, linked_at) VALUES (?, ?, ?, ?)",
@@ -217,18 +217,18 @@ class Places:
                 """,
                 (cursor.lastrowid, own),
             )
-            self._carry(int(cursor.lastrowid or 0), own, joined)
+            self._carry_sessions(int(cursor.lastrowid or 0), own, joined)
         self._connection.execute(
             "UPDATE places SET scope_key = ?, reason = 'linked', last_seen_at = ? WHERE id = ?", (joined, now, place_id)
         )
 
-    def unlink(self, link: Link, *, now: int) -> None:
+    def unlink_scope(self, link: ScopeLink, *, now: int) -> None:
         """Give a place its own memory back, with what came from there; what was stored since stays where it is.
 
         Runs inside a transaction.
         """
-        own, joined = (self._key("SELECT key FROM scopes WHERE id = ?", scope) for scope in (link.own, link.joined))
-        self._carry(link.key, joined, own)
+        own, joined = (self._fetch_key("SELECT key FROM scopes WHERE id = ?", scope) for scope in (link.own, link.joined))
+        self._carry_sessions(link.key, joined, own)
         self._connection.execute(
             "UPDATE places SET scope_key = ?, reason = 'place', last_seen_at = ? WHERE id = ?",
             (own, now, link.place_id),
@@ -236,7 +236,7 @@ class Places:
         self._connection.execute("UPDATE place_links SET unlinked_at = ? WHERE key = ?", (now, link.key))
         self._connection.execute("DELETE FROM place_link_rows WHERE link_key = ?", (link.key,))
 
-    def links(self, place_id: str | None = None) -> list[Link]:
+    def list_links(self, place_id: str | None = None) -> list[ScopeLink]:
         """Return the links, of one place or of all, undone ones too, latest first."""
         rows = self._connection.execute(
             """
@@ -247,9 +247,9 @@ class Places:
             """,
             (place_id,),
         )
-        return [Link(**_fields(row)) for row in rows]
+        return [ScopeLink(**_decode_row(row)) for row in rows]
 
-    def _carry(self, link_key: int, from_key: int, to_key: int) -> None:
+    def _carry_sessions(self, link_key: int, from_key: int, to_key: int) -> None:
         for kind, table in (("node", "nodes"), ("session", "sessions")):
             self._connection.execute(
                 f"UPDATE {table} SET scope_key = ?1 WHERE scope_key = ?2 AND key IN"
@@ -271,13 +271,13 @@ class Places:
         ).fetchone()
         return bool(row[0])
 
-    def _key(self, statement: str, value: object) -> int:
+    def _fetch_key(self, statement: str, value: object) -> int:
         return int(self._connection.execute(statement, (value,)).fetchone()[0])
 
 
-def _fields(row: sqlite3.Row) -> dict[str, Any]:
-    return {name: loaded(row[name]) if name in _PATHS else row[name] for name in row.keys()}  # noqa: SIM118
+def _decode_row(row: sqlite3.Row) -> dict[str, Any]:
+    return {name: decode_path(row[name]) if name in _PATHS else row[name] for name in row.keys()}  # noqa: SIM118
 
 
-def _column(name: str, value: Any) -> Any:
-    return stored(value) if name in _PATHS else value
+def _encode_column(name: str, value: Any) -> Any:
+    return encode_path(value) if name in _PATHS else value

@@ -18,7 +18,7 @@ _FACTS: Final = tuple(field.name for field in fields(CodeFacts))
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class StoredAnchor:
     """The symbol a fact speaks of, with the hash of its text when the fact was stored."""
 
     node_key: NodeKey
@@ -55,7 +55,7 @@ class Positions:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def defining(self, scope: str, name: str, *, limit: int) -> list[NodeKey]:
+    def find_defining(self, scope: str, name: str, *, limit: int) -> list[NodeKey]:
         """Return the living snippets of a scope that define a symbol, or begin a file, of this name."""
         rows = self._connection.execute(
             """
@@ -72,7 +72,7 @@ class Positions:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def put(self, key: NodeKey, position: Position, file_key: int | None = None) -> None:
+    def put_position(self, key: NodeKey, position: Position, file_key: int | None = None) -> None:
         """Store a node's position, replacing what was there."""
         self._connection.execute(
             """
@@ -102,7 +102,7 @@ class Positions:
             ),
         )
 
-    def of(self, keys: Iterable[int]) -> dict[NodeKey, Position]:
+    def get_positions(self, keys: Iterable[int]) -> dict[NodeKey, Position]:
         """Return the positions of those of `keys` that have one."""
         rows = self._connection.execute(
             "SELECT * FROM positions WHERE node_key IN (SELECT value FROM json_each(?))",
@@ -117,15 +117,15 @@ class Positions:
             (key, _JSON.encode({name: getattr(facts, name) for name in _FACTS})),
         )
 
-    def code_facts(self, keys: Iterable[int]) -> dict[NodeKey, CodeFacts]:
+    def get_code_facts(self, keys: Iterable[int]) -> dict[NodeKey, CodeFacts]:
         """Return the code facts of those of `keys` that have them."""
         rows = self._connection.execute(
             "SELECT node_key, facts FROM code_facts WHERE node_key IN (SELECT value FROM json_each(?))",
             (json.dumps([int(key) for key in keys]),),
         )
-        return {NodeKey(row[0]): _code_facts(json.loads(row[1])) for row in rows}
+        return {NodeKey(row[0]): _code_facts_from_json(json.loads(row[1])) for row in rows}
 
-    def put_anchor(self, anchor: Anchor) -> None:
+    def put_anchor(self, anchor: StoredAnchor) -> None:
         """Tie a fact to a symbol's present text."""
         self._connection.execute(
             "INSERT OR REPLACE INTO anchors(node_key, scope_key, path, symbol, symbol_hash) VALUES (?, ?, ?, ?, ?)",
@@ -136,7 +136,7 @@ class Positions:
         """Untie a fact from every symbol."""
         self._connection.execute("DELETE FROM anchors WHERE node_key = ?", (key,))
 
-    def unanchored(self, scope_key: int, limit: int) -> list[tuple[NodeKey, str]]:
+    def list_unanchored(self, scope_key: int, limit: int) -> list[tuple[NodeKey, str]]:
         """Return key and content of a project's living facts and decisions without an anchor, newest first."""
         rows = self._connection.execute(
             """
@@ -149,16 +149,16 @@ class Positions:
         )
         return [(NodeKey(row[0]), row[1]) for row in rows]
 
-    def anchors(self, keys: Iterable[int]) -> list[Anchor]:
+    def list_anchors(self, keys: Iterable[int]) -> list[StoredAnchor]:
         """Return the anchors of `keys`."""
         rows = self._connection.execute(
             "SELECT node_key, scope_key, path, symbol, symbol_hash FROM anchors"
             " WHERE node_key IN (SELECT value FROM json_each(?)) ORDER BY node_key, path, symbol",
             (json.dumps([int(key) for key in keys]),),
         )
-        return [Anchor(NodeKey(row[0]), *tuple(row)[1:]) for row in rows]
+        return [StoredAnchor(NodeKey(row[0]), *tuple(row)[1:]) for row in rows]
 
-    def symbol_text(self, scope_key: int, path: str, symbol: str) -> str | None:
+    def get_symbol_text(self, scope_key: int, path: str, symbol: str) -> str | None:
         """Return a symbol's present text, joined from its living snippets in order; None where it is gone.
 
         A class is all of it: the snippets of its members too.
@@ -191,5 +191,5 @@ class Positions:
         return [(row[0], row[1]) for row in rows]
 
 
-def _code_facts(values: dict[str, object]) -> CodeFacts:
+def _code_facts_from_json(values: dict[str, object]) -> CodeFacts:
     return CodeFacts(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})  # type: ignore[arg-type]

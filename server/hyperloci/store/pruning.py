@@ -14,24 +14,24 @@ from typing import Any, Final
 
 from hyperloci.clock import MS_PER_DAY
 
-DECAY_A_WEEK: Final = 0.95
+WEEKLY_DECAY: Final = 0.95
 MIN_CONFIDENCE: Final = 0.3
-MAX_EDGES: Final = 50
+MAX_EDGES_PER_NODE: Final = 50
 """The three numbers of D.02."""
 
-LASTING: Final = ("contains", "derived_from", "changed")
+LASTING_LABELS: Final = ("contains", "derived_from", "changed")
 """How things are made up and what happened: facts of the record, not findings."""
 
-PRUNED_AT_ONCE: Final = 500
+PRUNE_BATCH: Final = 500
 """Edges removed in one transaction: some 10 ms."""
 
 _WEEK_MS: Final = 7 * MS_PER_DAY
 
 # Who points: subject or cause; every member where nobody does.
 _FADING: Final = f"""
-SELECT h.key, h.confidence * pow({DECAY_A_WEEK}, max(0, ?1 - h.created_at) / {_WEEK_MS}) AS now
+SELECT h.key, h.confidence * pow({WEEKLY_DECAY}, max(0, ?1 - h.created_at) / {_WEEK_MS}) AS now
 FROM hyperedges h WHERE h.automatic = 1 AND h.confirmed_at IS NULL
-    AND h.label NOT IN ({", ".join(f"'{label}'" for label in LASTING)})
+    AND h.label NOT IN ({", ".join(f"'{label}'" for label in LASTING_LABELS)})
     AND NOT EXISTS (SELECT 1 FROM membership m JOIN nodes n ON n.key = m.node_key
         WHERE m.hyperedge_key = h.key AND m.position = 0 AND n.type = 'snippet' AND n.deleted_at IS NULL)
 """
@@ -44,13 +44,13 @@ owned AS (
     SELECT m.node_key, m.hyperedge_key FROM membership m WHERE m.role IN ('subject', 'cause') OR NOT EXISTS (
         SELECT 1 FROM membership s WHERE s.hyperedge_key = m.hyperedge_key AND s.role IN ('subject', 'cause'))
 ),
-crowded AS (SELECT node_key FROM owned GROUP BY node_key HAVING count(*) > {MAX_EDGES}),
+crowded AS (SELECT node_key FROM owned GROUP BY node_key HAVING count(*) > {MAX_EDGES_PER_NODE}),
 ranked AS (
     SELECT o.hyperedge_key, f.key AS fades, row_number() OVER (
         PARTITION BY o.node_key ORDER BY f.key IS NOT NULL, f.now DESC, o.hyperedge_key) AS place
     FROM crowded c CROSS JOIN owned o ON o.node_key = c.node_key LEFT JOIN fading f ON f.key = o.hyperedge_key
 )
-SELECT DISTINCT fades FROM ranked WHERE place > {MAX_EDGES} AND fades IS NOT NULL ORDER BY fades
+SELECT DISTINCT fades FROM ranked WHERE place > {MAX_EDGES_PER_NODE} AND fades IS NOT NULL ORDER BY fades
 """
 
 
@@ -71,7 +71,7 @@ SELECT count(*), coalesce(sum(degree), 0), coalesce(max(degree), 0) FROM (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pruning:
+class PrunableEdges:
     """Keys of the edges to prune: faded below the floor, and beyond the fifty surest of a memory."""
 
     faded: tuple[int, ...]
@@ -84,21 +84,21 @@ class EdgePruning:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def find(self, now: int) -> Pruning:
+    def find_prunable(self, now: int) -> PrunableEdges:
         """Return what pruning would remove now."""
         faded = tuple(row[0] for row in self._connection.execute(_FADED, (now,)))
         gone = set(faded)
         crowded = tuple(row[0] for row in self._connection.execute(_CROWDED, (now,)) if row[0] not in gone)
-        return Pruning(faded=faded, crowded=crowded)
+        return PrunableEdges(faded=faded, crowded=crowded)
 
-    def remove(self, keys: tuple[int, ...]) -> int:
+    def remove_edges(self, keys: tuple[int, ...]) -> int:
         """Remove those of these edges that nobody confirmed meanwhile; return how many."""
         cursor = self._connection.executemany(
             "DELETE FROM hyperedges WHERE key = ? AND automatic = 1 AND confirmed_at IS NULL", [(key,) for key in keys]
         )
         return cursor.rowcount
 
-    def statistics(self) -> dict[str, Any]:
+    def measure_graph(self) -> dict[str, Any]:
         """Return the concept graph's measures: the document's four, and what else tells its state.
 
         `nodes_with_edges` are those that point somewhere (every member of a symmetric relation does), `avg_out_degree`

@@ -18,26 +18,26 @@ from hyperloci.model.node import Node
 from hyperloci.model.pyramid import Digest
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
-from hyperloci.store.custody import RESCUED
+from hyperloci.store.custody import RESCUED_INFIX
 from hyperloci.store.entities import Entity
-from hyperloci.store.faults import translated
+from hyperloci.store.faults import translate_block_errors
 from hyperloci.store.migrate import latest_version, schema_version
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
-from hyperloci.store.packed import JOIN, WHOLE
+from hyperloci.store.packed import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.store import Store
 
-OPERATION: Final = "purge"
+PURGE_OPERATION: Final = "purge"
 """What the log says of a memory that is gone; its id, which tells nothing, stays there."""
 
 PROBE_CHARS: Final = 20
 """A shorter text is compared whole: every other memory holds a word like `ok`."""
 
-_MADE_FROM: Final = ("derived_from", "supersedes", "summarizes", "updates")
+_DERIVING_LABELS: Final = ("derived_from", "supersedes", "summarizes", "updates")
 """Relations whose other end may repeat a memory in its own words."""
 
 
 @dataclass(frozen=True, slots=True)
-class Erased:
+class ErasedMemory:
     """What went with a memory, and what it leaves behind.
 
     Attributes:
@@ -55,10 +55,10 @@ class Erased:
 
 def was_purged(store: Store, node_id: str) -> bool:
     """Tell whether a memory of this id was here and is gone for good."""
-    return any(entry.operation == OPERATION for entry in store.log.of(NodeId(node_id)))
+    return any(entry.operation == PURGE_OPERATION for entry in store.log.list_of_node(NodeId(node_id)))
 
 
-def erase(store: Store, node_id: NodeId, *, now: int) -> Erased | None:
+def erase_memory(store: Store, node_id: NodeId, *, now: int) -> ErasedMemory | None:
     """Delete a memory with all that hangs off it, in one transaction; None if there is none of this id.
 
     Its log keeps what happened and loses the words. Traces in free pages go when the file is swept.
@@ -69,18 +69,18 @@ def erase(store: Store, node_id: NodeId, *, now: int) -> Erased | None:
         node = store.nodes.get_node(node_id)
         if node is None:
             return None
-        position = store.positions.of([node.key]).get(node.key)
-        _unchunk(store, node, now)
-        alike = _alike(store, node)
-        spoken_of = store.entities.of(node.key)
-        _forget_context(store, node)
-        lonely = _drop_with_entities(store, node, spoken_of, now)
-    return Erased(
+        position = store.positions.get_positions([node.key]).get(node.key)
+        _remove_from_chunk(store, node, now)
+        alike = _find_alike(store, node)
+        spoken_of = store.entities.list_of_node(node.key)
+        _remove_from_context(store, node)
+        lonely = _delete_with_entities(store, node, spoken_of, now)
+    return ErasedMemory(
         node.id, tuple(entity.canonical_name for entity in lonely), alike, None if position is None else position.path
     )
 
 
-def expire(store: Store, node_id: NodeId, *, now: int) -> bool:
+def delete_expired(store: Store, node_id: NodeId, *, now: int) -> bool:
     """Delete a memory that was forgotten for too long to be restored; False if it is not forgotten.
 
     Unlike `erase` it leaves to SQLite what becomes of the freed pages. Runs in a transaction.
@@ -88,44 +88,44 @@ def expire(store: Store, node_id: NodeId, *, now: int) -> bool:
     node = store.nodes.get_node(node_id)
     if node is None or node.deleted_at is None:
         return False
-    _unchunk(store, node, now)
-    _forget_context(store, node)
-    _drop_with_entities(store, node, store.entities.of(node.key), now)
+    _remove_from_chunk(store, node, now)
+    _remove_from_context(store, node)
+    _delete_with_entities(store, node, store.entities.list_of_node(node.key), now)
     return True
 
 
-def _drop_with_entities(store: Store, node: Node, spoken_of: Sequence[Entity], now: int) -> list[Entity]:
+def _delete_with_entities(store: Store, node: Node, spoken_of: Sequence[Entity], now: int) -> list[Entity]:
     """Delete a memory, and the entities that only it spoke of; return those."""
-    _drop(store, node, now)
-    lonely = [entity for entity in spoken_of if _is_lonely(store.connection, entity.node_key)]
+    _delete_memory(store, node, now)
+    lonely = [entity for entity in spoken_of if _is_unused_entity(store.connection, entity.node_key)]
     for entity in lonely:
-        known = store.nodes.by_key(entity.node_key)
+        known = store.nodes.get_by_key(entity.node_key)
         assert known is not None
-        _drop(store, known, now)
+        _delete_memory(store, known, now)
     return lonely
 
 
-def _unchunk(store: Store, node: Node, now: int) -> None:
+def _remove_from_chunk(store: Store, node: Node, now: int) -> None:
     """Take a turn's text out of its chunk, and drop the summaries that may quote it; upkeep makes them anew."""
-    found = store.chunks.place_of(node.key)
+    found = store.chunks.find_place(node.key)
     if found is None or node.seq is None:
         return
-    store.chunks.blank(node.key)
-    for chunk in store.chunks.covering(found[0].session_key, node.seq):
-        store.chunks.note_digest(chunk, Digest(""), now=now)
-        summary = None if chunk.node_key is None else store.nodes.by_key(chunk.node_key)
+    store.chunks.blank_turn(node.key)
+    for chunk in store.chunks.find_covering(found[0].session_key, node.seq):
+        store.chunks.set_digest(chunk, Digest(""), now=now)
+        summary = None if chunk.node_key is None else store.nodes.get_by_key(chunk.node_key)
         if summary is not None:
-            _drop(store, summary, now)
+            _delete_memory(store, summary, now)
 
 
-def _drop(store: Store, node: Node, now: int) -> None:
+def _delete_memory(store: Store, node: Node, now: int) -> None:
     connection = store.connection
     connection.execute(
         "UPDATE entities SET mention_count = mention_count - 1, summary = NULL, last_updated = ?"
         " WHERE node_key IN (SELECT entity_key FROM mentions WHERE node_key = ?)",
         (now, node.key),
     )
-    edges = json.dumps([edge.key for edge in store.edges.of(node.key)])
+    edges = json.dumps([edge.key for edge in store.edges.list_of_node(node.key)])
     connection.execute(
         "DELETE FROM hyperedges WHERE key IN (SELECT value FROM json_each(?1)) AND"
         " (SELECT count(*) FROM membership m WHERE m.hyperedge_key = hyperedges.key AND m.node_key <> ?2) < 2",
@@ -137,10 +137,10 @@ def _drop(store: Store, node: Node, now: int) -> None:
         (node.id,),
     )
     _zero_codes(connection, node.key)
-    store.sparse.drop([node.key])
-    store.topics.forget_words(node.key)
+    store.sparse_index.drop_memories([node.key])
+    store.topics.clear_keywords(node.key)
     connection.execute("DELETE FROM nodes WHERE key = ?", (node.key,))
-    store.log.add(OPERATION, [node.id], now=now)
+    store.log.add_entry(PURGE_OPERATION, [node.id], now=now)
 
 
 def _zero_codes(connection: sqlite3.Connection, key: NodeKey) -> None:
@@ -156,33 +156,33 @@ def _zero_codes(connection: sqlite3.Connection, key: NodeKey) -> None:
             blob.write(bytes(width))
 
 
-def _forget_context(store: Store, node: Node) -> None:
+def _remove_from_context(store: Store, node: Node) -> None:
     """Take a turn's words out of what helps find the turns right after it."""
     rows = store.connection.execute(
-        f"SELECT n.key, n.title, {WHOLE} AS content FROM nodes n{JOIN} JOIN nodes purged ON purged.key = ?1"
+        f"SELECT n.key, n.title, {WHOLE_TEXT} AS content FROM nodes n{JOIN_PACKED} JOIN nodes purged ON purged.key = ?1"
         " WHERE n.session_key = purged.session_key AND n.seq > purged.seq AND n.seq <= coalesce("
         " (SELECT min(e.seq) FROM nodes e WHERE e.session_key = purged.session_key AND e.seq > purged.seq"
         " AND e.subtype = 'episode'), n.seq)",
         (node.key,),
     ).fetchall()
     for row in rows:
-        store.keywords.put(row["key"], title=row["title"], body=row["content"], extra="")
+        store.keywords.put_text(row["key"], title=row["title"], body=row["content"], extra="")
 
 
-def _alike(store: Store, node: Node) -> tuple[NodeId, ...]:
+def _find_alike(store: Store, node: Node) -> tuple[NodeId, ...]:
     """Return the memories that repeat this one: its copies, its versions, and what was concluded from it."""
     long_enough = len(node.content) >= PROBE_CHARS
     rows = store.connection.execute(
-        f"{SELECT_NODE} WHERE n.key <> ?1 AND (CASE WHEN ?3 THEN instr({WHOLE}, ?2) > 0 ELSE {WHOLE} = ?2 END"
+        f"{SELECT_NODE} WHERE n.key <> ?1 AND (CASE WHEN ?3 THEN instr({WHOLE_TEXT}, ?2) > 0 ELSE {WHOLE_TEXT} = ?2 END"
         " OR n.key IN (SELECT b.node_key FROM membership a JOIN membership b ON b.hyperedge_key = a.hyperedge_key"
         " JOIN hyperedges h ON h.key = a.hyperedge_key"
         " WHERE a.node_key = ?1 AND h.label IN (SELECT value FROM json_each(?4)))) ORDER BY n.key",
-        (node.key, node.content, long_enough, json.dumps(_MADE_FROM)),
+        (node.key, node.content, long_enough, json.dumps(_DERIVING_LABELS)),
     )
     return tuple(node_from_row(row).id for row in rows)
 
 
-def _is_lonely(connection: sqlite3.Connection, entity: NodeKey) -> bool:
+def _is_unused_entity(connection: sqlite3.Connection, entity: NodeKey) -> bool:
     row = connection.execute(
         "SELECT NOT EXISTS (SELECT 1 FROM mentions WHERE entity_key = ?1)"
         " AND NOT EXISTS (SELECT 1 FROM membership WHERE node_key = ?1)",
@@ -191,7 +191,7 @@ def _is_lonely(connection: sqlite3.Connection, entity: NodeKey) -> bool:
     return bool(row[0])
 
 
-def sweep(store: Store) -> None:
+def sweep_file(store: Store) -> None:
     """Rewrite the database file from what is in it, and empty its write-ahead log.
 
     It needs as much free room as the database has, twice, while it runs.
@@ -201,11 +201,11 @@ def sweep(store: Store) -> None:
         StoreError: the disk is full, or the like.
     """
     connection = store.connection
-    with translated(store.path):
+    with translate_block_errors(store.path):
         # In a file, and not in memory as usual: it is as large as the database.
         connection.execute("PRAGMA temp_store = FILE")
         try:
-            _rewrite(connection)
+            _rewrite_file(connection)
         finally:
             connection.execute("PRAGMA temp_store = MEMORY")
         blocked = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
@@ -216,7 +216,7 @@ def sweep(store: Store) -> None:
         )
 
 
-def _rewrite(connection: sqlite3.Connection) -> None:
+def _rewrite_file(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA secure_delete = ON")
     # Deleting marks terms as deleted; merging all segments into one drops them.
     connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('optimize')")
@@ -224,7 +224,7 @@ def _rewrite(connection: sqlite3.Connection) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Backups:
+class PurgedBackups:
     """What became of the copies of a database that lie in its managed places.
 
     Attributes:
@@ -238,37 +238,37 @@ class Backups:
     unreadable: tuple[Path, ...] = ()
 
 
-def managed_backups(database: Path, backup_dir: Path) -> list[Path]:
+def list_managed_backups(database: Path, backup_dir: Path) -> list[Path]:
     """Return the copies that Hyperloci makes by itself: before migrations, restores and repairs, and of lost files."""
-    return _in_managed_places(database, backup_dir, ".db")
+    return _find_in_managed_places(database, backup_dir, ".db")
 
 
-def unfinished_backups(database: Path, backup_dir: Path) -> list[Path]:
+def list_unfinished_backups(database: Path, backup_dir: Path) -> list[Path]:
     """Return what is left of copies that nobody finished, in the places of managed backups."""
-    return _in_managed_places(database, backup_dir, ".db.partial*")
+    return _find_in_managed_places(database, backup_dir, ".db.partial*")
 
 
-def _in_managed_places(database: Path, backup_dir: Path, ending: str) -> list[Path]:
+def _find_in_managed_places(database: Path, backup_dir: Path, ending: str) -> list[Path]:
     stem = glob.escape(database.stem)
-    places = ((backup_dir, "*"), (database.parent, f"{stem}-before-re*"), (database.parent, f"{stem}{RESCUED}*"))
+    places = ((backup_dir, "*"), (database.parent, f"{stem}-before-re*"), (database.parent, f"{stem}{RESCUED_INFIX}*"))
     return sorted({path for folder, name in places for path in folder.glob(name + ending) if path.is_file()})
 
 
-def purge_backups(paths: Sequence[Path], node_ids: Sequence[NodeId], *, now: int) -> Backups:
+def purge_from_backups(paths: Sequence[Path], node_ids: Sequence[NodeId], *, now: int) -> PurgedBackups:
     """Take memories out of backups."""
     done: dict[str, list[Path]] = {"rewritten": [], "deleted": [], "unreadable": []}
     for path in paths:
         try:
-            state = _purge_backup(path, node_ids, now)
+            state = _purge_from_backup(path, node_ids, now)
         except (sqlite3.Error, StoreError, OSError):
             state = "unreadable"
         if state is not None:
             done[state].append(path)
-    return Backups(**{state: tuple(found) for state, found in done.items()})
+    return PurgedBackups(**{state: tuple(found) for state, found in done.items()})
 
 
-def _purge_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str | None:
-    with _backup(path) as connection:
+def _purge_from_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str | None:
+    with _open_backup(path) as connection:
         if connection.execute("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             return None
         wanted = json.dumps(list(node_ids))
@@ -280,8 +280,8 @@ def _purge_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str | Non
         if schema_version(connection) == latest_version():
             store = Store(connection, path)
             for row in found:
-                erase(store, NodeId(row[0]), now=now)
-            _rewrite(connection)
+                erase_memory(store, NodeId(row[0]), now=now)
+            _rewrite_file(connection)
             return "rewritten"
     for suffix in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
@@ -289,7 +289,7 @@ def _purge_backup(path: Path, node_ids: Sequence[NodeId], now: int) -> str | Non
 
 
 @contextlib.contextmanager
-def _backup(path: Path) -> Iterator[sqlite3.Connection]:
+def _open_backup(path: Path) -> Iterator[sqlite3.Connection]:
     """Open a backup as the file by itself that it is: without a log left beside it."""
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode=rw", uri=True, timeout=BUSY_TIMEOUT_MS / 1_000, isolation_level=None

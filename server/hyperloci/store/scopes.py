@@ -6,11 +6,11 @@ import sqlite3
 from dataclasses import dataclass
 
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.store.paths import as_text
+from hyperloci.store.paths import path_as_text
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class StoredScope:
     """A stored scope: its key, id and a name for people."""
 
     key: int
@@ -25,7 +25,7 @@ class Scopes:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def ensure(
+    def ensure_scope(
         self,
         scope_id: str,
         *,
@@ -38,7 +38,7 @@ class Scopes:
         """Return the key of a scope, making it if it is new; what is known better now is kept."""
         # Asked each time: a key remembered from a transaction that was rolled back, or from before another process
         # merged two scopes, may by now be another project's.
-        known = self.find(scope_id)
+        known = self.find_key(scope_id)
         if known is not None and root is None:
             return known
         self._connection.execute(
@@ -50,23 +50,23 @@ class Scopes:
                 remote = coalesce(excluded.remote, remote),
                 root_commit = coalesce(excluded.root_commit, root_commit)
             """,
-            (scope_id, name or scope_id, None if root is None else as_text(root), remote, root_commit, now),
+            (scope_id, name or scope_id, None if root is None else path_as_text(root), remote, root_commit, now),
         )
-        key = self.find(scope_id)
+        key = self.find_key(scope_id)
         assert key is not None
         return key
 
-    def find(self, scope_id: str) -> int | None:
+    def find_key(self, scope_id: str) -> int | None:
         """Return a scope's key, or None."""
         row = self._connection.execute("SELECT key FROM scopes WHERE id = ?", (scope_id,)).fetchone()
         return int(row[0]) if row else None
 
-    def adopt(self, old_id: str, new_id: str) -> bool:
+    def merge_into(self, old_id: str, new_id: str) -> bool:
         """Let a project that turned out to be a known one keep its memories: those of `old_id` go to `new_id`.
 
         Returns whether there was anything. Runs inside a transaction.
         """
-        old, new = self.find(old_id), self.find(new_id)
+        old, new = self.find_key(old_id), self.find_key(new_id)
         if old is None or old == new:
             return False
         if new is None:
@@ -88,9 +88,9 @@ class Scopes:
             self._connection.execute("DELETE FROM scopes WHERE key = ?", (old,))
         return True
 
-    def all(self) -> list[Scope]:
+    def list_scopes(self) -> list[StoredScope]:
         """Return every scope, `global` first."""
         rows = self._connection.execute(
             "SELECT key, id, name, root FROM scopes ORDER BY id <> ?, name", (GLOBAL_SCOPE,)
         )
-        return [Scope(*row) for row in rows]
+        return [StoredScope(*row) for row in rows]

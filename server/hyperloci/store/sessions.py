@@ -12,7 +12,7 @@ from hyperloci.errors import NotFoundError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class StoredSession:
     """One conversation with the assistant. `status` is active, completed or abandoned."""
 
     key: int
@@ -41,7 +41,7 @@ class Sessions:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def see(self, session_id: str, scope_key: int, *, now: int) -> Session:
+    def note_seen(self, session_id: str, scope_key: int, *, now: int) -> StoredSession:
         """Register a session on first sight and note that it lives; an ended one that speaks again is active again."""
         self._connection.execute(
             """
@@ -50,11 +50,11 @@ class Sessions:
             """,
             (session_id, scope_key, now),
         )
-        session = self.get(session_id)
+        session = self.get_session(session_id)
         assert session is not None
         return session
 
-    def get(self, session_id: str) -> Session | None:
+    def get_session(self, session_id: str) -> StoredSession | None:
         """Return a session by its id, or None."""
         row = self._connection.execute(
             "SELECT t.*, s.id AS scope FROM sessions t JOIN scopes s ON s.key = t.scope_key WHERE t.id = ?",
@@ -62,7 +62,7 @@ class Sessions:
         ).fetchone()
         return _session_from_row(row) if row else None
 
-    def recent(self, scope_id: str | None = None, limit: int = 20) -> list[Session]:
+    def list_recent(self, scope_id: str | None = None, limit: int = 20) -> list[StoredSession]:
         """Return sessions, latest first, of one scope or of all."""
         rows = self._connection.execute(
             "SELECT t.*, s.id AS scope FROM sessions t JOIN scopes s ON s.key = t.scope_key"
@@ -71,7 +71,7 @@ class Sessions:
         )
         return [_session_from_row(row) for row in rows]
 
-    def take_seq(self, session_key: int) -> int:
+    def take_sequence_number(self, session_key: int) -> int:
         """Return the session's next sequence number and move it on.
 
         Raises:
@@ -84,7 +84,7 @@ class Sessions:
             raise NotFoundError(f"There is no session with key {session_key}.")
         return int(row[0])
 
-    def end(self, session_id: str, *, now: int, status: str = "completed") -> bool:
+    def end_session(self, session_id: str, *, now: int, status: str = "completed") -> bool:
         """Note that a session ended; False if it is unknown."""
         cursor = self._connection.execute(
             "UPDATE sessions SET status = ?, ended_at = ?, last_seen_at = max(last_seen_at, ?) WHERE id = ?",
@@ -92,18 +92,18 @@ class Sessions:
         )
         return cursor.rowcount > 0
 
-    def set_metadata(self, session_id: str, **values: Any) -> None:
+    def merge_metadata(self, session_id: str, **values: Any) -> None:
         """Merge values into a session's metadata."""
         self._connection.execute(
             "UPDATE sessions SET metadata = json_patch(metadata, ?) WHERE id = ?", (json.dumps(values), session_id)
         )
 
-    def transcript_mark(self, path: str) -> TranscriptMark | None:
+    def get_transcript_mark(self, path: str) -> TranscriptMark | None:
         """Return how far a transcript was read, or None."""
         row = self._connection.execute("SELECT offset, head_hash FROM transcripts WHERE path = ?", (path,)).fetchone()
         return TranscriptMark(row[0], row[1]) if row else None
 
-    def mark_transcript(self, path: str, mark: TranscriptMark, *, now: int) -> None:
+    def set_transcript_mark(self, path: str, mark: TranscriptMark, *, now: int) -> None:
         """Remember how far a transcript was read."""
         self._connection.execute(
             "INSERT OR REPLACE INTO transcripts(path, offset, head_hash, read_at) VALUES (?, ?, ?, ?)",
@@ -111,8 +111,8 @@ class Sessions:
         )
 
 
-def _session_from_row(row: sqlite3.Row) -> Session:
-    return Session(
+def _session_from_row(row: sqlite3.Row) -> StoredSession:
+    return StoredSession(
         key=row["key"],
         id=row["id"],
         scope=row["scope"],

@@ -25,7 +25,7 @@ MAX_REASON_CHARS: Final = 300
 MAX_SUBJECT_CHARS: Final = 4_096
 """The longest path there is; a longer subject is cut."""
 
-_SELECT: Final = (
+_SELECT_SET_ASIDE: Final = (
     "SELECT s.id AS scope, a.kind, a.subject, a.reason, a.content, a.program, a.first_at, a.last_at, a.tries"
     " FROM set_aside a JOIN scopes s ON s.key = a.scope_key"
 )
@@ -52,7 +52,7 @@ class SetAsideRows:
         self._program = program
 
     @contextlib.contextmanager
-    def attempt(
+    def attempt_piece(
         self,
         scope_key: int,
         kind: SetAsideKind,
@@ -75,15 +75,15 @@ class SetAsideRows:
             with self._transaction():
                 yield attempt
         except Exception as error:
-            if not is_own_fault(error):
+            if not is_fault_of_content(error):
                 raise
-            attempt.failed, reason = True, reason_of(error)
-            _log.warning("%s %s is set aside: %s", kind, _storable(subject), reason)
-            _log.debug("%s %s", kind, _storable(subject), exc_info=True)
+            attempt.failed, reason = True, describe_failure(error)
+            _log.warning("%s %s is set aside: %s", kind, _make_storable(subject), reason)
+            _log.debug("%s %s", kind, _make_storable(subject), exc_info=True)
             with self._transaction():
-                self.put(scope_key, kind, subject, reason, now=now, content=content, node=node)
+                self.add_failure(scope_key, kind, subject, reason, now=now, content=content, node=node)
 
-    def put(
+    def add_failure(
         self,
         scope_key: int,
         kind: SetAsideKind,
@@ -114,10 +114,10 @@ class SetAsideRows:
             (
                 scope_key,
                 str(kind),
-                _storable(subject)[:MAX_SUBJECT_CHARS],
+                _make_storable(subject)[:MAX_SUBJECT_CHARS],
                 node,
-                _storable(reason)[:MAX_REASON_CHARS],
-                _storable(content),
+                _make_storable(reason)[:MAX_REASON_CHARS],
+                _make_storable(content),
                 self._program,
                 now,
             ),
@@ -127,25 +127,25 @@ class SetAsideRows:
         """Tell whether this very state of a thing failed already, with this very program: then it is skipped."""
         row = self._connection.execute(
             "SELECT content, program FROM set_aside WHERE scope_key = ? AND kind = ? AND subject = ?",
-            (scope_key, str(kind), _storable(subject)[:MAX_SUBJECT_CHARS]),
+            (scope_key, str(kind), _make_storable(subject)[:MAX_SUBJECT_CHARS]),
         ).fetchone()
-        return row is not None and (row[0], row[1]) == (_storable(content), self._program)
+        return row is not None and (row[0], row[1]) == (_make_storable(content), self._program)
 
-    def standing(self, scope_key: int, kind: SetAsideKind) -> Mapping[str, SetAside]:
+    def get_standing(self, scope_key: int, kind: SetAsideKind) -> Mapping[str, SetAside]:
         """Return what failed with this very program, by subject: it is skipped while its content is the same."""
         rows = self._connection.execute(
-            f"{_SELECT} WHERE a.scope_key = ? AND a.kind = ? AND a.program = ?", (scope_key, str(kind), self._program)
+            f"{_SELECT_SET_ASIDE} WHERE a.scope_key = ? AND a.kind = ? AND a.program = ?", (scope_key, str(kind), self._program)
         )
-        return {row["subject"]: _from_row(row) for row in rows}
+        return {row["subject"]: _set_aside_from_row(row) for row in rows}
 
-    def subjects(self, scope_key: int, kind: SetAsideKind) -> set[str]:
+    def list_subjects(self, scope_key: int, kind: SetAsideKind) -> set[str]:
         """Return what is set aside, whichever program it was that failed."""
         rows = self._connection.execute(
             "SELECT subject FROM set_aside WHERE scope_key = ? AND kind = ?", (scope_key, str(kind))
         )
         return {row[0] for row in rows}
 
-    def outdated_subjects(self, scope_key: int, kind: SetAsideKind) -> list[str]:
+    def list_outdated_subjects(self, scope_key: int, kind: SetAsideKind) -> list[str]:
         """Return what another version of the program failed on: it is due again."""
         rows = self._connection.execute(
             "SELECT subject FROM set_aside WHERE scope_key = ? AND kind = ? AND program <> ?",
@@ -153,7 +153,7 @@ class SetAsideRows:
         )
         return [row[0] for row in rows]
 
-    def outdated(self, scope_key: int, kind: SetAsideKind) -> list[NodeKey]:
+    def list_outdated_nodes(self, scope_key: int, kind: SetAsideKind) -> list[NodeKey]:
         """Return the memories that another version of the program failed on: they are due again."""
         rows = self._connection.execute(
             "SELECT node_key FROM set_aside WHERE scope_key = ? AND kind = ? AND program <> ? AND node_key IS NOT NULL",
@@ -161,7 +161,7 @@ class SetAsideRows:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def nodes(self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey] | None = None) -> dict[NodeKey, str]:
+    def get_subjects_of_nodes(self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey] | None = None) -> dict[NodeKey, str]:
         """Return the subjects of what is set aside about some memories, or about any."""
         wanted = None if keys is None else json.dumps([int(key) for key in keys])
         rows = self._connection.execute(
@@ -171,16 +171,16 @@ class SetAsideRows:
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
-    def clear(self, scope_key: int, kind: SetAsideKind, subjects: Iterable[str]) -> int:
+    def clear_subjects(self, scope_key: int, kind: SetAsideKind, subjects: Iterable[str]) -> int:
         """Take things back that work again or are gone; return how many were set aside."""
         return self._connection.execute(
             "DELETE FROM set_aside WHERE scope_key = ? AND kind = ? AND subject IN (SELECT value FROM json_each(?))",
-            (scope_key, str(kind), json.dumps([_storable(subject)[:MAX_SUBJECT_CHARS] for subject in subjects])),
+            (scope_key, str(kind), json.dumps([_make_storable(subject)[:MAX_SUBJECT_CHARS] for subject in subjects])),
         ).rowcount
 
     def clear_prefix(self, scope_key: int, kind: SetAsideKind, prefix: str) -> None:
         """Take back all whose subject begins so."""
-        beginning = _storable(prefix)
+        beginning = _make_storable(prefix)
         self._connection.execute(
             "DELETE FROM set_aside WHERE scope_key = ? AND kind = ? AND substr(subject, 1, ?) = ?",
             (scope_key, str(kind), len(beginning), beginning),
@@ -192,15 +192,15 @@ class SetAsideRows:
             "DELETE FROM set_aside WHERE ?1 IS NULL OR scope_key = ?1", (scope_key,)
         ).rowcount
 
-    def all(self, scope_key: int | None = None, *, limit: int = -1) -> list[SetAside]:
+    def list_all(self, scope_key: int | None = None, *, limit: int = -1) -> list[SetAside]:
         """Return what is set aside, of one project or of all, the latest first."""
         rows = self._connection.execute(
-            f"{_SELECT} WHERE ?1 IS NULL OR a.scope_key = ?1 ORDER BY a.last_at DESC, a.key DESC LIMIT ?2",
+            f"{_SELECT_SET_ASIDE} WHERE ?1 IS NULL OR a.scope_key = ?1 ORDER BY a.last_at DESC, a.key DESC LIMIT ?2",
             (scope_key, limit),
         )
-        return [_from_row(row) for row in rows]
+        return [_set_aside_from_row(row) for row in rows]
 
-    def count(self, scope_key: int | None = None) -> dict[str, int]:
+    def count_by_kind(self, scope_key: int | None = None) -> dict[str, int]:
         """Return how many things of each kind are set aside, of one project or of all."""
         rows = self._connection.execute(
             "SELECT kind, count(*) FROM set_aside WHERE ?1 IS NULL OR scope_key = ?1 GROUP BY kind ORDER BY kind",
@@ -210,7 +210,7 @@ class SetAsideRows:
 
 
 @contextlib.contextmanager
-def noted_failure(failed: MutableMapping[NodeKey, str], key: NodeKey) -> Iterator[None]:
+def note_failure_of(failed: MutableMapping[NodeKey, str], key: NodeKey) -> Iterator[None]:
     """Run the block for one memory, outside any transaction: a failure by its own fault is noted and ends it alone.
 
     Raises:
@@ -219,35 +219,35 @@ def noted_failure(failed: MutableMapping[NodeKey, str], key: NodeKey) -> Iterato
     try:
         yield
     except Exception as error:
-        if not is_own_fault(error):
+        if not is_fault_of_content(error):
             raise
         _log.debug("memory %s", key, exc_info=True)
-        failed[key] = reason_of(error)
+        failed[key] = describe_failure(error)
 
 
-def is_own_fault(error: BaseException) -> bool:
+def is_fault_of_content(error: BaseException) -> bool:
     """Tell whether an error comes of the thing at hand: not of the database, the disk, or a wish to stop."""
     if type(error) is StoreError:
         error = error.__cause__ or error
     if isinstance(error, (sqlite3.Error, sqlite3.Warning)):
-        return isinstance(error, _OF_VALUES)
+        return isinstance(error, _VALUE_ERRORS)
     if isinstance(error, (BadRequestError, NotFoundError)):
         return True
     return isinstance(error, Exception) and not isinstance(error, (HyperlociError, OSError))
 
 
-_OF_VALUES: Final = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
+_VALUE_ERRORS: Final = (sqlite3.DataError, sqlite3.IntegrityError, sqlite3.InterfaceError)
 """SQLite's errors that tell of a value, not of the database."""
 
 
-def reason_of(error: BaseException) -> str:
+def describe_failure(error: BaseException) -> str:
     """Return why a thing failed, in words and with the line of the program.
 
     The error's own message is left out: it may quote the thing, and reasons are kept, logged and shown.
     """
     if isinstance(error, StoreError) and error.__cause__ is not None:
         error = error.__cause__
-    said = next((words for kind, words in _IN_WORDS if isinstance(error, kind)), type(error).__name__)
+    said = next((words for kind, words in _REASONS if isinstance(error, kind)), type(error).__name__)
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "hyperloci" in PurePath(frame.filename).parts]
     if not ours:
@@ -255,7 +255,7 @@ def reason_of(error: BaseException) -> str:
     return f"{said} ({'/'.join(PurePath(ours[-1].filename).parts[-2:])}:{ours[-1].lineno})"
 
 
-_IN_WORDS: Final[tuple[tuple[type[BaseException], str], ...]] = (
+_REASONS: Final[tuple[tuple[type[BaseException], str], ...]] = (
     (RecursionError, "nested too deeply"),
     (MemoryError, "needs more memory than there is"),
     (UnicodeError, "holds what is no valid text"),
@@ -264,12 +264,12 @@ _IN_WORDS: Final[tuple[tuple[type[BaseException], str], ...]] = (
 )
 
 
-def _storable(text: str) -> str:
+def _make_storable(text: str) -> str:
     """Return a text that SQLite takes and compares whole: halves of characters and NULs are replaced."""
     return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "?")
 
 
-def _from_row(row: sqlite3.Row) -> SetAside:
+def _set_aside_from_row(row: sqlite3.Row) -> SetAside:
     return SetAside(
         scope=row["scope"],
         kind=SetAsideKind(row["kind"]),

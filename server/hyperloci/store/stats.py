@@ -39,7 +39,7 @@ _NUMBERS: Final = {
 }
 
 
-def anything_waits(connection: sqlite3.Connection) -> bool:
+def has_waiting(connection: sqlite3.Connection) -> bool:
     """Tell whether a living node waits for a fingerprint, those given up aside; without numpy, for who looks often."""
     row = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM pending p JOIN nodes n ON n.key = p.node_key"
@@ -49,7 +49,7 @@ def anything_waits(connection: sqlite3.Connection) -> bool:
     return bool(row[0])
 
 
-def collect(connection: sqlite3.Connection) -> dict[str, Any]:
+def collect_counts(connection: sqlite3.Connection) -> dict[str, Any]:
     """Return the counts that `memory_stats` answers with, by name."""
     answer: dict[str, Any] = {name: connection.execute(sql).fetchone()[0] for name, sql in _NUMBERS.items()}
     for name, sql in _COUNTS.items():

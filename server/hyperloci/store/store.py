@@ -14,16 +14,16 @@ from hyperloci.clock import MS_PER_DAY, Clock, system_clock
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import connection as connections
 from hyperloci.store import packed, stats
-from hyperloci.store.custody import Custody, refuse_logless
-from hyperloci.store.database.copies import back_up
+from hyperloci.store.custody import FileGuard, refuse_missing_log
+from hyperloci.store.database.copies import copy_to_file
 from hyperloci.store.database.meta import Meta
 from hyperloci.store.edges import Edges
 from hyperloci.store.entities import Entities
-from hyperloci.store.faults import translated
+from hyperloci.store.faults import translate_block_errors
 from hyperloci.store.keywords import Keywords
-from hyperloci.store.links import Links
+from hyperloci.store.links import RelationQueue
 from hyperloci.store.log import EvolutionLog
-from hyperloci.store.migrate import check_version, migrate, refuse_other
+from hyperloci.store.migrate import check_version, migrate_schema, refuse_changed_schema
 from hyperloci.store.nodes import DECAY_RATE, Nodes
 from hyperloci.store.places import Places
 from hyperloci.store.positions import Positions
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from hyperloci.store.ageing import Ageing
     from hyperloci.store.chunks import Chunks
     from hyperloci.store.consolidations import Consolidations
-    from hyperloci.store.episodes import Episodes
+    from hyperloci.store.episodes import TurnRows
     from hyperloci.store.facets import FacetRows
     from hyperloci.store.files import Files
     from hyperloci.store.filters import Filters
-    from hyperloci.store.history import History
+    from hyperloci.store.history import CommitHistory
     from hyperloci.store.keyword_search import KeywordSearch
-    from hyperloci.store.moments import Moments
+    from hyperloci.store.moments import TimelineRows
     from hyperloci.store.pruning import EdgePruning
-    from hyperloci.store.sparse import Sparse
+    from hyperloci.store.sparse import SparseIndex
     from hyperloci.store.topics import Topics
     from hyperloci.store.traversal import Traversal
-    from hyperloci.store.vectors import Vectors
+    from hyperloci.store.vectors import Fingerprints
 
 DECAY_EXPONENT = 0.8
 """B.11: confidence decays as exp(-rate * days ** 0.8)."""
@@ -72,7 +72,7 @@ class Store:
         self.connection = connection
         self.path = path
         self.read_only = read_only
-        self.custody = Custody(connection, path)
+        self.file_guard = FileGuard(connection, path)
         self.scopes = Scopes(connection)
         self.places = Places(connection)
         self.log = EvolutionLog(connection)
@@ -80,12 +80,12 @@ class Store:
         self.positions = Positions(connection)
         self.nodes = Nodes(connection, self.scopes, self.keywords, self.positions, self.log, decay_rate)
         self.edges = Edges(connection)
-        self.links = Links(connection)
+        self.relation_queue = RelationQueue(connection)
         self.entities = Entities(connection)
         self.sessions = Sessions(connection)
         self.set_aside = SetAsideRows(connection, self.transaction)
         self.meta = Meta(connection)
-        packed.register(connection, path)
+        packed.register_functions(connection, path)
         connection.create_function("decayed", 2, decay_factor, deterministic=True)
         connection.create_function("ln1p", 1, math.log1p, deterministic=True)
 
@@ -115,31 +115,31 @@ class Store:
         Raises:
             StoreError: it cannot be opened; the kind says why.
         """
-        refuse_logless(path)
+        refuse_missing_log(path)
         connection = connections.open_connection(
             path, synchronous=synchronous, read_only=read_only, busy_timeout_ms=busy_timeout_ms
         )
         try:
-            with translated(path):
+            with translate_block_errors(path):
                 if read_only:
                     check_version(connection, path)
                 else:
-                    migrate(connection, path, backup_dir or path.parent / "backups", clock)
+                    migrate_schema(connection, path, backup_dir or path.parent / "backups", clock)
                 store = cls(connection, path, read_only=read_only, decay_rate=decay_rate)
-                if not read_only and store.scopes.find(GLOBAL_SCOPE) is None:
+                if not read_only and store.scopes.find_key(GLOBAL_SCOPE) is None:
                     with store.transaction():
-                        store.scopes.ensure(GLOBAL_SCOPE, now=clock())
+                        store.scopes.ensure_scope(GLOBAL_SCOPE, now=clock())
         except BaseException:
             connection.close()
             raise
         return store
 
     @functools.cached_property
-    def turns(self) -> Episodes:
+    def turns(self) -> TurnRows:
         """What was said and done in sessions."""
-        from hyperloci.store.episodes import Episodes
+        from hyperloci.store.episodes import TurnRows
 
-        return Episodes(self.connection)
+        return TurnRows(self.connection)
 
     @functools.cached_property
     def consolidations(self) -> Consolidations:
@@ -184,11 +184,11 @@ class Store:
         return Files(self.connection)
 
     @functools.cached_property
-    def history(self) -> History:
+    def history(self) -> CommitHistory:
         """Commits, and how far the rest of the history has been read."""
-        from hyperloci.store.history import History
+        from hyperloci.store.history import CommitHistory
 
-        return History(self.connection)
+        return CommitHistory(self.connection)
 
     @functools.cached_property
     def topics(self) -> Topics:
@@ -198,11 +198,11 @@ class Store:
         return Topics(self.connection)
 
     @functools.cached_property
-    def moments(self) -> Moments:
+    def timeline(self) -> TimelineRows:
         """Memories in the order of their time."""
-        from hyperloci.store.moments import Moments
+        from hyperloci.store.moments import TimelineRows
 
-        return Moments(self.connection)
+        return TimelineRows(self.connection)
 
     @functools.cached_property
     def facets(self) -> FacetRows:
@@ -220,26 +220,26 @@ class Store:
         return filters.Filters(self.connection)
 
     @functools.cached_property
-    def keyword_search(self) -> KeywordSearch:
+    def keyword_index(self) -> KeywordSearch:
         """Queries of the keyword index."""
         from hyperloci.store.keyword_search import KeywordSearch
 
         return KeywordSearch(self.connection)
 
     @functools.cached_property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> Fingerprints:
         """Fingerprints."""
         from hyperloci.store import vec
-        from hyperloci.store.vectors import Vectors
+        from hyperloci.store.vectors import Fingerprints
 
-        return Vectors(self.connection, vec_attached=vec.attach(self.connection))
+        return Fingerprints(self.connection, vec_attached=vec.attach_vec(self.connection))
 
     @functools.cached_property
-    def sparse(self) -> Sparse:
+    def sparse_index(self) -> SparseIndex:
         """Weighted terms and their inverted index."""
-        from hyperloci.store.sparse import Sparse
+        from hyperloci.store.sparse import SparseIndex
 
-        return Sparse(self.connection)
+        return SparseIndex(self.connection)
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -249,28 +249,28 @@ class Store:
             StoreVersionError: another program has changed the schema since this one opened the database.
             StoreMovedError: another program has moved, replaced or cut its files.
         """
-        self.refuse_moved()
-        with connections.transaction(self.connection, self.path):
-            refuse_other(self.connection, self.path)
+        self.refuse_moved_files()
+        with connections.write_transaction(self.connection, self.path):
+            refuse_changed_schema(self.connection, self.path)
             yield
-        self.custody.wrote()
+        self.file_guard.note_commit()
 
-    def refuse_moved(self) -> None:
+    def refuse_moved_files(self) -> None:
         """Make sure that what is written goes where it will be found.
 
         Raises:
             StoreMovedError: another program has moved, replaced or cut the files; what they held is safe, or it says.
         """
-        if not (self.read_only or self.connection.in_transaction) and (change := self.custody.change()) is not None:
-            raise self.custody.secure(change)
+        if not (self.read_only or self.connection.in_transaction) and (change := self.file_guard.detect_change()) is not None:
+            raise self.file_guard.secure_content(change)
 
-    def others_wait(self) -> bool | None:
+    def has_waiting_writers(self) -> bool | None:
         """Return whether another connection waits for the write lock; None where that can't be told."""
         queue = getattr(self.connection, "queue", None)
         return None if queue is None else queue.others_wait()
 
     @contextlib.contextmanager
-    def patience(self, milliseconds: int) -> Iterator[None]:
+    def limit_lock_wait(self, milliseconds: int) -> Iterator[None]:
         """Wait at most so long for the write lock inside the block, for what may as well be left undone."""
         usual = int(self.connection.execute("PRAGMA busy_timeout").fetchone()[0])
         self.connection.execute(f"PRAGMA busy_timeout = {int(milliseconds)}")
@@ -282,21 +282,21 @@ class Store:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[None]:
         """Run the block's reads on one state of the database."""
-        with connections.snapshot(self.connection, self.path):
+        with connections.read_snapshot(self.connection, self.path):
             yield
 
-    def empty_log(self) -> None:
+    def checkpoint_log(self) -> None:
         """Bring what the write-ahead log holds into the file, as far as nobody is in the way."""
-        with self.patience(0), translated(self.path):
+        with self.limit_lock_wait(0), translate_block_errors(self.path):
             self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
 
-    def stats(self) -> dict[str, Any]:
+    def count_everything(self) -> dict[str, Any]:
         """Return counts of everything held."""
-        return stats.collect(self.connection)
+        return stats.collect_counts(self.connection)
 
-    def anything_waits(self) -> bool:
+    def has_waiting(self) -> bool:
         """Tell whether a living memory waits for a fingerprint, those given up aside."""
-        return stats.anything_waits(self.connection)
+        return stats.has_waiting(self.connection)
 
     def count_waiting(self, scope_id: str) -> tuple[int, int, int]:
         """Return how many living memories a scope has, how many wait for a fingerprint, and how many get none."""
@@ -304,8 +304,8 @@ class Store:
 
     def back_up(self, target: Path) -> Path:
         """Copy the whole database to a new file while it is in use."""
-        with translated(self.path):
-            return back_up(self.connection, target)
+        with translate_block_errors(self.path):
+            return copy_to_file(self.connection, target)
 
     def close(self) -> None:
         """Close the connection."""

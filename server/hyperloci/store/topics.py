@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.topic import Phase, Topic
+from hyperloci.model.topic import TopicPhase, Topic
 
 NOT_CLUSTERED: Final = ("action", "section", "chunk_micro", "chunk_mini", "chunk_macro")
 """Subtypes that repeat what other memories say: lines about a tool's use, summaries of chunks and sections."""
@@ -28,7 +28,7 @@ _SELECT: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class TopicRun:
     """When topics were last looked for in a scope, among how many memories, and whether a new run is asked for."""
 
     scope_key: int
@@ -51,7 +51,7 @@ class FoundTopic:
     id: str
     name: str
     terms: tuple[str, ...]
-    phase: Phase
+    phase: TopicPhase
     agreement: float
     strengths: Mapping[str, float]
     churn: float
@@ -65,7 +65,7 @@ class FoundTopic:
 
 
 @dataclass(frozen=True, slots=True)
-class Centre:
+class TopicCentre:
     """Where new memories are compared with a topic: its mean vector in E1 and the cosine that is near enough."""
 
     topic_key: int
@@ -81,20 +81,20 @@ class Topics:
 
     # -- reading ------------------------------------------------------------------------------------------------------
 
-    def of_scopes(self, scopes: Sequence[str]) -> list[Topic]:
+    def list_of_scopes(self, scopes: Sequence[str]) -> list[Topic]:
         """Return the topics of scopes, largest first."""
         rows = self._connection.execute(
             f"{_SELECT} WHERE s.id IN (SELECT value FROM json_each(?)) ORDER BY member_count DESC, t.key",
             (json.dumps(list(scopes)),),
         )
-        return [_topic(row) for row in rows]
+        return [_topic_from_row(row) for row in rows]
 
-    def get(self, topic_id: str) -> Topic | None:
+    def get_topic(self, topic_id: str) -> Topic | None:
         """Return a topic, or None."""
         row = self._connection.execute(f"{_SELECT} WHERE t.id = ?", (topic_id,)).fetchone()
-        return _topic(row) if row else None
+        return _topic_from_row(row) if row else None
 
-    def members(self, topic_key: int, limit: int = -1) -> list[NodeKey]:
+    def list_members(self, topic_key: int, limit: int = -1) -> list[NodeKey]:
         """Return living members, the most typical first; all of them unless limited."""
         rows = self._connection.execute(
             "SELECT m.node_key FROM topic_members m JOIN nodes n ON n.key = m.node_key"
@@ -103,7 +103,7 @@ class Topics:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def members_at_run(self, scope_key: int) -> dict[int, set[NodeKey]]:
+    def get_members_at_run(self, scope_key: int) -> dict[int, set[NodeKey]]:
         """Return the members that each topic of a scope had when it was last looked for."""
         found: dict[int, set[NodeKey]] = {}
         for topic, node in self._connection.execute(
@@ -114,26 +114,26 @@ class Topics:
             found.setdefault(topic, set()).add(NodeKey(node))
         return found
 
-    def runs(self, scopes: Sequence[str]) -> list[Run]:
+    def list_runs(self, scopes: Sequence[str]) -> list[TopicRun]:
         """Return the latest run in each of these scopes that had one, or is to have one."""
         rows = self._connection.execute(
             "SELECT r.* FROM topic_runs r JOIN scopes s ON s.key = r.scope_key"
             " WHERE s.id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(scopes)),),
         )
-        return [_run(row) for row in rows]
+        return [_run_from_row(row) for row in rows]
 
-    def latest_run(self, scopes: Sequence[str]) -> tuple[int | None, int]:
+    def get_latest_run(self, scopes: Sequence[str]) -> tuple[int | None, int]:
         """Return when topics of these scopes were last looked for, and among how many memories."""
-        runs = [run for run in self.runs(scopes) if run.run_at]
+        runs = [run for run in self.list_runs(scopes) if run.run_at]
         return max((run.run_at for run in runs), default=None), sum(run.memories for run in runs)
 
-    def run_of(self, scope_key: int) -> Run | None:
+    def get_run(self, scope_key: int) -> TopicRun | None:
         """Return the latest run in a scope, or None."""
         row = self._connection.execute("SELECT * FROM topic_runs WHERE scope_key = ?", (scope_key,)).fetchone()
-        return _run(row) if row else None
+        return _run_from_row(row) if row else None
 
-    def candidates(self, scope_key: int, model_key: int) -> list[NodeKey]:
+    def list_candidates(self, scope_key: int, model_key: int) -> list[NodeKey]:
         """Return the living memories of a scope that topics are made of: those with a vector, by key."""
         rows = self._connection.execute(
             f"SELECT n.key {_CANDIDATES} ORDER BY n.key", (scope_key, json.dumps(NOT_CLUSTERED), model_key)
@@ -147,7 +147,7 @@ class Topics:
         ).fetchone()
         return int(row[0])
 
-    def recalled_since(self, keys: Iterable[int], since: int) -> set[NodeKey]:
+    def find_recalled_since(self, keys: Iterable[int], since: int) -> set[NodeKey]:
         """Return which of these memories were recalled at or after a time."""
         rows = self._connection.execute(
             "SELECT n.key FROM json_each(?) j JOIN nodes n ON n.key = j.value"
@@ -156,7 +156,7 @@ class Topics:
         )
         return {NodeKey(row[0]) for row in rows}
 
-    def words(self, keys: Sequence[int]) -> dict[NodeKey, str]:
+    def get_keywords(self, keys: Sequence[int]) -> dict[NodeKey, str]:
         """Return the analysed terms of memories, title and body, space-joined."""
         rows = self._connection.execute(
             "SELECT k.node_key, k.title || ' ' || k.body FROM json_each(?) j JOIN keywords k ON k.node_key = j.value",
@@ -164,16 +164,16 @@ class Topics:
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
-    def centres(self, scope_key: int, model_key: int) -> list[Centre]:
+    def list_centres(self, scope_key: int, model_key: int) -> list[TopicCentre]:
         """Return the centres of a scope's topics in one model's space."""
         rows = self._connection.execute(
             "SELECT key, centroid, floor FROM topics"
             " WHERE scope_key = ? AND model_key = ? AND centroid IS NOT NULL AND merged_into IS NULL ORDER BY key",
             (scope_key, model_key),
         )
-        return [Centre(*row) for row in rows]
+        return [TopicCentre(*row) for row in rows]
 
-    def joinable(self, keys: Sequence[int]) -> Iterator[tuple[int, NodeKey]]:
+    def find_joinable(self, keys: Sequence[int]) -> Iterator[tuple[int, NodeKey]]:
         """Yield (scope, memory) of those memories that may join a topic, in scopes that have any."""
         rows = self._connection.execute(
             "SELECT n.scope_key, n.key FROM json_each(?) j JOIN nodes n ON n.key = j.value"
@@ -187,7 +187,7 @@ class Topics:
 
     # -- writing ------------------------------------------------------------------------------------------------------
 
-    def want_run(self, scope_key: int) -> None:
+    def request_run(self, scope_key: int) -> None:
         """Ask for a new run in a scope."""
         self._connection.execute(
             "INSERT INTO topic_runs(scope_key, run_at, memories, wanted) VALUES (?, 0, 0, 1)"
@@ -195,14 +195,14 @@ class Topics:
             (scope_key,),
         )
 
-    def note_run(self, scope_key: int, memories: int, *, now: int) -> None:
+    def record_run(self, scope_key: int, memories: int, *, now: int) -> None:
         """Note that topics were looked for in a scope."""
         self._connection.execute(
             "INSERT OR REPLACE INTO topic_runs(scope_key, run_at, memories, wanted) VALUES (?, ?, ?, 0)",
             (scope_key, now, memories),
         )
 
-    def replace(self, scope_key: int, found: Sequence[FoundTopic], merged: Mapping[int, str], *, now: int) -> None:
+    def replace_topics(self, scope_key: int, found: Sequence[FoundTopic], merged: Mapping[int, str], *, now: int) -> None:
         """Store what a run found in place of what the run before did.
 
         Args:
@@ -225,9 +225,9 @@ class Topics:
                 (target, now, key),
             )
         for topic in found:
-            self._put(scope_key, topic, now)
+            self._put_topic(scope_key, topic, now)
 
-    def _put(self, scope_key: int, topic: FoundTopic, now: int) -> None:
+    def _put_topic(self, scope_key: int, topic: FoundTopic, now: int) -> None:
         values = {
             "id": topic.id,
             "scope_key": scope_key,
@@ -262,7 +262,7 @@ class Topics:
             [(topic_key, weight, now, int(key)) for key, weight in members.items()],
         )
 
-    def forget_words(self, node_key: int) -> None:
+    def clear_keywords(self, node_key: int) -> None:
         """Take the words that a memory may have lent to its topic's name out of it; a new run is asked for."""
         row = self._connection.execute(
             "UPDATE topics SET name = '', terms = '[]'"
@@ -270,9 +270,9 @@ class Topics:
             (node_key,),
         ).fetchone()
         if row is not None:
-            self.want_run(int(row[0]))
+            self.request_run(int(row[0]))
 
-    def leave(self, keys: Iterable[int]) -> None:
+    def remove_members(self, keys: Iterable[int]) -> None:
         """Take memories out of their topics."""
         self._connection.execute(
             "DELETE FROM topic_members WHERE node_key IN (SELECT value FROM json_each(?))",
@@ -280,18 +280,18 @@ class Topics:
         )
 
 
-def _run(row: sqlite3.Row) -> Run:
-    return Run(scope_key=row["scope_key"], run_at=row["run_at"], memories=row["memories"], wanted=bool(row["wanted"]))
+def _run_from_row(row: sqlite3.Row) -> TopicRun:
+    return TopicRun(scope_key=row["scope_key"], run_at=row["run_at"], memories=row["memories"], wanted=bool(row["wanted"]))
 
 
-def _topic(row: sqlite3.Row) -> Topic:
+def _topic_from_row(row: sqlite3.Row) -> Topic:
     return Topic(
         key=row["key"],
         id=row["id"],
         scope=row["scope"],
         name=row["name"],
         terms=tuple(json.loads(row["terms"])),
-        phase=Phase(row["phase"]),
+        phase=TopicPhase(row["phase"]),
         agreement=row["agreement"],
         strengths=json.loads(row["strengths"]),
         churn=row["churn"],

@@ -28,14 +28,14 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
-from hyperloci.store.database.copies import back_up, copy_database
+from hyperloci.store.database.copies import copy_to_file, copy_database
 from hyperloci.store.database.meta import RESTORED_AT, Meta
-from hyperloci.store.faults import translate, translated
-from hyperloci.store.migrate import latest_version, migrate, schema_version
-from hyperloci.store.packed import JOIN, WHOLE
+from hyperloci.store.faults import translate_error, translate_block_errors
+from hyperloci.store.migrate import latest_version, migrate_schema, schema_version
+from hyperloci.store.packed import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.store import Store
 
-FORMAT: Final = 1
+FORMAT_VERSION: Final = 1
 BATCH: Final = 500
 """Rows written a transaction: an import that is cut short can be run again and goes on."""
 
@@ -51,7 +51,7 @@ _PYTHON_TYPES: Final[dict[str, tuple[type, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Table:
+class _ExportedTable:
     """How one table travels: its own key and unique columns, and which columns are keys of other tables.
 
     `repeats`: equal rows may stand in it more than once. `select`: what is written of it, if not all as it is.
@@ -65,7 +65,7 @@ class _Table:
     select: str = ""
 
 
-_WHOLE_NODES: Final = f"SELECT n.*, {WHOLE} AS whole FROM nodes n{JOIN}"
+_WHOLE_NODES: Final = f"SELECT n.*, {WHOLE_TEXT} AS whole FROM nodes n{JOIN_PACKED}"
 _UNPACKED_CHUNKS: Final = (
     "SELECT key, id, session_key, level, CASE WHEN level = 'micro' AND (ctf IS NOT NULL OR archive_day IS NOT NULL)"
     " THEN 'hot' ELSE stage END AS stage, first_seq, last_seq, turns, tokens, started_at, ended_at, node_key,"
@@ -77,47 +77,47 @@ _UNPACKED_TURNS: Final = "SELECT node_key, chunk_key, place, tokens, 0 AS packed
 _STORED_COMMITS: Final = "SELECT * FROM commits WHERE node_key IS NOT NULL"
 
 _TABLES: Final = (
-    _Table("scopes", "key", ("id",)),
-    _Table("sessions", "key", ("id",), {"scope_key": "scopes"}),
-    _Table("consolidations", None, ("session_key",), {"session_key": "sessions"}),
-    _Table("transcripts", None, ("path",)),
-    _Table("nodes", "key", ("id",), {"scope_key": "scopes", "session_key": "sessions"}, select=_WHOLE_NODES),
-    _Table("hyperedges", "key", ("id",)),
-    _Table(
+    _ExportedTable("scopes", "key", ("id",)),
+    _ExportedTable("sessions", "key", ("id",), {"scope_key": "scopes"}),
+    _ExportedTable("consolidations", None, ("session_key",), {"session_key": "sessions"}),
+    _ExportedTable("transcripts", None, ("path",)),
+    _ExportedTable("nodes", "key", ("id",), {"scope_key": "scopes", "session_key": "sessions"}, select=_WHOLE_NODES),
+    _ExportedTable("hyperedges", "key", ("id",)),
+    _ExportedTable(
         "membership", None, ("hyperedge_key", "node_key", "role"), {"hyperedge_key": "hyperedges", "node_key": "nodes"}
     ),
-    _Table("files", "key", ("scope_key", "path"), {"scope_key": "scopes"}),
-    _Table("positions", None, ("node_key",), {"node_key": "nodes", "file_key": "files"}),
-    _Table("code_facts", None, ("node_key",), {"node_key": "nodes"}),
-    _Table("anchors", None, ("node_key", "path", "symbol"), {"node_key": "nodes", "scope_key": "scopes"}),
-    _Table("facets", None, ("node_key",), {"node_key": "nodes"}),
-    _Table("domain_tags", None, ("tag", "node_key"), {"node_key": "nodes"}),
-    _Table("entities", None, ("node_key",), {"node_key": "nodes"}),
-    _Table("aliases", None, ("alias", "entity_key"), {"entity_key": "nodes"}),
-    _Table("mentions", None, ("node_key", "entity_key"), {"node_key": "nodes", "entity_key": "nodes"}),
-    _Table(
+    _ExportedTable("files", "key", ("scope_key", "path"), {"scope_key": "scopes"}),
+    _ExportedTable("positions", None, ("node_key",), {"node_key": "nodes", "file_key": "files"}),
+    _ExportedTable("code_facts", None, ("node_key",), {"node_key": "nodes"}),
+    _ExportedTable("anchors", None, ("node_key", "path", "symbol"), {"node_key": "nodes", "scope_key": "scopes"}),
+    _ExportedTable("facets", None, ("node_key",), {"node_key": "nodes"}),
+    _ExportedTable("domain_tags", None, ("tag", "node_key"), {"node_key": "nodes"}),
+    _ExportedTable("entities", None, ("node_key",), {"node_key": "nodes"}),
+    _ExportedTable("aliases", None, ("alias", "entity_key"), {"entity_key": "nodes"}),
+    _ExportedTable("mentions", None, ("node_key", "entity_key"), {"node_key": "nodes", "entity_key": "nodes"}),
+    _ExportedTable(
         "chunks",
         "key",
         ("session_key", "level", "first_seq"),
         {"session_key": "sessions", "node_key": "nodes"},
         select=_UNPACKED_CHUNKS,
     ),
-    _Table("chunk_turns", None, ("node_key",), {"node_key": "nodes", "chunk_key": "chunks"}, select=_UNPACKED_TURNS),
-    _Table("spoken_times", None, ("node_key", "since", "until", "phrase"), {"node_key": "nodes"}),
-    _Table("entity_merges", "key", ("merged_key", "merged_at"), {"merged_key": "nodes", "kept_key": "nodes"}),
-    _Table("merged_aliases", None, ("merge_key", "alias"), {"merge_key": "entity_merges"}),
-    _Table("merged_mentions", None, ("merge_key", "node_key"), {"merge_key": "entity_merges", "node_key": "nodes"}),
-    _Table("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}, select=_STORED_COMMITS),
-    _Table("keywords", None, ("node_key",), {"node_key": "nodes"}),
-    _Table(
+    _ExportedTable("chunk_turns", None, ("node_key",), {"node_key": "nodes", "chunk_key": "chunks"}, select=_UNPACKED_TURNS),
+    _ExportedTable("spoken_times", None, ("node_key", "since", "until", "phrase"), {"node_key": "nodes"}),
+    _ExportedTable("entity_merges", "key", ("merged_key", "merged_at"), {"merged_key": "nodes", "kept_key": "nodes"}),
+    _ExportedTable("merged_aliases", None, ("merge_key", "alias"), {"merge_key": "entity_merges"}),
+    _ExportedTable("merged_mentions", None, ("merge_key", "node_key"), {"merge_key": "entity_merges", "node_key": "nodes"}),
+    _ExportedTable("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}, select=_STORED_COMMITS),
+    _ExportedTable("keywords", None, ("node_key",), {"node_key": "nodes"}),
+    _ExportedTable(
         "evolution_log", "id", ("timestamp", "operation", "node_ids", "from_tier", "to_tier", "reasoning"), repeats=True
     ),
-    _Table("evolution_nodes", None, ("node_id", "log_id"), {"log_id": "evolution_log"}),
+    _ExportedTable("evolution_nodes", None, ("node_id", "log_id"), {"log_id": "evolution_log"}),
 )
 """Parents before children, so that a key is known when it is referred to."""
 
 
-def export_all(store: Store, target: Path) -> int:
+def export_memory(store: Store, target: Path) -> int:
     """Write the memory to a file, private to the user, and return its number of lines; whole or not at all.
 
     Raises:
@@ -129,7 +129,7 @@ def export_all(store: Store, target: Path) -> int:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with open(descriptor, "w", encoding="utf-8", newline="\n") as out, store.snapshot():
             count = 0
-            for record in _records(store.connection):
+            for record in _iterate_records(store.connection):
                 out.write(json.dumps(record, ensure_ascii=False) + "\n")
                 count += 1
             out.flush()
@@ -144,15 +144,15 @@ def export_all(store: Store, target: Path) -> int:
     return count
 
 
-def _records(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
+def _iterate_records(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
-    yield {"hyperloci": FORMAT, "schema": version}
+    yield {"hyperloci": FORMAT_VERSION, "schema": version}
     for table in _TABLES:
         for row in connection.execute(table.select or f"SELECT * FROM {table.name}"):
-            yield {"table": table.name, "row": {name: _outward(value) for name, value in _whole(row).items()}}
+            yield {"table": table.name, "row": {name: _encode_value(value) for name, value in _restore_whole_text(row).items()}}
 
 
-def _whole(row: sqlite3.Row) -> dict[str, Any]:
+def _restore_whole_text(row: sqlite3.Row) -> dict[str, Any]:
     """Return a row's values; a packed turn's content is what was said, not what its node keeps of it."""
     values = dict(zip(row.keys(), row, strict=True))
     if "whole" in values:
@@ -160,15 +160,15 @@ def _whole(row: sqlite3.Row) -> dict[str, Any]:
     return values
 
 
-def _outward(value: Any) -> Any:
+def _encode_value(value: Any) -> Any:
     return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
 
 
-def _inward(value: Any) -> Any:
+def _decode_value(value: Any) -> Any:
     return base64.b64decode(value["base64"], validate=True) if isinstance(value, dict) else value
 
 
-def import_all(store: Store, source: Path, *, clock: Clock = system_clock) -> dict[str, int]:
+def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) -> dict[str, int]:
     """Add what `export_all` wrote and return how many rows were new, by table; known rows stay as they are.
 
     Raises:
@@ -184,17 +184,17 @@ def import_all(store: Store, source: Path, *, clock: Clock = system_clock) -> di
         while batch := list(islice(numbered, BATCH)):
             with store.transaction():
                 for number, line in batch:
-                    importer.add(number, line)
+                    importer.add_line(number, line)
     return importer.added
 
 
 def _check_header(numbered: tuple[int, bytes]) -> None:
-    header = _parsed(*numbered)
-    if header.get("hyperloci") != FORMAT:
-        raise BadRequestError(f"line 1: not an export that this version can read (format {FORMAT}): {header!r:.80}")
+    header = _parse_line(*numbered)
+    if header.get("hyperloci") != FORMAT_VERSION:
+        raise BadRequestError(f"line 1: not an export that this version can read (format {FORMAT_VERSION}): {header!r:.80}")
 
 
-def _parsed(number: int, line: bytes) -> dict[str, Any]:
+def _parse_line(number: int, line: bytes) -> dict[str, Any]:
     if len(line) > MAX_LINE_BYTES:
         raise BadRequestError(f"line {number}: longer than {MAX_LINE_BYTES} bytes.")
     try:
@@ -216,16 +216,16 @@ class _Importer:
         self._connection = store.connection
         self._clock = clock
         self._tables = {table.name: table for table in _TABLES}
-        self._kinds = {table.name: self._kinds_of(table.name) for table in _TABLES}
+        self._kinds = {table.name: self._column_types(table.name) for table in _TABLES}
         self._keys: dict[tuple[str, int], int] = {}
         self._matched: set[int] = set()
         self.added = {table.name: 0 for table in _TABLES}
 
-    def _kinds_of(self, table: str) -> dict[str, str]:
+    def _column_types(self, table: str) -> dict[str, str]:
         return {row["name"]: row["type"] for row in self._connection.execute(f"PRAGMA table_info({table})")}
 
-    def add(self, number: int, line: bytes) -> None:
-        record = _parsed(number, line)
+    def add_line(self, number: int, line: bytes) -> None:
+        record = _parse_line(number, line)
         table = self._tables.get(str(record.get("table")))
         row = record.get("row")
         if table is None or not isinstance(row, dict):
@@ -234,14 +234,14 @@ class _Importer:
         if unknown:
             raise BadRequestError(f"line {number}: {table.name} has no column {', '.join(unknown)}.")
         try:
-            self._add(table, self._values(table, row))
+            self._add_row(table, self._check_values(table, row))
         except KeyError as error:
             raise BadRequestError(f"line {number}: the row has no {error.args[0]}.") from error
         except (TypeError, ValueError, sqlite3.IntegrityError) as error:
             raise BadRequestError(f"line {number}: the row does not fit: {error}.") from error
 
-    def _values(self, table: _Table, row: Mapping[str, Any]) -> dict[str, Any]:
-        values = {name: _inward(value) for name, value in row.items()}
+    def _check_values(self, table: _ExportedTable, row: Mapping[str, Any]) -> dict[str, Any]:
+        values = {name: _decode_value(value) for name, value in row.items()}
         for name, value in values.items():
             kind = self._kinds[table.name][name]
             if value is not None and not isinstance(value, _PYTHON_TYPES[kind]):
@@ -250,47 +250,47 @@ class _Importer:
                 raise ValueError(f"{name} has more than 64 bits")
         return values
 
-    def _add(self, table: _Table, row: dict[str, Any]) -> None:
+    def _add_row(self, table: _ExportedTable, row: dict[str, Any]) -> None:
         for column, parent in table.references.items():
             if row.get(column) is not None:
-                row[column] = self._mapped(parent, row[column])
+                row[column] = self._map_key(parent, row[column])
         old_key = row.pop(table.key) if table.key else None
-        known = self._find(table, row)
+        known = self._find_row(table, row)
         if known is None:
-            known = self._insert(table, row)
+            known = self._insert_row(table, row)
             self.added[table.name] += 1
             self._read_back(table, known)
             if table.name == "nodes":
-                self._store.nodes.queue([known], now=self._clock())
+                self._store.nodes.queue_for_fingerprint([known], now=self._clock())
         if table.repeats:
             self._matched.add(known)
         if old_key is not None:
             self._keys[table.name, old_key] = known
 
-    def _read_back(self, table: _Table, key: int) -> None:
+    def _read_back(self, table: _ExportedTable, key: int) -> None:
         """Make values of what was written: a row that makes none would fail every later search."""
         if table.name == "nodes":
-            node = self._store.nodes.by_key(key)
+            node = self._store.nodes.get_by_key(key)
             if node is not None and not isinstance(node.metadata, dict):
                 raise ValueError("metadata is no object")
         elif table.name == "positions":
-            self._store.positions.of([key])
+            self._store.positions.get_positions([key])
         elif table.name == "code_facts":
-            self._store.positions.code_facts([key])
+            self._store.positions.get_code_facts([key])
 
-    def _mapped(self, parent: str, key: int) -> int:
+    def _map_key(self, parent: str, key: int) -> int:
         if (parent, key) not in self._keys:
             raise ValueError(f"it refers to {parent} {key}, which no line before it holds")
         return self._keys[parent, key]
 
-    def _find(self, table: _Table, row: Mapping[str, Any]) -> int | None:
+    def _find_row(self, table: _ExportedTable, row: Mapping[str, Any]) -> int | None:
         wanted = " AND ".join(f"{column} IS ?" for column in table.identity)
         found = self._connection.execute(
             f"SELECT {table.key or '1'} FROM {table.name} WHERE {wanted}", [row[column] for column in table.identity]
         )
         return next((int(known[0]) for known in found if not table.repeats or known[0] not in self._matched), None)
 
-    def _insert(self, table: _Table, row: Mapping[str, Any]) -> int:
+    def _insert_row(self, table: _ExportedTable, row: Mapping[str, Any]) -> int:
         cursor = self._connection.execute(
             f"INSERT INTO {table.name}({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", list(row.values())
         )
@@ -314,17 +314,17 @@ def restore_backup(source: Path, database: Path, *, clock: Clock = system_clock)
         raise NotFoundError(f"There is no backup at {source}.")
     if database.exists() and os.path.samefile(source, database):
         raise BadRequestError(f"{source} is the database itself: give a backup.")
-    with translated(source), contextlib.closing(_connect(source, "ro")) as backup:
+    with translate_block_errors(source), contextlib.closing(_open_file(source, "ro")) as backup:
         _check_backup(backup, source)
         kept = database.with_name(f"{database.stem}-before-restore-{clock()}.db")
         was_there = database.exists()
-        if not (was_there and _overwrite(backup, database, kept, clock)):
+        if not (was_there and _overwrite_database(backup, database, kept, clock)):
             _move_away(database, kept)
-            back_up(backup, database)
+            copy_to_file(backup, database)
     return kept if was_there else None
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def _open_file(path: Path, mode: str) -> sqlite3.Connection:
     timeout = BUSY_TIMEOUT_MS / 1_000
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=timeout, isolation_level=None)
 
@@ -335,7 +335,7 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
         health = backup.execute("PRAGMA integrity_check(1)").fetchone()[0]
         version = schema_version(backup)
     except sqlite3.DatabaseError as error:
-        told = translate(error)
+        told = translate_error(error)
         if not isinstance(told, StoreCorruptError):
             raise told from error
         raise StoreCorruptError(f"{source} is not a database, or damaged. Nothing was changed.") from error
@@ -345,19 +345,19 @@ def _check_backup(backup: sqlite3.Connection, source: Path) -> None:
         raise StoreVersionError(f"{source} has schema {version}; this Hyperloci knows up to {latest_version()}.")
 
 
-def _overwrite(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:
+def _overwrite_database(backup: sqlite3.Connection, database: Path, kept: Path, clock: Clock) -> bool:
     """Keep a copy of the database and write the backup over it in one transaction; False if it is too damaged."""
     if not database.stat().st_size:
         # Cut by another program: sessions that have it open would keep it from being written as a new one.
         return False
     try:
-        with translated(database), contextlib.closing(_connect(database, "rw")) as present:
-            back_up(present, kept)
+        with translate_block_errors(database), contextlib.closing(_open_file(database, "rw")) as present:
+            copy_to_file(present, kept)
             copy_database(backup, present)
             # Sessions that have the database open: its count of changes is another one now.
             Meta(present).set(RESTORED_AT, str(clock()))
             # They can't read an older schema.
-            migrate(present, database, kept.parent / "backups", clock)
+            migrate_schema(present, database, kept.parent / "backups", clock)
     except StoreCorruptError:
         return False
     return True

@@ -16,9 +16,9 @@ from hyperloci.model.kinds import SYMMETRIC_LABELS, NodeKey
 MAX_STEPS: Final = 10_000
 """Rows read for one level at most, surest first: a hub with a million mentions must not stop the rest."""
 
-OUT: Final = "out"
-IN: Final = "in"
-BOTH: Final = "both"
+OUTWARD: Final = "out"
+INWARD: Final = "in"
+BOTH_WAYS: Final = "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,26 +44,26 @@ class Crossing(NamedTuple):
 _CROSSING: Final[Callable[[tuple[Any, ...]], Crossing]] = functools.partial(tuple.__new__, Crossing)
 """A row as a crossing, without a call of Python's: `_make` is a quarter of a walk's time."""
 
-_SPEAKERS: Final = "('subject', 'cause')"
+_SUBJECT_ROLES: Final = "('subject', 'cause')"
 
 # CROSS JOIN keeps SQLite from starting at the larger table.
 _MEMBERSHIPS: Final = f"""
-SELECT h.key AS edge, h.label, h.confidence, h.automatic, m.node_key AS source, max(m.role IN {_SPEAKERS}) AS speaks,
-    max(m.role NOT IN {_SPEAKERS}) AS listens
+SELECT h.key AS edge, h.label, h.confidence, h.automatic, m.node_key AS source, max(m.role IN {_SUBJECT_ROLES}) AS speaks,
+    max(m.role NOT IN {_SUBJECT_ROLES}) AS listens
 FROM json_each(?1) j CROSS JOIN membership m ON m.node_key = j.value CROSS JOIN hyperedges h ON h.key = m.hyperedge_key
 WHERE ?2 IS NULL OR h.label = ?2
 GROUP BY h.key, j.key ORDER BY h.confidence DESC, h.key, j.key LIMIT ?3
 """
 
-_SPOKEN: Final = f"""
+_SELECT_DIRECTED: Final = f"""
 SELECT j.value FROM json_each(?1) j
-WHERE EXISTS (SELECT 1 FROM membership m WHERE m.hyperedge_key = j.value AND m.role IN {_SPEAKERS})
+WHERE EXISTS (SELECT 1 FROM membership m WHERE m.hyperedge_key = j.value AND m.role IN {_SUBJECT_ROLES})
 """
 
 _MEMBERS: Final = f"""
 SELECT m.hyperedge_key, m.node_key FROM json_each(?1) j CROSS JOIN membership m ON m.hyperedge_key = j.value
 CROSS JOIN nodes n ON n.key = m.node_key
-WHERE n.deleted_at IS NULL AND (?2 IS NULL OR (m.role IN {_SPEAKERS}) = ?2)
+WHERE n.deleted_at IS NULL AND (?2 IS NULL OR (m.role IN {_SUBJECT_ROLES}) = ?2)
     AND (?3 IS NULL OR n.scope_key IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
 LIMIT ?4
 """
@@ -73,34 +73,34 @@ _SYMMETRIC: Final = ", ".join(f"'{label}'" for label in sorted(SYMMETRIC_LABELS)
 
 
 # The forgotten are few: to look among them takes three quarters of the time that looking at each node's own row does.
-_LIVING: Final = (
+_IS_LIVING: Final = (
     "NOT EXISTS (SELECT 1 FROM nodes d INDEXED BY idx_nodes_forgotten"
     " WHERE d.key = b.node_key AND d.deleted_at IS NOT NULL)"
 )
 
 
-def _crossings(direction: str) -> str:
+def _crossings_query(direction: str) -> str:
     """Return the query for one direction; what joins all its members both ways is crossed by any."""
-    speaks, heard = f"a.role IN {_SPEAKERS}", f"b.role IN {_SPEAKERS}"
-    one_way = {OUT: f"{speaks} AND NOT {heard}", IN: f"{heard} AND NOT {speaks}", BOTH: f"({speaks}) <> ({heard})"}
+    speaks, heard = f"a.role IN {_SUBJECT_ROLES}", f"b.role IN {_SUBJECT_ROLES}"
+    one_way = {OUTWARD: f"{speaks} AND NOT {heard}", INWARD: f"{heard} AND NOT {speaks}", BOTH_WAYS: f"({speaks}) <> ({heard})"}
     return f"""
     SELECT a.node_key, b.node_key, h.key FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
     CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
-    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label = ?2) AND {_LIVING}
+    WHERE b.node_key <> a.node_key AND (?2 IS NULL OR h.label = ?2) AND {_IS_LIVING}
         AND ({one_way[direction]} OR h.label IN ({_SYMMETRIC}) OR NOT EXISTS (
-            SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SPEAKERS}))
+            SELECT 1 FROM membership c WHERE c.hyperedge_key = h.key AND c.role IN {_SUBJECT_ROLES}))
         AND (?3 IS NULL OR (SELECT n.scope_key FROM nodes n WHERE n.key = b.node_key)
             IN (SELECT s.key FROM json_each(?3) w JOIN scopes s ON s.id = w.value))
     LIMIT ?4
     """
 
 
-_CROSSINGS: Final = {direction: _crossings(direction) for direction in (OUT, IN, BOTH)}
+_CROSSINGS: Final = {direction: _crossings_query(direction) for direction in (OUTWARD, INWARD, BOTH_WAYS)}
 
 _Side = bool | None
 """Which members of a hyperedge a step goes to: who speaks (True), the others (False), all (None)."""
 
-_DIRECTIONS: Final[dict[_Side, str]] = {False: OUT, True: IN, None: BOTH}
+_DIRECTIONS: Final[dict[_Side, str]] = {False: OUTWARD, True: INWARD, None: BOTH_WAYS}
 
 
 class Traversal:
@@ -114,12 +114,12 @@ class Traversal:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def step(
+    def find_steps(
         self,
         sources: Iterable[int],
         *,
         label: str | None = None,
-        direction: str = BOTH,
+        direction: str = BOTH_WAYS,
         scopes: Sequence[str] = (),
     ) -> list[RelationStep]:
         """Return the steps from any of `sources`, surest first, then by the age of the hyperedge and the target's key.
@@ -131,14 +131,14 @@ class Traversal:
             scopes: only to nodes of these scopes; empty is every scope.
         """
         ways: dict[tuple[int, _Side], list[sqlite3.Row]] = {}
-        for row, side in self._ways(list(sources), label):
-            if direction in (BOTH, _DIRECTIONS[side]) or side is None:
+        for row, side in self._find_ways(list(sources), label):
+            if direction in (BOTH_WAYS, _DIRECTIONS[side]) or side is None:
                 ways.setdefault((row["edge"], side), []).append(row)
         members = {
-            side: self._members([edge for edge, other in ways if other is side], side, scopes) for side in _DIRECTIONS
+            side: self._members_on_side([edge for edge, other in ways if other is side], side, scopes) for side in _DIRECTIONS
         }
         steps = [
-            (row, _step(row, target, side))
+            (row, _make_step(row, target, side))
             for (edge, side), rows in ways.items()
             for target in members[side].get(edge, ())
             for row in itertools.islice((row for row in rows if row["source"] != target), 1)
@@ -146,14 +146,14 @@ class Traversal:
         steps.sort(key=lambda item: (-item[1].confidence, item[0]["edge"], item[1].target))
         return [step for _, step in steps]
 
-    def _ways(self, sources: Sequence[int], label: str | None) -> Iterator[tuple[sqlite3.Row, _Side]]:
+    def _find_ways(self, sources: Sequence[int], label: str | None) -> Iterator[tuple[sqlite3.Row, _Side]]:
         """Yield the sources' memberships, each with the members that it leads to."""
         rows = self._connection.execute(
             _MEMBERSHIPS, (json.dumps([int(key) for key in sources]), label, MAX_STEPS)
         ).fetchall()
         spoken = {row["edge"] for row in rows if row["speaks"]}
         asked = sorted({row["edge"] for row in rows} - spoken)
-        spoken |= {row[0] for row in self._connection.execute(_SPOKEN, (json.dumps(asked),))}
+        spoken |= {row[0] for row in self._connection.execute(_SELECT_DIRECTED, (json.dumps(asked),))}
         for row in rows:
             if row["label"] in SYMMETRIC_LABELS or row["edge"] not in spoken:
                 yield row, None
@@ -163,7 +163,7 @@ class Traversal:
             if row["listens"]:
                 yield row, True
 
-    def _members(self, edges: Sequence[int], side: _Side, scopes: Sequence[str]) -> dict[int, list[NodeKey]]:
+    def _members_on_side(self, edges: Sequence[int], side: _Side, scopes: Sequence[str]) -> dict[int, list[NodeKey]]:
         """Return the living members of hyperedges on one side; the hyperedges are read in their order up to the cap."""
         found: dict[int, list[NodeKey]] = {}
         wanted = json.dumps(list(scopes)) if scopes else None
@@ -171,12 +171,12 @@ class Traversal:
             found.setdefault(edge, []).append(NodeKey(node))
         return {edge: list(dict.fromkeys(nodes)) for edge, nodes in found.items()}
 
-    def neighbours(
+    def iterate_crossings(
         self,
         sources: Iterable[int],
         *,
         label: str | None = None,
-        direction: str = BOTH,
+        direction: str = BOTH_WAYS,
         scopes: Sequence[str] = (),
         limit: int = MAX_STEPS,
     ) -> Iterator[Crossing]:
@@ -208,12 +208,12 @@ class Traversal:
         row = self._connection.execute("SELECT 1 FROM hyperedges WHERE label = ? LIMIT 1", (label,)).fetchone()
         return row is not None
 
-    def labels(self) -> list[str]:
+    def list_labels(self) -> list[str]:
         """Return the labels in use, in alphabetical order."""
         return [row[0] for row in self._connection.execute("SELECT DISTINCT label FROM hyperedges ORDER BY label")]
 
 
-def _step(row: sqlite3.Row, target: NodeKey, side: _Side) -> RelationStep:
+def _make_step(row: sqlite3.Row, target: NodeKey, side: _Side) -> RelationStep:
     return RelationStep(
         source=NodeKey(row["source"]),
         target=target,

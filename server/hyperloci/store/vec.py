@@ -32,7 +32,7 @@ def prepare_vec() -> str:
     if library is None:
         return ABSENT
     try:
-        extension = ctypes.CDLL(sqlite_vec.loadable_path() + _suffix())
+        extension = ctypes.CDLL(sqlite_vec.loadable_path() + _library_suffix())
         status = library.sqlite3_auto_extension(extension.sqlite3_vec_init)
     except (OSError, AttributeError) as error:
         logger.info("sqlite-vec is not usable here (%s): numpy ranks instead", error)
@@ -40,7 +40,7 @@ def prepare_vec() -> str:
     return AUTO_EXTENSION if status == sqlite3.SQLITE_OK else ABSENT
 
 
-def attach(connection: sqlite3.Connection) -> bool:
+def attach_vec(connection: sqlite3.Connection) -> bool:
     """Make sqlite-vec's functions usable on a connection opened after `prepare()`; False where there is no road."""
     if prepare_vec() == EXTENSION:
         try:
@@ -63,7 +63,7 @@ def is_attached(connection: sqlite3.Connection) -> bool:
     return True
 
 
-def _suffix() -> str:
+def _library_suffix() -> str:
     return {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 
 

@@ -31,22 +31,22 @@ class WriteQueue:
         self._lock = threading.Lock()
 
     @contextlib.contextmanager
-    def waiting(self) -> Iterator[None]:
+    def announce_waiting(self) -> Iterator[None]:
         """Wait for the write lock inside the block, and let others see it."""
-        held = self._flock(shared=True)
+        held = self._try_lock(shared=True)
         try:
             yield
         finally:
             if held:
-                self._unlock()
+                self._release_lock()
 
-    def others_wait(self) -> bool | None:
+    def has_waiting_writers(self) -> bool | None:
         """Return whether another connection waits to write; None where that can't be told."""
-        if self._file() is None:
+        if self._open_file() is None:
             return None
-        if not self._flock(shared=False):
+        if not self._try_lock(shared=False):
             return True
-        self._unlock()
+        self._release_lock()
         return False
 
     def close(self) -> None:
@@ -57,8 +57,8 @@ class WriteQueue:
                 os.close(self._descriptor)
             self._descriptor = None
 
-    def _flock(self, *, shared: bool) -> bool:
-        descriptor = self._file()
+    def _try_lock(self, *, shared: bool) -> bool:
+        descriptor = self._open_file()
         if descriptor is None or fcntl is None:
             return False
         try:
@@ -69,13 +69,13 @@ class WriteQueue:
             return False
         return True
 
-    def _unlock(self) -> None:
+    def _release_lock(self) -> None:
         descriptor = self._descriptor
         if descriptor is not None and fcntl is not None:
             with contextlib.suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_UN)
 
-    def _file(self) -> int | None:
+    def _open_file(self) -> int | None:
         if not self._opened and fcntl is not None:
             with self._lock:
                 if not self._opened:

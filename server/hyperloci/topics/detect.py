@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.topic import Phase, Topic
+from hyperloci.model.topic import TopicPhase, Topic
 from hyperloci.store import half
 from hyperloci.store.topics import FoundTopic
 from hyperloci.topics import identity
@@ -51,7 +51,7 @@ TEXTS: Final = 300
 
 def due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
     """Tell whether a scope's topics should be looked for anew."""
-    run = store.topics.run_of(scope_key)
+    run = store.topics.get_run(scope_key)
     if run is not None and (run.wanted or now - run.run_at < REST_MS):
         return run.wanted
     memories = store.topics.count_candidates(scope_key, model_key)
@@ -62,7 +62,7 @@ def due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
 
 def run_due(store: Store, model_key: int, *, now: int) -> int:
     """Look for topics in every scope where that is due; return in how many."""
-    scopes = [scope.key for scope in store.scopes.all() if due(store, scope.key, model_key, now=now)]
+    scopes = [scope.key for scope in store.scopes.list_scopes() if due(store, scope.key, model_key, now=now)]
     for scope in scopes:
         detect(store, scope, model_key, now=now)
     return len(scopes)
@@ -70,13 +70,13 @@ def run_due(store: Store, model_key: int, *, now: int) -> int:
 
 def detect(store: Store, scope_key: int, model_key: int, *, now: int) -> int:
     """Look for the topics of a scope, store them and return how many there are."""
-    everything = store.topics.candidates(scope_key, model_key)
+    everything = store.topics.list_candidates(scope_key, model_key)
     keys = sample(everything, MOST)
     clusters = find(store, keys) if len(everything) >= FEWEST else []
     run = _Run(store, scope_key, model_key, now)
     with store.transaction():
         run.store_found(keys, clusters)
-        store.topics.note_run(scope_key, len(everything), now=now)
+        store.topics.record_run(scope_key, len(everything), now=now)
     rest = sorted(set(everything) - set(keys))
     for start in range(0, len(rest), JOIN_BATCH):
         with store.transaction():
@@ -113,9 +113,9 @@ class _Run:
     def store_found(self, keys: Sequence[NodeKey], clusters: Sequence[Cluster]) -> None:
         topics = self.store.topics
         members = [{keys[row]: weight for row, weight in cluster.members.items()} for cluster in clusters]
-        before = topics.members_at_run(self.scope_key)
-        scope = next(scope.id for scope in self.store.scopes.all() if scope.key == self.scope_key)
-        known = {topic.key: topic for topic in topics.of_scopes([scope])}
+        before = topics.get_members_at_run(self.scope_key)
+        scope = next(scope.id for scope in self.store.scopes.list_scopes() if scope.key == self.scope_key)
+        known = {topic.key: topic for topic in topics.list_of_scopes([scope])}
         matched = identity.match(before, members)
         names = self._names(members)
         found = [
@@ -123,11 +123,11 @@ class _Run:
             for place, cluster in enumerate(clusters)
         ]
         merged = identity.absorbed(before, members, matched)
-        topics.replace(self.scope_key, found, {key: found[place].id for key, place in merged.items()}, now=self.now)
+        topics.replace_topics(self.scope_key, found, {key: found[place].id for key, place in merged.items()}, now=self.now)
 
     def _names(self, members: Sequence[dict[NodeKey, float]]) -> list[tuple[str, ...]]:
         typical = [_most_typical(weights) for weights in members]
-        nodes = self.store.nodes.by_keys([key for keys in typical for key in keys])
+        nodes = self.store.nodes.get_by_keys([key for keys in typical for key in keys])
         texts = [[f"{nodes[key].title}\n{nodes[key].content}" for key in keys if key in nodes] for keys in typical]
         return telling_terms(texts)
 
@@ -141,7 +141,7 @@ class _Run:
     ) -> FoundTopic:
         churn = identity.churn(before[known.key], members) if known else 0.0
         settled_at = known.settled_at if known and churn < SETTLED else self.now
-        recalled = len(self.store.topics.recalled_since(members, self.now - RECALLED_MS)) / len(members)
+        recalled = len(self.store.topics.find_recalled_since(members, self.now - RECALLED_MS)) / len(members)
         recalled_before = known.recalled if known else 0.0
         centroid, floor = self._centre(list(members))
         return FoundTopic(
@@ -150,7 +150,7 @@ class _Run:
             name=name_of(words, known.name if known else ""),
             terms=words,
             phase=next_phase(
-                known.phase if known else Phase.EMERGING,
+                known.phase if known else TopicPhase.EMERGING,
                 age_ms=self.now - (known.created_at if known else self.now),
                 settled_ms=self.now - settled_at,
                 churn=churn,
@@ -170,7 +170,7 @@ class _Run:
 
     def _centre(self, keys: Sequence[NodeKey]) -> tuple[bytes, float]:
         """Return the mean direction of members in E1, and the cosine to it that a new one must have."""
-        rows = [row[0] for row in self.store.vectors.rows(keys, ["e1"]).values() if row[0]]
+        rows = [row[0] for row in self.store.vectors.get_rows(keys, ["e1"]).values() if row[0]]
         width = len(rows[0])
         matrix = half.unpack_half([row for row in rows if len(row) == width])
         mean = matrix.mean(axis=0)

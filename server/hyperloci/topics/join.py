@@ -20,23 +20,23 @@ def join(store: Store, keys: Sequence[NodeKey], model_key: int, *, now: int) -> 
     Runs inside a transaction; returns how many joined. A memory that is near none leaves the topic it was in.
     """
     by_scope: dict[int, list[NodeKey]] = {}
-    for scope, key in store.topics.joinable(keys):
+    for scope, key in store.topics.find_joinable(keys):
         by_scope.setdefault(scope, []).append(key)
     return sum(_join(store, scope, found, model_key, now) for scope, found in by_scope.items())
 
 
 def _join(store: Store, scope: int, keys: Sequence[NodeKey], model_key: int, now: int) -> int:
-    centres = store.topics.centres(scope, model_key)
+    centres = store.topics.list_centres(scope, model_key)
     if not centres:
         return 0
     means = np.frombuffer(b"".join(centre.centroid for centre in centres), np.float32).reshape(len(centres), -1)
-    width = means.shape[1] * half.BYTES
-    vectors = {key: row[0] for key, row in store.vectors.rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width}
+    width = means.shape[1] * half.BYTES_PER_DIMENSION
+    vectors = {key: row[0] for key, row in store.vectors.get_rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width}
     if not vectors:
         return 0
     matrix = half.unpack_half(list(vectors.values()))
     cosines = matrix @ means.T
-    store.topics.leave(vectors)
+    store.topics.remove_members(vectors)
     joined = 0
     for key, row in zip(vectors, cosines, strict=True):
         best = int(row.argmax())

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.store.analysis import stop_words, terms
+from hyperloci.store.analysis import stop_words, analyse_text
 
 NAME_TERMS: Final = 3
 KEPT_TERMS: Final = 8
@@ -38,7 +38,7 @@ def words_of(text: str) -> dict[str, str]:
     for word in _WORD.findall(text[:READ_CHARS]):
         lower = word.lower()
         if MIN_CHARS <= len(word) <= MAX_CHARS and lower not in stop_words() and lower not in EMPTY_WORDS:
-            stems = terms(lower)
+            stems = analyse_text(lower)
             found.setdefault(stems[0] if stems else lower, lower)
     return found
 

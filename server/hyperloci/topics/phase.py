@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.model.topic import Phase, Topic
+from hyperloci.model.topic import TopicPhase, Topic
 
 NEW_MS: Final = 3_600_000
 """Younger than an hour is emerging."""
@@ -24,10 +24,10 @@ RECALLED_MS: Final = 7 * MS_PER_DAY
 """Recalled lately: within a week, so that a weekend is no decline."""
 
 
-def phase_of(topic: Topic, now: int) -> Phase:
+def phase_of(topic: Topic, now: int) -> TopicPhase:
     """Return the phase that a stored topic is in now; some pass by time alone."""
     if topic.merged_into is not None:
-        return Phase.MERGING
+        return TopicPhase.MERGING
     return next_phase(
         topic.phase,
         age_ms=now - topic.created_at,
@@ -37,12 +37,12 @@ def phase_of(topic: Topic, now: int) -> Phase:
     )
 
 
-def next_phase(before: Phase, *, age_ms: int, settled_ms: int, churn: float, fewer_recalls: bool) -> Phase:
+def next_phase(before: TopicPhase, *, age_ms: int, settled_ms: int, churn: float, fewer_recalls: bool) -> TopicPhase:
     """Return the phase that follows from age, churn and recalls; between the thresholds, the one before stays."""
     if churn > BREAKING_UP and fewer_recalls:
-        return Phase.DECLINING
+        return TopicPhase.DECLINING
     if age_ms < NEW_MS or churn > UNSETTLED:
-        return Phase.EMERGING
+        return TopicPhase.EMERGING
     if settled_ms >= SETTLED_MS and churn < SETTLED:
-        return Phase.STABLE
-    return Phase.EMERGING if before is Phase.MERGING else before
+        return TopicPhase.STABLE
+    return TopicPhase.EMERGING if before is TopicPhase.MERGING else before

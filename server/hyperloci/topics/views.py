@@ -69,8 +69,8 @@ class View:
 
 def read_views(store: Store, keys: Sequence[NodeKey]) -> list[View]:
     """Return the views of every space that sees enough of these memories."""
-    found = dense_views(store.vectors.rows(keys, [column for group in COLUMNS.values() for column in group]), keys)
-    words = store.topics.words(keys)
+    found = dense_views(store.vectors.get_rows(keys, [column for group in COLUMNS.values() for column in group]), keys)
+    words = store.topics.get_keywords(keys)
     found += sparse_views([words.get(key, "") for key in keys])
     return [view for view in found if view.present.mean() >= FEWEST and view.present.sum() > 2]
 

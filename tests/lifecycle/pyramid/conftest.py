@@ -14,8 +14,8 @@ from hyperloci.lifecycle.pyramid.building import Builder
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.sessions import add_turns, end_session
 from hyperloci.lifecycle.step import MaintenanceContext
-from hyperloci.model.levels import Level
-from hyperloci.model.pyramid import Chunk
+from hyperloci.model.levels import PyramidLevel
+from hyperloci.model.pyramid import PyramidChunk
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from tests.support import FakeClock
@@ -79,17 +79,17 @@ class Talk:
             end_session(self.store, "s", now=self.clock.advance(86_400_000))
         self.clock.advance(days * MS_PER_DAY)
 
-    def chunks(self, level: Level) -> list[Chunk]:
+    def chunks(self, level: PyramidLevel) -> list[PyramidChunk]:
         """Return the chunks of a level."""
-        return self.store.chunks.of_session(1, level)
+        return self.store.chunks.list_of_session(1, level)
 
-    def shape(self, level: Level) -> list[tuple[int, int, str]]:
+    def shape(self, level: PyramidLevel) -> list[tuple[int, int, str]]:
         """Return the first and last turn and the stage of each chunk of a level."""
         return [(chunk.first_seq, chunk.last_seq, chunk.stage.value) for chunk in self.chunks(level)]
 
     def texts(self) -> list[str]:
         """Return what every turn's node says, in order."""
-        return [turn.content for turn in self.store.chunks.turns(1, 0, 10**6)]
+        return [turn.content for turn in self.store.chunks.list_turns(1, 0, 10**6)]
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.lifecycle.pyramid.asked import Asked
 from hyperloci.lifecycle.pyramid.steps import builder
 from hyperloci.lifecycle.step import MaintenanceContext
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn
 from tests.lifecycle.pyramid.conftest import Talk
@@ -37,14 +37,14 @@ class Model:
 @pytest.mark.req("B.17", "C.05")
 def test_a_models_summary_is_taken_as_it_is() -> None:
     model = Model({"summary": "Parts ship in 2026.", "key_facts": ["Part 2 ships in 2026."], "themes": ["shipping"]})
-    digest = Asked(model)(Level.MICRO, SAID, [])
+    digest = Asked(model)(PyramidLevel.MICRO, SAID, [])
     assert digest == Digest("Parts ship in 2026.", ("Part 2 ships in 2026.",), ("shipping",))
     assert [json.loads(line)["said"] for line in model.asked[0].splitlines()] == [turn.text for turn in SAID]
 
 
 def test_a_macro_is_asked_for_by_its_minis() -> None:
     model = Model({"summary": "All ships."})
-    Asked(model)(Level.MACRO, SAID, [Digest("Part one.", ("a fact",)), Digest("Part two.")])
+    Asked(model)(PyramidLevel.MACRO, SAID, [Digest("Part one.", ("a fact",)), Digest("Part two.")])
     assert [json.loads(line)["summary"] for line in model.asked[0].splitlines()] == ["Part one.", "Part two."]
 
 
@@ -65,7 +65,7 @@ def test_a_macro_is_asked_for_by_its_minis() -> None:
 )
 def test_what_cannot_be_used_is_refused(answer: Any, complaint: str) -> None:
     with pytest.raises(BadRequestError, match=complaint):
-        Asked(Model(answer))(Level.MICRO, SAID, [])
+        Asked(Model(answer))(PyramidLevel.MICRO, SAID, [])
 
 
 @pytest.mark.req("B.17")
@@ -74,7 +74,7 @@ def test_the_rules_stand_in_where_the_model_fails(talk: Talk, answer: Any) -> No
     talk.say(30)
     plain = talk.builder()
     replace(plain, summarise=Asked(Model(answer))).run()
-    node = talk.store.nodes.get_node(talk.chunks(Level.MICRO)[0].id)
+    node = talk.store.nodes.get_node(talk.chunks(PyramidLevel.MICRO)[0].id)
     assert node is not None and "must be ready" in node.content
 
 

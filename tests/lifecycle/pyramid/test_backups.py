@@ -8,9 +8,9 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.lifecycle.pyramid.expanding import expand_chunk
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.store.archive import Archive
-from hyperloci.store.health import unreadable_turns, violations
+from hyperloci.store.health import count_unreadable_turns, count_violations
 from hyperloci.store.transfer import restore_backup
 from tests.lifecycle.pyramid.conftest import Talk, is_long
 
@@ -22,7 +22,7 @@ def put_back(talk: Talk, backup: Path) -> None:
 
 def expanded(talk: Talk) -> list[str]:
     """Return what the micro-chunks expand to, every turn of which must be whole."""
-    turns = [turn for chunk in talk.chunks(Level.MICRO) for turn in expand_chunk(talk.store, chunk.id).turns]
+    turns = [turn for chunk in talk.chunks(PyramidLevel.MICRO) for turn in expand_chunk(talk.store, chunk.id).turns]
     assert all(turn.whole for turn in turns)
     return [turn.content for turn in turns]
 
@@ -37,8 +37,8 @@ def test_a_backup_that_is_put_back_has_every_text_whatever_was_archived_since(ta
     talk.clock.advance(MS_PER_DAY)
     talk.say(120)
     talk.build()
-    archive = Archive.beside(talk.store.path)
-    assert len(archive.days()) == 2
+    archive = Archive.for_database(talk.store.path)
+    assert len(archive.list_days()) == 2
     put_back(talk, backup)
     del talk.said[130:]
     assert talk.texts() == talk.said
@@ -48,7 +48,7 @@ def test_a_backup_that_is_put_back_has_every_text_whatever_was_archived_since(ta
     talk.build()
     assert talk.texts() == talk.said
     assert expanded(talk) == talk.said[: len(expanded(talk))]
-    assert (violations(talk.store), unreadable_turns(talk.store)) == ({}, 0)
+    assert (count_violations(talk.store), count_unreadable_turns(talk.store)) == ({}, 0)
 
 
 @pytest.mark.req("C.01")
@@ -63,9 +63,9 @@ def test_a_backup_of_texts_whose_time_is_over_has_their_beginnings_and_upkeep_ta
     put_back(talk, backup)
     beginnings = talk.texts()
     assert all(said.startswith(text.removesuffix(" [...]")) for text, said in zip(beginnings, talk.said, strict=True))
-    assert unreadable_turns(talk.store) == sum(is_long(number) for number in range(100))
+    assert count_unreadable_turns(talk.store) == sum(is_long(number) for number in range(100))
 
     assert talk.builder().expire() == 10
-    assert (violations(talk.store), unreadable_turns(talk.store)) == ({}, 0)
+    assert (count_violations(talk.store), count_unreadable_turns(talk.store)) == ({}, 0)
     assert talk.texts() == beginnings
     assert talk.builder().expire() == 0

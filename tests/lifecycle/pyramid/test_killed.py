@@ -16,10 +16,10 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.lifecycle.pyramid.expanding import expand_chunk
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import ChunkStage
 from hyperloci.store import Store
-from hyperloci.store.health import integrity, violations
+from hyperloci.store.health import check_integrity, count_violations
 from tests.lifecycle.pyramid.conftest import Talk
 from tests.support import FakeClock
 
@@ -75,12 +75,12 @@ def test_no_turn_is_lost_however_often_the_process_dies(conversation: Path, tmp_
             died += 1
             with Store.open(folder / "memory.db", clock=clock) as store:
                 assert Talk(store, settings, clock).texts() == said, died
-                assert violations(store) == {} and integrity(store) == [], died
+                assert count_violations(store) == {} and check_integrity(store) == [], died
         with Store.open(folder / "memory.db", clock=clock) as store:
             talk = Talk(store, settings, clock)
             talk.build()
             assert talk.texts() == said, died
-            assert talk.shape(Level.MACRO) == [(0, 99, "cold")]
-            assert [chunk.stage for chunk in talk.chunks(Level.MICRO)][:10] == [ChunkStage.COLD] * 10
-            assert all(turn.whole for chunk in store.chunks.of_session(1) for turn in expand_chunk(store, chunk.id).turns)
+            assert talk.shape(PyramidLevel.MACRO) == [(0, 99, "cold")]
+            assert [chunk.stage for chunk in talk.chunks(PyramidLevel.MICRO)][:10] == [ChunkStage.COLD] * 10
+            assert all(turn.whole for chunk in store.chunks.list_of_session(1) for turn in expand_chunk(store, chunk.id).turns)
         shutil.rmtree(folder)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hyperloci.lifecycle.pyramid.sentences import MAX_CHARS, MAX_SENTENCES, sentences
 from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, SUMMARY_TOKENS, Extractive
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.tokens import count_tokens
@@ -44,7 +44,7 @@ TALK = [
 
 @pytest.mark.req("C.05")
 def test_a_summary_tells_the_matter_and_not_the_greetings() -> None:
-    digest = HEURISTIC(Level.MICRO, TALK, [])
+    digest = HEURISTIC(PyramidLevel.MICRO, TALK, [])
     assert "We decided to use one PostgreSQL sequence for each tenant" in digest.summary
     assert "good morning" not in digest.summary and "Cool" not in digest.summary
     assert digest.summary.startswith(("user: ", "assistant: "))
@@ -55,7 +55,7 @@ def test_a_summary_tells_the_matter_and_not_the_greetings() -> None:
 @pytest.mark.req("C.05")
 def test_it_is_not_just_the_first_sentence() -> None:
     first = said("Let me tell you about something else entirely before we begin with the work of today.")
-    digest = HEURISTIC(Level.MICRO, [first, *TALK], [])
+    digest = HEURISTIC(PyramidLevel.MICRO, [first, *TALK], [])
     assert "something else entirely" not in digest.summary
 
 
@@ -65,7 +65,7 @@ def test_russian_is_summed_up_too() -> None:
         said("Мы решили хранить счета в PostgreSQL, потому что номера не должны повторяться."),
         said("Хорошо, тогда номера счетов выдаёт последовательность PostgreSQL.", Speaker.ASSISTANT),
     ]
-    digest = HEURISTIC(Level.MICRO, talk * 3, [])
+    digest = HEURISTIC(PyramidLevel.MICRO, talk * 3, [])
     assert "решили хранить счета в PostgreSQL" in digest.summary and digest.key_facts
 
 
@@ -75,7 +75,7 @@ def test_a_macro_is_made_of_what_its_minis_say() -> None:
         Digest("user: We decided to deploy version 4.2 on Friday.", ("user: The budget is 900 euros.",), ()),
         Digest("assistant: The deployment of version 4.2 failed because the disk was full.", (), ()),
     ]
-    digest = HEURISTIC(Level.MACRO, TALK * 10, parts)
+    digest = HEURISTIC(PyramidLevel.MACRO, TALK * 10, parts)
     assert "4.2" in digest.summary and "invoice" not in digest.summary
     assert all(line.startswith(("user: ", "assistant: ")) for line in digest.summary.splitlines())
 
@@ -92,7 +92,7 @@ def test_meaning_joins_what_words_keep_apart() -> None:
         said("The cat ate every crumb of breakfast before anybody woke."),
         said("Quarterly taxation spreadsheets require seventeen additional columns urgently."),
     ]
-    ranked = Extractive(lambda term: 1.0, embed)(Level.MICRO, talk * 2, []).summary
+    ranked = Extractive(lambda term: 1.0, embed)(PyramidLevel.MICRO, talk * 2, []).summary
     assert "taxation" not in ranked.splitlines()[0]
 
 
@@ -102,10 +102,10 @@ def test_meaning_joins_what_words_keep_apart() -> None:
         min_size=1,
         max_size=12,
     ),
-    st.sampled_from(Level),
+    st.sampled_from(PyramidLevel),
 )
 @settings(max_examples=examples(100))
-def test_of_any_turns_there_is_a_summary_that_is_short_and_says_something(turns: list[Turn], level: Level) -> None:
+def test_of_any_turns_there_is_a_summary_that_is_short_and_says_something(turns: list[Turn], level: PyramidLevel) -> None:
     digest = HEURISTIC(level, turns, [])
     assert digest.summary.strip()
     assert len(digest.key_facts) <= MAX_FACTS[level] and len(digest.themes) <= 5
@@ -115,7 +115,7 @@ def test_long_talk_stays_within_the_budget() -> None:
     turns = [
         said(f"We must finish part {n} of the {word} module by day {n}. " * 5) for n in range(100) for word in "abc"
     ]
-    for level in Level:
+    for level in PyramidLevel:
         assert count_tokens(HEURISTIC(level, turns, []).summary) <= SUMMARY_TOKENS[level] + 30
 
 

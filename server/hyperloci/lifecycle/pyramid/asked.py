@@ -17,7 +17,7 @@ from hyperloci.ingest.boundary import sanitize
 from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
 from hyperloci.lifecycle.sameness import NUMBER
 from hyperloci.lifecycle.telling import DATA
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Turn
 from hyperloci.tokens import count_tokens
@@ -53,13 +53,13 @@ class Asked:
 
     chat: Asks
 
-    def __call__(self, level: Level, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
+    def __call__(self, level: PyramidLevel, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
         """Return the digest of a chunk; that of a larger one is made of its parts' summaries where there are any.
 
         Raises:
             HyperlociError: the model did not answer, or with what can't be used.
         """
-        told = _told(turns, parts if level is Level.MACRO else ())
+        told = _told(turns, parts if level is PyramidLevel.MACRO else ())
         system = SYSTEM.format(words=SUMMARY_TOKENS[level] * 3 // 4, facts=MAX_FACTS[level]) + DATA
         return _checked(level, self.chat.ask(system, told), told)
 
@@ -80,7 +80,7 @@ def _of(part: Digest) -> dict[str, Any]:
     return {"summary": part.summary, "key_facts": part.key_facts}
 
 
-def _checked(level: Level, found: Any, told: str) -> Digest:
+def _checked(level: PyramidLevel, found: Any, told: str) -> Digest:
     if not isinstance(found, dict):
         raise BadRequestError("the model's answer is no object")
     summary = _text(found.get("summary"), "summary", told)

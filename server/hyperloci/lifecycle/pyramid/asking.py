@@ -7,7 +7,7 @@ from typing import Final
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.lifecycle.pyramid.window import Relevant, context_window
 from hyperloci.model.pyramid import ContextWindow
-from hyperloci.model.search import Where
+from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.search import MAX_LIMIT, MAX_QUERY_CHARS, Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.store import Store
@@ -29,7 +29,7 @@ def window_of(
         raise BadRequestError(f"max_tokens={max_tokens} must be 1 or above.")
 
     def find(question: str, session: str) -> Relevant:
-        where = Where(session_id=session, subtypes=SPOKEN)
+        where = SearchFilter(session_id=session, subtypes=SPOKEN)
         found = searcher.find(question[:MAX_QUERY_CHARS], Conditions(where=where), limit=MAX_LIMIT)
         return Relevant([node.key for node in found.nodes], found.mode, found.degraded)
 
@@ -39,11 +39,11 @@ def window_of(
 
 def _session(store: Store, project: str, session_id: str | None) -> int:
     if session_id is not None:
-        session = store.sessions.get(session_id)
+        session = store.sessions.get_session(session_id)
         if session is None or session.scope != project:
             raise NotFoundError(f"session_id={session_id!r:.60} is no session of this project.")
         return session.key
-    spoken = [session for session in store.sessions.recent(project) if session.next_seq]
+    spoken = [session for session in store.sessions.list_recent(project) if session.next_seq]
     if not spoken:
         raise NotFoundError("There is no conversation in this project yet.")
     return spoken[0].key

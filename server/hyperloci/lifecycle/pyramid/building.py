@@ -19,12 +19,12 @@ from hyperloci.lifecycle.pyramid.freezing import TurnArchiver
 from hyperloci.lifecycle.pyramid.parts import note, range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.levels import SIZES, Level
-from hyperloci.model.pyramid import Chunk, ChunkStage
+from hyperloci.model.levels import SIZES, PyramidLevel
+from hyperloci.model.pyramid import PyramidChunk, ChunkStage
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
-from hyperloci.store.chunks import Progress
-from hyperloci.store.set_aside import is_own_fault, reason_of
+from hyperloci.store.chunks import PyramidProgress
+from hyperloci.store.set_aside import is_fault_of_content, describe_failure
 from hyperloci.tokens import count_tokens
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ logger = logging.getLogger(__name__)
 CLOSE_AFTER_MS: Final = MS_PER_DAY
 """A session that ended so long ago is not resumed any more, as a rule: its last chunks are closed, however short."""
 
-MINIS_OF_MACRO: Final = SIZES[Level.MACRO] // SIZES[Level.MINI]
+MINIS_OF_MACRO: Final = SIZES[PyramidLevel.MACRO] // SIZES[PyramidLevel.MINI]
 FEWEST_MINIS: Final = 2
 """A closed session of two minis gets a macro too; one alone would repeat its mini."""
 
@@ -59,12 +59,12 @@ class Builder:
 
     def run(self) -> int:
         """Advance every session that has something to do and return how many things were done."""
-        return sum(self._advanced(progress) for progress in self.store.chunks.progress() if self._is_due(progress))
+        return sum(self._advanced(progress) for progress in self.store.chunks.find_unfinished() if self._is_due(progress))
 
-    def _advanced(self, progress: Progress) -> int:
+    def _advanced(self, progress: PyramidProgress) -> int:
         """Advance a session; one that fails by itself keeps no other from its turn, and is left until it grows."""
         subject, content = f"pyramid {progress.session_key}", str(progress.next_seq)
-        scope_key = self.store.scopes.ensure(GLOBAL_SCOPE, now=self.clock())
+        scope_key = self.store.scopes.ensure_scope(GLOBAL_SCOPE, now=self.clock())
         if self.store.set_aside.is_set_aside(scope_key, SetAsideKind.MEMORY, subject, content):
             return 0
         try:
@@ -73,21 +73,21 @@ class Builder:
             logger.error("a session's pyramid is not built further: %s", error)
             return 0
         except Exception as error:
-            if not is_own_fault(error):
+            if not is_fault_of_content(error):
                 raise
-            reason = reason_of(error)
+            reason = describe_failure(error)
             logger.warning("a session's pyramid is not built further: %s", reason)
             with self.store.transaction():
-                self.store.set_aside.put(
+                self.store.set_aside.add_failure(
                     scope_key, SetAsideKind.MEMORY, subject, reason, now=self.clock(), content=content
                 )
             return 0
 
-    def advance(self, progress: Progress) -> int:
+    def advance(self, progress: PyramidProgress) -> int:
         """Advance one session's pyramid as far as it goes and return how many things were done."""
         session, done = progress.session_key, 0
         for work in (self._cut, self._demote, self._make_minis, self._make_macros, self._mend, self._make_archiver.archive_chunks):
-            present = self.store.chunks.progress(session)[0]
+            present = self.store.chunks.find_unfinished(session)[0]
             done += work(present)
             self.breathe()
         return done
@@ -104,57 +104,57 @@ class Builder:
     def _make_archiver(self) -> TurnArchiver:
         return TurnArchiver(self.store, self.settings, self.clock, self.breathe)
 
-    def _is_due(self, progress: Progress) -> bool:
+    def _is_due(self, progress: PyramidProgress) -> bool:
         """Tell whether there may be something to do: a look at numbers, no turn is read."""
         closed = self._closed(progress)
         waiting = progress.next_seq - progress.micro
         apart = progress.micro - progress.mini
         return bool(
-            waiting >= SIZES[Level.MICRO]
+            waiting >= SIZES[PyramidLevel.MICRO]
             or (closed and (waiting or progress.hot))
             or progress.hot > self.settings.hot_chunks
             or progress.unfrozen
             or progress.unsummarised
-            or apart >= (SIZES[Level.MICRO] + 1 if closed else SIZES[Level.MINI])
-            or progress.mini - progress.macro >= (FEWEST_MINIS * SIZES[Level.MINI] if closed else SIZES[Level.MACRO])
+            or apart >= (SIZES[PyramidLevel.MICRO] + 1 if closed else SIZES[PyramidLevel.MINI])
+            or progress.mini - progress.macro >= (FEWEST_MINIS * SIZES[PyramidLevel.MINI] if closed else SIZES[PyramidLevel.MACRO])
         )
 
-    def _closed(self, progress: Progress) -> bool:
+    def _closed(self, progress: PyramidProgress) -> bool:
         if progress.ended_at is None:
             return False
         return self.clock() - max(progress.ended_at, progress.last_seen_at) >= CLOSE_AFTER_MS
 
     # -- hot -----------------------------------------------------------------------------------------------------------
 
-    def _cut(self, progress: Progress) -> int:
+    def _cut(self, progress: PyramidProgress) -> int:
         """Make micro-chunks of the turns at the end that are in none."""
-        turns = self.store.chunks.turns(progress.session_key, progress.micro, progress.next_seq)
+        turns = self.store.chunks.list_turns(progress.session_key, progress.micro, progress.next_seq)
         tokens = [count_tokens(turn.content) for turn in turns]
         made = 0
         while size := self._micro_size(tokens, closed=self._closed(progress)):
             with self.store.transaction():
-                key = self.store.chunks.create(
-                    Level.MICRO, progress.session_key, turns[:size], tokens[:size], now=self.clock()
+                key = self.store.chunks.create_chunk(
+                    PyramidLevel.MICRO, progress.session_key, turns[:size], tokens[:size], now=self.clock()
                 )
             if not self.settings.defer_summarization:
-                self._digester.make(self.store.chunks.by_keys([key])[0])
+                self._digester.make(self.store.chunks.get_by_keys([key])[0])
             turns, tokens, made = turns[size:], tokens[size:], made + 1
             self.breathe()
         return made
 
     def _micro_size(self, tokens: Sequence[int], *, closed: bool) -> int:
         """Return how many turns the next micro-chunk has, 0 for none yet."""
-        whole = tokens[: SIZES[Level.MICRO]]
+        whole = tokens[: SIZES[PyramidLevel.MICRO]]
         spent = 0
         for size, cost in enumerate(whole, start=1):
             spent += cost
             if spent > self.settings.hot_max_tokens:
                 return size
-        return len(whole) if closed or len(whole) == SIZES[Level.MICRO] else 0
+        return len(whole) if closed or len(whole) == SIZES[PyramidLevel.MICRO] else 0
 
-    def _demote(self, progress: Progress) -> int:
+    def _demote(self, progress: PyramidProgress) -> int:
         """Pack the oldest hot micro-chunks until those that stay are few enough and short enough."""
-        chunks = self.store.chunks.of_session(progress.session_key, Level.MICRO)
+        chunks = self.store.chunks.list_of_session(progress.session_key, PyramidLevel.MICRO)
         hot = [chunk for chunk in chunks if chunk.stage is ChunkStage.HOT]
         made = 0
         while hot and self._too_hot(hot, progress):
@@ -164,14 +164,14 @@ class Builder:
             self.breathe()
         return made
 
-    def _too_hot(self, hot: Sequence[Chunk], progress: Progress) -> bool:
+    def _too_hot(self, hot: Sequence[PyramidChunk], progress: PyramidProgress) -> bool:
         if self._closed(progress) or len(hot) > self.settings.hot_chunks:
             return True
-        tail = self.store.chunks.turns(progress.session_key, progress.micro, progress.next_seq)
+        tail = self.store.chunks.list_turns(progress.session_key, progress.micro, progress.next_seq)
         spent = sum(chunk.tokens for chunk in hot) + sum(count_tokens(turn.content) for turn in tail)
         return spent > self.settings.hot_max_tokens
 
-    def _pack(self, chunk: Chunk) -> bool:
+    def _pack(self, chunk: PyramidChunk) -> bool:
         """Hot to warm; False if the turns changed meanwhile."""
         turns = turns_of(self.store, chunk)
         digest = None if chunk.node_key is not None else self._digester.digest(chunk, turns)
@@ -180,57 +180,57 @@ class Builder:
                 return False
             if digest is not None:
                 self._digester.keep(chunk, digest)
-            self.store.chunks.pack(chunk, turns, self.store.chunks.paths(turn.key for turn in turns))
+            self.store.chunks.pack_turns(chunk, turns, self.store.chunks.get_paths(turn.key for turn in turns))
             note(self.store, "demote", [chunk], f"{ChunkStage.HOT} to {ChunkStage.WARM}: {range_of(chunk)}", now=self.clock())
         return True
 
     # -- summaries -----------------------------------------------------------------------------------------------------
 
-    def _make_minis(self, progress: Progress) -> int:
+    def _make_minis(self, progress: PyramidProgress) -> int:
         """Make a mini-chunk of each 25 turns whose micro-chunks are warm; of a closed session's rest, a shorter one."""
         closed, made = self._closed(progress), 0
         hot = [
             chunk
-            for chunk in self.store.chunks.of_session(progress.session_key, Level.MICRO)
+            for chunk in self.store.chunks.list_of_session(progress.session_key, PyramidLevel.MICRO)
             if chunk.stage is ChunkStage.HOT
         ]
         end = hot[0].first_seq if hot else progress.micro
-        seqs = self.store.chunks.seqs(progress.session_key, progress.mini, end - 1)
-        while len(seqs) >= SIZES[Level.MINI] or (closed and not hot and len(seqs) > SIZES[Level.MICRO]):
-            part = seqs[: SIZES[Level.MINI]]
-            made += self._make(Level.MINI, progress.session_key, part[0], part[-1])
+        seqs = self.store.chunks.list_sequence_numbers(progress.session_key, progress.mini, end - 1)
+        while len(seqs) >= SIZES[PyramidLevel.MINI] or (closed and not hot and len(seqs) > SIZES[PyramidLevel.MICRO]):
+            part = seqs[: SIZES[PyramidLevel.MINI]]
+            made += self._make(PyramidLevel.MINI, progress.session_key, part[0], part[-1])
             seqs = seqs[len(part) :]
         return made
 
-    def _make_macros(self, progress: Progress) -> int:
+    def _make_macros(self, progress: PyramidProgress) -> int:
         """Make a macro-chunk of each four mini-chunks; of a closed session's rest, a shorter one."""
         closed, made = self._closed(progress), 0
         minis = [
             chunk
-            for chunk in self.store.chunks.of_session(progress.session_key, Level.MINI)
+            for chunk in self.store.chunks.list_of_session(progress.session_key, PyramidLevel.MINI)
             if chunk.first_seq >= progress.macro
         ]
         while len(minis) >= MINIS_OF_MACRO or (closed and len(minis) >= FEWEST_MINIS):
             part = minis[:MINIS_OF_MACRO]
-            made += self._make(Level.MACRO, progress.session_key, part[0].first_seq, part[-1].last_seq)
+            made += self._make(PyramidLevel.MACRO, progress.session_key, part[0].first_seq, part[-1].last_seq)
             minis = minis[len(part) :]
         return made
 
-    def _make(self, level: Level, session_key: int, first: int, last: int) -> int:
-        turns = self.store.chunks.turns(session_key, first, last)
-        known = self.store.chunks.tokens(turn.key for turn in turns)
+    def _make(self, level: PyramidLevel, session_key: int, first: int, last: int) -> int:
+        turns = self.store.chunks.list_turns(session_key, first, last)
+        known = self.store.chunks.count_tokens_of(turn.key for turn in turns)
         tokens = [known.get(turn.key, 0) for turn in turns]
         with self.store.transaction():
-            key = self.store.chunks.create(level, session_key, turns, tokens, now=self.clock())
-            chunk = self.store.chunks.by_keys([key])[0]
-            self.store.chunks.set_stage(chunk, ChunkStage.WARM if level is Level.MINI else ChunkStage.COLD)
+            key = self.store.chunks.create_chunk(level, session_key, turns, tokens, now=self.clock())
+            chunk = self.store.chunks.get_by_keys([key])[0]
+            self.store.chunks.set_stage(chunk, ChunkStage.WARM if level is PyramidLevel.MINI else ChunkStage.COLD)
         self._digester.make(chunk)
         self.breathe()
         return 1
 
-    def _mend(self, progress: Progress) -> int:
+    def _mend(self, progress: PyramidProgress) -> int:
         """Make the summaries that are missing, or that were made of turns which were forgotten or purged since."""
         if not progress.unsummarised:
             return 0
-        stale = self.store.chunks.stale(progress.session_key)
+        stale = self.store.chunks.find_stale(progress.session_key)
         return sum(self._digester.make(chunk) for chunk in stale)

@@ -13,11 +13,11 @@ from hyperloci.facts.writer import MemoryWriter
 from hyperloci.lifecycle.pyramid.parts import range_of, state_of, turns_of
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
-from hyperloci.model.levels import SUBTYPES, Level
+from hyperloci.model.levels import SUBTYPES, PyramidLevel
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.pyramid import Chunk, Digest
+from hyperloci.model.pyramid import PyramidChunk, Digest
 from hyperloci.store import Store
-from hyperloci.store.chunks import as_turn
+from hyperloci.store.chunks import turn_from_node
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ class Digester:
     summarise: Summariser
     fallback: Summariser
 
-    def make(self, chunk: Chunk) -> int:
+    def make(self, chunk: PyramidChunk) -> int:
         """Give a chunk its summary, or a new one; 0 if its turns changed meanwhile or are all gone."""
         turns = turns_of(self.store, chunk)
         digest = self.digest(chunk, turns)
@@ -51,45 +51,45 @@ class Digester:
             self.keep(chunk, digest)
         return 1
 
-    def digest(self, chunk: Chunk, turns: Sequence[Node]) -> Digest | None:
+    def digest(self, chunk: PyramidChunk, turns: Sequence[Node]) -> Digest | None:
         """Return what a chunk of these turns comes to; None where none of them is left."""
-        living = [as_turn(turn) for turn in turns if turn.deleted_at is None]
+        living = [turn_from_node(turn) for turn in turns if turn.deleted_at is None]
         if not living:
             return None
-        parts = [] if chunk.level is Level.MICRO else self._parts(chunk)
+        parts = [] if chunk.level is PyramidLevel.MICRO else self._parts(chunk)
         try:
             return self.summarise(chunk.level, living, parts)
         except HyperlociError as error:
             logger.warning("chunk %s is summarised without a model: %s", chunk.id, error)
             return self.fallback(chunk.level, living, parts)
 
-    def _parts(self, chunk: Chunk) -> list[Digest]:
-        below = Level.MINI if chunk.level is Level.MACRO else Level.MICRO
+    def _parts(self, chunk: PyramidChunk) -> list[Digest]:
+        below = PyramidLevel.MINI if chunk.level is PyramidLevel.MACRO else PyramidLevel.MICRO
         inside = [part for part in self._inside(chunk, below) if part.node_key is not None]
-        nodes = self.store.nodes.by_keys([part.node_key for part in inside if part.node_key is not None])
+        nodes = self.store.nodes.get_by_keys([part.node_key for part in inside if part.node_key is not None])
         return [
             Digest(nodes[part.node_key].content, part.key_facts, part.themes)
             for part in inside
             if part.node_key in nodes
         ]
 
-    def _inside(self, chunk: Chunk, level: Level) -> list[Chunk]:
+    def _inside(self, chunk: PyramidChunk, level: PyramidLevel) -> list[PyramidChunk]:
         """Return the chunks of a level that lie within another as a whole."""
         return [
             part
-            for part in self.store.chunks.of_session(chunk.session_key, level)
+            for part in self.store.chunks.list_of_session(chunk.session_key, level)
             if chunk.first_seq <= part.first_seq and part.last_seq <= chunk.last_seq
         ]
 
-    def keep(self, chunk: Chunk, digest: Digest) -> None:
+    def keep(self, chunk: PyramidChunk, digest: Digest) -> None:
         """Store a digest: as the chunk\'s node, joined to what it covers. Runs in a transaction."""
         now = self.clock()
-        present = self.store.chunks.by_keys([chunk.key])[0]
-        known = None if present.node_key is None else self.store.nodes.by_key(present.node_key)
+        present = self.store.chunks.get_by_keys([chunk.key])[0]
+        known = None if present.node_key is None else self.store.nodes.get_by_key(present.node_key)
         if known is not None:
             self.store.nodes.update_node(known.id, now=now, content=digest.summary)
         else:
-            scope = self.store.chunks.scope_of(chunk.session_key)
+            scope = self.store.chunks.get_scope_id(chunk.session_key)
             node = MemoryWriter(self.store).write_summary(
                 _new_node(chunk, digest, scope),
                 self._members(chunk),
@@ -97,28 +97,28 @@ class Digester:
                 place=_place(chunk),
                 session_key=chunk.session_key,
             )
-            self.store.chunks.give_node(chunk, node)
-        self.store.chunks.note_digest(chunk, digest, now=now)
+            self.store.chunks.set_summary_node(chunk, node)
+        self.store.chunks.set_digest(chunk, digest, now=now)
 
-    def _members(self, chunk: Chunk) -> list[NodeKey]:
+    def _members(self, chunk: PyramidChunk) -> list[NodeKey]:
         """Return what a chunk contains: of chunks those that lie within it as a whole, and the turns beside them."""
-        if chunk.level is Level.MACRO:
-            return [part.node_key for part in self._inside(chunk, Level.MINI) if part.node_key is not None]
-        inside = [] if chunk.level is Level.MICRO else self._inside(chunk, Level.MICRO)
+        if chunk.level is PyramidLevel.MACRO:
+            return [part.node_key for part in self._inside(chunk, PyramidLevel.MINI) if part.node_key is not None]
+        inside = [] if chunk.level is PyramidLevel.MICRO else self._inside(chunk, PyramidLevel.MICRO)
         inside = [part for part in inside if part.node_key is not None]
         found = [(part.first_seq, part.node_key) for part in inside if part.node_key is not None]
-        for turn in self.store.chunks.turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False):
+        for turn in self.store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False):
             seq = turn.seq or 0
             if not any(part.first_seq <= seq <= part.last_seq for part in inside):
                 found.append((seq, turn.key))
         return [key for _, key in sorted(found)]
 
 
-def _place(chunk: Chunk) -> str:
+def _place(chunk: PyramidChunk) -> str:
     return f"{chunk.session_id}:{chunk.level}:{chunk.first_seq}"
 
 
-def _new_node(chunk: Chunk, digest: Digest, scope: str) -> NewNode:
+def _new_node(chunk: PyramidChunk, digest: Digest, scope: str) -> NewNode:
     return NewNode(
         type=NodeType.SNIPPET,
         subtype=SUBTYPES[chunk.level],

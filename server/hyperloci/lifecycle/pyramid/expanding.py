@@ -6,9 +6,9 @@ from hyperloci.clock import to_iso
 from hyperloci.errors import NotFoundError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import Chunk, ExpandedChunk, ExpandedTurn
+from hyperloci.model.pyramid import PyramidChunk, ExpandedChunk, ExpandedTurn
 from hyperloci.store import Store
-from hyperloci.store.nodes import content_hash
+from hyperloci.store.nodes import hash_content
 from hyperloci.tokens import count_tokens
 
 
@@ -21,10 +21,10 @@ def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
         NotFoundError: no chunk has this id.
     """
     with store.snapshot():
-        chunk = store.chunks.get(chunk_id)
+        chunk = store.chunks.get_chunk(chunk_id)
         if chunk is None:
             raise NotFoundError(f"id={chunk_id!r:.60} is no chunk of a conversation; search hits of kind chunk_* are.")
-        node = None if chunk.node_key is None else store.nodes.by_key(chunk.node_key)
+        node = None if chunk.node_key is None else store.nodes.get_by_key(chunk.node_key)
         return ExpandedChunk(
             id=chunk.id,
             level=chunk.level,
@@ -37,10 +37,10 @@ def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
         )
 
 
-def _turns(store: Store, chunk: Chunk) -> list[ExpandedTurn]:
-    turns = store.chunks.turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False)
+def _turns(store: Store, chunk: PyramidChunk) -> list[ExpandedTurn]:
+    turns = store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False)
     keys = [turn.key for turn in turns]
-    tokens, paths, hashes = store.chunks.tokens(keys), store.chunks.paths(keys), store.chunks.hashes(chunk)
+    tokens, paths, hashes = store.chunks.count_tokens_of(keys), store.chunks.get_paths(keys), store.chunks.get_content_hashes(chunk)
     return [_expanded(turn, tokens.get(turn.key), paths.get(turn.key), hashes) for turn in turns]
 
 
@@ -54,5 +54,5 @@ def _expanded(turn: Node, tokens: int | None, path: str | None, hashes: dict[Nod
         content=turn.content,
         tokens=count_tokens(turn.content) if tokens is None else tokens,
         path=path,
-        whole=content_hash(turn.content) == hashes[turn.key],
+        whole=hash_content(turn.content) == hashes[turn.key],
     )

@@ -16,13 +16,13 @@ from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import StoreCorruptError
 from hyperloci.lifecycle.pyramid.parts import note, range_of, turns_of
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import Chunk, ChunkStage
+from hyperloci.model.pyramid import PyramidChunk, ChunkStage
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
-from hyperloci.store.chunks import Progress
-from hyperloci.store.nodes import content_hash
+from hyperloci.store.chunks import PyramidProgress
+from hyperloci.store.nodes import hash_content
 
 FREEZE_AT_ONCE: Final = 10
 """Micro-chunks archived in one transaction: those of a macro."""
@@ -37,13 +37,13 @@ class TurnArchiver:
     clock: Clock
     yield_to_others: Callable[[], None] = lambda: None
 
-    def archive_chunks(self, progress: Progress) -> int:
+    def archive_chunks(self, progress: PyramidProgress) -> int:
         """Move the texts of micro-chunks under a macro-chunk into the archive (warm to cold)."""
         if not progress.unfrozen:
             return 0
         warm = [
             chunk
-            for chunk in self.store.chunks.of_session(progress.session_key, Level.MICRO)
+            for chunk in self.store.chunks.list_of_session(progress.session_key, PyramidLevel.MICRO)
             if chunk.stage is ChunkStage.WARM and chunk.last_seq < progress.macro
         ]
         for start in range(0, len(warm), FREEZE_AT_ONCE):
@@ -51,12 +51,12 @@ class TurnArchiver:
             self.yield_to_others()
         return len(warm)
 
-    def _archive_batch(self, chunks: Sequence[Chunk]) -> None:
+    def _archive_batch(self, chunks: Sequence[PyramidChunk]) -> None:
         with self.store.transaction():
             if self.settings.archive_cold_content:
                 day = day_of(self.clock())
-                places = Archive.beside(self.store.path).append(
-                    day, [self._archive_line(chunk) for chunk in chunks], known_end=self.store.chunks.archive_end(day)
+                places = Archive.for_database(self.store.path).append_lines(
+                    day, [self._archive_line(chunk) for chunk in chunks], known_end=self.store.chunks.get_archive_end(day)
                 )
                 for chunk, place in zip(chunks, places, strict=True):
                     self.store.chunks.move_to_archive(chunk, place)
@@ -71,18 +71,18 @@ class TurnArchiver:
                 now=self.clock(),
             )
 
-    def _archive_line(self, chunk: Chunk) -> dict[str, object]:
+    def _archive_line(self, chunk: PyramidChunk) -> dict[str, object]:
         """Return what is archived of a chunk: its turns by their places, each compared with its hash.
 
         Raises:
             StoreCorruptError: a turn's text isn't what was said; nothing is moved then.
         """
-        places = self.store.chunks.places(chunk)
-        hashes = self.store.chunks.hashes(chunk)
+        places = self.store.chunks.get_turn_places(chunk)
+        hashes = self.store.chunks.get_content_hashes(chunk)
         nodes = {places[turn.key]: turn for turn in turns_of(self.store, chunk) if turn.key in places}
-        paths = self.store.chunks.paths(places)
+        paths = self.store.chunks.get_paths(places)
         for turn in nodes.values():
-            if content_hash(turn.content) != hashes[turn.key]:
+            if hash_content(turn.content) != hashes[turn.key]:
                 raise StoreCorruptError(
                     f"The text of turn {turn.id} differs from its hash: chunk {chunk.id} stays here."
                 )
@@ -99,17 +99,17 @@ class TurnArchiver:
 
         Summaries, key facts, vectors, keywords and the beginnings of the turns stay.
         """
-        archive = Archive.beside(self.store.path)
+        archive = Archive.for_database(self.store.path)
         if not self.settings.cold_retention_days:
             return 0
         limit = day_of(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
         lost = 0
         # A backup that was put back may know of days whose files are gone.
-        days = sorted({*archive.days(), *self.store.chunks.archived_days()})
+        days = sorted({*archive.list_days(), *self.store.chunks.list_archived_days()})
         for day in [day for day in days if day < limit]:
             with self.store.transaction():
-                gone = self.store.chunks.archived_on(day)
-                self.store.chunks.expire(day)
+                gone = self.store.chunks.list_archived_until(day)
+                self.store.chunks.expire_archives(day)
                 note(
                     self.store,
                     "expire",
@@ -117,7 +117,7 @@ class TurnArchiver:
                     f"archived on {day}, kept {self.settings.cold_retention_days} days",
                     now=self.clock(),
                 )
-            archive.drop(day)
+            archive.drop_day(day)
             lost += len(gone)
             self.yield_to_others()
         return lost

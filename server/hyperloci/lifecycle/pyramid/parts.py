@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import Chunk
+from hyperloci.model.pyramid import PyramidChunk
 from hyperloci.store import Store
 
 
-def turns_of(store: Store, chunk: Chunk) -> list[Node]:
+def turns_of(store: Store, chunk: PyramidChunk) -> list[Node]:
     """Return the turns of a chunk, forgotten ones too."""
-    return store.chunks.turns(chunk.session_key, chunk.first_seq, chunk.last_seq)
+    return store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq)
 
 
 def state_of(turns: Sequence[Node]) -> list[tuple[NodeKey, str, int | None]]:
@@ -20,12 +20,12 @@ def state_of(turns: Sequence[Node]) -> list[tuple[NodeKey, str, int | None]]:
     return [(turn.key, turn.content, turn.deleted_at) for turn in turns]
 
 
-def range_of(chunk: Chunk) -> str:
+def range_of(chunk: PyramidChunk) -> str:
     """Return a chunk's turns in words."""
     return f"turns {chunk.first_seq}-{chunk.last_seq}"
 
 
-def note(store: Store, operation: str, chunks: Sequence[Chunk], why: str, *, now: int) -> None:
+def note(store: Store, operation: str, chunks: Sequence[PyramidChunk], why: str, *, now: int) -> None:
     """Log what was done with chunks."""
     if chunks:
-        store.log.add(operation, [chunk.id for chunk in chunks], now=now, reasoning=why)
+        store.log.add_entry(operation, [chunk.id for chunk in chunks], now=now, reasoning=why)

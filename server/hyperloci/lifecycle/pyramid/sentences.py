@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.turn import Speaker, Turn, TurnKind
-from hyperloci.store.analysis import stop_words, terms
+from hyperloci.store.analysis import stop_words, analyse_text
 from hyperloci.text.language.sentences import split_sentences
 
 MIN_TERMS: Final = 3
@@ -56,7 +56,7 @@ def sentences(turns: Iterable[Turn]) -> list[Sentence]:
 
 def content_terms(text: str) -> tuple[str, ...]:
     """Return the index terms of a text without those of stop words."""
-    return tuple(term for term in terms(text) if term not in stop_words() and len(term) > 1)
+    return tuple(term for term in analyse_text(text) if term not in stop_words() and len(term) > 1)
 
 
 def _split(turn: Turn) -> Iterator[str]:

@@ -92,8 +92,8 @@ def rarity_in(store: Store) -> Rarity:
 
     @functools.lru_cache(maxsize=KNOWN_TERMS)
     def rarity(term: str) -> float:
-        total = store.keywords.count()
-        count = min(total, store.keyword_search.frequencies([term]).get(term, 0))
+        total = store.keywords.count_texts()
+        count = min(total, store.keyword_index.count_frequencies([term]).get(term, 0))
         return math.log(1 + (total - count + 0.5) / (count + 0.5))
 
     return rarity

@@ -13,21 +13,21 @@ from typing import Final, Protocol
 
 from hyperloci.lifecycle.pyramid.ranking import Embed, choose, cues, prior, rank
 from hyperloci.lifecycle.pyramid.sentences import Sentence, content_terms, sentences
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.analysis import stop_words
 from hyperloci.text.language.fences import mask_code
 from hyperloci.tokens import count_tokens
 
-SUMMARY_TOKENS: Final = {Level.MICRO: 90, Level.MINI: 150, Level.MACRO: 260}
+SUMMARY_TOKENS: Final = {PyramidLevel.MICRO: 90, PyramidLevel.MINI: 150, PyramidLevel.MACRO: 260}
 """What a summary may cost: the pyramid of 100 turns (ten, four, one) comes to 1,760 tokens at most, and a macro's
 alone is the three or four sentences that RFC-013 asks for."""
 
 SUMMARY_SHARE: Final = 0.3
 """And how much of what it summarises: short talk must not be repeated."""
 
-MAX_FACTS: Final = {Level.MICRO: 4, Level.MINI: 6, Level.MACRO: 10}
+MAX_FACTS: Final = {PyramidLevel.MICRO: 4, PyramidLevel.MINI: 6, PyramidLevel.MACRO: 10}
 """RFC-013 caps them at ten; what a macro keeps, its micros needn't hold once more."""
 
 MAX_THEMES: Final = 5
@@ -41,7 +41,7 @@ Rarity = Callable[[str], float]
 class Summariser(Protocol):
     """Makes a chunk's digest: the heuristic one, or one that asks a model (B.17's strategies)."""
 
-    def __call__(self, level: Level, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
+    def __call__(self, level: PyramidLevel, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
         """Return the digest of a chunk.
 
         Args:
@@ -67,9 +67,9 @@ class Extractive:
     rarity: Rarity
     embed: Embed | None = None
 
-    def __call__(self, level: Level, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
+    def __call__(self, level: PyramidLevel, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
         """Return the digest of a chunk; a macro-chunk's is made of its minis' (the executive summary)."""
-        told = _told(parts) if level is Level.MACRO and parts else turns
+        told = _told(parts) if level is PyramidLevel.MACRO and parts else turns
         found = sentences(told)
         budget = min(SUMMARY_TOKENS[level], int(SUMMARY_SHARE * sum(count_tokens(turn.text) for turn in turns)))
         if not found:
@@ -156,7 +156,7 @@ def _parts(run: list[str]) -> list[str]:
     return [phrase for phrase in (*whole, *run) if len(phrase) <= MAX_THEME_CHARS]
 
 
-def _facts(level: Level, found: Sequence[Sentence], ranks: object, alike: object) -> tuple[str, ...]:
+def _facts(level: PyramidLevel, found: Sequence[Sentence], ranks: object, alike: object) -> tuple[str, ...]:
     """Return the sentences that state something to be kept: a decision, a preference, a limit, an outcome, a date."""
     import numpy as np
 

@@ -9,11 +9,11 @@ from typing import Final
 from hyperloci.clock import to_iso
 from hyperloci.model import ctf
 from hyperloci.model.kinds import NodeId, NodeKey
-from hyperloci.model.levels import Level
+from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import Chunk, ContextWindow, ChunkStage, WindowPart
+from hyperloci.model.pyramid import PyramidChunk, ContextWindow, ChunkStage, WindowPart
 from hyperloci.store import Store
-from hyperloci.store.chunks import as_turn
+from hyperloci.store.chunks import turn_from_node
 from hyperloci.tokens import count_tokens
 
 DEFAULT_SHARE: Final = 0.4
@@ -49,12 +49,12 @@ def context_window(
     store: Store, session_key: int, max_tokens: int | None, query: str | None, find: Find
 ) -> ContextWindow:
     """Return a session's conversation at no more than `max_tokens` (two fifths of all its turns, if None)."""
-    turns = [turn for turn in store.chunks.turns(session_key, 0, _ALL) if turn.deleted_at is None]
-    known = store.chunks.tokens(turn.key for turn in turns)
+    turns = [turn for turn in store.chunks.list_turns(session_key, 0, _ALL) if turn.deleted_at is None]
+    known = store.chunks.count_tokens_of(turn.key for turn in turns)
     costs = {turn.key: known.get(turn.key) or count_tokens(turn.content) for turn in turns}
     raw = sum(costs.values())
     budget = int(DEFAULT_SHARE * raw) if max_tokens is None else max_tokens
-    chunks = store.chunks.of_session(session_key)
+    chunks = store.chunks.list_of_session(session_key)
     hot_from = min((chunk.first_seq for chunk in chunks if chunk.stage is ChunkStage.HOT), default=_behind(chunks))
     hot = [turn for turn in turns if (turn.seq or 0) >= hot_from]
     older = [turn for turn in turns if (turn.seq or 0) < hot_from]
@@ -87,15 +87,15 @@ _ROW: Final = 7
 """What a heading and a row's role and time cost, to tell whether all turns fit."""
 
 
-def _behind(chunks: Sequence[Chunk]) -> int:
+def _behind(chunks: Sequence[PyramidChunk]) -> int:
     return max((chunk.last_seq + 1 for chunk in chunks), default=0)
 
 
-def _covering(chunks: Sequence[Chunk], older: Sequence[Node]) -> list[Chunk]:
+def _covering(chunks: Sequence[PyramidChunk], older: Sequence[Node]) -> list[PyramidChunk]:
     """Return the largest chunks with a summary that cover the older turns, each turn once, in order."""
     last = older[-1].seq or 0 if older else -1
-    found: list[Chunk] = []
-    for level in (Level.MACRO, Level.MINI, Level.MICRO):
+    found: list[PyramidChunk] = []
+    for level in (PyramidLevel.MACRO, PyramidLevel.MINI, PyramidLevel.MICRO):
         for chunk in chunks:
             covered = any(chunk.first_seq <= other.last_seq and other.first_seq <= chunk.last_seq for other in found)
             if chunk.level is level and chunk.node_key is not None and chunk.first_seq <= last and not covered:
@@ -111,7 +111,7 @@ class _Filling:
         self._costs = costs
         self._spent = 0
         self._turns: dict[str, dict[NodeKey, Node]] = {"hot": {}, "warm": {}}
-        self._summaries: list[tuple[Chunk, str]] = []
+        self._summaries: list[tuple[PyramidChunk, str]] = []
         self._order: list[tuple[str, NodeKey]] = []
 
     def turns(self, kind: str, wanted: Sequence[Node], share: float, *, keep: float = 0.0) -> None:
@@ -131,9 +131,9 @@ class _Filling:
             self._order.append((kind, turn.key))
             self._spent += cost
 
-    def summaries(self, store: Store, chunks: Sequence[Chunk]) -> None:
+    def summaries(self, store: Store, chunks: Sequence[PyramidChunk]) -> None:
         """Take summaries as long as they fit, the latest first."""
-        nodes = store.nodes.by_keys([chunk.node_key for chunk in chunks if chunk.node_key is not None])
+        nodes = store.nodes.get_by_keys([chunk.node_key for chunk in chunks if chunk.node_key is not None])
         for chunk in reversed(chunks):
             node = nodes.get(chunk.node_key) if chunk.node_key is not None else None
             if node is None or node.deleted_at is not None:
@@ -167,7 +167,7 @@ class _Filling:
         for kind in ("warm", "hot"):
             taken = sorted(self._turns[kind].values(), key=lambda turn: turn.seq or 0)
             if taken:
-                rows = ctf.encode([as_turn(turn) for turn in taken], ctf.TOLD_FIELDS)
+                rows = ctf.encode_turns([turn_from_node(turn) for turn in taken], ctf.TOLD_FIELDS)
                 made.append(_part(kind, f"{HEADS[kind]}\n{rows}", [turn.id for turn in taken]))
         return tuple(made)
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.errors import BadRequestError, StoreBusyError, StoreError, StoreFullError
-from hyperloci.store.faults import translated
+from hyperloci.store.faults import translate_block_errors
 
 LOCK_SECONDS: Final = 30.0
 """How long a process waits for another that migrates, or for the end of a copy that can't go on."""
 
 
-def back_up(connection: sqlite3.Connection, target: Path) -> Path:
+def copy_to_file(connection: sqlite3.Connection, target: Path) -> Path:
     """Copy the whole database to `target` while it is in use; the copy is complete or not there.
 
     Raises:
@@ -31,11 +31,11 @@ def back_up(connection: sqlite3.Connection, target: Path) -> Path:
         target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         partial.unlink(missing_ok=True)
         partial.touch(mode=0o600, exist_ok=False)
-        with translated(target), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+        with translate_block_errors(target), contextlib.closing(sqlite3.connect(partial, isolation_level=None)) as copy:
             copy_database(connection, copy)
             # A file by itself, without a write-ahead log beside it.
             copy.execute("PRAGMA journal_mode = DELETE")
-        _sync(partial)
+        _sync_file(partial)
         for suffix in ("-wal", "-shm"):
             # The log of a file that lay there before would be replayed into the new one.
             Path(f"{target}{suffix}").unlink(missing_ok=True)
@@ -71,7 +71,7 @@ def _is_database_of(connection: sqlite3.Connection, target: Path) -> bool:
     return bool(file) and target.exists() and os.path.samefile(file, target)
 
 
-def _sync(path: Path) -> None:
+def _sync_file(path: Path) -> None:
     # Opened for writing: Windows refuses to flush a file that is open for reading only.
     with open(path, "r+b") as file:
         os.fsync(file.fileno())
