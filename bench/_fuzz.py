@@ -40,10 +40,10 @@ from hyperloci.lifecycle.records import Records
 from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
 from hyperloci.model.ctf import decode_turns, encode_turns
-from hyperloci.retrieval.intent import classify, effort
+from hyperloci.retrieval.intent import classify_intent, estimate_effort
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.retrieval.relevance import excerpt, query_of
-from hyperloci.retrieval.routing import route
+from hyperloci.retrieval.routing import plan_route
 from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.views import EncoderInput, views_of
 from hyperloci_hooks.events import EVENTS
@@ -493,8 +493,8 @@ def _parse_query(line: str) -> None:
 
 def _read(source: str) -> None:
     extract_entities(source)
-    route(source, classify(source), NOW)
-    effort(source)
+    plan_route(source, classify_intent(source), NOW)
+    estimate_effort(source)
     spoken_times(source, NOW)
     suspicions(source)
     statements(source)

@@ -280,9 +280,9 @@ def _make_late() -> None:
     for language in languages.LANGUAGES:
         for extension in language.extensions:
             languages.is_test_path(f"a{extension}")
-    for name, table in intent._data().items():
+    for name, table in intent._load_intents().items():
         if "rules" in table:
-            intent._rules(name)
+            intent._compile_rules(name)
     section_types.infer_section_type("nothing of the kind")
     references._questions()
     readers: tuple[Callable[[str], object], ...] = (

@@ -30,10 +30,10 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval import scoring
 from hyperloci.retrieval.fusion import fuse_spaces, reciprocal_rank_fusion
-from hyperloci.retrieval.scoring import combine
+from hyperloci.retrieval.scoring import combine_scores
 from hyperloci.retrieval.spacewise import Ranked, SpaceScorer
-from hyperloci.retrieval.speakers import wanted
-from hyperloci.retrieval.strategies import every_space
+from hyperloci.retrieval.speakers import find_target_speaker
+from hyperloci.retrieval.strategies import search_all_spaces
 from hyperloci.retrieval.where import build_conditions
 
 ALONE = ("e1", "e6", "e7", "e9", "e10", "e12", "e13")
@@ -78,7 +78,7 @@ def profiled(asked: Asked) -> Mapping[NodeKey, float]:
 
 def calibrated(asked: Asked) -> Mapping[NodeKey, float]:
     """Return the scores of a search."""
-    scores = combine(asked.spaces, asked.nodes, profile="auto", wanted=wanted(asked.question.text))
+    scores = combine_scores(asked.spaces, asked.nodes, profile="auto", target_speaker=find_target_speaker(asked.question.text))
     return {key: found.total for key, found in scores.items()}
 
 
@@ -128,7 +128,7 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
     with memory.store.snapshot():
         allowed = memory.store.filters.select_allowed(conditions.where)
         look = SpaceScorer(memory.store, question.text, seen, allowed, now=now)
-        spaces = every_space(look)
+        spaces = search_all_spaces(look)
         nodes = memory.store.nodes.get_candidates({key for found in spaces.values() for key in found})
         spaces |= look.score_spaces(look.applicable_spaces(), nodes)
     whole = memory.store.nodes.get_by_keys(nodes)

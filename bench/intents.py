@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from bench._shared import Table
-from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify, exemplars
+from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify_intent, list_exemplars
 
 QUESTIONS: Final[tuple[tuple[str, Intent, str], ...]] = (
     ("why is the index rebuilt on every start", Intent.WHY, "en"),
@@ -86,7 +86,7 @@ def methods() -> dict[str, Callable[[str], Intent]]:
     def embed(texts: Any) -> Any:
         return np.asarray(model.encode(list(texts), normalize_embeddings=True, show_progress_bar=False))
 
-    pairs = exemplars()
+    pairs = list_exemplars()
     known = embed([text for text, _ in pairs])
 
     def nearest(query: str) -> Intent:
@@ -96,9 +96,9 @@ def methods() -> dict[str, Callable[[str], Intent]]:
 
     both = IntentClassifier(lambda _: known)
     return {
-        "rules": classify,
+        "rules": classify_intent,
         "nearest exemplar": nearest,
-        "rules, else nearest exemplar": lambda query: both.classify(query, "minilm", embed([query])[0]),
+        "rules, else nearest exemplar": lambda query: both.classify_with_vector(query, "minilm", embed([query])[0]),
     }
 
 

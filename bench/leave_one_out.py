@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from bench._shared import Table, bench_settings, save_result
 from bench.quality import DEPTH, LOADERS, METRICS, Corpus, EvaluationSet, Named, Question, evaluate, store
 from hyperloci.memory import Memory
-from hyperloci.retrieval.search import QueryEncoder, Searcher
+from hyperloci.retrieval.search import SearchEncoder, Searcher
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 
@@ -38,7 +38,7 @@ METRIC = METRICS.index("R@10")
 class Remembering:
     """A query encoder that sees every question once."""
 
-    def __init__(self, encoder: QueryEncoder) -> None:
+    def __init__(self, encoder: SearchEncoder) -> None:
         self._encoder = encoder
         self._seen: dict[str, QueryFingerprint] = {}
 

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from hyperloci.model.topic import Timeline, TopicHit, TopicList
     from hyperloci.model.turn import Turn
     from hyperloci.retrieval.search import Searcher
-    from hyperloci.retrieval.structure import Entry, Tree
+    from hyperloci.retrieval.structure import OutlineEntry, OutlineTree
     from hyperloci.store.places import KnownProject, ScopeLink
 
 WARM_SECONDS: Final = 30.0
@@ -231,15 +231,15 @@ class Memory:
         """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
         return self.store.pruning.measure_graph()
 
-    def outline(self, path: str) -> Tree:
+    def outline(self, path: str) -> OutlineTree:
         """Return the tree of an indexed file's sections or symbols (D.04).
 
         Raises:
             NotFoundError: the file isn't indexed.
         """
-        from hyperloci.retrieval.structure import tree_of
+        from hyperloci.retrieval.structure import load_tree
 
-        return tree_of(self.store, self.store.scopes.find_key(self.project.id) or 0, path)
+        return load_tree(self.store, self.store.scopes.find_key(self.project.id) or 0, path)
 
     def find_sections(
         self,
@@ -250,7 +250,7 @@ class Memory:
         level: int | None = None,
         path: str | None = None,
         limit: int = 50,
-    ) -> tuple[Entry, ...]:
+    ) -> tuple[OutlineEntry, ...]:
         """Return the sections of the project's documents with this title, type and level (D.04).
 
         Args:
@@ -922,9 +922,9 @@ class Memory:
         return EmbedderClient(self.settings)
 
     def _present(self, nodes: Sequence[Node]) -> list[Hit]:
-        from hyperloci.retrieval.present import present
+        from hyperloci.retrieval.present import present_hits
 
-        return present(self.store, nodes, now=self._clock())
+        return present_hits(self.store, nodes, now=self._clock())
 
     def _current_session(self) -> str | None:
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)

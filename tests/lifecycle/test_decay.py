@@ -18,7 +18,7 @@ from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Tier
-from hyperloci.retrieval.present import present
+from hyperloci.retrieval.present import present_hits
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.ageing import PRUNE_OPERATION
 from hyperloci.store.health import count_violations
@@ -89,7 +89,7 @@ def test_looking_often_makes_nothing_fade_faster(context: MaintenanceContext, cl
         weak_facts(
             context.store,
             [GLOBAL_SCOPE],
-            partial(present, context.store, now=clock()),
+            partial(present_hits, context.store, now=clock()),
             now=clock(),
             threshold=0.05,
             limit=50,
@@ -256,7 +256,7 @@ def test_weak_is_what_is_as_likely_wrong_as_right_the_least_sure_first(store: St
     add(store, "fresh", confidence=0.9, now=clock())
     add(store, "other project", confidence=0.1, scope="elsewhere", now=clock())
     found = weak_facts(
-        store, [GLOBAL_SCOPE], partial(present, store, now=clock()), now=clock(), threshold=0.05, limit=10
+        store, [GLOBAL_SCOPE], partial(present_hits, store, now=clock()), now=clock(), threshold=0.05, limit=10
     )
     assert sure is not None
     assert [item.hit.id for item in found] == [faint.id, fading.id, guess.id, sure.id]

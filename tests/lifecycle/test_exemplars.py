@@ -13,8 +13,8 @@ from hyperloci.errors import NotReadyError
 from hyperloci.lifecycle.exemplars import exemplars_step
 from hyperloci.lifecycle.keeper import make_context
 from hyperloci.lifecycle.step import MaintenanceContext, MaintenanceStoppedError
-from hyperloci.retrieval.exemplars import are_kept
-from hyperloci.retrieval.intent import exemplars
+from hyperloci.retrieval.exemplars import has_current_vectors
+from hyperloci.retrieval.intent import list_exemplars
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeClock, FakeEncoder
@@ -52,9 +52,9 @@ def test_they_are_seen_once(store: Store, settings: Settings, clock: FakeClock) 
     given = context(store, settings, clock, embedder)
 
     assert exemplars_step(given) == 1
-    assert are_kept(store, "fake")
+    assert has_current_vectors(store, "fake")
     assert exemplars_step(given) == 0
-    assert embedder.asked == len(exemplars())
+    assert embedder.asked == len(list_exemplars())
 
 
 @pytest.mark.req("B.04")
@@ -64,7 +64,7 @@ def test_a_cold_embedder_and_one_with_another_model_are_left_alone(
 ) -> None:
     assert exemplars_step(context(store, settings, clock, embedder)) == 0
     assert embedder.asked <= 1
-    assert not are_kept(store, "fake") and not are_kept(store, "another")
+    assert not has_current_vectors(store, "fake") and not has_current_vectors(store, "another")
 
 
 @pytest.mark.req("B.04")
@@ -83,7 +83,7 @@ def test_an_embedder_that_goes_away_leaves_nothing_half_done(
 
     with pytest.raises(NotReadyError):
         exemplars_step(given)
-    assert not are_kept(store, "fake")
+    assert not has_current_vectors(store, "fake")
 
 
 @pytest.mark.req("B.04")
@@ -93,4 +93,4 @@ def test_it_stops_between_two_of_them(store: Store, settings: Settings, clock: F
 
     with pytest.raises(MaintenanceStoppedError):
         exemplars_step(given)
-    assert embedder.asked == 2 and not are_kept(store, "fake")
+    assert embedder.asked == 2 and not has_current_vectors(store, "fake")

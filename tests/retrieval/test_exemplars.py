@@ -7,37 +7,37 @@ import pytest
 from numpy.typing import NDArray
 
 from hyperloci.model.search import SearchFilter
-from hyperloci.retrieval.exemplars import NAME, are_kept, keep, kept
-from hyperloci.retrieval.intent import Intent, classify, exemplars
+from hyperloci.retrieval.exemplars import NAME, has_current_vectors, store_vectors, load_vectors
+from hyperloci.retrieval.intent import Intent, classify_intent, list_exemplars
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.store import Store
 from tests.support import FakeEncoder, vector_of
 
 EVERYTHING = Conditions(where=SearchFilter())
-UNRULED = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
+UNRULED = next(text for text, intent in list_exemplars() if intent is Intent.WHO and classify_intent(text) is Intent.GENERAL)
 
 
 def seen() -> NDArray[np.float32]:
-    return np.stack([vector_of(text) for text, _ in exemplars()])
+    return np.stack([vector_of(text) for text, _ in list_exemplars()])
 
 
 def store_them(store: Store, model_id: str = "fake") -> None:
     with store.transaction():
-        keep(store, model_id, seen())
+        store_vectors(store, model_id, seen())
 
 
 @pytest.mark.req("B.04")
 def test_what_was_kept_comes_back_and_only_for_the_model_that_made_it(store: Store) -> None:
-    assert not are_kept(store, "fake") and kept(store, "fake") is None
+    assert not has_current_vectors(store, "fake") and load_vectors(store, "fake") is None
 
     store_them(store)
 
-    found = kept(store, "fake")
+    found = load_vectors(store, "fake")
     assert found is not None
     np.testing.assert_allclose(found, seen(), atol=1e-3)
-    assert are_kept(store, "fake")
-    assert not are_kept(store, "another") and kept(store, "another") is None
+    assert has_current_vectors(store, "fake")
+    assert not has_current_vectors(store, "another") and load_vectors(store, "another") is None
 
 
 @pytest.mark.req("B.04")
@@ -45,7 +45,7 @@ def test_vectors_of_other_exemplars_are_made_anew(store: Store, monkeypatch: pyt
     store_them(store)
     monkeypatch.setattr("hyperloci.retrieval.exemplars.exemplars", lambda: [("Who wrote this?", Intent.WHO)])
 
-    assert not are_kept(store, "fake") and kept(store, "fake") is None
+    assert not has_current_vectors(store, "fake") and load_vectors(store, "fake") is None
 
 
 @pytest.mark.req("B.04")
@@ -54,14 +54,14 @@ def test_a_damaged_value_is_none(store: Store, damage: str) -> None:
     with store.transaction():
         store.meta.set(NAME, damage)
 
-    assert kept(store, "fake") is None
+    assert load_vectors(store, "fake") is None
 
 
 @pytest.mark.req("B.04")
 def test_vectors_that_can_not_be_read_are_none(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hyperloci.retrieval.exemplars._kept", lambda store, model_id: "AAA=AAA")
 
-    assert kept(store, "fake") is None
+    assert load_vectors(store, "fake") is None
 
 
 @pytest.mark.req("B.04")

@@ -8,9 +8,9 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeKey, NodeType, Role
 from hyperloci.model.search import SearchFilter
-from hyperloci.retrieval.following import PASSED_ON, UNDER_ANOTHER_NAME, expand_by_graph
-from hyperloci.retrieval.intent import Intent, classify
-from hyperloci.retrieval.routing import route
+from hyperloci.retrieval.following import EXPANSION_DECAY, OTHER_NAME_BONUS, expand_by_graph
+from hyperloci.retrieval.intent import Intent, classify_intent
+from hyperloci.retrieval.routing import plan_route
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
 from hyperloci.store import Store
@@ -28,10 +28,10 @@ def test_a_why_is_answered_by_what_caused_the_best_hit(store: Store) -> None:
     caused(store, cause.key, effect.key)
     question = "why did the deploy fail?"
 
-    reached = expand_by_graph(store, route(question, classify(question)), {effect.key: 0.8}, ())
+    reached = expand_by_graph(store, plan_route(question, classify_intent(question)), {effect.key: 0.8}, ())
     found = Searcher(store, None).find(question, Conditions(where=SearchFilter()), limit=5)
 
-    assert reached == pytest.approx({cause.key: 0.8 * PASSED_ON})
+    assert reached == pytest.approx({cause.key: 0.8 * EXPANSION_DECAY})
     assert [node.key for node in found.nodes] == [effect.key, cause.key]
 
 
@@ -41,7 +41,7 @@ def test_what_came_of_it_is_walked_the_other_way(store: Store) -> None:
     caused(store, cause.key, effect.key)
     question = "what were the consequences of the filled disk?"
 
-    reached = expand_by_graph(store, route(question, Intent.WHY), {cause.key: 0.5}, ())
+    reached = expand_by_graph(store, plan_route(question, Intent.WHY), {cause.key: 0.5}, ())
 
     assert set(reached) == {effect.key}
 
@@ -97,7 +97,7 @@ def test_a_question_without_a_direction_follows_nothing(store: Store) -> None:
     cause, effect = add(store, "the disk was filled"), add(store, "a deploy failed")
     caused(store, cause.key, effect.key)
 
-    assert expand_by_graph(store, route("deploy", classify("deploy")), {effect.key: 0.5}, ()) == {}
+    assert expand_by_graph(store, plan_route("deploy", classify_intent("deploy")), {effect.key: 0.5}, ()) == {}
 
 
 def mentioning(store: Store, content: str, entity: NodeKey) -> NodeKey:
@@ -136,12 +136,12 @@ def test_what_names_the_thing_is_left_to_its_words(store: Store) -> None:
     unnamed = mentioning(store, "cash desk is slow", gateway)
     for number in range(20):
         add(store, f"something else {number}")
-    way = route("what is the PaymentGateway?", Intent.WHAT)
+    way = plan_route("what is the PaymentGateway?", Intent.WHAT)
 
     reached = expand_by_graph(store, way, {named: 0.5, unnamed: 0.4}, ("global",))
 
     assert set(reached) == {unnamed}
-    assert 0.4 < reached[unnamed] < 0.4 + UNDER_ANOTHER_NAME
+    assert 0.4 < reached[unnamed] < 0.4 + OTHER_NAME_BONUS
 
 
 @pytest.mark.req("B.05")
@@ -149,7 +149,7 @@ def test_a_thing_that_every_memory_speaks_of_says_nothing(store: Store) -> None:
     gateway = thing(store, "PaymentGateway", "cash desk")
     keys = [mentioning(store, f"cash desk {number}", gateway) for number in range(8)]
 
-    reached = expand_by_graph(store, route("what is the PaymentGateway?", Intent.WHAT), {}, ("global",))
+    reached = expand_by_graph(store, plan_route("what is the PaymentGateway?", Intent.WHAT), {}, ("global",))
 
     assert set(reached) <= set(keys)
     assert max(reached.values()) < 0.02
@@ -160,4 +160,4 @@ def test_other_questions_follow_no_mentions(store: Store) -> None:
     gateway = thing(store, "PaymentGateway", "cash desk")
     mentioning(store, "refunds take two days", gateway)
 
-    assert expand_by_graph(store, route("fix PaymentGateway", Intent.GENERAL), {}, ("global",)) == {}
+    assert expand_by_graph(store, plan_route("fix PaymentGateway", Intent.GENERAL), {}, ("global",)) == {}

@@ -15,7 +15,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.fusion import fuse_spaces
 from hyperloci.retrieval.profiles import PROFILES
-from hyperloci.retrieval.scoring import combine
+from hyperloci.retrieval.scoring import combine_scores
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES
 from hyperloci.retrieval.where import Conditions
@@ -102,8 +102,8 @@ def test_calibrated_scores_do_not_depend_on_the_order_of_candidates(store: Store
     spaces = {space: {key: (key % 3) / 4 for key in nodes} for space in ("e1", "e5", "e6", "e9", "e11", "e13")}
     turned = {space: dict(reversed(found.items())) for space, found in spaces.items()}
 
-    first = combine(spaces, nodes, profile=profile)
-    second = combine(turned, dict(reversed(nodes.items())), profile=profile)
+    first = combine_scores(spaces, nodes, profile=profile)
+    second = combine_scores(turned, dict(reversed(nodes.items())), profile=profile)
 
     assert {key: first[key].total for key in nodes} == {key: second[key].total for key in nodes}
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.retrieval.intent import COMPLEX, SIMPLE, Intent, IntentClassifier, classify, effort, exemplars
+from hyperloci.retrieval.intent import COMPLEX, SIMPLE, Intent, IntentClassifier, classify_intent, estimate_effort, list_exemplars
 from tests.support import vector_of
 
 
@@ -27,7 +27,7 @@ from tests.support import vector_of
     ],
 )
 def test_intents_in_english_and_russian(query: str, intent: Intent) -> None:
-    assert classify(query) is intent
+    assert classify_intent(query) is intent
 
 
 @pytest.mark.req("B.08")
@@ -41,7 +41,7 @@ def test_intents_in_english_and_russian(query: str, intent: Intent) -> None:
     ],
 )
 def test_effort_grows_with_what_is_asked(query: str, level: object) -> None:
-    assert effort(query) is level
+    assert estimate_effort(query) is level
 
 
 def test_the_two_levels_are_those_of_the_document() -> None:
@@ -49,12 +49,12 @@ def test_the_two_levels_are_those_of_the_document() -> None:
     assert (COMPLEX.depth, COMPLEX.limit, COMPLEX.tokens) == (4, 20, 3_000)
 
 
-UNRULED = next(text for text, intent in exemplars() if intent is Intent.WHO and classify(text) is Intent.GENERAL)
+UNRULED = next(text for text, intent in list_exemplars() if intent is Intent.WHO and classify_intent(text) is Intent.GENERAL)
 """An exemplar that no rule tells."""
 
 
 def _vectors() -> NDArray[np.float32]:
-    return np.stack([vector_of(text) for text, _ in exemplars()])
+    return np.stack([vector_of(text) for text, _ in list_exemplars()])
 
 
 @pytest.mark.req("B.04")
@@ -68,9 +68,9 @@ def test_where_no_rule_speaks_the_nearest_exemplar_decides() -> None:
     classifier = IntentClassifier(known)
     unlike = "the retry policy of uploads"
 
-    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED)) is Intent.WHO
-    assert classifier.classify(unlike, "fake", vector_of(unlike)) is Intent.GENERAL
-    assert classifier.classify("why did it fail", "fake", vector_of(UNRULED)) is Intent.WHY
+    assert classifier.classify_with_vector(UNRULED, "fake", vector_of(UNRULED)) is Intent.WHO
+    assert classifier.classify_with_vector(unlike, "fake", vector_of(unlike)) is Intent.GENERAL
+    assert classifier.classify_with_vector("why did it fail", "fake", vector_of(UNRULED)) is Intent.WHY
     assert asked == ["fake"]
 
 
@@ -79,8 +79,8 @@ def test_exemplars_that_nobody_has_seen_leave_it_to_the_rules_and_are_looked_for
     answers = [None, _vectors()]
     classifier = IntentClassifier(lambda _: answers.pop(0))
 
-    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED)) is Intent.GENERAL
-    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED)) is Intent.WHO
+    assert classifier.classify_with_vector(UNRULED, "fake", vector_of(UNRULED)) is Intent.GENERAL
+    assert classifier.classify_with_vector(UNRULED, "fake", vector_of(UNRULED)) is Intent.WHO
 
 
 @pytest.mark.req("B.04")
@@ -88,17 +88,17 @@ def test_exemplars_that_nobody_has_seen_leave_it_to_the_rules_and_are_looked_for
 def test_a_topic_and_another_script_are_left_to_the_rules(query: str) -> None:
     classifier = IntentClassifier(lambda _: _vectors())
 
-    assert classifier.classify(query, "fake", vector_of(UNRULED)) is Intent.GENERAL
+    assert classifier.classify_with_vector(query, "fake", vector_of(UNRULED)) is Intent.GENERAL
 
 
 @pytest.mark.req("B.04")
 def test_vectors_of_another_length_decide_nothing() -> None:
     classifier = IntentClassifier(lambda _: _vectors())
 
-    assert classifier.classify(UNRULED, "fake", vector_of(UNRULED, 8)) is Intent.GENERAL
+    assert classifier.classify_with_vector(UNRULED, "fake", vector_of(UNRULED, 8)) is Intent.GENERAL
 
 
 @pytest.mark.req("B.04")
 def test_there_are_exemplars_of_every_intent_and_each_rule_agrees_with_them() -> None:
-    assert {intent for _, intent in exemplars()} == set(Intent)
-    assert [text for text, intent in exemplars() if classify(text) not in (intent, Intent.GENERAL)] == []
+    assert {intent for _, intent in list_exemplars()} == set(Intent)
+    assert [text for text, intent in list_exemplars() if classify_intent(text) not in (intent, Intent.GENERAL)] == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
-from hyperloci.retrieval.neighbours import beside
+from hyperloci.retrieval.neighbours import score_neighbours
 from hyperloci.store import Store
 from tests.support import NOW, add, candidates
 
@@ -22,7 +22,7 @@ def test_a_turn_has_the_better_of_the_turns_before_and_after_it(store: Store) ->
     one, two, three, far = turns(store, "a", "b", "c", "d")
     scores = {one.key: 0.3, two.key: 0.1, three.key: 0.8, far.key: 0.2}
 
-    found = beside(candidates(store, one, two, three, far).values(), scores)
+    found = score_neighbours(candidates(store, one, two, three, far).values(), scores)
 
     assert found == {one.key: 0.1, two.key: 0.8, three.key: 0.2, far.key: 0.8}
 
@@ -35,13 +35,13 @@ def test_a_turn_without_a_session_or_a_place_in_it_stands_beside_nothing(store: 
     alone = [add(store, text, type=NodeType.EXPERIENCE, subtype="episode", seq=seq) for seq, text in enumerate("cd")]
     nodes = [here, placeless, *alone]
 
-    assert beside(candidates(store, *nodes).values(), {node.key: 0.5 for node in nodes}) == {here.key: 0.0}
+    assert score_neighbours(candidates(store, *nodes).values(), {node.key: 0.5 for node in nodes}) == {here.key: 0.0}
 
 
 def test_sessions_and_other_memories_stand_beside_nothing(store: Store) -> None:
     (here,), (there,) = turns(store, "a"), turns(store, "b", session="s2")
     fact = add(store, "a fact")
 
-    found = beside(candidates(store, here, there, fact).values(), {here.key: 0.5, there.key: 0.5, fact.key: 0.5})
+    found = score_neighbours(candidates(store, here, there, fact).values(), {here.key: 0.5, there.key: 0.5, fact.key: 0.5})
 
     assert found == {here.key: 0.0, there.key: 0.0}

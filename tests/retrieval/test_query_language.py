@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError, QuerySyntaxError
-from hyperloci.retrieval.query_language import KEYS, Query, arguments, parse_query
+from hyperloci.retrieval.query_language import KEYS, Query, search_arguments, parse_query
 from tests.support import NOW, examples
 
 
@@ -122,7 +122,7 @@ def test_a_long_line_is_refused_and_an_error_in_one_shows_only_its_place() -> No
 
 def test_what_the_line_says_goes_before_options() -> None:
     query = parsed("x after:today limit:3 in:docs/**")
-    given = arguments(query, limit=5, after="last_year", before="today", path="src/**")
+    given = search_arguments(query, limit=5, after="last_year", before="today", path="src/**")
     assert given == {"after": "today", "before": "today", "limit": 3, "where": {"path": "docs/**"}}
 
 

@@ -4,39 +4,39 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.retrieval.intent import Intent, classify
-from hyperloci.retrieval.routing import Follow, Order, Route, Strategy, route
+from hyperloci.retrieval.intent import Intent, classify_intent
+from hyperloci.retrieval.routing import RelationToFollow, HitOrder, Route, GraphStrategy, plan_route
 from tests.support import NOW
 
 
 def routed(query: str) -> Route:
-    return route(query, classify(query), NOW)
+    return plan_route(query, classify_intent(query), NOW)
 
 
 @pytest.mark.req("B.05")
 def test_why_walks_the_causes_of_the_best_hits() -> None:
     found = routed("Why did we drop the cache?")
-    assert (found.strategy, found.direction, found.profile) == (Strategy.CAUSAL, "in", "causal")
-    assert found.relation_steps[:2] == (Follow("causes", "in"), Follow("derived_from", "out"))
+    assert (found.strategy, found.direction, found.profile) == (GraphStrategy.CAUSAL, "in", "causal")
+    assert found.relation_steps[:2] == (RelationToFollow("causes", "in"), RelationToFollow("derived_from", "out"))
 
 
 @pytest.mark.req("B.05")
 def test_what_came_of_something_walks_its_effects() -> None:
-    found = route("What were the consequences of dropping the cache?", Intent.WHY)
-    assert found.direction == "out" and found.relation_steps[0] == Follow("causes", "out")
+    found = plan_route("What were the consequences of dropping the cache?", Intent.WHY)
+    assert found.direction == "out" and found.relation_steps[0] == RelationToFollow("causes", "out")
 
 
 @pytest.mark.req("B.05")
 def test_when_answers_in_order_of_time_and_offers_the_bounds_it_names() -> None:
     found = routed("When did we deploy in March?")
-    assert (found.strategy, found.order) == (Strategy.TEMPORAL, Order.TIME)
-    assert found.bounds is not None and found.bounds.text == "in March"
+    assert (found.strategy, found.order) == (GraphStrategy.TEMPORAL, HitOrder.TIME)
+    assert found.time_bounds is not None and found.time_bounds.expression == "in March"
 
 
 @pytest.mark.req("B.05")
 def test_before_and_after_give_the_chain_of_turns_its_direction() -> None:
-    assert routed("When did we stop, before the release?").relation_steps == (Follow("follows", "out"),)
-    assert routed("When did it break after the release?").relation_steps == (Follow("follows", "in"),)
+    assert routed("When did we stop, before the release?").relation_steps == (RelationToFollow("follows", "out"),)
+    assert routed("When did it break after the release?").relation_steps == (RelationToFollow("follows", "in"),)
 
 
 @pytest.mark.req("B.05", "E.10")
@@ -52,7 +52,7 @@ def test_before_and_after_give_the_chain_of_turns_its_direction() -> None:
 )
 def test_what_happened_before_or_after_walks_the_chain_of_turns(query: str, direction: str) -> None:
     found = routed(query)
-    assert (found.strategy, found.relation_steps) == (Strategy.TEMPORAL, (Follow("follows", direction),))
+    assert (found.strategy, found.relation_steps) == (GraphStrategy.TEMPORAL, (RelationToFollow("follows", direction),))
 
 
 @pytest.mark.req("B.05")
@@ -72,25 +72,25 @@ def test_other_questions_with_such_words_walk_no_chain(query: str) -> None:
 )
 def test_who_and_what_lead_to_the_entity_they_name(query: str, name: str) -> None:
     found = routed(query)
-    assert found.strategy is Strategy.ENTITY and name in found.entities
+    assert found.strategy is GraphStrategy.ENTITY and name in found.entities
 
 
 @pytest.mark.req("B.05")
 def test_anything_else_is_a_hybrid_search_and_walks_nothing() -> None:
     found = routed("retry policy timeout")
-    assert (found.strategy, found.relation_steps, found.order, found.bounds) == (Strategy.HYBRID, (), Order.SCORE, None)
+    assert (found.strategy, found.relation_steps, found.order, found.time_bounds) == (GraphStrategy.HYBRID, (), HitOrder.SCORE, None)
 
 
 @pytest.mark.req("B.05", "B.07")
 def test_a_time_named_in_passing_makes_a_general_question_temporal() -> None:
     found = routed("deploy scripts yesterday")
-    assert found.strategy is Strategy.TEMPORAL and found.order is Order.SCORE
+    assert found.strategy is GraphStrategy.TEMPORAL and found.order is HitOrder.SCORE
 
 
 @pytest.mark.req("B.08")
 @pytest.mark.parametrize("query", ["what do we do next week?", "plans for tomorrow", "что будет через две недели"])
 def test_a_time_in_the_future_bounds_nothing_as_nothing_is_stored_of_it(query: str) -> None:
-    assert routed(query).bounds is None
+    assert routed(query).time_bounds is None
 
 
 def test_simple_and_complex_questions_have_the_sizes_of_the_document() -> None:
@@ -101,4 +101,4 @@ def test_simple_and_complex_questions_have_the_sizes_of_the_document() -> None:
 
 def test_a_route_depends_on_nothing_but_its_arguments() -> None:
     assert routed("Why did it fail yesterday?") == routed("Why did it fail yesterday?")
-    assert route("Why did it fail yesterday?", Intent.WHY).bounds is None
+    assert plan_route("Why did it fail yesterday?", Intent.WHY).time_bounds is None

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion
 from hyperloci.retrieval.profiles import PERSPECTIVES
-from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, combine, dense_weight
+from hyperloci.retrieval.scoring import LONG_TURN_WEIGHT, SHORT_TURN_WEIGHT, combine_scores, choose_dense_weight
 from hyperloci.store import Store
 from tests.support import add, candidates, examples
 
@@ -24,7 +24,7 @@ def test_meaning_and_words_both_count(store: Store) -> None:
     nodes = candidates(store, both, words, meaning)
 
     cosines = {both.key: 0.9, words.key: 0.1, meaning.key: 0.9}
-    scores = combine({"e1": cosines, "e6": {both.key: 1.0, words.key: 1.0}}, nodes, profile="auto")
+    scores = combine_scores({"e1": cosines, "e6": {both.key: 1.0, words.key: 1.0}}, nodes, profile="auto")
 
     assert scores[both.key].total > scores[meaning.key].total
     assert scores[both.key].total > scores[words.key].total
@@ -35,7 +35,7 @@ def test_meaning_and_words_both_count(store: Store) -> None:
 def test_without_vectors_words_decide_alone(store: Store) -> None:
     node = add(store, origin=Origin.MARKDOWN)
 
-    score = combine({"e6": {node.key: 0.25}}, candidates(store, node), profile="auto")[node.key]
+    score = combine_scores({"e6": {node.key: 0.25}}, candidates(store, node), profile="auto")[node.key]
 
     assert (score.total, score.cosine, score.dominant()) == (0.25, None, "e6")
 
@@ -44,7 +44,7 @@ def test_what_has_no_vector_yet_is_ranked_by_its_words_alone(store: Store) -> No
     fresh, old = add(store, "a b", origin=Origin.MARKDOWN), add(store, "c d", origin=Origin.MARKDOWN)
     nodes = candidates(store, fresh, old)
 
-    scores = combine({"e1": {old.key: 0.5}, "e6": dict.fromkeys(nodes, 0.75)}, nodes, profile="auto")
+    scores = combine_scores({"e1": {old.key: 0.5}, "e6": dict.fromkeys(nodes, 0.75)}, nodes, profile="auto")
 
     assert scores[fresh.key].total == 0.75
     assert scores[fresh.key].total > scores[old.key].total
@@ -56,7 +56,7 @@ def test_what_was_remembered_on_purpose_comes_before_what_was_said_or_done(store
     kept, turn, action = add(store, "same", subtype="insight"), add(store, "same", **said), add(store, "same", **done)
     nodes = candidates(store, action, turn, kept)
 
-    scores = combine({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
+    scores = combine_scores({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
 
     assert sorted(nodes, key=lambda key: -scores[key].total) == [kept.key, turn.key, action.key]
 
@@ -65,7 +65,7 @@ def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> N
     node = add(store, origin=Origin.MARKDOWN)
 
     spaces = {"e1": {node.key: -0.8}, "e6": {node.key: 1.0}}
-    score = combine(spaces, candidates(store, node), profile="semantic")[node.key]
+    score = combine_scores(spaces, candidates(store, node), profile="semantic")[node.key]
 
     assert score.total == pytest.approx(0.2)
 
@@ -73,7 +73,7 @@ def test_an_opposite_meaning_is_not_counted_against_the_words(store: Store) -> N
 def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -> None:
     def turn(text: str) -> float:
         node = add(store, text, type=NodeType.EXPERIENCE, subtype="episode")
-        return dense_weight(candidates(store, node).values(), PERSPECTIVES["auto"], 0.5)
+        return choose_dense_weight(candidates(store, node).values(), PERSPECTIVES["auto"], 0.5)
 
     assert turn("short") == pytest.approx(SHORT_TURN_WEIGHT)
     assert turn("long " * 500) == pytest.approx(LONG_TURN_WEIGHT)
@@ -81,14 +81,14 @@ def test_long_turns_are_found_by_meaning_and_short_ones_by_words(store: Store) -
 
 
 def test_a_profile_replaces_the_weight_by_kind(store: Store) -> None:
-    assert dense_weight(candidates(store, add(store)).values(), PERSPECTIVES["semantic"], 0.5) == 0.8
-    assert dense_weight([], PERSPECTIVES["auto"], 0.0) == 0.5
+    assert choose_dense_weight(candidates(store, add(store)).values(), PERSPECTIVES["semantic"], 0.5) == 0.8
+    assert choose_dense_weight([], PERSPECTIVES["auto"], 0.0) == 0.5
 
 
 def test_code_is_found_by_meaning_the_surer_meaning_is_of_its_best_hit(store: Store) -> None:
     code = candidates(store, add(store, "def f(): ...", type=NodeType.SNIPPET, subtype="code")).values()
 
-    weights = [dense_weight(code, PERSPECTIVES["auto"], best) for best in (0.3, 0.55, 0.6, 0.65, 0.9)]
+    weights = [choose_dense_weight(code, PERSPECTIVES["auto"], best) for best in (0.3, 0.55, 0.6, 0.65, 0.9)]
 
     assert weights == pytest.approx([0.6, 0.6, 0.7, 0.8, 0.8])
 
@@ -99,8 +99,8 @@ def test_a_name_that_many_candidates_bear_lifts_none_of_them(store: Store) -> No
     first, *others = nodes
     words = dict.fromkeys(nodes, 0.5)
 
-    rare = combine({"e6": words, "e11": {first: 1.0}}, nodes, profile="auto")
-    common = combine({"e6": words, "e11": dict.fromkeys(nodes, 1.0)}, nodes, profile="auto")
+    rare = combine_scores({"e6": words, "e11": {first: 1.0}}, nodes, profile="auto")
+    common = combine_scores({"e6": words, "e11": dict.fromkeys(nodes, 1.0)}, nodes, profile="auto")
 
     assert rare[first].total > rare[others[0]].total
     assert {score.total for score in common.values()} == {rare[others[0]].total}
@@ -129,6 +129,6 @@ def test_reciprocal_ranks_see_order_alone_and_keep_every_item(first: list[int], 
 def test_equal_scores_are_ordered_by_key(store: Store) -> None:
     nodes = candidates(store, add(store, "one"), add(store, "two"))
 
-    scores = combine({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
+    scores = combine_scores({"e6": dict.fromkeys(nodes, 0.5)}, nodes, profile="auto")
 
     assert sorted(nodes, key=lambda key: (-scores[key].total, key)) == sorted(NodeKey(key) for key in nodes)

@@ -11,9 +11,9 @@ from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import VectorCoverage, SearchFilter
-from hyperloci.retrieval.explain import explanation_of
+from hyperloci.retrieval.explain import explain_scores
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
-from hyperloci.retrieval.where import Around, Conditions
+from hyperloci.retrieval.where import RelatedTo, Conditions
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
@@ -53,7 +53,7 @@ def test_meaning_finds_what_words_do_not(store: Store, encoder: FakeEncoder) -> 
     assert found.mode == "hybrid" and found.degraded is None
     assert found.nodes[0].key == wanted.key
     assert found.scores[wanted.key].cosine == pytest.approx(1.0, abs=1e-5)
-    explanation = explanation_of(found.scores[wanted.key], ["alpha"])
+    explanation = explain_scores(found.scores[wanted.key], ["alpha"])
     assert {"e1", "e6"} <= set(explanation["embedder_scores"]["semantic"])
 
 
@@ -181,7 +181,7 @@ def test_only_what_is_related_may_be_asked_for(store: Store) -> None:
     with store.transaction():
         store.edges.link_nodes("supports", start.key, [near.key], now=NOW)
 
-    found = Searcher(store, None).find("alpha", Conditions(where=SearchFilter(), around=Around(node_id=start.id)), limit=5)
+    found = Searcher(store, None).find("alpha", Conditions(where=SearchFilter(), related_to=RelatedTo(node_id=start.id)), limit=5)
 
     assert {node.key for node in found.nodes} == {near.key}
     assert far.key not in found.scores

@@ -6,8 +6,8 @@ import pytest
 
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import SearchCandidate
-from hyperloci.retrieval.scoring import SPEAKER, combine
-from hyperloci.retrieval.speakers import wanted
+from hyperloci.retrieval.scoring import SPEAKER, combine_scores
+from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.store import Store
 from tests.support import add, candidates
 
@@ -33,37 +33,37 @@ def turn(store: Store, text: str, role: str = "user") -> SearchCandidate:
     ],
 )
 def test_first_person_asks_for_the_users_words_and_second_for_the_assistants(question: str, role: str | None) -> None:
-    assert wanted(question).role == role
+    assert find_target_speaker(question).role == role
 
 
 def test_the_role_decides_where_a_question_says_i(store: Store) -> None:
     mine, yours = turn(store, "the port is 8443"), turn(store, "the port is 8443!", "assistant")
 
-    asked = wanted("which port did I choose?")
+    asked = find_target_speaker("which port did I choose?")
 
-    assert asked.matches(mine)
-    assert not asked.matches(yours)
+    assert asked.is_speaker_of(mine)
+    assert not asked.is_speaker_of(yours)
 
 
 def test_in_a_chat_of_several_a_name_decides(store: Store) -> None:
     caroline, melanie = turn(store, "Caroline: I went hiking"), turn(store, "Melanie: I went hiking")
 
-    asked = wanted("Where did Caroline go?")
+    asked = find_target_speaker("Where did Caroline go?")
 
-    assert asked.matches(caroline)
-    assert not asked.matches(melanie)
+    assert asked.is_speaker_of(caroline)
+    assert not asked.is_speaker_of(melanie)
 
 
 def test_what_is_no_turn_has_no_speaker(store: Store) -> None:
     note = add(store, "Note: it is late")
 
-    assert not wanted("what did I note about it?").matches(candidates(store, note)[note.key])
+    assert not find_target_speaker("what did I note about it?").is_speaker_of(candidates(store, note)[note.key])
 
 
 def test_a_turn_of_the_one_who_is_asked_about_counts_more(store: Store) -> None:
     caroline, melanie = turn(store, "Caroline: hiking"), turn(store, "Melanie: hiking")
     nodes = {node.key: node for node in (caroline, melanie)}
 
-    scores = combine({"e6": dict.fromkeys(nodes, 0.4)}, nodes, profile="auto", wanted=wanted("Caroline hiking"))
+    scores = combine_scores({"e6": dict.fromkeys(nodes, 0.4)}, nodes, profile="auto", target_speaker=find_target_speaker("Caroline hiking"))
 
     assert scores[caroline.key].total == pytest.approx(SPEAKER * scores[melanie.key].total)

@@ -16,7 +16,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
 from hyperloci.retrieval.search import Searcher
-from hyperloci.retrieval.strategies import FIRST_SPACES, PROMISING, Stages, Strategy
+from hyperloci.retrieval.strategies import FIRST_SPACES, MAX_PROMISING, StageSizes, SearchStrategy
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import fingerprints
 from hyperloci.spaces.query import query_fingerprint
@@ -38,14 +38,14 @@ def filled(store: Store, encoder: FakeEncoder) -> list[Node]:
     return nodes
 
 
-def asked(strategy: Strategy, first_space: str | None = None) -> Conditions:
+def asked(strategy: SearchStrategy, first_space: str | None = None) -> Conditions:
     return Conditions(where=SearchFilter(), strategy=strategy, first_space=first_space)
 
 
 @pytest.mark.req("E.06")
-@pytest.mark.parametrize("strategy", Strategy)
+@pytest.mark.parametrize("strategy", SearchStrategy)
 def test_every_strategy_finds_the_memory_that_says_just_that(
-    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node], strategy: Strategy
+    store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node], strategy: SearchStrategy
 ) -> None:
     found = Searcher(store, encoder, settings).find(filled[7].content, asked(strategy), limit=5)
 
@@ -60,17 +60,17 @@ def test_the_stages_of_the_pipeline_hand_on_no_more_than_their_sizes(
 ) -> None:
     small = replace(settings, pipeline_recall=10, pipeline_scan=6, pipeline_fused=3)
 
-    found = Searcher(store, encoder, small).find("the port", asked(Strategy.PIPELINE), limit=20)
+    found = Searcher(store, encoder, small).find("the port", asked(SearchStrategy.PIPELINE), limit=20)
 
-    assert Stages.of(small) == Stages(recall=10, scan=6, fused=3)
+    assert StageSizes.from_settings(small) == StageSizes(recall=10, scan=6, fused=3)
     assert len(found.nodes) == 3
 
 
 @pytest.mark.req("E.06")
 def test_without_vectors_every_strategy_answers_by_words(store: Store, settings: Settings, filled: list[Node]) -> None:
-    for strategy in Strategy:
+    for strategy in SearchStrategy:
         found = Searcher(store, None, settings).find("memory 7", asked(strategy), limit=1)
-        assert (found.mode, found.strategy) == ("keyword", Strategy.MULTI_SPACE)
+        assert (found.mode, found.strategy) == ("keyword", SearchStrategy.MULTI_SPACE)
         assert [node.key for node in found.nodes] == [filled[7].key]
 
 
@@ -86,7 +86,7 @@ def at_cosine(vector: np.ndarray[Any, np.dtype[np.float32]], cosine: float) -> b
 def test_what_was_told_is_not_crowded_out_by_much_about_the_same(
     store: Store, encoder: FakeEncoder, cosine: float | None
 ) -> None:
-    many = [add(store, "gateway port", place=str(number), origin=Origin.COMMIT) for number in range(2 * PROMISING)]
+    many = [add(store, "gateway port", place=str(number), origin=Origin.COMMIT) for number in range(2 * MAX_PROMISING)]
     told = add(store, "gateway port", title="Gateway port", origin=Origin.TOOL)
     asked_for = query_fingerprint("gateway port", encoder).dense["e1"]
     with store.transaction():
@@ -106,7 +106,7 @@ def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, enco
     query = query_fingerprint(question, encoder).dense["e1"]
     answer = add(store, "turning the screw slowly until the needle rests", origin=Origin.COMMIT)
     matter = "more text of another matter " * 60
-    for number in range(2 * PROMISING):
+    for number in range(2 * MAX_PROMISING):
         add(store, f"flux capacitor {number} {matter}", origin=Origin.COMMIT)
         add(store, f"short and about something else {number}", origin=Origin.COMMIT)
     with store.transaction():
@@ -127,7 +127,7 @@ def test_a_space_may_lead_on_its_own(
 
     found = Searcher(store, encoder, settings).find("memory 11 of the gateway and its port", conditions, limit=3)
 
-    assert found.strategy == Strategy.EMBEDDER_FIRST
+    assert found.strategy == SearchStrategy.EMBEDDER_FIRST
     assert found.nodes[0].key == filled[11].key
     assert set(found.scores[filled[11].key].spaces) == {space}
 
@@ -195,8 +195,8 @@ def test_an_explanation_scores_every_space_that_sees_a_hit(
     store: Store, encoder: FakeEncoder, settings: Settings, filled: list[Node]
 ) -> None:
     searcher = Searcher(store, encoder, settings)
-    lean = searcher.find(filled[2].content, asked(Strategy.E1_ONLY), limit=1)
-    full = searcher.find(filled[2].content, asked(Strategy.E1_ONLY), limit=1, explain=True)
+    lean = searcher.find(filled[2].content, asked(SearchStrategy.E1_ONLY), limit=1)
+    full = searcher.find(filled[2].content, asked(SearchStrategy.E1_ONLY), limit=1, explain=True)
 
     assert set(lean.scores[filled[2].key].spaces) == {"e1"}
     assert {"e1", "e2", "e6", "e9", "e13"} <= set(full.scores[filled[2].key].spaces)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.ingest.sections import parse_sections
-from hyperloci.retrieval.structure import Tree, find_sections, likeness, reassemble, tree_of
+from hyperloci.retrieval.structure import OutlineTree, find_sections, title_similarity, join_pieces, load_tree
 from hyperloci.store import Store
 from tests.graph.linked import Linked
 from tests.support import SHARED_FIXTURE, FakeClock, examples
@@ -51,11 +51,11 @@ def code(store: Store, settings: Settings, tmp_path: Path, clock: FakeClock) -> 
     return Linked(store, settings, tmp_path / "project", clock)
 
 
-def tree(code: Linked, path: str) -> Tree:
-    return tree_of(code.store, code.store.scopes.find_key("p") or 0, path)
+def tree(code: Linked, path: str) -> OutlineTree:
+    return load_tree(code.store, code.store.scopes.find_key("p") or 0, path)
 
 
-def titles(found: Tree, indexes: list[int]) -> list[str]:
+def titles(found: OutlineTree, indexes: list[int]) -> list[str]:
     return [found.entries[index].title for index in indexes]
 
 
@@ -84,19 +84,19 @@ def test_the_tree_is_walked_every_way(code: Linked) -> None:
     assert titles(guide, guide.children(1)) == ["Installation", "Limitations", "Usage"]
     assert titles(guide, guide.ancestors(3)) == ["Installation", "Guide"]
     assert titles(guide, guide.siblings(4)) == ["Installation", "Usage"]
-    assert titles(guide, guide.by_level(2)) == ["Installation", "Limitations", "Usage"]
-    assert titles(guide, guide.by_type("limitations")) == ["Limitations"]
+    assert titles(guide, guide.find_by_level(2)) == ["Installation", "Limitations", "Usage"]
+    assert titles(guide, guide.find_by_type("limitations")) == ["Limitations"]
 
 
 @pytest.mark.req("D.04")
 def test_a_title_is_found_exactly_or_by_likeness(code: Linked) -> None:
     code.index({"guide.md": GUIDE})
     guide = tree(code, "guide.md")
-    assert titles(guide, guide.by_title("limitations")) == ["Limitations"]
-    assert guide.by_title("limitation") == []
-    assert titles(guide, guide.by_title("limitation", fuzzy=True)) == ["Limitations"]
-    assert titles(guide, guide.by_title("Instalation", fuzzy=True)) == ["Installation"]
-    assert guide.by_title("weather", fuzzy=True) == []
+    assert titles(guide, guide.find_by_title("limitations")) == ["Limitations"]
+    assert guide.find_by_title("limitation") == []
+    assert titles(guide, guide.find_by_title("limitation", fuzzy=True)) == ["Limitations"]
+    assert titles(guide, guide.find_by_title("Instalation", fuzzy=True)) == ["Installation"]
+    assert guide.find_by_title("weather", fuzzy=True) == []
 
 
 @pytest.mark.req("D.04")
@@ -142,9 +142,9 @@ def test_a_source_file_is_a_tree_of_its_symbols(code: Linked) -> None:
 
 
 def test_likeness_is_one_for_the_same_title_only() -> None:
-    assert likeness("Data  flow", "data Flow") == 1.0
-    assert 0.9 < likeness("flow", "Data Flow") < 1.0
-    assert likeness("", "x") == likeness("x", "") == 0.0
+    assert title_similarity("Data  flow", "data Flow") == 1.0
+    assert 0.9 < title_similarity("flow", "Data Flow") < 1.0
+    assert title_similarity("", "x") == title_similarity("x", "") == 0.0
 
 
 # Laws
@@ -176,7 +176,7 @@ def test_snippets_put_together_are_the_document_and_its_sections_cover_it_once(c
     if not text.strip():
         assert pieces == []
         return
-    whole, spans = reassemble(pieces)
+    whole, spans = join_pieces(pieces)
     assert whole.rstrip() == text.rstrip()
     assert all(text.startswith(piece.content, start) for piece, (start, _) in zip(pieces, spans, strict=True))
     found = tree(code, "any.md")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, from_iso
 from hyperloci.errors import BadRequestError
-from hyperloci.retrieval.times import find_time, parse_when
+from hyperloci.retrieval.times import find_time_bounds, parse_time_bound
 from tests.support import NOW, examples
 
 
@@ -56,7 +56,7 @@ def day(text: str) -> int:
     ],
 )
 def test_a_time_in_a_question_becomes_bounds(query: str, after: str | None, before: str | None) -> None:
-    bounds = find_time(query, NOW)
+    bounds = find_time_bounds(query, NOW)
     assert bounds is not None
     assert (bounds.after, bounds.before) == (after and day(after), before and day(before))
 
@@ -64,7 +64,7 @@ def test_a_time_in_a_question_becomes_bounds(query: str, after: str | None, befo
 @pytest.mark.req("B.07")
 @pytest.mark.parametrize("query", ["last_week", "in the last 7 days", "за последние 7 дней", "на прошлой неделе"])
 def test_the_last_week_is_the_seven_days_up_to_now(query: str) -> None:
-    bounds = find_time(query, NOW)
+    bounds = find_time_bounds(query, NOW)
     assert bounds is not None and (bounds.after, bounds.before) == (NOW - 7 * MS_PER_DAY, None)
 
 
@@ -73,25 +73,25 @@ def test_the_last_week_is_the_seven_days_up_to_now(query: str) -> None:
     ["may I ask", "march on", "mayhem", "order 66", "twenty five days ago", "last_week_of", "on 2026-13-45", ""],
 )
 def test_what_is_no_time_gives_no_bounds(query: str) -> None:
-    assert find_time(query, NOW) is None
+    assert find_time_bounds(query, NOW) is None
 
 
 def test_the_expression_is_given_as_the_question_has_it() -> None:
-    bounds = find_time("who merged it Last Week?", NOW)
-    assert bounds is not None and bounds.text == "Last Week"
+    bounds = find_time_bounds("who merged it Last Week?", NOW)
+    assert bounds is not None and bounds.expression == "Last Week"
 
 
 @settings(max_examples=examples(60))
 @given(st.text(max_size=60))
 def test_any_text_is_read_without_an_error_and_bounds_are_in_order(query: str) -> None:
-    bounds = find_time(query, NOW)
+    bounds = find_time_bounds(query, NOW)
     assert bounds is None or bounds.after is None or bounds.before is None or bounds.after < bounds.before
 
 
 @settings(max_examples=examples(60))
 @given(st.dates(min_value=dt.date(1990, 1, 1), max_value=dt.date(2090, 1, 1)))
 def test_an_iso_date_is_that_day(date: dt.date) -> None:
-    bounds = find_time(f"what happened on {date.isoformat()}?", NOW)
+    bounds = find_time_bounds(f"what happened on {date.isoformat()}?", NOW)
     assert bounds is not None and (bounds.after, bounds.before) == (
         day(date.isoformat()),
         day(date.isoformat()) + MS_PER_DAY,
@@ -126,7 +126,7 @@ def test_an_iso_date_is_that_day(date: dt.date) -> None:
     ],
 )
 def test_a_bound_is_understood_as_people_write_it(text: str, ms: int) -> None:
-    assert parse_when(text, NOW) == ms
+    assert parse_time_bound(text, NOW) == ms
 
 
 @pytest.mark.req("B.07")
@@ -135,13 +135,13 @@ def test_a_bound_is_understood_as_people_write_it(text: str, ms: int) -> None:
 )
 def test_what_is_no_time_is_refused_with_what_would_be_one(text: str) -> None:
     with pytest.raises(BadRequestError, match=r"^before=.*last_week.*YYYY-MM-DD"):
-        parse_when(text, NOW, argument="before")
+        parse_time_bound(text, NOW, argument="before")
 
 
 @settings(max_examples=examples(200))
 @given(st.text())
 def test_any_text_is_a_time_or_a_bad_request(text: str) -> None:
     try:
-        assert isinstance(parse_when(text, NOW), int)
+        assert isinstance(parse_time_bound(text, NOW), int)
     except BadRequestError as error:
         assert repr(text) in str(error)

@@ -51,8 +51,8 @@ def test_relations_become_a_walk_and_strategies_are_passed_on() -> None:
         project=PROJECT, now=NOW, where={"related_to": "abc", "relation": "causes", "depth": 2, "strategy": "e1_only"}
     )
 
-    assert conditions.around is not None
-    assert (conditions.around.node_id, conditions.around.relation, conditions.around.depth) == ("abc", "causes", 2)
+    assert conditions.related_to is not None
+    assert (conditions.related_to.node_id, conditions.related_to.relation, conditions.related_to.depth) == ("abc", "causes", 2)
     assert conditions.strategy == "e1_only"
 
 

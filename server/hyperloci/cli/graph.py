@@ -15,7 +15,7 @@ from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, pri
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
 
 if TYPE_CHECKING:
-    from hyperloci.retrieval.structure import Entry, Tree
+    from hyperloci.retrieval.structure import OutlineEntry, OutlineTree
 
 SHORT: Final = 80
 """Characters of a memory in a drawing."""
@@ -239,7 +239,7 @@ def _in_project(path: str, project: Path) -> str:
     return given.as_posix().removeprefix("./")
 
 
-def draw_outline(tree: Tree) -> Drawing:
+def draw_outline(tree: OutlineTree) -> Drawing:
     """Return a file's outline as a tree."""
     root = Drawing(Text(tree.file, style="bold"))
     branches: list[Drawing] = []
@@ -250,6 +250,6 @@ def draw_outline(tree: Tree) -> Drawing:
     return root
 
 
-def _about(entry: Entry) -> str:
+def _about(entry: OutlineEntry) -> str:
     kind = "" if entry.type == "unknown" else f"{entry.type}, "
     return f"{kind}lines {entry.line_start}-{entry.line_end}"

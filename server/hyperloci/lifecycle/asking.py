@@ -15,9 +15,9 @@ from hyperloci.lifecycle.facts import Facts
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
-from hyperloci.retrieval.explain import explanation_of
-from hyperloci.retrieval.present import present
-from hyperloci.retrieval.search import Found, Searcher
+from hyperloci.retrieval.explain import explain_scores
+from hyperloci.retrieval.present import present_hits
+from hyperloci.retrieval.search import SearchResult, Searcher
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import analyse_query
@@ -79,7 +79,7 @@ class Asking:
         hits = self._present(
             found.nodes,
             scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
-            explanations={key: explanation_of(scores, terms) for key, scores in found.scores.items()}
+            explanations={key: explain_scores(scores, terms) for key, scores in found.scores.items()}
             if explain
             else {},
         )
@@ -93,29 +93,29 @@ class Asking:
         Raises:
             QuerySyntaxError: the line can't be read; it says at which column.
         """
-        from hyperloci.retrieval.query_language import arguments, parse_query
+        from hyperloci.retrieval.query_language import search_arguments, parse_query
 
         query = parse_query(line, project=self.project.id, now=self.clock())
-        given = arguments(query, limit=limit, **otherwise)
+        given = search_arguments(query, limit=limit, **otherwise)
         if query.text:
             return self.answer(query.text, explain=explain, reinforce=reinforce, **given)
         started = time.perf_counter()
         limit, _ = given.pop("limit"), given.pop("profile", None)
         conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
-        found = self.searcher.listed(conditions, limit=limit)
+        found = self.searcher.list_memories(conditions, limit=limit)
         return self._compose(line, found, self._present(found.nodes), conditions.where, started)
 
     def context(self, query: str, max_tokens: int | None) -> AssembledContext:
         """Assemble what a prompt should know (B.09), and note what of it was recalled."""
-        from hyperloci.retrieval.context import assemble
-        from hyperloci.retrieval.intent import effort
+        from hyperloci.retrieval.context import assemble_context
+        from hyperloci.retrieval.intent import estimate_effort
         from hyperloci.retrieval.relevance import QUESTION_FLOOR, relevant_hits
 
-        level = effort(query)
+        level = estimate_effort(query)
         answer = self.answer(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
         hits = relevant_hits(query, answer.results, QUESTION_FLOOR)
         own = level.tokens * self.token_budget // USUAL_TOKENS
-        context = assemble(query, hits, own if max_tokens is None else max_tokens)
+        context = assemble_context(query, hits, own if max_tokens is None else max_tokens)
         self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
         return context
 
@@ -127,7 +127,7 @@ class Asking:
         said = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
         allowed = self.store.filters.select_allowed(said)
         keyword = self.store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
-        near = self.searcher.nearest(statement, allowed, CONTRADICTION_CANDIDATES)
+        near = self.searcher.find_nearest(statement, allowed, CONTRADICTION_CANDIDATES)
         nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in keyword), *near})
         candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
         return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
@@ -156,9 +156,9 @@ class Asking:
         scores: Mapping[NodeKey, float] | None = None,
         explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
     ) -> list[Hit]:
-        return present(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
+        return present_hits(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
 
-    def _compose(self, query: str, found: Found, hits: Sequence[Hit], where: SearchFilter, started: float) -> SearchAnswer:
+    def _compose(self, query: str, found: SearchResult, hits: Sequence[Hit], where: SearchFilter, started: float) -> SearchAnswer:
         return SearchAnswer(
             query=query,
             intent=found.intent,
@@ -201,7 +201,7 @@ class Asking:
             logger.info("a recall was not noted: %s", error)
 
 
-def _hints(found: Found, where: SearchFilter) -> tuple[str, ...]:
+def _hints(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:
     hints = []
     if not found.nodes:
         narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))

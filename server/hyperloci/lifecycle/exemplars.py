@@ -18,15 +18,15 @@ def exemplars_step(context: MaintenanceContext) -> int:
         NotReadyError, EmbedderError: the embedder went away meanwhile.
         UpkeepStoppedError: the process ends.
     """
-    from hyperloci.retrieval.exemplars import are_kept, keep
-    from hyperloci.retrieval.intent import exemplars
+    from hyperloci.retrieval.exemplars import has_current_vectors, store_vectors
+    from hyperloci.retrieval.intent import list_exemplars
 
     store, client = context.store, context.client
     model_id = store.vectors.get_model_in_use()
-    if model_id is None or client is None or are_kept(store, model_id) or not client.warm():
+    if model_id is None or client is None or has_current_vectors(store, model_id) or not client.warm():
         return 0
     seen = []
-    for text, _ in exemplars():
+    for text, _ in list_exemplars():
         question = client.embed_query_spaces(text)
         if question.model_id != model_id:
             return 0
@@ -35,5 +35,5 @@ def exemplars_step(context: MaintenanceContext) -> int:
     import numpy as np
 
     with store.transaction():
-        keep(store, model_id, np.stack(seen))
+        store_vectors(store, model_id, np.stack(seen))
     return 1

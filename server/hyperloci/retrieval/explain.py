@@ -24,22 +24,22 @@ _HINTS: Final[tuple[tuple[str, float, str], ...]] = (
 """E.08: by how much a space must exceed E1, and where to look on."""
 
 
-def explanation_of(scores: Scores, terms: Sequence[str]) -> dict[str, Any]:
+def explain_scores(scores: Scores, terms: Sequence[str]) -> dict[str, Any]:
     """Return the account of one hit, with the document's fields in snake case (E.15)."""
     found = {space: round(value, 4) for space, value in scores.spaces.items()}
     return {
         "dominant_space": scores.dominant(),
         "e1_score": found.get("e1"),
-        "embedder_scores": by_category(found),
+        "embedder_scores": group_by_category(found),
         "parts": {space: round(value, 4) for space, value in scores.parts.items()},
-        "agreement_count": sum(value >= FOUND for space, value in found.items() if _counts(space)),
-        "blind_spots": blind_spots(found),
-        "navigation_hints": hints(found),
+        "agreement_count": sum(value >= FOUND for space, value in found.items() if _explains_score(space)),
+        "blind_spots": find_blind_spots(found),
+        "navigation_hints": suggest_spaces(found),
         "terms": list(terms),
     }
 
 
-def by_category(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
+def group_by_category(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
     """Return scores by space by category; a category that saw nothing is left out."""
     answer: dict[str, dict[str, float]] = {}
     for name in SPACES:
@@ -48,7 +48,7 @@ def by_category(scores: Mapping[str, float]) -> dict[str, dict[str, float]]:
     return answer
 
 
-def blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
+def find_blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the spaces that found what E1 missed."""
     meaning = scores.get("e1", 0.0)
     if meaning >= MISSED:
@@ -61,16 +61,16 @@ def blind_spots(scores: Mapping[str, float]) -> list[dict[str, Any]]:
             "finding": f"{name.upper()} ({SPACES[name].title}) found it, E1 missed it",
         }
         for name, value in scores.items()
-        if name != "e1" and _counts(name) and value >= FOUND
+        if name != "e1" and _explains_score(name) and value >= FOUND
     ]
 
 
-def hints(scores: Mapping[str, float]) -> list[str]:
+def suggest_spaces(scores: Mapping[str, float]) -> list[str]:
     """Return where to look on: the spaces that say more of this memory than E1 does."""
     meaning = scores.get("e1", 0.0)
     return [hint for space, margin, hint in _HINTS if scores.get(space, 0.0) > meaning + margin]
 
 
-def _counts(space: str) -> bool:
+def _explains_score(space: str) -> bool:
     # Being recent, or said at the same hour, says nothing of what a memory is about.
     return SPACES[space].category is not Category.TEMPORAL

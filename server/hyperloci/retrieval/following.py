@@ -14,32 +14,32 @@ from typing import Final
 from hyperloci.graph.related import related
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import SearchCandidate, Node
-from hyperloci.retrieval.routing import Route, Strategy
+from hyperloci.retrieval.routing import Route, GraphStrategy
 from hyperloci.retrieval.scoring import Ranking, Scores
-from hyperloci.retrieval.times import Bounds
+from hyperloci.retrieval.times import TimeBounds
 from hyperloci.store import Store
 from hyperloci.store.bits import BoolArray
 from hyperloci.store.entities import Entity, squash_name
 
-FROM_BEST: Final = 3
+EXPANSION_SEEDS: Final = 3
 """Hits that a walk begins at: an answer beside a worse one is rarely the answer."""
 
-REACHED: Final = 10
+MAX_EXPANDED: Final = 10
 """Memories taken from one walk, nearest first."""
 
-PASSED_ON: Final = 0.7
+EXPANSION_DECAY: Final = 0.7
 """What a memory inherits of the score of the one it was reached from, a step. It comes behind the hit itself and
 before most of what only looks alike."""
 
-UNDER_ANOTHER_NAME: Final = 0.2
+OTHER_NAME_BONUS: Final = 0.2
 """What is added to a memory that speaks of the thing asked about without calling it so, times how rarely it is spoken
 of: about what its words would have counted, had they named it. Memories that name it have that already: a bonus for
 all that mention it costs LoCoMo up to half a point (docs/why.md)."""
 
-LOOKED_AT: Final = 100
+MAX_MENTIONS: Final = 100
 """Memories that speak of a thing, the latest, of which `REACHED` at most are taken."""
 
-IN_TIME: Final = 1.2
+IN_TIME_FACTOR: Final = 1.2
 """Factor of what happened in the time that a question names; not a condition, for people misremember dates, and what
 was written on Monday speaks of Sunday."""
 
@@ -60,10 +60,10 @@ def expand_candidates(
     reached = {key: value for key, value in reached.items() if allowed[int(key)] and value > totals.get(key, 0.0)}
     all_nodes = {**nodes, **store.nodes.get_candidates(reached)}
     all_scores = {**scores, **{key: _make_expanded_scores(scores.get(key), value) for key, value in reached.items()}}
-    if route.bounds is None:
+    if route.time_bounds is None:
         return all_nodes, all_scores
     return all_nodes, {
-        key: replace(found, total=found.total * IN_TIME) if _is_within(route.bounds, all_nodes[key]) else found
+        key: replace(found, total=found.total * IN_TIME_FACTOR) if _is_within(route.time_bounds, all_nodes[key]) else found
         for key, found in all_scores.items()
     }
 
@@ -73,7 +73,7 @@ def _make_expanded_scores(known: Scores | None, total: float) -> Scores:
     return Scores(spaces=spaces, parts={"e8": total}, total=total)
 
 
-def _is_within(bounds: Bounds, node: SearchCandidate) -> bool:
+def _is_within(bounds: TimeBounds, node: SearchCandidate) -> bool:
     after_it = bounds.before is None or node.event_time < bounds.before
     return after_it and (bounds.after is None or node.event_time >= bounds.after)
 
@@ -85,22 +85,22 @@ def expand_by_graph(
 
     Questions that name neither a direction (`when was ...`) nor a known thing follow nothing.
     """
-    if route.strategy is Strategy.ENTITY:
-        return _said_of(store, route.entities, scores, scopes)
-    if route.strategy not in (Strategy.CAUSAL, Strategy.TEMPORAL) or route.direction == "both":
+    if route.strategy is GraphStrategy.ENTITY:
+        return _expand_from_entities(store, route.entities, scores, scopes)
+    if route.strategy not in (GraphStrategy.CAUSAL, GraphStrategy.TEMPORAL) or route.direction == "both":
         return {}
-    best = sorted(scores, key=lambda key: (-scores[key], key))[:FROM_BEST]
+    best = sorted(scores, key=lambda key: (-scores[key], key))[:EXPANSION_SEEDS]
     labels = [follow for follow in route.relation_steps if store.traversal.has_label(follow.label)]
     reached: dict[NodeKey, float] = {}
     for key in best:
         for follow in labels:
-            for item in related(store, key, follow.label, follow.direction, route.depth, REACHED, scopes=scopes):
-                inherited = scores[key] * item.confidence * PASSED_ON**item.distance
+            for item in related(store, key, follow.label, follow.direction, route.depth, MAX_EXPANDED, scopes=scopes):
+                inherited = scores[key] * item.confidence * EXPANSION_DECAY**item.distance
                 reached[item.node_key] = max(inherited, reached.get(item.node_key, 0.0))
     return reached
 
 
-def _said_of(
+def _expand_from_entities(
     store: Store, names: Sequence[str], scores: Mapping[NodeKey, float], scopes: Sequence[str]
 ) -> dict[NodeKey, float]:
     """Return what is said of the things with these names, where it doesn't name them."""
@@ -109,20 +109,20 @@ def _said_of(
     reached: dict[NodeKey, float] = {}
     for name in names:
         for entity in store.entities.find_by_name(name, keys)[:1]:
-            added = UNDER_ANOTHER_NAME * _rarity(entity, total)
-            mentioned = store.entities.find_mentioning([entity.node_key], keys, types=_TYPES, limit=LOOKED_AT)
+            added = OTHER_NAME_BONUS * _entity_rarity(entity, total)
+            mentioned = store.entities.find_mentioning([entity.node_key], keys, types=_TYPES, limit=MAX_MENTIONS)
             nodes = store.nodes.get_by_keys(mentioned)
-            unnamed = [key for key in mentioned if key in nodes and not _names(nodes[key], name)]
+            unnamed = [key for key in mentioned if key in nodes and not _mentions_name(nodes[key], name)]
             # Those that answer best by themselves come first, then the latest.
-            for key in sorted(unnamed, key=lambda key: -scores.get(key, 0.0))[:REACHED]:
+            for key in sorted(unnamed, key=lambda key: -scores.get(key, 0.0))[:MAX_EXPANDED]:
                 reached[key] = max(scores.get(key, 0.0) + added, reached.get(key, 0.0))
     return reached
 
 
-def _rarity(entity: Entity, total: int) -> float:
+def _entity_rarity(entity: Entity, total: int) -> float:
     """Return 1 for what one memory speaks of, 0 for what all do."""
     return max(0.0, 1.0 - math.log(max(1, entity.mention_count)) / math.log(max(2, total)))
 
 
-def _names(node: Node, name: str) -> bool:
+def _mentions_name(node: Node, name: str) -> bool:
     return squash_name(name) in squash_name(node.content)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Known = Callable[[str], "NDArray[np.float32] | None"]
+ExemplarVectors = Callable[[str], "NDArray[np.float32] | None"]
 """Gives the unit vectors of all exemplars, a row each, as the model of this id sees them; None while nobody has made
 them (`retrieval.exemplars`)."""
 
@@ -64,29 +64,29 @@ questions 6 points where they give English ones 10 (`python -m bench intents`)."
 
 
 @functools.cache
-def _data() -> dict[str, dict[str, Any]]:
+def _load_intents() -> dict[str, dict[str, Any]]:
     return tomllib.loads(_FILE.read_text(encoding="utf-8"))
 
 
 @functools.cache
-def _rules(name: str) -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(rule, re.IGNORECASE) for rule in _data()[name]["rules"])
+def _compile_rules(name: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(rule, re.IGNORECASE) for rule in _load_intents()[name]["rules"])
 
 
-def exemplars() -> list[tuple[str, Intent]]:
+def list_exemplars() -> list[tuple[str, Intent]]:
     """Return every exemplar with its intent."""
-    return [(text, intent) for intent in Intent for texts in _data()[intent]["exemplars"].values() for text in texts]
+    return [(text, intent) for intent in Intent for texts in _load_intents()[intent]["exemplars"].values() for text in texts]
 
 
-def classify(query: str) -> Intent:
+def classify_intent(query: str) -> Intent:
     """Return a query's intent by rules over its words, in English and Russian."""
-    return next((intent for intent in Intent if any(rule.search(query) for rule in _rules(intent))), Intent.GENERAL)
+    return next((intent for intent in Intent if any(rule.search(query) for rule in _compile_rules(intent))), Intent.GENERAL)
 
 
-def effort(query: str) -> Effort:
+def estimate_effort(query: str) -> Effort:
     """Return how far to go for a query: far for long ones, several at once, and those that compare or list."""
     several = len(query.split()) >= COMPLEX_WORDS or query.count("?") > 1
-    return COMPLEX if several or any(rule.search(query) for rule in _rules("complex")) else SIMPLE
+    return COMPLEX if several or any(rule.search(query) for rule in _compile_rules("complex")) else SIMPLE
 
 
 class IntentClassifier:
@@ -97,12 +97,12 @@ class IntentClassifier:
         threshold: the cosine from which on an exemplar counts (`settings.intent_similarity_threshold`).
     """
 
-    def __init__(self, known: Known, threshold: float = SIMILARITY) -> None:
+    def __init__(self, known: ExemplarVectors, threshold: float = SIMILARITY) -> None:
         self._known = known
         self._threshold = threshold
         self._vectors: dict[str, NDArray[np.float32]] = {}
 
-    def classify(self, query: str, model_id: str, vector: NDArray[np.float32]) -> Intent:
+    def classify_with_vector(self, query: str, model_id: str, vector: NDArray[np.float32]) -> Intent:
         """Return a query's intent.
 
         Args:
@@ -110,17 +110,17 @@ class IntentClassifier:
             model_id: the model that has seen it.
             vector: its unit vector in E1.
         """
-        ruled = classify(query)
+        ruled = classify_intent(query)
         if ruled is not Intent.GENERAL or _FOREIGN.search(query) or len(query.split()) < QUESTION_WORDS:
             return ruled
-        vectors = self._of(model_id)
+        vectors = self._vectors_of(model_id)
         if vectors is None or vectors.shape[1] != len(vector):
             return ruled
         cosines = vectors @ vector
         best = int(cosines.argmax())
-        return exemplars()[best][1] if cosines[best] >= self._threshold else Intent.GENERAL
+        return list_exemplars()[best][1] if cosines[best] >= self._threshold else Intent.GENERAL
 
-    def _of(self, model_id: str) -> NDArray[np.float32] | None:
+    def _vectors_of(self, model_id: str) -> NDArray[np.float32] | None:
         if model_id not in self._vectors:
             found = self._known(model_id)
             if found is None:

@@ -8,7 +8,7 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 
 
-def beside(nodes: Iterable[SearchCandidate], scores: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
+def score_neighbours(nodes: Iterable[SearchCandidate], scores: Mapping[NodeKey, float]) -> dict[NodeKey, float]:
     """Return for each turn the higher score of the turns right before and after it in its session, 0 without any."""
     places = {
         (node.session_id, node.seq): scores[node.key] for node in nodes if node.session_id and node.seq is not None

@@ -16,7 +16,7 @@ from hyperloci.model.sources import make_hit_source
 from hyperloci.store import Store, decay_factor
 
 
-def present(
+def present_hits(
     store: Store,
     nodes: Sequence[Node],
     *,
@@ -37,26 +37,26 @@ def present(
             subtype=node.subtype,
             content=node.content,
             score=round((scores or {}).get(node.key, 0.0), 4),
-            confidence=round(confidence_now(node, now), 4),
+            confidence=round(current_confidence(node, now), 4),
             tier=node.tier,
             scope=node.scope,
             created_at=to_iso(node.created_at),
             valid_from=to_iso(node.valid_from),
             valid_until=None if node.valid_until is None else to_iso(node.valid_until),
             source=make_hit_source(node, positions.get(node.key), commits.get(node.key)),
-            notes=(*_notes(node, stale.get(node.key)), *(str(SpokenTime(*time)) for time in times.get(node.key, ()))),
+            notes=(*_collect_notes(node, stale.get(node.key)), *(str(SpokenTime(*time)) for time in times.get(node.key, ()))),
             explain=(explanations or {}).get(node.key),
         )
         for node in nodes
     ]
 
 
-def confidence_now(node: Node, now: int) -> float:
+def current_confidence(node: Node, now: int) -> float:
     """Return a node's confidence as it stands after its decay since the last access (B.11)."""
     return node.confidence * decay_factor(node.decay_rate, now - node.last_accessed)
 
 
-def _notes(node: Node, stale: str | None) -> tuple[str, ...]:
+def _collect_notes(node: Node, stale: str | None) -> tuple[str, ...]:
     notes = []
     if stale:
         notes.append(f"outdated: {stale}")

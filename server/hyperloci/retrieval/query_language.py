@@ -49,19 +49,19 @@ class Query:
     where: Mapping[str, Any] = field(default_factory=dict)
 
 
-Reader = Callable[[str], Mapping[str, Any]]
+ConditionReader = Callable[[str], Mapping[str, Any]]
 """Turns a value into fields of a Query and, under their own names, keys of `where`."""
 
 
-def _plain(name: str) -> Reader:
+def _read_plain(name: str) -> ConditionReader:
     return lambda value: {name: value}
 
 
-def _list(name: str) -> Reader:
+def _read_list(name: str) -> ConditionReader:
     return lambda value: {name: [part for part in value.split(",") if part]}
 
 
-def _whole(name: str) -> Reader:
+def _read_whole_number(name: str) -> ConditionReader:
     def read(value: str) -> Mapping[str, Any]:
         if not value.isdecimal() or len(value) > 9:
             raise BadRequestError(f"{value!r} is no whole number.")
@@ -70,7 +70,7 @@ def _whole(name: str) -> Reader:
     return read
 
 
-def _type(value: str) -> Mapping[str, Any]:
+def _read_type(value: str) -> Mapping[str, Any]:
     words = [word for word in value.split(",") if word]
     if len(words) == 1 and words[0] in CONTENT_TYPES:
         return {"content_type": words[0]}
@@ -84,7 +84,7 @@ def _type(value: str) -> Mapping[str, Any]:
     )
 
 
-def _confidence(value: str) -> Mapping[str, Any]:
+def _read_confidence(value: str) -> Mapping[str, Any]:
     match = _AT_LEAST.fullmatch(value)
     try:
         return {"min_confidence": float(match[1])} if match else {"confidence_level": value}
@@ -92,21 +92,21 @@ def _confidence(value: str) -> Mapping[str, Any]:
         raise BadRequestError(f"{value!r} is no number.") from None
 
 
-def _level(value: str) -> Mapping[str, Any]:
+def _read_level(value: str) -> Mapping[str, Any]:
     match = _AT_MOST.fullmatch(value)
     if match is None:
         raise BadRequestError(f"{value!r} is no heading level: write level:2 for headings of level 1 and 2.")
     return {"heading_level_max": int(match[1])}
 
 
-def _lines(value: str) -> Mapping[str, Any]:
+def _read_lines(value: str) -> Mapping[str, Any]:
     match = _RANGE.fullmatch(value)
     if match is None:
         raise BadRequestError(f"{value!r} is no range of lines: write lines:10-20.")
     return {"lines": [int(match[1]), int(match[2] or match[1])]}
 
 
-def _state(holds: bool) -> Reader:
+def _read_state(holds: bool) -> ConditionReader:
     def read(value: str) -> Mapping[str, Any]:
         if value != "contradicted":
             raise BadRequestError(f"{value!r} is unknown: contradicted is the one state that can be asked for.")
@@ -115,38 +115,38 @@ def _state(holds: bool) -> Reader:
     return read
 
 
-KEYS: Final[Mapping[str, Reader]] = {
-    "in": _plain("path"),
-    "path": _plain("path"),
-    "lines": _lines,
-    "section": _plain("section"),
-    "level": _level,
-    "type": _type,
-    "tier": _list("tiers"),
-    "scope": _plain("scope"),
-    "after": _plain("after"),
-    "before": _plain("before"),
-    "as_of": _plain("as_of"),
-    "about": _plain("entity_name"),
-    "entity": _plain("entity_name"),
-    "module": _plain("module"),
-    "class": _plain("class_name"),
-    "function": _plain("function_name"),
-    "url": _plain("url"),
-    "diataxis": _plain("diataxis"),
-    "persona": _plain("persona"),
-    "verification": _list("verification"),
-    "confidence": _confidence,
-    "tag": _list("domain_tags"),
-    "source": _list("source_types"),
-    "related": _plain("related_to"),
-    "relation": _plain("relation"),
-    "depth": _whole("depth"),
-    "not": _state(False),
-    "is": _state(True),
-    "profile": _plain("profile"),
-    "strategy": _plain("strategy"),
-    "limit": _whole("limit"),
+KEYS: Final[Mapping[str, ConditionReader]] = {
+    "in": _read_plain("path"),
+    "path": _read_plain("path"),
+    "lines": _read_lines,
+    "section": _read_plain("section"),
+    "level": _read_level,
+    "type": _read_type,
+    "tier": _read_list("tiers"),
+    "scope": _read_plain("scope"),
+    "after": _read_plain("after"),
+    "before": _read_plain("before"),
+    "as_of": _read_plain("as_of"),
+    "about": _read_plain("entity_name"),
+    "entity": _read_plain("entity_name"),
+    "module": _read_plain("module"),
+    "class": _read_plain("class_name"),
+    "function": _read_plain("function_name"),
+    "url": _read_plain("url"),
+    "diataxis": _read_plain("diataxis"),
+    "persona": _read_plain("persona"),
+    "verification": _read_list("verification"),
+    "confidence": _read_confidence,
+    "tag": _read_list("domain_tags"),
+    "source": _read_list("source_types"),
+    "related": _read_plain("related_to"),
+    "relation": _read_plain("relation"),
+    "depth": _read_whole_number("depth"),
+    "not": _read_state(False),
+    "is": _read_state(True),
+    "profile": _read_plain("profile"),
+    "strategy": _read_plain("strategy"),
+    "limit": _read_whole_number("limit"),
 }
 """Every key of the language (docs/query-language.md)."""
 
@@ -155,7 +155,7 @@ _MANY: Final = ("tiers", "verification", "domain_tags", "source_types", "types",
 
 
 @dataclass(frozen=True, slots=True)
-class _Term:
+class _ConditionTerm:
     column: int
     key: str
     value: str
@@ -176,20 +176,20 @@ def parse_query(line: str, *, project: str, now: int) -> Query:
         raise BadRequestError(f"the query has {len(line)} characters; at most {MAX_CHARS} are read.")
     words: list[str] = []
     given: dict[str, Any] = {}
-    for token in _tokens(line):
+    for token in _tokenize(line):
         if isinstance(token, str):
             words.append(token)
             continue
-        for name, value in _checked(line, token, project, now).items():
+        for name, value in _read_condition(line, token, project, now).items():
             if name in given and name not in _MANY:
                 raise QuerySyntaxError(line, token.column, f"{token.key}: is given twice; once is enough.")
             given[name] = [*given[name], *value] if name in given else value
-    _check_together(line, given)
+    _check_combination(line, given)
     search = {name: given.pop(name) for name in _OF_SEARCH if name in given}
     return Query(text=" ".join(words), where=given, **search)
 
 
-def arguments(query: Query, *, limit: int, path: str | None = None, **otherwise: Any) -> dict[str, Any]:
+def search_arguments(query: Query, *, limit: int, path: str | None = None, **otherwise: Any) -> dict[str, Any]:
     """Return what `Memory.search` is called with: what the query says, and `otherwise` where it doesn't."""
     said = {name: getattr(query, name) for name in _OF_SEARCH}
     given = {name: value for name, value in {**otherwise, "limit": limit}.items() if value is not None}
@@ -198,7 +198,7 @@ def arguments(query: Query, *, limit: int, path: str | None = None, **otherwise:
     return given | ({"where": where} if where else {})
 
 
-def _tokens(line: str) -> Iterator[str | _Term]:
+def _tokenize(line: str) -> Iterator[str | _ConditionTerm]:
     position, end = 0, len(line.rstrip())
     while position < end:
         match = _TOKEN.match(line, position)
@@ -207,7 +207,7 @@ def _tokens(line: str) -> Iterator[str | _Term]:
         if match["phrase"] is not None:
             yield _ESCAPE.sub(r"\1", match["phrase"])
         elif match["key"] is not None and not _NO_KEY.match(line, match.start("key"), match.end()):
-            yield _term(line, match)
+            yield _parse_condition(line, match)
         else:
             start = len(line[: match.end()]) - len(match[0].lstrip())
             if (match["word"] or "").startswith('"') or match["value"] == "":
@@ -219,7 +219,7 @@ def _tokens(line: str) -> Iterator[str | _Term]:
             yield match[0].lstrip()
 
 
-def _term(line: str, match: re.Match[str]) -> _Term:
+def _parse_condition(line: str, match: re.Match[str]) -> _ConditionTerm:
     key, value = match["key"], match["value"]
     column = match.start("key") + 1
     if key not in KEYS:
@@ -234,10 +234,10 @@ def _term(line: str, match: re.Match[str]) -> _Term:
         value = _ESCAPE.sub(r"\1", value[1:-1])
     if not value.strip():
         raise QuerySyntaxError(line, column, f"{key}: has no value.")
-    return _Term(column, key, value)
+    return _ConditionTerm(column, key, value)
 
 
-def _checked(line: str, term: _Term, project: str, now: int) -> Mapping[str, Any]:
+def _read_condition(line: str, term: _ConditionTerm, project: str, now: int) -> Mapping[str, Any]:
     """Read one condition and try it on its own, so that an error can say where it stands."""
     try:
         read = KEYS[term.key](term.value)
@@ -250,7 +250,7 @@ def _checked(line: str, term: _Term, project: str, now: int) -> Mapping[str, Any
         raise QuerySyntaxError(line, term.column, str(error)) from None
 
 
-def _check_together(line: str, given: Mapping[str, Any]) -> None:
+def _check_combination(line: str, given: Mapping[str, Any]) -> None:
     for name in ("relation", "depth"):
         if name in given and "related_to" not in given:
             column = line.find(f"{name}:") + 1

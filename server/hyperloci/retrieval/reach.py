@@ -10,7 +10,7 @@ from hyperloci.store import Store
 from hyperloci.store.bits import BoolArray
 
 
-def by_meaning(store: Store, seen: QueryFingerprint, allowed: BoolArray, *, now: int) -> VectorCoverage:
+def measure_vector_coverage(store: Store, seen: QueryFingerprint, allowed: BoolArray, *, now: int) -> VectorCoverage:
     """Return what share of the memories that a question's conditions allow has vectors of the question's model."""
     total = int(np.count_nonzero(allowed))
     model = store.vectors.find_model(seen.model_id)

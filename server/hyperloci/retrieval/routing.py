@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Final
 
 from hyperloci.graph.naming import extract_entities
-from hyperloci.retrieval.intent import Effort, Intent, effort
-from hyperloci.retrieval.times import Bounds, find_time
+from hyperloci.retrieval.intent import Effort, Intent, estimate_effort
+from hyperloci.retrieval.times import TimeBounds, find_time_bounds
 
 
-class Strategy(StrEnum):
+class GraphStrategy(StrEnum):
     """How the graph helps a search."""
 
     CAUSAL = "causal"
@@ -21,7 +21,7 @@ class Strategy(StrEnum):
     HYBRID = "hybrid"
 
 
-class Order(StrEnum):
+class HitOrder(StrEnum):
     """In which order hits answer best."""
 
     SCORE = "score"
@@ -29,7 +29,7 @@ class Order(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Follow:
+class RelationToFollow:
     """Relations of one label to follow from the best hits; `direction` as `store.traversal` has it."""
 
     label: str
@@ -55,13 +55,13 @@ class Route:
     """
 
     intent: Intent
-    strategy: Strategy
+    strategy: GraphStrategy
     profile: str
     direction: str
-    relation_steps: tuple[Follow, ...]
-    bounds: Bounds | None
+    relation_steps: tuple[RelationToFollow, ...]
+    time_bounds: TimeBounds | None
     entities: tuple[str, ...]
-    order: Order
+    order: HitOrder
     depth: int
     limit: int
     tokens: int
@@ -91,7 +91,7 @@ _TAIL: Final = re.compile(
 )
 
 
-def route(query: str, intent: Intent, now: int | None = None) -> Route:
+def plan_route(query: str, intent: Intent, now: int | None = None) -> Route:
     """Return where a question leads. Pure: it reads nothing but its arguments.
 
     Args:
@@ -99,66 +99,66 @@ def route(query: str, intent: Intent, now: int | None = None) -> Route:
         intent: what it wants to know (`intent.classify`, `intent.IntentClassifier`).
         now: the time in milliseconds, which expressions like `yesterday` are counted from; None looks for none.
     """
-    level = effort(query)
-    bounds = None if now is None else _past(find_time(query, now), now)
+    level = estimate_effort(query)
+    bounds = None if now is None else _drop_future(find_time_bounds(query, now), now)
     strategy = _STRATEGIES[intent]
-    dated = strategy is Strategy.HYBRID and bounds is not None
-    if dated or (strategy is not Strategy.CAUSAL and _BESIDE.search(query)):
-        strategy = Strategy.TEMPORAL
-    direction = _direction(query, strategy, bounds)
+    dated = strategy is GraphStrategy.HYBRID and bounds is not None
+    if dated or (strategy is not GraphStrategy.CAUSAL and _BESIDE.search(query)):
+        strategy = GraphStrategy.TEMPORAL
+    direction = _choose_direction(query, strategy, bounds)
     return Route(
         intent=intent,
         strategy=strategy,
-        profile="causal" if strategy is Strategy.CAUSAL else "auto",
+        profile="causal" if strategy is GraphStrategy.CAUSAL else "auto",
         direction=direction,
         relation_steps=_relation_steps(strategy, direction),
-        bounds=bounds,
-        entities=_names(query) if strategy is Strategy.ENTITY else (),
-        order=Order.TIME if intent is Intent.WHEN else Order.SCORE,
-        **_sizes(level),
+        time_bounds=bounds,
+        entities=_entity_names(query) if strategy is GraphStrategy.ENTITY else (),
+        order=HitOrder.TIME if intent is Intent.WHEN else HitOrder.SCORE,
+        **_effort_limits(level),
     )
 
 
-def _past(bounds: Bounds | None, now: int) -> Bounds | None:
+def _drop_future(bounds: TimeBounds | None, now: int) -> TimeBounds | None:
     """Return bounds that something can lie in; None for the future, of which nothing is stored."""
     return None if bounds is None or (bounds.after is not None and bounds.after > now) else bounds
 
 
 _STRATEGIES: Final = {
-    Intent.WHY: Strategy.CAUSAL,
-    Intent.WHEN: Strategy.TEMPORAL,
-    Intent.WHO: Strategy.ENTITY,
-    Intent.WHAT: Strategy.ENTITY,
-    Intent.GENERAL: Strategy.HYBRID,
+    Intent.WHY: GraphStrategy.CAUSAL,
+    Intent.WHEN: GraphStrategy.TEMPORAL,
+    Intent.WHO: GraphStrategy.ENTITY,
+    Intent.WHAT: GraphStrategy.ENTITY,
+    Intent.GENERAL: GraphStrategy.HYBRID,
 }
 
 
-def _sizes(level: Effort) -> dict[str, int]:
+def _effort_limits(level: Effort) -> dict[str, int]:
     return {"depth": level.depth, "limit": level.limit, "tokens": level.tokens}
 
 
-def _direction(query: str, strategy: Strategy, bounds: Bounds | None) -> str:
-    if strategy is Strategy.CAUSAL:
+def _choose_direction(query: str, strategy: GraphStrategy, bounds: TimeBounds | None) -> str:
+    if strategy is GraphStrategy.CAUSAL:
         return "out" if _EFFECTS.search(query) else "in"
-    if strategy is Strategy.TEMPORAL and bounds is None:
+    if strategy is GraphStrategy.TEMPORAL and bounds is None:
         if _BEFORE.search(query):
             return "in"
         return "out" if _AFTER.search(query) else "both"
     return "both"
 
 
-def _relation_steps(strategy: Strategy, direction: str) -> tuple[Follow, ...]:
-    if strategy is Strategy.CAUSAL:
+def _relation_steps(strategy: GraphStrategy, direction: str) -> tuple[RelationToFollow, ...]:
+    if strategy is GraphStrategy.CAUSAL:
         # A cause speaks of its effect, a conclusion of what it was drawn from.
         back = "out" if direction == "in" else "in"
-        return (Follow("causes", direction), Follow("derived_from", back), Follow("supersedes", back))
-    if strategy is Strategy.TEMPORAL:
+        return (RelationToFollow("causes", direction), RelationToFollow("derived_from", back), RelationToFollow("supersedes", back))
+    if strategy is GraphStrategy.TEMPORAL:
         # A turn that follows speaks of the one before it.
-        return (Follow("follows", {"in": "out", "out": "in"}.get(direction, "both")),)
+        return (RelationToFollow("follows", {"in": "out", "out": "in"}.get(direction, "both")),)
     return ()
 
 
-def _names(query: str) -> tuple[str, ...]:
+def _entity_names(query: str) -> tuple[str, ...]:
     names = [named.name for named in extract_entities(query)]
     asked = _TAIL.search(query)
     return tuple(dict.fromkeys([*names, *([asked[1].strip()] if asked else [])]))

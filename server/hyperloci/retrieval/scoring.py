@@ -21,14 +21,14 @@ from typing import Final
 
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import SearchCandidate
-from hyperloci.retrieval.neighbours import beside
+from hyperloci.retrieval.neighbours import score_neighbours
 from hyperloci.retrieval.profiles import BONUS, PERSPECTIVES, Perspective
-from hyperloci.retrieval.speakers import Wanted
+from hyperloci.retrieval.speakers import TargetSpeaker
 
 SpaceScores = Mapping[str, Mapping[NodeKey, float]]
 """Score by memory by space; a memory that a space does not see is left out."""
 
-_Counted = tuple[str, float, Mapping[NodeKey, float]]
+_CountedSpace = tuple[str, float, Mapping[NodeKey, float]]
 """A space, what it counts, and its scores."""
 
 UNSURE_CODE_WEIGHT: Final = 0.6
@@ -78,7 +78,7 @@ a little more on LoCoMo and less on BEAM."""
 SPEAKER: Final = 1.25
 """Factor of a turn of the one whose words are asked for; 1.2 and 1.3 are within half a point (`retrieval.speakers`)."""
 
-ON_PURPOSE: Final = 1.5
+EXPLICIT: Final = 1.5
 IN_PASSING: Final = 0.8
 """Factors of a score: what somebody asked to be remembered comes before a turn or a document that says as much (and
 before the user's own turn, 1.25), a line about a tool's use after it. Every evaluation set holds one kind only, so no
@@ -118,8 +118,8 @@ Ranking = tuple[dict[NodeKey, SearchCandidate], dict[NodeKey, Scores]]
 """Candidates of a question, and what each of them scores."""
 
 
-def combine(
-    spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], *, profile: str, wanted: Wanted | None = None
+def combine_scores(
+    spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], *, profile: str, target_speaker: TargetSpeaker | None = None
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -131,39 +131,39 @@ def combine(
     """
     perspective = _MEANING_ONLY if profile == MEANING else PERSPECTIVES[profile]
     best = max(spaces.get("e1", {}).values(), default=0.0)
-    weight = dense_weight(nodes.values(), perspective, best) if "e1" in spaces else 0.0
-    weighing = _Weighing(spaces, perspective, weight, _bonuses(spaces, nodes, perspective))
-    parts = {key: weighing.parts(key, node) for key, node in nodes.items()}
+    weight = choose_dense_weight(nodes.values(), perspective, best) if "e1" in spaces else 0.0
+    weighing = _SpaceWeights(spaces, perspective, weight, _space_bonuses(spaces, nodes, perspective))
+    parts = {key: weighing.score_parts(key, node) for key, node in nodes.items()}
     own = {key: sum(found.values()) for key, found in parts.items()}
     if profile == MEANING:
         return {key: Scores(spaces={"e1": spaces["e1"][key]}, parts=parts[key], total=own[key]) for key in nodes}
-    near = beside(nodes.values(), own)
+    near = score_neighbours(nodes.values(), own)
     return {
         key: Scores(
             spaces={space: found[key] for space, found in spaces.items() if key in found},
             parts=parts[key],
-            total=_factor(node, wanted) * (own[key] + BESIDE * near.get(key, 0.0)),
+            total=_kind_factor(node, target_speaker) * (own[key] + BESIDE * near.get(key, 0.0)),
         )
         for key, node in nodes.items()
     }
 
 
-def counts(space: str, subtype: str | None, profile: str) -> bool:
+def can_change_score(space: str, subtype: str | None, profile: str) -> bool:
     """Return whether a space (not E1 or E6) can change the score of such a memory: what can't needn't be looked at."""
     perspective = PERSPECTIVES[profile]
     lifts = space == "e7" and perspective.views is None and subtype == "code"
-    scored = (WORDS, BONUS, perspective.bonus, _views(subtype, perspective))
+    scored = (WORDS, BONUS, perspective.bonus, _view_weights(subtype, perspective))
     return lifts or any(space in counted for counted in scored)
 
 
-def _bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], perspective: Perspective) -> dict[str, float]:
+def _space_bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], perspective: Perspective) -> dict[str, float]:
     """Return what each space adds at most; a name that many candidates bear adds little."""
     named = spaces.get("e11", {})
     share = sum(named.get(key, 0.0) > SAME_NAME for key in nodes) / max(1, len(nodes))
     return {**BONUS, "e11": BONUS["e11"] * max(0.0, 1 - NAMED_BY_MANY * share), **perspective.bonus}
 
 
-class _Weighing:
+class _SpaceWeights:
     """What every space that scored anything adds to a memory's score; looked up once a search, used for all of it."""
 
     def __init__(
@@ -174,23 +174,23 @@ class _Weighing:
         self._weight = weight
         self._spaces = spaces
         self._cosines = spaces.get("e1", {})
-        self._words = () if meaning_only else self._scored(WORDS)
-        self._bonuses = () if meaning_only else self._scored(bonuses)
+        self._words = () if meaning_only else self._counted_spaces(WORDS)
+        self._bonuses = () if meaning_only else self._counted_spaces(bonuses)
         unnamed = {space: bonus for space, bonus in bonuses.items() if space != "e11" or space in perspective.bonus}
-        self._bonuses_of_code = () if meaning_only else self._scored(unnamed)
+        self._bonuses_of_code = () if meaning_only else self._counted_spaces(unnamed)
         self._lift = {} if perspective.views is not None else spaces.get("e7", {})
-        self._views: dict[str | None, tuple[_Counted, ...]] = {}
+        self._views: dict[str | None, tuple[_CountedSpace, ...]] = {}
 
-    def _scored(self, counts: Mapping[str, float]) -> tuple[_Counted, ...]:
+    def _counted_spaces(self, counts: Mapping[str, float]) -> tuple[_CountedSpace, ...]:
         return tuple((space, count, self._spaces[space]) for space, count in counts.items() if space in self._spaces)
 
-    def parts(self, key: NodeKey, node: SearchCandidate) -> dict[str, float]:
+    def score_parts(self, key: NodeKey, node: SearchCandidate) -> dict[str, float]:
         """Return what each space adds to one memory's score."""
         cosine = self._cosines.get(key)
         # What was stored a moment ago has no vector yet: its words stand in for its meaning, or the newest would come
         # last.
         own = 0.0 if cosine is None else self._weight
-        parts = {} if cosine is None else self._meaning(key, cosine, node)
+        parts = {} if cosine is None else self._score_meaning(key, cosine, node)
         best, by = 0.0, ""
         for space, share, scores in self._words:
             if key in scores and (not by or share * scores[key] > best):
@@ -202,10 +202,10 @@ class _Weighing:
                 parts[space] = bonus * scores[key]
         return parts
 
-    def _meaning(self, key: NodeKey, cosine: float, node: SearchCandidate) -> dict[str, float]:
+    def _score_meaning(self, key: NodeKey, cosine: float, node: SearchCandidate) -> dict[str, float]:
         views = self._views.get(node.subtype)
         if views is None:
-            views = self._views[node.subtype] = self._scored(_views(node.subtype, self._perspective))
+            views = self._views[node.subtype] = self._counted_spaces(_view_weights(node.subtype, self._perspective))
         seen = [(space, count, max(0.0, scores[key])) for space, count, scores in views if key in scores]
         weight = self._weight / (1.0 + sum(count for _, count, _ in seen))
         parts = {"e1": weight * max(0.0, cosine), **{space: weight * count * score for space, count, score in seen}}
@@ -214,22 +214,22 @@ class _Weighing:
         return parts
 
 
-def _views(subtype: str | None, perspective: Perspective) -> Mapping[str, float]:
+def _view_weights(subtype: str | None, perspective: Perspective) -> Mapping[str, float]:
     if perspective.views is not None:
         return perspective.views
     return {"code": CODE_VIEWS, "episode": TURN_VIEWS}.get(subtype or "", OTHER_VIEWS)
 
 
-def _factor(node: SearchCandidate, wanted: Wanted | None) -> float:
+def _kind_factor(node: SearchCandidate, target_speaker: TargetSpeaker | None) -> float:
     if node.subtype == "action":
         return IN_PASSING
-    if wanted is not None and wanted.matches(node):
+    if target_speaker is not None and target_speaker.is_speaker_of(node):
         return SPEAKER
     on_purpose = node.origin == Origin.TOOL and node.type != NodeType.ENTITY
-    return ON_PURPOSE if on_purpose else 1.0
+    return EXPLICIT if on_purpose else 1.0
 
 
-def dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspective, best: float) -> float:
+def choose_dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspective, best: float) -> float:
     """Return how much meaning counts against exact words in a search that found these.
 
     Args:
@@ -239,18 +239,18 @@ def dense_weight(nodes: Iterable[SearchCandidate], perspective: Perspective, bes
     """
     if perspective.meaning is not None:
         return perspective.meaning
-    wanted = [_weight_of(node, best) for node in nodes]
+    wanted = [_dense_weight_of(node, best) for node in nodes]
     return sum(wanted) / len(wanted) if wanted else OTHER_WEIGHT
 
 
-def _weight_of(node: SearchCandidate, best: float) -> float:
+def _dense_weight_of(node: SearchCandidate, best: float) -> float:
     if node.subtype == "code":
-        return _between(best, UNSURE_COSINE, SURE_COSINE, UNSURE_CODE_WEIGHT, SURE_CODE_WEIGHT)
+        return _interpolate(best, UNSURE_COSINE, SURE_COSINE, UNSURE_CODE_WEIGHT, SURE_CODE_WEIGHT)
     if node.subtype != "episode":
         return OTHER_WEIGHT
-    return _between(len(node.content), SHORT_TURN_CHARS, LONG_TURN_CHARS, SHORT_TURN_WEIGHT, LONG_TURN_WEIGHT)
+    return _interpolate(len(node.content), SHORT_TURN_CHARS, LONG_TURN_CHARS, SHORT_TURN_WEIGHT, LONG_TURN_WEIGHT)
 
 
-def _between(value: float, first: float, last: float, low: float, high: float) -> float:
+def _interpolate(value: float, first: float, last: float, low: float, high: float) -> float:
     """Return what moves evenly from `low` at `first` to `high` at `last`, and no further."""
     return low + min(1.0, max(0.0, (value - first) / (last - first))) * (high - low)

@@ -25,14 +25,14 @@ from hyperloci.model.node import SearchCandidate, Node
 from hyperloci.model.search import VectorCoverage
 from hyperloci.retrieval import exemplars
 from hyperloci.retrieval.following import expand_candidates
-from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify
+from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify_intent
 from hyperloci.retrieval.profiles import PROFILES
-from hyperloci.retrieval.reach import by_meaning
-from hyperloci.retrieval.routing import route
+from hyperloci.retrieval.reach import measure_vector_coverage
+from hyperloci.retrieval.routing import plan_route
 from hyperloci.retrieval.scoring import Scores
 from hyperloci.retrieval.spacewise import SpaceScorer
-from hyperloci.retrieval.strategies import FIRST_SPACES, Strategy, rank
-from hyperloci.retrieval.where import Around, Conditions
+from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
+from hyperloci.retrieval.where import RelatedTo, Conditions
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
@@ -48,7 +48,7 @@ AROUND_LIMIT: Final = 2_000
 """Nodes a relation filter reaches at most: three unbounded hops are half of a large graph."""
 
 
-class QueryEncoder(Protocol):
+class SearchEncoder(Protocol):
     """What turns a query into vectors; the embedder's client, or a stand-in."""
 
     def embed_query(self, text: str) -> tuple[str, NDArray[np.float32]]:
@@ -66,7 +66,7 @@ class QueryEncoder(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class SearchResult:
     """What a search found, best first, before it is presented."""
 
     intent: Intent
@@ -93,7 +93,7 @@ class Searcher:
     def __init__(
         self,
         store: Store,
-        encoder: QueryEncoder | None,
+        encoder: SearchEncoder | None,
         settings: Settings | None = None,
         *,
         off_reason: str | None = None,
@@ -107,7 +107,7 @@ class Searcher:
         self._without = frozenset(without)
         self._clock = clock
         self._intents = IntentClassifier(
-            functools.partial(exemplars.kept, store),
+            functools.partial(exemplars.load_vectors, store),
             SIMILARITY if settings is None else settings.intent_similarity_threshold,
         )
 
@@ -120,7 +120,7 @@ class Searcher:
         profile: str = "auto",
         explain: bool = False,
         quick: bool = False,
-    ) -> Found:
+    ) -> SearchResult:
         """Find the memories that answer a query best, under conditions.
 
         Args:
@@ -138,11 +138,11 @@ class Searcher:
         check_query(query, limit, profile, conditions)
         seen, degraded = self._encode_query(query, quick=quick)
         with self._store.snapshot():
-            intent = classify(query) if quick else self._intent(query, seen)
-            allowed = self._allowed(conditions)
+            intent = classify_intent(query) if quick else self._classify_intent(query, seen)
+            allowed = self._allowed_nodes(conditions)
             look = SpaceScorer(self._store, query, seen, allowed, now=self._clock(), without=self._without)
-            strategy = _strategy(conditions, look)
-            nodes, scores = rank(
+            strategy = _choose_strategy(conditions, look)
+            nodes, scores = rank_candidates(
                 look,
                 strategy,
                 profile=profile,
@@ -150,16 +150,16 @@ class Searcher:
                 first_space=conditions.first_space or "e1",
                 settings=self._settings,
             )
-            if strategy is Strategy.MULTI_SPACE:
-                way = route(query, intent, self._clock())
+            if strategy is SearchStrategy.MULTI_SPACE:
+                way = plan_route(query, intent, self._clock())
                 nodes, scores = expand_candidates(self._store, way, nodes, scores, allowed, conditions.where.scopes)
             best = sorted(nodes, key=lambda key: (-scores[key].total, key))
-            order = list(itertools.islice(_said_once(best, nodes), limit))
+            order = list(itertools.islice(_drop_repeated_turns(best, nodes), limit))
             if explain and not quick:
-                scores = _explained(look, {key: nodes[key] for key in order}, scores)
+                scores = _score_all_spaces(look, {key: nodes[key] for key in order}, scores)
             found = self._store.nodes.get_by_keys(order)
-            reach = None if seen is None else by_meaning(self._store, seen, allowed, now=self._clock())
-        return Found(
+            reach = None if seen is None else measure_vector_coverage(self._store, seen, allowed, now=self._clock())
+        return SearchResult(
             intent=intent,
             strategy=strategy,
             mode="keyword" if reach is None or (reach.total and not reach.embedded) else "hybrid",
@@ -169,7 +169,7 @@ class Searcher:
             scores={key: scores[key] for key in order},
         )
 
-    def listed(self, conditions: Conditions, *, limit: int) -> Found:
+    def list_memories(self, conditions: Conditions, *, limit: int) -> SearchResult:
         """Return what meets conditions, without a query: by file and line, then the latest first.
 
         Raises:
@@ -179,10 +179,10 @@ class Searcher:
         if not 1 <= limit <= MAX_LIMIT:
             raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
         with self._store.snapshot():
-            keys = self._store.filters.list_in_order(self._allowed(conditions), limit)
+            keys = self._store.filters.list_in_order(self._allowed_nodes(conditions), limit)
             nodes = self._store.nodes.get_by_keys(keys)
-        return Found(
-            intent=classify(""),
+        return SearchResult(
+            intent=classify_intent(""),
             strategy="conditions",
             mode="list",
             degraded=None,
@@ -190,7 +190,7 @@ class Searcher:
             scores={},
         )
 
-    def nearest(self, text: str, allowed: BoolArray, limit: int) -> dict[NodeKey, float]:
+    def find_nearest(self, text: str, allowed: BoolArray, limit: int) -> dict[NodeKey, float]:
         """Return the cosine of the memories nearest in meaning; empty without vectors."""
         if self._encoder is None:
             return {}
@@ -219,18 +219,18 @@ class Searcher:
             logger.warning("searching by keywords only: %s", error)
             return None, str(error)
 
-    def _intent(self, query: str, seen: QueryFingerprint | None) -> Intent:
+    def _classify_intent(self, query: str, seen: QueryFingerprint | None) -> Intent:
         if seen is None:
-            return classify(query)
-        return self._intents.classify(query, seen.model_id, seen.dense["e1"])
+            return classify_intent(query)
+        return self._intents.classify_with_vector(query, seen.model_id, seen.dense["e1"])
 
-    def _allowed(self, conditions: Conditions) -> BoolArray:
+    def _allowed_nodes(self, conditions: Conditions) -> BoolArray:
         allowed = self._store.filters.select_allowed(conditions.where)
-        if conditions.around is None:
+        if conditions.related_to is None:
             return allowed
-        return allowed & self._around(conditions.around, conditions.where.scopes, len(allowed))
+        return allowed & self._related_nodes(conditions.related_to, conditions.where.scopes, len(allowed))
 
-    def _around(self, around: Around, scopes: tuple[str, ...], size: int) -> BoolArray:
+    def _related_nodes(self, around: RelatedTo, scopes: tuple[str, ...], size: int) -> BoolArray:
         start = resolve_node(self._store.nodes, around.node_id, "where.related_to", scopes=scopes)
         reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
@@ -238,23 +238,23 @@ class Searcher:
         return bitmap
 
 
-def _strategy(conditions: Conditions, look: SpaceScorer) -> Strategy:
+def _choose_strategy(conditions: Conditions, scorer: SpaceScorer) -> SearchStrategy:
     """Return how to go about it: what was asked for, or what can be done without vectors."""
-    chosen = conditions.strategy or (Strategy.EMBEDDER_FIRST if conditions.first_space else Strategy.MULTI_SPACE)
-    if not look.has_vectors and conditions.first_space != "e6":
-        return Strategy.MULTI_SPACE
-    return Strategy(chosen)
+    chosen = conditions.strategy or (SearchStrategy.EMBEDDER_FIRST if conditions.first_space else SearchStrategy.MULTI_SPACE)
+    if not scorer.has_vectors and conditions.first_space != "e6":
+        return SearchStrategy.MULTI_SPACE
+    return SearchStrategy(chosen)
 
 
-def _explained(
-    look: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate], scores: Mapping[NodeKey, Scores]
+def _score_all_spaces(
+    scorer: SpaceScorer, nodes: Mapping[NodeKey, SearchCandidate], scores: Mapping[NodeKey, Scores]
 ) -> dict[NodeKey, Scores]:
     """Return the scores with those of the spaces that had no say in the order."""
     keys = list(nodes)
     known = {space for found in scores.values() for space in found.spaces}
-    seen = look.score_spaces([space for space in SPACES if space not in ("e1", "e6")], nodes)
-    seen |= {} if "e1" in known else {"e1": look.cosines(keys)}
-    seen |= {} if "e6" in known else {"e6": look.search_keywords(1, also=keys)}
+    seen = scorer.score_spaces([space for space in SPACES if space not in ("e1", "e6")], nodes)
+    seen |= {} if "e1" in known else {"e1": scorer.cosines(keys)}
+    seen |= {} if "e6" in known else {"e6": scorer.search_keywords(1, also=keys)}
     return {
         key: Scores(
             spaces={space: seen[space][key] for space in SPACES if key in seen.get(space, {})}
@@ -266,7 +266,7 @@ def _explained(
     }
 
 
-def _said_once(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, SearchCandidate]) -> Iterator[NodeKey]:
+def _drop_repeated_turns(ranked: Sequence[NodeKey], nodes: Mapping[NodeKey, SearchCandidate]) -> Iterator[NodeKey]:
     """Leave out what was said again in the same words ("continue", a question asked in three sessions)."""
     said: set[str] = set()
     for key in ranked:
@@ -288,7 +288,7 @@ def check_query(query: str, limit: int, profile: str, conditions: Conditions) ->
         raise BadRequestError(f"limit={limit} is outside 1..{MAX_LIMIT}.")
     if profile not in PROFILES:
         raise BadRequestError(f"profile={profile!r} is unknown: use one of {', '.join(PROFILES)}.")
-    _check_name("strategy", conditions.strategy, tuple(Strategy))
+    _check_name("strategy", conditions.strategy, tuple(SearchStrategy))
     _check_name("first_space", conditions.first_space, FIRST_SPACES)
 
 

@@ -124,7 +124,7 @@ class SpaceScorer:
 
     def _search_vectors(self, column: str, query: FloatArray, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         assert self._model is not None
-        return _ranked(*self._store.vectors.find_nearest(query, allowed, self._model, limit, space=column, roughly=roughly))
+        return _to_ranked(*self._store.vectors.find_nearest(query, allowed, self._model, limit, space=column, roughly=roughly))
 
     def _search_spelling(self, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         if self._seen is None or self._seen.bits is None or self._model is None:
@@ -138,7 +138,7 @@ class SpaceScorer:
         if self._seen is None or self._model is None:
             return {}
         seen = self._seen
-        return _ranked(*self._store.sparse_index.find_best("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
+        return _to_ranked(*self._store.sparse_index.find_best("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
 
     def _score_all_allowed(self, space: str, limit: int, allowed: BoolArray) -> Ranked:
         keys: Sequence[int] = np.flatnonzero(allowed).tolist()
@@ -171,7 +171,7 @@ class SpaceScorer:
         """E1: return the cosines of these memories; those without a vector yet are left out."""
         if self._seen is None or self._model is None or not keys or "e1" in self._without:
             return {}
-        return _ranked(
+        return _to_ranked(
             *self._store.vectors.find_nearest_exactly(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))
         )
 
@@ -226,7 +226,7 @@ class SpaceScorer:
         start = 0
         for space in spaces:
             end = start + len(SPACES[space].columns)
-            answers[space] = _known(found, score(space, self._seen, [rows[key][start:end] for key in found]))
+            answers[space] = _drop_missing(found, score(space, self._seen, [rows[key][start:end] for key in found]))
             start = end
         return answers
 
@@ -247,14 +247,14 @@ class SpaceScorer:
             values = temporal.periodic(times, moment)
         else:
             return {}
-        return _known(list(nodes), values)
+        return _drop_missing(list(nodes), values)
 
 
-def _known(keys: Sequence[NodeKey], scores: NDArray[np.float32]) -> Ranked:
+def _drop_missing(keys: Sequence[NodeKey], scores: NDArray[np.float32]) -> Ranked:
     """Return the scores of those that the space sees."""
     # What isn't equal to itself is nan.
     return {key: value for key, value in zip(keys, scores.tolist(), strict=True) if value == value}
 
 
-def _ranked(keys: NDArray[np.int64], scores: NDArray[np.float32]) -> Ranked:
+def _to_ranked(keys: NDArray[np.int64], scores: NDArray[np.float32]) -> Ranked:
     return dict(zip(keys.tolist(), scores.tolist(), strict=True))

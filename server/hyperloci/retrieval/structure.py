@@ -31,7 +31,7 @@ _MARKUP: Final = re.compile(r"[`*_]|\[([^\]]{0,400}+)\]\([^)]{0,2000}+\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class OutlineEntry:
     """A section of a document or a symbol of a source file.
 
     Attributes:
@@ -59,11 +59,11 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class OutlineTree:
     """A file's entries in the order of the text, and how they hang together."""
 
     file: str
-    entries: tuple[Entry, ...]
+    entries: tuple[OutlineEntry, ...]
 
     def children(self, index: int | None) -> list[int]:
         """Return what stands right in an entry, in order; in None what stands at the top."""
@@ -82,24 +82,24 @@ class Tree:
         """Return what stands beside an entry in the same one, without itself; at the top too."""
         return [number for number in self.children(self.entries[index].parent) if number != index]
 
-    def by_title(self, title: str, *, fuzzy: bool = False) -> list[int]:
+    def find_by_title(self, title: str, *, fuzzy: bool = False) -> list[int]:
         """Return the entries with a title, without regard to case; `fuzzy` also those that contain or resemble it."""
-        ranks = [(likeness(title, entry.title), number) for number, entry in enumerate(self.entries)]
+        ranks = [(title_similarity(title, entry.title), number) for number, entry in enumerate(self.entries)]
         least = FUZZY if fuzzy else 1.0
         return [number for rank, number in sorted(ranks, key=lambda item: -item[0]) if rank >= least]
 
-    def by_type(self, type: str) -> list[int]:
+    def find_by_type(self, type: str) -> list[int]:
         """Return the entries of a type, in order."""
         return [number for number, entry in enumerate(self.entries) if entry.type == type]
 
-    def by_level(self, level: int) -> list[int]:
+    def find_by_level(self, level: int) -> list[int]:
         """Return the entries of a level, in order."""
         return [number for number, entry in enumerate(self.entries) if entry.level == level]
 
 
-def likeness(wanted: str, title: str) -> float:
+def title_similarity(wanted: str, title: str) -> float:
     """Return how far a title is the wanted one: 1 the same but for case, less where it contains or resembles it."""
-    wanted, title = _folded(wanted), _folded(title)
+    wanted, title = _fold_title(wanted), _fold_title(title)
     if not title or not wanted:
         return 0.0
     if wanted == title:
@@ -112,7 +112,7 @@ def likeness(wanted: str, title: str) -> float:
     return 0.9 * matcher.ratio()
 
 
-def tree_of(store: Store, scope_key: int, path: str) -> Tree:
+def load_tree(store: Store, scope_key: int, path: str) -> OutlineTree:
     """Return the tree of an indexed file.
 
     Raises:
@@ -121,7 +121,7 @@ def tree_of(store: Store, scope_key: int, path: str) -> Tree:
     pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
         raise NotFoundError(f"path={path!r:.200} is no indexed file of this project.")
-    return _document(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code(path, pieces)
+    return _document_tree(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code_tree(path, pieces)
 
 
 def find_sections(
@@ -134,7 +134,7 @@ def find_sections(
     level: int | None = None,
     path: str | None = None,
     limit: int = 50,
-) -> list[Entry]:
+) -> list[OutlineEntry]:
     """Return the sections of a project's documents that meet all that is asked; the likest titles first, then by file.
 
     Raises:
@@ -143,11 +143,11 @@ def find_sections(
     """
     if title is None and type is None and level is None:
         raise BadRequestError("nothing is asked: give a title, a type or a level.")
-    files = [path] if path is not None else _files(store, scope_key, title, fuzzy)
-    found: list[tuple[float, Entry]] = []
+    files = [path] if path is not None else _find_documents(store, scope_key, title, fuzzy)
+    found: list[tuple[float, OutlineEntry]] = []
     for file in files:
-        for entry in tree_of(store, scope_key, file).entries:
-            rank = 1.0 if title is None else likeness(title, entry.title)
+        for entry in load_tree(store, scope_key, file).entries:
+            rank = 1.0 if title is None else title_similarity(title, entry.title)
             if (
                 rank >= (FUZZY if fuzzy else 1.0)
                 and (type is None or entry.type == type)
@@ -158,7 +158,7 @@ def find_sections(
     return [entry for _, entry in found[:limit]]
 
 
-def _files(store: Store, scope_key: int, title: str | None, fuzzy: bool) -> list[str]:
+def _find_documents(store: Store, scope_key: int, title: str | None, fuzzy: bool) -> list[str]:
     """Return the documents that have a heading like the title, likest first; without a title all of them."""
     best: dict[str, float] = {}
     ranks: dict[str, float] = {}
@@ -167,13 +167,13 @@ def _files(store: Store, scope_key: int, title: str | None, fuzzy: bool) -> list
         for match in _HEADING.finditer(content) if title is not None else ():
             heading = match[1] or match[2]
             if heading not in ranks:
-                ranks[heading] = likeness(title or "", _MARKUP.sub(r"\1", heading))
+                ranks[heading] = title_similarity(title or "", _MARKUP.sub(r"\1", heading))
             best[path] = max(best[path], ranks[heading])
     chosen = [path for path in best if best[path] >= (FUZZY if fuzzy else 1.0)]
     return sorted(chosen, key=lambda path: (-best[path], path))[: MAX_FILES if title is not None else None]
 
 
-def reassemble(pieces: Sequence[FilePiece]) -> tuple[str, list[tuple[int, int]]]:
+def join_pieces(pieces: Sequence[FilePiece]) -> tuple[str, list[tuple[int, int]]]:
     """Put a document together from its snippets; return it, and where in it each of them stands."""
     text: list[str] = []
     spans: list[tuple[int, int]] = []
@@ -192,8 +192,8 @@ def reassemble(pieces: Sequence[FilePiece]) -> tuple[str, list[tuple[int, int]]]
     return "".join(text), spans
 
 
-def _document(path: str, pieces: Sequence[FilePiece]) -> Tree:
-    text, spans = reassemble(pieces)
+def _document_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
+    text, spans = join_pieces(pieces)
     starts = [span[0] for span in spans]
     entries = []
     for section in parse_sections(text):
@@ -206,7 +206,7 @@ def _document(path: str, pieces: Sequence[FilePiece]) -> Tree:
         piece, (start, _) = pieces[number], spans[number]
         line = piece.line_start + piece.content[: max(0, section.char_start - start)].count("\n")
         entries.append(
-            Entry(
+            OutlineEntry(
                 title=section.title,
                 level=section.level,
                 type=section.type.value,
@@ -219,12 +219,12 @@ def _document(path: str, pieces: Sequence[FilePiece]) -> Tree:
                 ids=tuple(held),
             )
         )
-    return Tree(path, tuple(entries))
+    return OutlineTree(path, tuple(entries))
 
 
-def _code(path: str, pieces: Sequence[FilePiece]) -> Tree:
+def _code_tree(path: str, pieces: Sequence[FilePiece]) -> OutlineTree:
     places: dict[str, int] = {}
-    entries: list[Entry] = []
+    entries: list[OutlineEntry] = []
     lines: dict[str, list[FilePiece]] = {}
     for piece in pieces:
         lines.setdefault(piece.symbol or "", []).append(piece)
@@ -235,7 +235,7 @@ def _code(path: str, pieces: Sequence[FilePiece]) -> Tree:
         places[symbol] = len(entries)
         inside = [piece for name, some in lines.items() for piece in some if name.startswith(symbol + ".")]
         entries.append(
-            Entry(
+            OutlineEntry(
                 title=parts[-1] if parts else "",
                 level=len(parts),
                 type=held[0].symbol_kind or ("module" if not symbol else "code"),
@@ -248,8 +248,8 @@ def _code(path: str, pieces: Sequence[FilePiece]) -> Tree:
                 ids=tuple(piece.node_id for piece in held),
             )
         )
-    return Tree(path, tuple(entries))
+    return OutlineTree(path, tuple(entries))
 
 
-def _folded(text: str) -> str:
+def _fold_title(text: str) -> str:
     return " ".join(text.casefold().split())

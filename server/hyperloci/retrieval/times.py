@@ -13,7 +13,7 @@ from hyperloci.text.language.dates import DateExpression, DateText, Form, date_w
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class TimeBounds:
     """A stretch of time that a question speaks of: from `after` on, before `before`, either open; in milliseconds.
 
     `text` is the expression, as the question has it.
@@ -21,13 +21,13 @@ class Bounds:
 
     after: int | None
     before: int | None
-    text: str
+    expression: str
 
 
-Span = tuple[int | None, int | None]
+OpenSpan = tuple[int | None, int | None]
 
 
-def find_time(query: str, now: int) -> Bounds | None:
+def find_time_bounds(query: str, now: int) -> TimeBounds | None:
     """Return the first stretch of time that a question names; None if it names none.
 
     Days are UTC days. `last week` is the seven days up to now, as in the bounds of a search (`parse_when`); a
@@ -37,7 +37,7 @@ def find_time(query: str, now: int) -> Bounds | None:
     return next((found for at in range(len(text.words)) if (found := _read_bounds(text, at, now))), None)
 
 
-def parse_when(text: str, now_ms: int, *, argument: str = "after") -> int:
+def parse_time_bound(text: str, now_ms: int, *, argument: str = "after") -> int:
     """Turn what a person may write for a time bound into milliseconds (B.07).
 
     Understands ISO 8601, `now` and every expression that a question may hold, which is its beginning: `last_week`,
@@ -50,7 +50,7 @@ def parse_when(text: str, now_ms: int, *, argument: str = "after") -> int:
     try:
         return now_ms if word.lower() == "now" else from_iso(word)
     except (ValueError, OverflowError):
-        moment = _beginning(DateText(word), now_ms)
+        moment = _parse_whole_expression(DateText(word), now_ms)
     if moment is None:
         raise BadRequestError(
             f"{argument}={text!r} is not a time. Use today, yesterday, last_week, last_month, '3 days ago', "
@@ -59,28 +59,28 @@ def parse_when(text: str, now_ms: int, *, argument: str = "after") -> int:
     return moment
 
 
-def _beginning(text: DateText, now: int) -> int | None:
+def _parse_whole_expression(text: DateText, now: int) -> int | None:
     """Return when an expression begins, to the millisecond where it counts from now; None for any other text."""
     found = text.read(0, alone=True) if text.words else None
     if found is None or found.end < len(text.words):
         return None
     if found.form is Form.AGO and found.unit is not None:
         return now + found.offset * unit_ms(found.unit)
-    span = _span(found, now)
+    span = _resolve_expression(found, now)
     return None if span is None else span[0]
 
 
-def _read_bounds(text: DateText, at: int, now: int) -> Bounds | None:
+def _read_bounds(text: DateText, at: int, now: int) -> TimeBounds | None:
     """Return the bounds of the expression that begins with a word, if one does."""
     found = _read_open(text, at, now)
     if found is not None:
         return found
     expression = text.read(at)
-    span = None if expression is None else _span(expression, now)
-    return None if expression is None or span is None else Bounds(*span, expression.text)
+    span = None if expression is None else _resolve_expression(expression, now)
+    return None if expression is None or span is None else TimeBounds(*span, expression.text)
 
 
-def _read_open(text: DateText, at: int, now: int) -> Bounds | None:
+def _read_open(text: DateText, at: int, now: int) -> TimeBounds | None:
     """Return the bounds of an expression like `since March`, `between Monday and Friday`."""
     how = _bound_words().get(text.words[at])
     point = _read_point(text, at + 1, now)
@@ -95,22 +95,22 @@ def _read_open(text: DateText, at: int, now: int) -> Bounds | None:
         "before": (None, after),
         "by": (None, after if before is None else before),
     }
-    return Bounds(*spans[how], text.between(at, end))
+    return TimeBounds(*spans[how], text.between(at, end))
 
 
-def _read_between(text: DateText, at: int, start: tuple[int, Span], now: int) -> Bounds | None:
+def _read_between(text: DateText, at: int, start: tuple[int, OpenSpan], now: int) -> TimeBounds | None:
     joined = start[0] < len(text.words) and _bound_words().get(text.words[start[0]]) == "and"
     stop = _read_point(text, start[0] + 1, now) if joined else None
     if stop is None:
         return None
     end, (after, before) = stop
-    return Bounds(start[1][0], after if before is None else before, text.between(at, end))
+    return TimeBounds(start[1][0], after if before is None else before, text.between(at, end))
 
 
-def _read_point(text: DateText, at: int, now: int) -> tuple[int, Span] | None:
+def _read_point(text: DateText, at: int, now: int) -> tuple[int, OpenSpan] | None:
     """Return the first word after a date that is expected to begin with a word, and its span."""
     found = text.read(at, alone=True) if at < len(text.words) else None
-    span = None if found is None else _span(found, now)
+    span = None if found is None else _resolve_expression(found, now)
     return None if found is None or span is None else (found.end, span)
 
 
@@ -119,30 +119,30 @@ def _bound_words() -> Mapping[str, str]:
     return {word: name for language in languages() for word, name in date_words(language).bounds.items()}
 
 
-def _span(found: DateExpression, now: int) -> Span | None:
+def _resolve_expression(found: DateExpression, now: int) -> OpenSpan | None:
     """Return the stretch that an expression means now; None where there is no such day."""
     try:
-        return _moment(found.iso) if found.iso and len(found.iso) > len("2026-01-31") else _stretch(found, now)
+        return _resolve_moment(found.iso) if found.iso and len(found.iso) > len("2026-01-31") else _resolve_stretch(found, now)
     except (ValueError, OverflowError):
         return None
 
 
-def _moment(iso: str) -> Span:
+def _resolve_moment(iso: str) -> OpenSpan:
     moment = from_iso(iso)
     return moment, moment + unit_ms("minute")
 
 
-def _stretch(found: DateExpression, now: int) -> Span:
+def _resolve_stretch(found: DateExpression, now: int) -> OpenSpan:
     if found.unit is not None and found.unit != "weekend":
         if found.form in (Form.LATELY, Form.LAST):
             return now - found.count * unit_ms(found.unit), None
         if found.form in (Form.AGO, Form.AHEAD):
-            return _around(found.offset, found.unit, now)
-    first, end = (_midnight(day) for day in found.days(dt.datetime.fromtimestamp(now / 1_000, dt.UTC).date()))
+            return _resolve_offset(found.offset, found.unit, now)
+    first, end = (_to_midnight(day) for day in found.days(dt.datetime.fromtimestamp(now / 1_000, dt.UTC).date()))
     return first, None if found.form is Form.THIS and found.unit not in (None, "weekend") else end
 
 
-def _around(count: int, unit: str, now: int) -> Span:
+def _resolve_offset(count: int, unit: str, now: int) -> OpenSpan:
     """Return what so many units from now mean: as fine as the unit, and half a unit wider than weeks and more."""
     moment, half = now + count * unit_ms(unit), unit_ms(unit) // 2
     if unit in ("second", "minute", "hour"):
@@ -152,5 +152,5 @@ def _around(count: int, unit: str, now: int) -> Span:
     return start - half, start + half + MS_PER_DAY
 
 
-def _midnight(day: dt.date) -> int:
+def _to_midnight(day: dt.date) -> int:
     return from_iso(day.isoformat())

@@ -9,7 +9,7 @@ from typing import Any, Final
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Tier
 from hyperloci.model.search import SearchFilter
-from hyperloci.retrieval.times import parse_when
+from hyperloci.retrieval.times import parse_time_bound
 
 CONTENT_TYPES: Final[dict[str, Mapping[str, tuple[str, ...]]]] = {
     "any": {},
@@ -67,7 +67,7 @@ _MEMBERS: Final[dict[str, frozenset[str]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Around:
+class RelatedTo:
     """Only memories that relations join to this one."""
 
     node_id: str
@@ -80,7 +80,7 @@ class Conditions:
     """What a search is limited to, and how it was asked to go about it."""
 
     where: SearchFilter
-    around: Around | None = None
+    related_to: RelatedTo | None = None
     strategy: str | None = None
     first_space: str | None = None
 
@@ -102,51 +102,51 @@ def build_conditions(
     """
     if content_type not in CONTENT_TYPES:
         raise BadRequestError(f"content_type={content_type!r} is unknown: use one of {', '.join(CONTENT_TYPES)}.")
-    given = _checked(where)
+    given = _check_where(where)
     kinds = CONTENT_TYPES[content_type]
     base = SearchFilter(
-        scopes=_scopes(given.get("scope", "project"), project),
+        scopes=_resolve_scopes(given.get("scope", "project"), project),
         types=tuple(kinds.get("types", ())),
         subtypes=tuple(kinds.get("subtypes", ())),
-        after=None if after is None else parse_when(after, now, argument="after"),
-        before=None if before is None else parse_when(before, now, argument="before"),
-        as_of=_as_of(given.get("as_of"), now),
-        entity=_text("entity_name", entity_name) if entity_name is not None else None,
+        after=None if after is None else parse_time_bound(after, now, argument="after"),
+        before=None if before is None else parse_time_bound(before, now, argument="before"),
+        as_of=_parse_as_of(given.get("as_of"), now),
+        entity=_parse_text("entity_name", entity_name) if entity_name is not None else None,
     )
     names = {field.name for field in fields(SearchFilter)}
     narrowed = replace(base, **{name: value for name, value in given.items() if name in names and name != "as_of"})
     return Conditions(
         where=narrowed,
-        around=_around(given),
+        related_to=_parse_related_to(given),
         strategy=given.get("strategy"),
         first_space=given.get("first_space"),
     )
 
 
-def _scopes(scope: Any, project: str) -> tuple[str, ...]:
+def _resolve_scopes(scope: Any, project: str) -> tuple[str, ...]:
     if scope not in SCOPE_CHOICES:
         raise BadRequestError(f"where.scope={scope!r} is unknown: use one of {', '.join(SCOPE_CHOICES)}.")
     return {"project": (project, GLOBAL_SCOPE), "global": (GLOBAL_SCOPE,), "all": ()}[scope]
 
 
-def _as_of(value: Any, now: int) -> int | None:
-    return None if value is None else parse_when(_text("where.as_of", value), now, argument="where.as_of")
+def _parse_as_of(value: Any, now: int) -> int | None:
+    return None if value is None else parse_time_bound(_parse_text("where.as_of", value), now, argument="where.as_of")
 
 
-def _around(given: Mapping[str, Any]) -> Around | None:
+def _parse_related_to(given: Mapping[str, Any]) -> RelatedTo | None:
     if given.get("related_to") is None:
         return None
     depth = given.get("depth", 1)
     if not isinstance(depth, int) or not 1 <= depth <= 4:
         raise BadRequestError(f"where.depth={depth!r} must be a whole number from 1 to 4.")
-    return Around(
-        node_id=_text("where.related_to", given["related_to"]),
-        relation=_text("where.relation", given.get("relation") or "any"),
+    return RelatedTo(
+        node_id=_parse_text("where.related_to", given["related_to"]),
+        relation=_parse_text("where.relation", given.get("relation") or "any"),
         depth=depth,
     )
 
 
-def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:
+def _check_where(where: Mapping[str, Any] | None) -> dict[str, Any]:
     if where is None:
         return {}
     if not isinstance(where, Mapping):
@@ -154,26 +154,26 @@ def _checked(where: Mapping[str, Any] | None) -> dict[str, Any]:
     unknown = sorted(str(key) for key in where if key not in WHERE_KEYS)
     if unknown:
         raise BadRequestError(f"where has unknown keys {', '.join(unknown)}; it may have {', '.join(WHERE_KEYS)}.")
-    return {key: _value(key, value) for key, value in where.items() if value is not None}
+    return {key: _parse_value(key, value) for key, value in where.items() if value is not None}
 
 
-def _value(key: str, value: Any) -> Any:
+def _parse_value(key: str, value: Any) -> Any:
     if key in _LISTS:
-        return _list(key, value)
+        return _parse_list(key, value)
     if key in _TEXTS:
-        return _text(f"where.{key}", value)
+        return _parse_text(f"where.{key}", value)
     if key == "lines":
-        return _lines(value)
+        return _parse_lines(value)
     if key == "min_confidence":
-        return _number(key, value, 0, 1)
+        return _parse_number(key, value, 0, 1)
     if key == "contradicted" and not isinstance(value, bool):
         raise BadRequestError(f"where.contradicted={value!r:.80} must be true or false.")
     if key == "heading_level_max":
-        return int(_number(key, value, 1, 6))
+        return int(_parse_number(key, value, 1, 6))
     return value
 
 
-def _list(key: str, value: Any) -> tuple[str, ...]:
+def _parse_list(key: str, value: Any) -> tuple[str, ...]:
     items = [value] if isinstance(value, str) else value
     if not isinstance(items, (list, tuple)) or not all(isinstance(item, str) for item in items):
         raise BadRequestError(f"where.{key}={value!r:.80} must be a list of words.")
@@ -186,13 +186,13 @@ def _list(key: str, value: Any) -> tuple[str, ...]:
     return tuple(items)
 
 
-def _text(name: str, value: Any) -> str:
+def _parse_text(name: str, value: Any) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadRequestError(f"{name}={value!r:.80} must be a text that is not empty.")
     return value
 
 
-def _lines(value: Any) -> tuple[int, int]:
+def _parse_lines(value: Any) -> tuple[int, int]:
     if not isinstance(value, (list, tuple)) or len(value) != 2 or not all(type(item) is int for item in value):
         raise BadRequestError(f"where.lines={value!r:.80} must be two line numbers, [first, last].")
     if not 1 <= value[0] <= value[1] <= MAX_LINE:
@@ -200,7 +200,7 @@ def _lines(value: Any) -> tuple[int, int]:
     return (value[0], value[1])
 
 
-def _number(key: str, value: Any, low: float, high: float) -> float:
+def _parse_number(key: str, value: Any, low: float, high: float) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not low <= value <= high:
         raise BadRequestError(f"where.{key}={value!r:.80} must be a number from {low} to {high}.")
     return float(value)

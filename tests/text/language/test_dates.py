@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hyperloci.clock import from_iso
 from hyperloci.errors import BadRequestError
 from hyperloci.ingest.spoken_times import spoken_times
-from hyperloci.retrieval.times import find_time, parse_when
+from hyperloci.retrieval.times import find_time_bounds, parse_time_bound
 from hyperloci.text.language import dates
 from hyperloci.text.language.dates import DateText, Form, clock_minutes, date_words, languages
 from tests.support import NOW, examples
@@ -114,8 +114,8 @@ def test_no_expression_is_understood_in_a_question_and_not_in_a_turn_or_the_othe
     """What a turn leaves out, it leaves out on purpose: vague, named outright, within the day, or now."""
     for _, text in EXPRESSIONS:
         (expression,) = DateText(text).find()
-        assert find_time(text, NOW) is not None, text
-        assert isinstance(parse_when(text, NOW), int), text
+        assert find_time_bounds(text, NOW) is not None, text
+        assert isinstance(parse_time_bound(text, NOW), int), text
         silent = (
             expression.vague
             or expression.form is Form.NAMED
@@ -128,7 +128,7 @@ def test_no_expression_is_understood_in_a_question_and_not_in_a_turn_or_the_othe
 
 def test_both_readers_mean_the_same_day_where_an_expression_is_one() -> None:
     for _, text in EXPRESSIONS:
-        spoken, bounds = spoken_times(text, NOW), find_time(text, NOW)
+        spoken, bounds = spoken_times(text, NOW), find_time_bounds(text, NOW)
         assert bounds is not None
         if bounds.before is not None and spoken and spoken[0].until - spoken[0].since == 86_400_000:
             assert (bounds.after, bounds.before) == (spoken[0].since, spoken[0].until), text
@@ -166,10 +166,10 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
 
 def test_a_month_or_year_by_itself_is_a_date_where_one_is_expected() -> None:
     assert DateText("March").read(0) is None and DateText("March").read(0, alone=True) is not None
-    assert parse_when("March 2026", NOW) == from_iso("2026-03-01")
-    assert parse_when("last Friday", NOW) == from_iso("2027-01-08")
+    assert parse_time_bound("March 2026", NOW) == from_iso("2026-03-01")
+    assert parse_time_bound("last Friday", NOW) == from_iso("2027-01-08")
     with pytest.raises(BadRequestError):
-        parse_when("March of the penguins", NOW)
+        parse_time_bound("March of the penguins", NOW)
 
 
 @pytest.mark.parametrize(
