@@ -47,7 +47,7 @@ from hyperloci.retrieval.routing import plan_route
 from hyperloci.spaces.asked import asked_of
 from hyperloci.spaces.views import EncoderInput, views_of
 from hyperloci_hooks.events import EVENTS
-from hyperloci_hooks.io import parse, text_of
+from hyperloci_hooks.io import parse_object, get_text
 
 HANG_SECONDS = 2.0
 
@@ -479,7 +479,7 @@ def _receive(data: bytes) -> None:
     with here, there:
         there.sendall(data)
         there.shutdown(socket.SHUT_WR)
-        wire.receive(here, deadline=wire.deadline_after(5))
+        wire.receive_message(here, deadline=wire.deadline_after(5))
 
 
 def _see(source: str) -> None:
@@ -557,14 +557,14 @@ def _hooks(folder: Path) -> Iterator[Target]:
     with Memory.open(fuzz_settings(folder), folder) as memory:
 
         def hear(value: tuple[str, bytes]) -> None:
-            event, payload = EVENTS[value[0]], parse(value[1])
-            if text_of(payload, "session_id"):
-                record = event.make(Records(memory.project, text_of(payload, "session_id"), now=NOW), payload)
+            event, payload = EVENTS[value[0]], parse_object(value[1])
+            if get_text(payload, "session_id"):
+                record = event.make(Records(memory.project, get_text(payload, "session_id"), now=NOW), payload)
                 if record is not None:
                     # A transcript that can't be read is the caller's to log; what was told besides is stored.
                     with contextlib.suppress(OSError):
                         memory.keep(record)
-                    memory.context_for(record)
+                    memory.get_context_for_record(record)
 
         yield hear
 

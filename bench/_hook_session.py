@@ -21,10 +21,10 @@ from typing import Any
 
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
-from hyperloci_hooks.account import Account
-from hyperloci_hooks.desk import Memories
-from hyperloci_hooks.spool import drain_spool, waiting
-from hyperloci_hooks.work import Work
+from hyperloci_hooks.account import HookStatistics
+from hyperloci_hooks.desk import OpenMemories
+from hyperloci_hooks.spool import drain_spool, list_waiting_files
+from hyperloci_hooks.work import EventWork
 
 BARE = (sys.executable, "-c", "import socket, json")
 SPINNER = (sys.executable, "-c", "while True: pass")
@@ -77,7 +77,7 @@ class Place:
             while time.monotonic() < until:
                 drain_spool(memory)
                 spool = self.settings.spool_dir
-                if not Account.of(str(spool)).under_way and not waiting(spool):
+                if not HookStatistics.from_tally(str(spool)).under_way and not list_waiting_files(spool):
                     break
                 time.sleep(0.1)
             nodes = memory.store.nodes.query_nodes("experience", subtypes=("episode", "action"), limit=100_000)
@@ -122,7 +122,7 @@ def server(place: Place) -> Iterator[None]:
         ):
             process.stdin.write(json.dumps(message).encode() + b"\n")
             process.stdin.flush()
-        sockets = Path(place.settings.whereabouts.sockets)
+        sockets = Path(place.settings.installation_paths.sockets)
         while not list(sockets.glob(f"{process.pid}.s")):
             time.sleep(0.02)
         yield
@@ -185,12 +185,12 @@ def _quantile(values: list[float], share: float) -> float:
 def due(prompts: int) -> int:
     """Return how many prompts bring something up where nobody is in a hurry."""
     with tempfile.TemporaryDirectory() as folder:
-        place, memories = Place(Path(folder), prompts), Memories()
+        place, memories = Place(Path(folder), prompts), OpenMemories()
         answers = []
         for number in range(prompts):
-            work = Work("UserPromptSubmit", place.environ, lend=memories.lend)
-            answers.append(work.answer(place.told("session", "UserPromptSubmit", number)))
-        memories.close()
+            work = EventWork("UserPromptSubmit", place.environ, lend=memories.lend_memory)
+            answers.append(work.answer_event(place.told("session", "UserPromptSubmit", number)))
+        memories.close_all()
     return sum("hookSpecificOutput" in answer for answer in answers)
 
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperloci.embedder.load import bundled_stages
+from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.reading import TITLE_SEPARATOR
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
-from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
+from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store, half
@@ -98,7 +98,7 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
         if len(base.fingerprints[0].columns["e1"]) != half.BYTES_PER_DIMENSION * base.dimensions:
             raise SystemExit(f"{kept} is of an older format: delete it.")
         return base
-    *_, stage = bundled_stages("cpu")
+    *_, stage = load_bundled_stages("cpu")
     if memory is not None and questions is not None:
         chunks, made = _of_memory(memory)
         texts = [json.loads(line)["query"] for line in questions.open(encoding="utf-8")][:QUESTIONS]
@@ -107,7 +107,7 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
         texts = [chunk.question for chunk in wanted[:QUESTIONS]]
         chunks, made = wanted[QUESTIONS:], []
         for start in range(0, len(chunks), 64):
-            made += fingerprints(_sights(chunks[start : start + 64]), stage.encoder)
+            made += compute_fingerprints(_sights(chunks[start : start + 64]), stage.encoder)
     asked = [(text, query_fingerprint(text, stage.encoder)) for text in texts]
     folder.mkdir(parents=True, exist_ok=True)
     parts = (asked[0][1].model_id, stage.encoder.dimensions, chunks, made)

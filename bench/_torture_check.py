@@ -15,7 +15,7 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.store import Store, health
-from hyperloci_hooks.account import Account
+from hyperloci_hooks.account import HookStatistics
 from hyperloci_hooks.finish import OWN_SECONDS
 from hyperloci_hooks.spool import drain_spool
 
@@ -143,7 +143,7 @@ def _await_hooks(settings: Settings) -> None:
     """Wait for the processes that hooks have left their events to; of a killed one nothing more is to be expected."""
     until = time.monotonic() + HOOK_SECONDS
     while time.monotonic() < until:
-        if not Account.of(str(settings.spool_dir)).under_way:
+        if not HookStatistics.from_tally(str(settings.spool_dir)).under_way:
             return
         time.sleep(0.1)
 

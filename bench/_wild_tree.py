@@ -144,7 +144,7 @@ def history(memory: Memory, seconds: float) -> dict[str, Any]:
 
     with contextlib.suppress(EnoughError):
         memory.index_history(enough)
-    counts = memory.history()
+    counts = memory.get_history_progress()
     return {
         "commits": counts.stored,
         "commits_waiting": counts.waiting,
@@ -203,10 +203,10 @@ def use(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
     """Ask for some files by name, and walk from them; an error that is ours is an answer."""
     asks: dict[str, Callable[[str], object]] = {
         "search": lambda path: memory.search(path, reinforce=False),
-        "query": lambda path: memory.query(f'path:"{path}"', reinforce=False),
+        "query": lambda path: memory.search_by_query_line(f'path:"{path}"', reinforce=False),
         "related": lambda path: memory.find_related(path, depth=2),
-        "neighbourhood": memory.neighbourhood,
-        "outline": memory.outline,
+        "neighbourhood": memory.get_neighbourhood,
+        "outline": memory.get_outline,
     }
     some = [file.path for file in found[:: max(1, len(found) // ASKED)]][:ASKED]
     errors: list[str] = []

@@ -120,7 +120,7 @@ def _beside(asked: World, query: str) -> Sequence[Hit]:
     if anchor is None:
         return []
     direction = "after" if _AFTER.search(query) else "before"
-    events = asked.memory.timeline(anchor.id, direction=direction, limit=LIMIT).events
+    events = asked.memory.get_timeline(anchor.id, direction=direction, limit=LIMIT).events
     return [event.memory for event in events if event.relation == direction]
 
 

@@ -64,7 +64,7 @@ def consolidated(memory: Memory, session_id: str) -> tuple[list[str], Counter[st
     consolidation = Consolidation(memory.store, memory.settings, system_clock)
     for waiting in consolidation.pending():
         consolidation.run(waiting)
-    hits = memory.session_report(session_id).extracted
+    hits = memory.get_session_report(session_id).extracted
     rows = memory.store.connection.execute(
         "SELECT n.content, n.subtype FROM nodes n JOIN sessions t ON t.key = n.session_key WHERE t.id = ?"
         " AND n.origin = 'extraction' AND n.type <> 'entity' AND n.deleted_at IS NULL AND n.valid_until IS NULL",

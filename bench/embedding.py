@@ -24,8 +24,8 @@ from sentence_transformers import SentenceTransformer
 from bench._shared import Table, save_result
 from bench.fingerprints import own_chunks
 from hyperloci.embedder.bert import HIDDEN
-from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, checked_weights, model_folder, read_tokenizer
-from hyperloci.embedder.device import choose, has_bfloat16, use_sensible_threads
+from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, verify_weights, find_model_folder, read_tokenizer
+from hyperloci.embedder.device import choose_device, has_bfloat16, cap_threads
 from hyperloci.embedder.forward_torch import TorchForward
 from hyperloci.spaces.views import views_of
 
@@ -56,9 +56,9 @@ def linear_layers_alone(forward: TorchForward, tokens: int) -> None:
 
 def encoders(device: str) -> dict[str, Encode]:
     """Return the ways to embed, by name, the one to compare with first."""
-    model = SentenceTransformer(str(model_folder()), device=device)
-    weights, tokenizer = checked_weights(model_folder()), read_tokenizer(model_folder())
-    place = choose(device, "float32").device
+    model = SentenceTransformer(str(find_model_folder()), device=device)
+    weights, tokenizer = verify_weights(find_model_folder()), read_tokenizer(find_model_folder())
+    place = choose_device(device, "float32").device
 
     def alone(forward: TorchForward) -> Encode:
         def run(texts: Sequence[str]) -> NDArray[np.float32]:
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--json", action="store_true", help="print JSON and keep it beside the others")
     options = parser.parse_args()
-    threads = use_sensible_threads()
+    threads = cap_threads()
     ways = encoders(options.device)
     answer: dict[str, Any] = {"device": options.device, "threads": threads, "corpora": {}}
     for corpus, texts in corpora(options.texts).items():

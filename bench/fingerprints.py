@@ -20,7 +20,7 @@ import numpy as np
 
 from bench._shared import Table, save_result
 from hyperloci.clock import system_clock
-from hyperloci.embedder.load import bundled_stages
+from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.ingest.code import chunk_code
 from hyperloci.ingest.markdown import chunk_markdown
 from hyperloci.model.chunk import TextChunk
@@ -29,7 +29,7 @@ from hyperloci.model.node import NewNode
 from hyperloci.spaces import tokens
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.eyes import ProfileEncoder
-from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
+from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 from hyperloci.spaces.views import EncoderInput, views_of
 from hyperloci.store import Store, half, int8
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON and keep it beside the others")
     options = parser.parse_args(arguments)
     sights = own_chunks(options.chunks)
-    encoder = list(bundled_stages("cpu"))[-1].encoder
+    encoder = list(load_bundled_stages("cpu"))[-1].encoder
     alone = timed(lambda: [encoder.encode([one.content for one in part]) for part in parts(sights)])
     made: list[Fingerprint] = []
     eyes = ProfileEncoder(encoder)
@@ -95,7 +95,7 @@ def parts(sights: Sequence[EncoderInput]) -> list[Sequence[EncoderInput]]:
 def see_all(sights: Sequence[EncoderInput], eyes: ProfileEncoder, made: list[Fingerprint]) -> None:
     """Make the fingerprints of all, a batch at a time."""
     for part in parts(sights):
-        made.extend(fingerprints(part, eyes))
+        made.extend(compute_fingerprints(part, eyes))
 
 
 def timed(work: Any) -> float:

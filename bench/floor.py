@@ -74,7 +74,7 @@ def measure(data: Path, *, words: bool) -> dict[str, dict[str, float]]:
                 named = store(memory, corpus, root)
                 if not words:
                     memory.embed_pending()
-                with contextlib.nullcontext() if words else memory.embedder_running():
+                with contextlib.nullcontext() if words else memory.keep_embedder_running():
                     for what, questions in asked.items():
                         rows = list(ask(memory, named, questions))
                         mine = outcomes.setdefault(kind, {})

@@ -116,7 +116,7 @@ def ask(name: str, corpus: Corpus, folder: Path) -> Iterator[Asked]:
     with Memory.open(bench_settings(folder, project=corpus.name), root) as memory:
         named = store(memory, corpus, root)
         memory.embed_pending()
-        with memory.embedder_running():
+        with memory.keep_embedder_running():
             for question in corpus.questions:
                 yield _scored(memory, name, corpus, question, named)
 
@@ -132,7 +132,7 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
         nodes = memory.store.nodes.get_candidates({key for found in spaces.values() for key in found})
         spaces |= look.score_spaces(look.applicable_spaces(), nodes)
     whole = memory.store.nodes.get_by_keys(nodes)
-    hits = memory.lookup([node.id for node in whole.values()])
+    hits = memory.get_many([node.id for node in whole.values()])
     documents = {key: named(hit) for key, hit in zip(whole, hits, strict=True)}
     return Asked(name, question, spaces, nodes, documents, memory.settings)
 

@@ -19,10 +19,10 @@ from typing import Any
 import numpy as np
 
 from bench._shared import Table, bench_settings, save_result
-from hyperloci.embedder.bundled import model_folder
-from hyperloci.embedder.joined import stages
+from hyperloci.embedder.bundled import find_model_folder
+from hyperloci.embedder.joined import load_profile_stages
 from hyperloci.spaces.eyes import get_multi_space_encoder
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.views import EncoderInput
 
@@ -91,7 +91,7 @@ def measure(folder: Path, device: str, *, tiny: bool, rounds: int) -> dict[str, 
     }
     settings = bench_settings(folder, profile="random", profiles={"random": own}, device=device)
     started = time.perf_counter()
-    stage = list(stages(settings))[-1]
+    stage = list(load_profile_stages(settings))[-1]
     warm = time.perf_counter() - started
     eyes = get_multi_space_encoder(stage.encoder)
     numbers = iter(range(10**6))
@@ -100,9 +100,9 @@ def measure(folder: Path, device: str, *, tiny: bool, rounds: int) -> dict[str, 
         "dtype": stage.dtype,
         "tiny": tiny,
         "warm_start_s": round(warm, 2),
-        "memory": times(lambda: fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}")], eyes), rounds),
+        "memory": times(lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}")], eyes), rounds),
         "batch_of_32": times(
-            lambda: fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}") for _ in range(32)], eyes),
+            lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}") for _ in range(32)], eyes),
             max(3, rounds // 10),
         ),
         "question": times(lambda: query_fingerprint(f"{QUESTION} {next(numbers)}", eyes), rounds),
@@ -124,7 +124,7 @@ def _tokenizer(folder: Path) -> Any:
 
     names = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]"}
     tokenizer = PreTrainedTokenizerFast(  # type: ignore[no-untyped-call]
-        tokenizer_file=str(model_folder() / "tokenizer.json"), mask_token="[MASK]", model_max_length=512, **names
+        tokenizer_file=str(find_model_folder() / "tokenizer.json"), mask_token="[MASK]", model_max_length=512, **names
     )
     tokenizer.save_pretrained(folder)
     return tokenizer

@@ -22,7 +22,7 @@ from bench._shared import Table, bench_settings, save_result
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.lifecycle.consolidate import consolidate_step
-from hyperloci.lifecycle.keeper import make_context
+from hyperloci.lifecycle.keeper import make_maintenance_context
 from hyperloci.lifecycle.records import Records
 from hyperloci.lifecycle.sessions import end_session
 from hyperloci.memory import Memory
@@ -72,7 +72,7 @@ def consolidate(settings: Settings, folder: Path, ready: Event, stop: Event) -> 
             with memory.store.transaction():
                 end_session(memory.store, name, now=system_clock())
             ready.set()
-            consolidate_step(make_context(memory.store, settings, system_clock))
+            consolidate_step(make_maintenance_context(memory.store, settings, system_clock))
 
 
 def measure(

@@ -50,7 +50,7 @@ def measure(source: Path, *, embed: bool) -> dict[str, Any]:
                 "skipped": len(first.skipped),
             }
             if embed:
-                with memory.embedder_running():
+                with memory.keep_embedder_running():
                     started = time.perf_counter()
                     left = memory.embed_pending()
                     answer["embedded_s"] = round(first.seconds + time.perf_counter() - started, 1)

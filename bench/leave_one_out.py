@@ -99,7 +99,7 @@ def _stored(corpus: Corpus, folder: Path) -> Iterator[tuple[Memory, Named]]:
     with Memory.open(bench_settings(folder, project=corpus.name), root) as memory:
         named = store(memory, corpus, root)
         memory.embed_pending()
-        with memory.embedder_running():
+        with memory.keep_embedder_running():
             yield memory, named
 
 

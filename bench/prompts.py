@@ -73,7 +73,7 @@ def measure(chats: Sequence[Corpus], *, words_only: bool = False) -> dict[str, d
                 continue
             with Memory.open(bench_settings(Path(folder)), root) as memory:
                 memory.embed_pending()
-                with memory.embedder_running():
+                with memory.keep_embedder_running():
                     _count(counts, "by meaning", memory, prompts)
     return {how: {kind: _share(found) for kind, found in kinds.items()} for how, kinds in counts.items()}
 

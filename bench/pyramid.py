@@ -163,7 +163,7 @@ def measure_windows(corpora: dict[str, list[Talk]], limit: int, *, vectors: bool
                     house.say(window.name, window.turns)
                 if vectors:
                     memory.embed_pending()
-                    with memory.embedder_running():
+                    with memory.keep_embedder_running():
                         house.build()
                         memory.embed_pending()
                         for window in windows:
@@ -290,7 +290,7 @@ def measure_recall(corpora: dict[str, list[Talk]], limit: int) -> None:
                     house.say("s", talk.turns)
                     places = {str(t.id): str(t.seq) for t in memory.store.chunks.list_turns(_session(memory, "s"), 0, 10**9)}
                     memory.embed_pending()
-                    with memory.embedder_running():
+                    with memory.keep_embedder_running():
                         for state in ("none", "built"):
                             if state == "built":
                                 house.build()

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from bench._shared import Table, bench_settings, save_result
-from hyperloci.embedder.load import bundled_stages
+from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.retrieval.fusion import reciprocal_rank_fusion
@@ -344,7 +344,7 @@ def run_corpus(
         with Memory.open(bench_settings(Path(folder), project=corpus.name), root) as memory:
             named = store(memory, corpus, root)
             memory.embed_pending()
-            with memory.embedder_running():
+            with memory.keep_embedder_running():
                 for question in corpus.questions:
                     answer, taken = asked(memory, question.text, corpus)
                     times.append(taken)
@@ -405,7 +405,7 @@ def main() -> None:
     parser.add_argument("--cache", type=Path, help="folder for the baselines' vectors, to save time on a second run")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
-    encoder = list(bundled_stages("cpu"))[-1].encoder
+    encoder = list(load_bundled_stages("cpu"))[-1].encoder
     answer: dict[str, Any] = {"sets": {}}
     for name in options.sets.split(","):
         if (options.data / name).is_dir():

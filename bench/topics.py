@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from bench._shared import Table, bench_settings, save_result
 from hyperloci.clock import system_clock
-from hyperloci.embedder.drain import drain
-from hyperloci.embedder.load import bundled_stages
+from hyperloci.embedder.drain import drain_queue
+from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import NewNode
@@ -62,8 +62,8 @@ def filled(database: Path, texts: Sequence[str]) -> float:
         for place, text in enumerate(texts):
             new = NewNode(type=NodeType.FACT, content=text, scope=GLOBAL_SCOPE)
             store.nodes.create_node(new, now=system_clock(), place=str(place))
-    *_, stage = bundled_stages("cpu")
-    while drain(database, _Plain(stage.encoder), never):
+    *_, stage = load_bundled_stages("cpu")
+    while drain_queue(database, _Plain(stage.encoder), never):
         pass
     return time.perf_counter() - started
 

@@ -25,7 +25,7 @@ from typing import Any, Final
 from bench._shared import Table, bench_settings, save_result
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.keeper import make_context
+from hyperloci.lifecycle.keeper import make_maintenance_context
 from hyperloci.lifecycle.sessions import end_session
 from hyperloci.lifecycle.upkeep import run_maintenance
 from hyperloci.memory import Memory
@@ -196,7 +196,7 @@ class Year:
         """Look after the memory, as an idle server does."""
         self.clock.now += 1_000
         started = time.perf_counter()
-        report = run_maintenance(make_context(self.memory.store, self.settings, self.clock))
+        report = run_maintenance(make_maintenance_context(self.memory.store, self.settings, self.clock))
         self.upkeep_seconds.append(time.perf_counter() - started)
         self.pruned += next((step.changed for step in report.steps if step.name == "prune"), 0)
         faults = [f"{step.name}: {step.error}" for step in report.steps if step.error]
@@ -256,7 +256,7 @@ class Year:
             settings = replace(self.settings, database=path)
             with Store.open(path, clock=self.clock) as store:
                 for _ in range(runs):
-                    run_maintenance(make_context(store, settings, self.clock), force=True)
+                    run_maintenance(make_maintenance_context(store, settings, self.clock), force=True)
                 if problems := count_violations(store):
                     raise SystemExit(f"the database is not sound: {problems}")
                 return _rows(store.connection)
@@ -277,7 +277,7 @@ class Year:
                         store.nodes.restore_node(row["id"], now=self.clock())
                     node = store.nodes.get_node(row["id"])
                     came_back += node is not None and node.deleted_at is None and node.content == row["content"]
-                run_maintenance(make_context(store, replace(self.settings, database=path), self.clock), force=True)
+                run_maintenance(make_maintenance_context(store, replace(self.settings, database=path), self.clock), force=True)
                 stay = sum(
                     (node := store.nodes.get_node(row["id"])) is not None and not node.deleted_at for row in rows
                 )

@@ -36,18 +36,18 @@ QUIET_SOURCES = ("clear", "compact")
 def main(arguments: list[str]) -> int:
     """Run the command that the arguments ask for and return its exit status; 2 where they make no sense."""
     if arguments == ["serve"]:
-        return serve()
+        return run_server()
     if len(arguments) == 2 and arguments[0] == "hook":
-        return hook(arguments[1])
+        return run_hook(arguments[1])
     sys.stderr.write("usage: launch.py serve | launch.py hook EVENT\n")
     return 2
 
 
-def serve() -> int:
+def run_server() -> int:
     """Become the server (or start it, where a process can't become another) and return its exit status."""
-    command = server_command()
+    command = find_server_command()
     if command is None:
-        sys.stderr.write(advice() + "\n")
+        sys.stderr.write(installation_advice() + "\n")
         return 1
     if os.name == "posix":
         # In place: the client's signals and the end of its stdin then reach the server itself.
@@ -57,50 +57,50 @@ def serve() -> int:
     return subprocess.call(command)
 
 
-def hook(event: str) -> int:
+def run_hook(event: str) -> int:
     """Pass a hook's input to a running server or the installed command, and the answer back; always 0."""
     for name in ("SIGTERM", "SIGINT", "SIGHUP"):
         if hasattr(signal, name):
-            signal.signal(getattr(signal, name), leave)
+            signal.signal(getattr(signal, name), end_with_empty_answer)
     began = time.monotonic()
     payload = sys.stdin.buffer.read()
     mark = os.urandom(8).hex()
-    answer = served(event, payload, mark, began)
+    answer = ask_server(event, payload, mark, began)
     if answer is None:
-        command = hook_command(event)
-        answer = ask(command, payload, mark) if command else None
+        command = find_hook_command(event)
+        answer = run_hook_command(command, payload, mark) if command else None
     if answer is None:
         import json
 
-        answer = json.dumps(absent(event, payload)).encode()
+        answer = json.dumps(answer_when_not_installed(event, payload)).encode()
     sys.stdout.buffer.write(answer)
     return 0
 
 
-def leave(number: int, frame: object) -> None:
+def end_with_empty_answer(number: int, frame: object) -> None:
     """End with a valid answer: the client has lost patience."""
     os.write(1, b"{}\n")
     os._exit(0)
 
 
-def served(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
+def ask_server(event: str, payload: bytes, mark: str, began: float) -> bytes | None:
     """Return what a running server answers, None where none does; `mark` tells this event from all others."""
     sys.path[:0] = package_folders()
     environ = dict(os.environ)  # noqa: TID251 - a process's entry point
     try:
-        from hyperloci.whereabouts import whereabouts
+        from hyperloci.whereabouts import find_paths
         from hyperloci_hooks import budget, client, tally
 
         if event not in budget.SECONDS:
             return None
-        where = whereabouts(environ)
-        said = client.frame(event, payload, where.database, mark, environ)
+        where = find_paths(environ)
+        said = client.pack_event(event, payload, where.database, mark, environ)
         folders = (where.runtime_dir, where.sockets)
         until, grace = began + budget.SECONDS[event], budget.GRACE_SECONDS.get(event, 0)
-        outcome, line = client.call(folders, said, until, grace=grace)
+        outcome, line = client.call_server(folders, said, until, grace=grace)
         if outcome != client.ANSWERED or line is None:
             return None
-        tally.note(where.spool, event, tally.SERVED, 1000 * (time.monotonic() - began), mark)
+        tally.append_outcome(where.spool, event, tally.SERVED, 1000 * (time.monotonic() - began), mark)
     except Exception:
         # Whatever this machine or its settings lack here, the installed command knows better.
         return None
@@ -114,7 +114,7 @@ def package_folders() -> list[str]:
     return [os.path.dirname(os.path.dirname(ROOT))]
 
 
-def ask(command: list[str], payload: bytes, mark: str) -> bytes | None:
+def run_hook_command(command: list[str], payload: bytes, mark: str) -> bytes | None:
     """Return what a hook command answers, None where it failed or answered something else than a JSON object."""
     import json
     import subprocess
@@ -128,9 +128,9 @@ def ask(command: list[str], payload: bytes, mark: str) -> bytes | None:
     return done.stdout if usable else None
 
 
-def absent(event: str, payload: bytes) -> dict[str, str]:
+def answer_when_not_installed(event: str, payload: bytes) -> dict[str, str]:
     """Return a valid answer that does nothing; at the start of a session it tells the person what is missing."""
-    if event != "SessionStart" or installed("hyperloci-hook"):
+    if event != "SessionStart" or find_command("hyperloci-hook"):
         return {}
     import json
 
@@ -138,44 +138,44 @@ def absent(event: str, payload: bytes) -> dict[str, str]:
         source = json.loads(payload).get("source")
     except (ValueError, AttributeError):
         source = None
-    return {} if source in QUIET_SOURCES else {"systemMessage": advice()}
+    return {} if source in QUIET_SOURCES else {"systemMessage": installation_advice()}
 
 
-def advice() -> str:
+def installation_advice() -> str:
     """Say what to install."""
     if not IS_SOURCE:
         return "Hyperloci is installed where no command of it is found: put the folder of `hyperloci` on your PATH."
-    if installed("uvx") or installed("pipx"):
+    if find_command("uvx") or find_command("pipx"):
         state = "is not installed; a first start through uvx or pipx takes minutes, and hooks are off until it is done"
     else:
         state = "is not installed, so this session has no long-term memory"
     return f'Hyperloci {state}. Install it once: uv tool install "{ROOT}" (or: pipx install "{ROOT}").'
 
 
-def server_command() -> list[str] | None:
+def find_server_command() -> list[str] | None:
     """Return how to start the server here."""
-    own = installed("hyperloci")
+    own = find_command("hyperloci")
     if own:
         return [own, "serve"]
     if not IS_SOURCE:
         return None
-    uvx = installed("uvx")
+    uvx = find_command("uvx")
     if uvx:
         return [uvx, "--from", ROOT, "hyperloci", "serve"]
-    pipx = installed("pipx")
+    pipx = find_command("pipx")
     return [pipx, "run", "--spec", ROOT, "hyperloci", "serve"] if pipx else None
 
 
-def hook_command(event: str) -> list[str] | None:
+def find_hook_command(event: str) -> list[str] | None:
     """Return how to run a hook here. Not through pipx, which could begin an installation in the middle of a prompt."""
-    own = installed("hyperloci-hook")
+    own = find_command("hyperloci-hook")
     if own:
         return [own, event]
-    uvx = installed("uvx") if IS_SOURCE else None
+    uvx = find_command("uvx") if IS_SOURCE else None
     return [uvx, "--offline", "--from", ROOT, "hyperloci-hook", event] if uvx else None
 
 
-def installed(name: str) -> str | None:
+def find_command(name: str) -> str | None:
     """Return the absolute path of a command. The current folder, a stranger's project, is never searched."""
     folders = os.get_exec_path() + [os.path.expanduser(folder) for folder in COMMAND_FOLDERS]
     for folder in filter(os.path.isabs, folders):

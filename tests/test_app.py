@@ -17,7 +17,7 @@ from hyperloci.app import build_server, configure_logging
 from hyperloci.config import Settings
 from hyperloci.errors import NotReadyError
 from hyperloci.memory import Memory
-from hyperloci.worker import CLOSING, memory_opener
+from hyperloci.worker import CLOSING, make_memory_opener
 
 SOON = 60
 
@@ -95,7 +95,7 @@ def test_the_process_module_itself_loads_not_even_the_sdk() -> None:
 @pytest.mark.anyio
 async def test_the_memory_is_opened_after_the_handshake_without_being_asked(settings: Settings, tmp_path: Path) -> None:
     opened: list[Memory] = []
-    opener = memory_opener(settings, tmp_path)
+    opener = make_memory_opener(settings, tmp_path)
 
     def counted() -> Memory:
         opened.append(opener())
@@ -141,7 +141,7 @@ async def test_a_memory_that_cannot_be_opened_at_first_leaves_the_server_running
     settings: Settings, tmp_path: Path, fault: Exception
 ) -> None:
     tries: list[int] = []
-    opener = memory_opener(settings, tmp_path)
+    opener = make_memory_opener(settings, tmp_path)
 
     def second_time() -> Memory:
         tries.append(1)

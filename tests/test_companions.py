@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.companions import EmbedderService, WatchService, make_companions
+from hyperloci.companions import EmbedderService, WatchService, make_services
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from tests.embedder.helpers import wait_for
@@ -36,13 +36,13 @@ def test_settings_decide_what_runs(
     settings: Settings, tmp_path: Path, embedder: bool, watch: bool, names: list[str]
 ) -> None:
     chosen = replace(settings, embedder=embedder, watch=watch)
-    assert [companion.name for companion in make_companions(chosen, tmp_path)] == names
-    with_upkeep = make_companions(replace(chosen, upkeep=True), tmp_path)
+    assert [companion.name for companion in make_services(chosen, tmp_path)] == names
+    with_upkeep = make_services(replace(chosen, upkeep=True), tmp_path)
     assert [companion.name for companion in with_upkeep] == [*names, "upkeep"]
 
 
 def test_what_was_not_started_can_be_asked_nudged_and_stopped(settings: Settings, tmp_path: Path) -> None:
-    for companion in make_companions(replace(settings, upkeep=True), tmp_path):
+    for companion in make_services(replace(settings, upkeep=True), tmp_path):
         companion.ensure_running()
         assert not companion.status().get("pid")
         assert not companion.status().get("running")
@@ -91,18 +91,18 @@ def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
 ) -> None:
     from hyperloci.ingest.project import identify
     from hyperloci.lifecycle.records import Records
-    from hyperloci_hooks.spool import save
+    from hyperloci_hooks.spool import save_record
 
     settings = replace(settings, embedder=False, watch=False)
     records = Records(identify(tmp_path), "session-1", now=1_800_000_000_000)
     first, second = records.prompt("Which queue carries the mails?"), records.prompt("And who restarts it?")
     assert first is not None and second is not None
-    (companion,) = make_companions(settings, tmp_path)
-    save(settings, first)
+    (companion,) = make_services(settings, tmp_path)
+    save_record(settings, first)
     companion.start()
     try:
         wait_for(lambda: companion.status()["stored"] == 1, seconds=60)
-        save(settings, second)
+        save_record(settings, second)
         companion.ensure_running()
         wait_for(lambda: companion.status()["stored"] == 2, seconds=60)
     finally:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hyperloci import config
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
-from hyperloci.whereabouts import key_of
+from hyperloci.whereabouts import database_key
 from tests.support import examples
 
 
@@ -40,7 +40,7 @@ def test_without_any_setting_everything_lies_under_the_claude_folder(home: Path)
     assert found.database == home / ".claude" / "rlm-memory.db"
     assert found.state_dir == home / ".claude" / "hyperloci"
     assert found.log_file == found.state_dir / "hyperloci.log"
-    assert found.spool_dir == found.state_dir / "spool" / key_of(str(found.database))
+    assert found.spool_dir == found.state_dir / "spool" / database_key(str(found.database))
     assert found.backup_dir == found.state_dir / "backups"
     assert found.lock_dir == found.state_dir / "locks"
 
@@ -253,7 +253,7 @@ SCALARS: st.SearchStrategy[Any] = st.one_of(st.booleans(), st.integers(), st.flo
 def test_any_value_is_taken_or_refused_by_name(name: str, value: Any) -> None:
     base = Settings(database=Path("/d"), state_dir=Path("/s"), runtime_dir=Path("/r"))
     try:
-        config._apply(base, {name: value}, "file")
+        config._apply_values(base, {name: value}, "file")
     except ConfigurationError as error:
         assert name in str(error)
 

@@ -277,11 +277,11 @@ def everything_shown(memory: Memory) -> str:
     prompt = records.prompt("What is the launch code of the cerulean rocket, and where does it land?", event_id="p2")
     assert prompt is not None
     memory.keep(prompt)
-    shown: list[Any] = [memory.context_for(start), memory.context_for(prompt), memory.latest(50), memory.list_topics()]
+    shown: list[Any] = [memory.get_context_for_record(start), memory.get_context_for_record(prompt), memory.latest(50), memory.list_topics()]
     for words in ("launch code rocket cerulean", "barge heliotrope", "ignite vermilion engine", "project:rocket"):
         answer = memory.search(words, limit=20, reinforce=False)
         shown += [[hit for hit in answer.results if hit.subtype != "episode"], memory.get_context(words)]
-    shown += [memory.recent_sessions(), memory.entities(50), memory.weak_facts(), memory.recall_user_info()]
+    shown += [memory.list_recent_sessions(), memory.list_entities(50), memory.list_weak_facts(), memory.recall_user_info()]
     return repr(shown)
 
 
@@ -355,7 +355,7 @@ def test_a_short_word_is_not_taken_for_the_beginning_of_another_projects_id(worl
         theirs = memory.search("launch code", limit=1).results[0].id
     with world.memory(repository(world.hostile, EVIL)) as memory:
         for prefix in (theirs[:4], theirs[:8], theirs[:20]):
-            for ask in (memory.find_related, memory.explain_fact, memory.timeline, memory.graph):
+            for ask in (memory.find_related, memory.explain_fact, memory.get_timeline, memory.get_subgraph):
                 assert SECRET not in answered(ask, prefix)
             assert SECRET not in answered(memory.search, "rocket", where={"related_to": prefix})
 
@@ -378,11 +378,11 @@ def test_a_session_that_goes_on_in_another_project_is_another_there(world: World
             said = Records(memory.project, "s1", now=system_clock()).prompt(words, event_id=words)
             assert said is not None
             assert memory.keep(said) == 1 and memory.keep(said) == 0
-            memory.context_for(said)
+            memory.get_context_for_record(said)
     with world.memory(hostile) as memory:
-        (session,) = memory.recent_sessions()
+        (session,) = memory.list_recent_sessions()
         assert (session["id"], session["turns"]) == ("s1", 2)
-        assert "periwinkle" not in repr(memory.timeline(session_id="s1"))
+        assert "periwinkle" not in repr(memory.get_timeline(session_id="s1"))
     with world.memory(world.victim) as memory:
-        assert [session["turns"] for session in memory.recent_sessions()] == [1, 1]
+        assert [session["turns"] for session in memory.list_recent_sessions()] == [1, 1]
         assert "periwinkle" in repr(memory.search("periwinkle flag").results)

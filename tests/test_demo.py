@@ -26,7 +26,7 @@ def test_every_step_succeeds_on_a_strangers_project(
     if not is_empty:
         (project / "prices.py").write_text("def round_half_up(amount):\n    return int(amount + 0.5)\n")
 
-    assert demo.run(project), capsys.readouterr().out
+    assert demo.run_demo(project), capsys.readouterr().out
     told = capsys.readouterr().out
     assert ("asked: round half up" in told) is not is_empty
     assert "All steps done" in told and "FAILED" not in told

@@ -158,11 +158,11 @@ def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, t
 
     assert said() == []
     for took in range(1, 101):
-        tally.note(folder, "UserPromptSubmit", tally.SERVED, took, "m")
+        tally.append_outcome(folder, "UserPromptSubmit", tally.SERVED, took, "m")
     [(level, message)] = said()
     assert level is Level.OK and "100 events" in message and "UserPromptSubmit 51/96" in message
     for outcome in (tally.LATE, tally.SPOOLED, tally.DROPPED):
-        tally.note(folder, "Stop", outcome, 5, "m")
+        tally.append_outcome(folder, "Stop", outcome, 5, "m")
     levels, messages = zip(*said(), strict=True)
     assert levels == (Level.WARNING, Level.WARNING, Level.WARNING, Level.OK)
     assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "not kept" in messages[2]

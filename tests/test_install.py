@@ -203,9 +203,9 @@ def test_taking_out_what_was_put_in_gives_every_byte_back(document: dict[str, An
         (lambda value: with_server(value, "/s"), without_server),
     ]
     for put, take in changes:
-        installed = jsontext.patch(text, put(jsontext.loads(text)))
-        assert jsontext.patch(installed, put(jsontext.loads(installed))) == installed
-        assert jsontext.patch(installed, take(jsontext.loads(installed))) == text
+        installed = jsontext.patch_text(text, put(jsontext.parse_strict(text)))
+        assert jsontext.patch_text(installed, put(jsontext.parse_strict(installed))) == installed
+        assert jsontext.patch_text(installed, take(jsontext.parse_strict(installed))) == text
 
 
 def test_removal_leaves_a_project_file_that_claude_code_accepts(home: Path, project: Path) -> None:

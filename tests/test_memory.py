@@ -14,14 +14,14 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import sights
+from hyperloci.embedder.drain import read_encoder_inputs
 from hyperloci.errors import BadRequestError, NotFoundError, StoreCorruptError, StoreReadOnlyError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.retrieval.search import Searcher
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from tests.support import NOW, FakeClock, FakeEncoder, vector_of
@@ -353,7 +353,7 @@ def test_turns_of_another_client_are_kept_once_and_found(memory: Memory) -> None
     assert memory.add_turns("session-1", turns) == 0
     hit = memory.search("rabbitmq", content_type="conversation").results[0]
     assert hit.source.session_id == "session-1"
-    assert memory.recent_sessions()[0]["turns"] == 2
+    assert memory.list_recent_sessions()[0]["turns"] == 2
 
 
 @pytest.mark.req("B.09", "B.20")
@@ -441,7 +441,7 @@ def test_whatever_is_asked_of_a_damaged_database_is_answered_by_our_error(
     damage(settings.database)
 
     with Memory.open(settings, project, clock=clock) as memory:
-        for ask in (memory.stats, memory.latest, memory.recall_user_info, memory.recent_sessions):
+        for ask in (memory.stats, memory.latest, memory.recall_user_info, memory.list_recent_sessions):
             with pytest.raises(StoreCorruptError):
                 ask()
         for ask_about in (memory.get, memory.explain_fact, memory.search, memory.remember_fact, memory.forget):
@@ -543,7 +543,7 @@ def test_a_context_holds_what_is_known_by_meaning_and_nothing_unrelated(
         node = memory.store.nodes.get_node(id)
         assert node is not None
         memory.store.vectors.put_fingerprint(
-            node.key, model, fingerprints(sights(memory.store, [node]), encoder)[0].columns, now=NOW
+            node.key, model, compute_fingerprints(read_encoder_inputs(memory.store, [node]), encoder)[0].columns, now=NOW
         )
     monkeypatch.setattr(memory, "_searcher", Searcher(memory.store, encoder))
 

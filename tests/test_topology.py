@@ -98,7 +98,7 @@ def places(answer: SearchAnswer) -> list[tuple[str | None, str]]:
 
 @pytest.mark.req("D.01", "D.08")
 def test_what_did_we_say_about_caching_in_the_design_section(memory: Memory) -> None:
-    assert places(memory.query("caching section:Design")) == [("docs/ctf.md", "Design")]
+    assert places(memory.search_by_query_line("caching section:Design")) == [("docs/ctf.md", "Design")]
 
 
 @pytest.mark.req("D.02", "D.10")
@@ -108,21 +108,21 @@ def test_what_contradicts_our_decision_about_the_format(memory: Memory) -> None:
     memory.relate("contradicts", [{"id": decided.id}, {"id": against.id}], evidence="they exclude each other")
     found = memory.find_related(decided.id, relationship="contradicts")
     assert [(item.id, item.direction) for item in found.related] == [(against.id, "both")]
-    assert against.id in [hit.id for hit in memory.query(f"related:{decided.id[:8]} relation:contradicts").results]
+    assert against.id in [hit.id for hit in memory.search_by_query_line(f"related:{decided.id[:8]} relation:contradicts").results]
 
 
 @pytest.mark.req("D.04")
 def test_all_content_under_limitations_headings(memory: Memory) -> None:
-    answer = memory.query("section:Limitations", limit=50)
+    answer = memory.search_by_query_line("section:Limitations", limit=50)
     assert answer.mode == "list"
     assert places(answer) == [("docs/ctf.md", "Limitations")]
 
 
 @pytest.mark.req("D.07", "D.08")
 def test_conditions_of_every_kind_narrow_one_search(memory: Memory) -> None:
-    answer = memory.query("configuration in:docs/*.md section:Reference type:docs after:last_year level:2")
+    answer = memory.search_by_query_line("configuration in:docs/*.md section:Reference type:docs after:last_year level:2")
     assert places(answer) == [("docs/settings.md", "Reference")]
-    assert places(memory.query("configuration in:**/settings.md section:Reference", limit=9)) != places(answer)
+    assert places(memory.search_by_query_line("configuration in:**/settings.md section:Reference", limit=9)) != places(answer)
 
 
 @pytest.mark.req("D.08")
@@ -131,10 +131,10 @@ def test_what_nothing_contradicts_can_be_asked_for(memory: Memory) -> None:
     other = memory.remember_fact("Memcached caching is on.", category="decision")
     objection = memory.remember_fact("Nothing of the kind is allowed here.", category="constraint")
     memory.relate("contradicts", [{"id": one.id}, {"id": objection.id}])
-    held = [hit.id for hit in memory.query("caching type:decision not:contradicted").results]
+    held = [hit.id for hit in memory.search_by_query_line("caching type:decision not:contradicted").results]
     assert other.id in held and one.id not in held
     memory.forget(objection.id)
-    assert one.id in [hit.id for hit in memory.query("caching type:decision not:contradicted").results]
+    assert one.id in [hit.id for hit in memory.search_by_query_line("caching type:decision not:contradicted").results]
 
 
 # Its failure cases
@@ -142,24 +142,24 @@ def test_what_nothing_contradicts_can_be_asked_for(memory: Memory) -> None:
 
 @pytest.mark.req("D.04", "D.08")
 def test_limitations_of_the_format_come_from_the_section_that_is_about_them(memory: Memory) -> None:
-    answer = memory.query("what are the limitations of the CTF format in:docs/**")
+    answer = memory.search_by_query_line("what are the limitations of the CTF format in:docs/**")
     assert places(answer)[0] == ("docs/ctf.md", "Limitations")
 
 
 @pytest.mark.req("D.01")
 def test_a_glob_with_two_stars_crosses_folders_and_one_does_not(memory: Memory) -> None:
-    assert {place[0] for place in places(memory.query("in:docs/**", limit=50))} == {
+    assert {place[0] for place in places(memory.search_by_query_line("in:docs/**", limit=50))} == {
         "docs/ctf.md",
         "docs/guide/cli.md",
         "docs/settings.md",
     }
-    assert {place[0] for place in places(memory.query("in:docs/*", limit=50))} == {"docs/ctf.md", "docs/settings.md"}
+    assert {place[0] for place in places(memory.search_by_query_line("in:docs/*", limit=50))} == {"docs/ctf.md", "docs/settings.md"}
 
 
 @pytest.mark.req("D.01")
 def test_code_is_found_by_its_class_function_module_and_lines(memory: Memory) -> None:
     def symbols(line: str) -> list[str | None]:
-        return [hit.source.symbol for hit in memory.query(line, limit=50).results]
+        return [hit.source.symbol for hit in memory.search_by_query_line(line, limit=50).results]
 
     assert symbols("class:RowCache function:fetch") == ["RowCache.fetch"]
     assert set(symbols("module:app.cache")) == {None, "RowCache", "RowCache.lookup", "RowCache.fetch"}
@@ -172,8 +172,8 @@ def test_code_is_found_by_its_class_function_module_and_lines(memory: Memory) ->
 
 @pytest.mark.req("D.02", "D.03")
 def test_relations_of_code_are_walked_confirmed_and_drawn(memory: Memory) -> None:
-    (fetch,) = memory.query("class:RowCache function:fetch").results
-    (decode,) = memory.query("function:decode_row").results
+    (fetch,) = memory.search_by_query_line("class:RowCache function:fetch").results
+    (decode,) = memory.search_by_query_line("function:decode_row").results
     path = memory.path_between(fetch.id, decode.id, relationship="calls", direction="out")
     assert path is not None and [node.id for node in path.nodes] == [fetch.id, decode.id]
     (edge,) = path.edges
@@ -182,10 +182,10 @@ def test_relations_of_code_are_walked_confirmed_and_drawn(memory: Memory) -> Non
     assert confirmed.confirmed and confirmed.confidence == 1.0
     with pytest.raises(NotFoundError, match="no relation has this id"):
         memory.confirm_link("00000000")
-    drawn = memory.graph(fetch.id, depth=1)
+    drawn = memory.get_subgraph(fetch.id, depth=1)
     assert drawn.nodes[0].id == fetch.id and edge.id in [other.id for other in drawn.edges]
-    (lookup,) = memory.query("class:RowCache function:lookup").results
-    assert {node.id for node in memory.neighbourhood(fetch.id, depth=1, relationship="calls")} == {
+    (lookup,) = memory.search_by_query_line("class:RowCache function:lookup").results
+    assert {node.id for node in memory.get_neighbourhood(fetch.id, depth=1, relationship="calls")} == {
         fetch.id,
         decode.id,
         lookup.id,
@@ -197,7 +197,7 @@ def test_dependencies_over_many_steps_are_told_with_their_circles(memory: Memory
     ids = [memory.remember_fact(f"Part {name} of the plan.").id for name in ("alpha", "beta", "gamma")]
     for source, target in ((0, 1), (1, 2), (2, 0)):
         memory.relate("depends_on", [{"id": ids[source], "role": "subject"}, {"id": ids[target], "role": "object"}])
-    answer = memory.dependencies(ids[0])
+    answer = memory.get_dependencies(ids[0])
     assert [(node.id, node.distance) for node in answer.dependencies] == [(ids[1], 1), (ids[2], 2)]
     assert answer.cycles == (tuple(ids),)
     assert answer.complete
@@ -209,8 +209,8 @@ def test_the_beginning_of_an_id_is_enough_if_it_is_the_only_one(memory: Memory) 
     fact = memory.remember_fact("The launch is on Tuesday.")
     assert memory.find_related(fact.id[:8]).node.id == fact.id
     with pytest.raises(NotFoundError, match="related_to"):
-        memory.query("related:ffffffffff")
+        memory.search_by_query_line("related:ffffffffff")
     with pytest.raises(QuerySyntaxError, match="column 1"):
-        memory.query("sectoin:x")
+        memory.search_by_query_line("sectoin:x")
     with pytest.raises(BadRequestError, match="limit"):
-        memory.query("section:Design", limit=0)
+        memory.search_by_query_line("section:Design", limit=0)

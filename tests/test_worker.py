@@ -16,7 +16,7 @@ from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, St
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from hyperloci.store.custody import list_rescued_copies
-from hyperloci.worker import WorkerHandle, MemoryWorker, Workers, memory_opener
+from hyperloci.worker import WorkerHandle, MemoryWorker, WorkerPool, make_memory_opener
 
 pytestmark = pytest.mark.anyio
 
@@ -26,7 +26,7 @@ SOON = 60
 
 @pytest.fixture
 def open_memory(settings: Settings, tmp_path: Path) -> Callable[[], Memory]:
-    return memory_opener(settings, tmp_path)
+    return make_memory_opener(settings, tmp_path)
 
 
 def mark(memory: Memory, approach: str) -> str:
@@ -48,7 +48,7 @@ async def test_a_use_case_runs_on_the_thread_that_owns_the_memory(open_memory: C
 
 @pytest.mark.req("SPEC-02.04")
 async def test_a_transaction_that_fails_takes_no_other_tasks_rows(open_memory: Callable[[], Memory]) -> None:
-    workers = Workers(open_memory)
+    workers = WorkerPool(open_memory)
 
     def fail_in_the_middle(memory: Memory, number: int) -> None:
         with memory.store.transaction():
@@ -161,7 +161,7 @@ async def test_a_call_cancelled_while_the_memory_opens_leaves_nothing_open(open_
 async def test_that_a_database_was_taken_away_is_told_once_and_then_a_new_one_is_opened(
     settings: Settings, open_memory: Callable[[], Memory]
 ) -> None:
-    workers = Workers(open_memory)
+    workers = WorkerPool(open_memory)
     await workers.writer.call(mark, "in the old file")
     assert await workers.reader.call(count) == 1
     for file in settings.database.parent.glob("memory.db*"):
@@ -185,16 +185,16 @@ async def test_a_call_after_a_link_uses_the_memory_that_was_linked(settings: Set
         (tmp_path / name).mkdir()
     with Memory.open(settings, tmp_path / "first") as first:
         dead_end = mark(first, "Pinning the wheel by hand")
-    desk = WorkerHandle(memory_opener(settings, tmp_path / "second"))
+    desk = WorkerHandle(make_memory_opener(settings, tmp_path / "second"))
     assert not await desk.call(lambda memory: memory.latest())
     with Memory.open(settings, tmp_path / "second") as second:
-        second.link(second.link_target("first"))
+        second.link_place(second.find_link_target("first"))
     assert [hit.id for hit in await desk.call(lambda memory: memory.latest())] == [dead_end]
     await desk.close()
 
 
 async def test_a_long_index_blocks_neither_searches_nor_writes(open_memory: Callable[[], Memory]) -> None:
-    workers = Workers(open_memory)
+    workers = WorkerPool(open_memory)
     began, go_on = threading.Event(), threading.Event()
 
     def long_index(_: Memory) -> None:
@@ -214,7 +214,7 @@ async def test_a_long_index_blocks_neither_searches_nor_writes(open_memory: Call
 async def test_another_process_that_opens_and_closes_the_database_leaves_it_whole(
     settings: Settings, open_memory: Callable[[], Memory]
 ) -> None:
-    workers = Workers(open_memory)
+    workers = WorkerPool(open_memory)
     await workers.writer.call(mark, "before")
     # A second connection of this process: opening it must not drop the locks of the first, or the other process would
     # take itself for the last one and delete the write-ahead log that both still use.

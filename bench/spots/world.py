@@ -56,7 +56,7 @@ def world(notes: Iterable[Note], folder: Path) -> Iterator[World]:
         now[0] = NOW_MS
         rows = ((id, name) for id, _, name in (line.partition("\t") for line in done.read_text().splitlines()))
         memory.embed_pending()
-        with memory.embedder_running():
+        with memory.keep_embedder_running():
             yield World(memory, dict(rows))
 
 

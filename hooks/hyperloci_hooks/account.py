@@ -18,7 +18,7 @@ GONE_AFTER_MS: Final = 900_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class HookStatistics:
     """The last days' hooks of one database.
 
     Attributes:
@@ -34,13 +34,13 @@ class Account:
     times: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, folder: str, now: int | None = None) -> Self:
+    def from_tally(cls, folder: str, now: int | None = None) -> Self:
         """Read the tally of a spool's folder."""
         moment = system_clock() if now is None else now
         outcomes: Counter[str] = Counter()
         times: defaultdict[str, list[float]] = defaultdict(list)
         began: dict[str, int] = {}
-        for at, event, outcome, took, mark in tally.lines(folder):
+        for at, event, outcome, took, mark in tally.read_lines(folder):
             if moment - int(at) > DAYS * MS_PER_DAY:
                 continue
             outcomes[outcome] += 1
@@ -51,21 +51,21 @@ class Account:
             if outcome in (tally.SERVED, tally.OWN, tally.LATE):
                 times[event].append(float(took))
         lost = sum(moment - at > GONE_AFTER_MS for at in began.values())
-        ends = {event: _middle_and_end(found) for event, found in times.items()}
+        ends = {event: _median_and_p95(found) for event, found in times.items()}
         return cls(outcomes=outcomes, under_way=len(began), lost=lost, times=ends)
 
     @property
-    def events(self) -> int:
+    def event_count(self) -> int:
         """How many hooks ran."""
         return sum(self.outcomes.get(outcome, 0) for outcome in (tally.SERVED, tally.OWN, tally.LATE))
 
-    def worries(self) -> list[tuple[str, str]]:
+    def list_problems(self) -> list[tuple[str, str]]:
         """Return what went wrong, and what to do about it."""
         count, found = self.outcomes.get, []
         if late := count(tally.LATE, 0):
             found.append(
                 (
-                    f"{late} of {self.events} hooks of the last {DAYS} days ran out of time: what they were told is "
+                    f"{late} of {self.event_count} hooks of the last {DAYS} days ran out of time: what they were told is "
                     "kept, but their sessions got no context",
                     "leave a session open, so that its server answers hooks; close what keeps the processor busy",
                 )
@@ -92,10 +92,10 @@ class Account:
         return {
             f"last_{DAYS}_days": {**self.outcomes, "lost": self.lost} if self.outcomes else {},
             "ms_median_p95": {event: list(pair) for event, pair in self.times.items()},
-            "worries": [f"{message}; {mend}" for message, mend in self.worries()],
+            "worries": [f"{message}; {mend}" for message, mend in self.list_problems()],
         }
 
 
-def _middle_and_end(times: list[float]) -> tuple[float, float]:
+def _median_and_p95(times: list[float]) -> tuple[float, float]:
     ordered = sorted(times)
     return ordered[len(ordered) // 2], ordered[min(int(0.95 * len(ordered)), len(ordered) - 1)]

@@ -51,25 +51,25 @@ _NAMES = (
 _SECRETS = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
 
-def frame(event: str, payload: bytes, database: str, mark: str, environ: dict[str, str]) -> bytes:
+def pack_event(event: str, payload: bytes, database: str, mark: str, environ: dict[str, str]) -> bytes:
     """Return what to send: the event, what came on stdin, and all of this process that its handling depends on."""
-    told = [f"{name}={environ[name]}" for name in environ if _matters(name)]
-    head = "\0".join([VERSION, database, event, mark, _here(), *told]).encode("utf-8", "surrogateescape")
+    told = [f"{name}={environ[name]}" for name in environ if _is_relevant_variable(name)]
+    head = "\0".join([VERSION, database, event, mark, _current_folder(), *told]).encode("utf-8", "surrogateescape")
     return pack_frame(MARK, head, payload)
 
 
-def _matters(name: str) -> bool:
+def _is_relevant_variable(name: str) -> bool:
     return name in _NAMES or (name.startswith("HYPERLOCI_") and not name.endswith(_SECRETS))
 
 
-def _here() -> str:
+def _current_folder() -> str:
     try:
         return os.getcwd()
     except OSError:
         return ""
 
 
-class Line:
+class ServerConnection:
     """A connection to a server: what is still to be said over it, and what was heard."""
 
     def __init__(self, connection: socket.socket, said: bytes) -> None:
@@ -78,7 +78,7 @@ class Line:
         self._heard = b""
 
     @property
-    def taken(self) -> bool:
+    def is_taken(self) -> bool:
         """Whether the server has the whole frame."""
         return bool(self._heard)
 
@@ -87,7 +87,7 @@ class Line:
         """The JSON object, and a newline; empty unless it was answered."""
         return self._heard[2:] if self._heard.startswith(b"TA") and self._heard.endswith(b"\n") else b""
 
-    def wait(self, until: float, bell: int = -1) -> str:
+    def wait_for_answer(self, until: float, bell: int = -1) -> str:
         """Go on until there is an answer, none is to be expected, time is over or `bell` can be read."""
         while True:
             left = until - time.monotonic()
@@ -100,14 +100,14 @@ class Line:
             try:
                 if writable:
                     self._unsaid = self._unsaid[self._connection.send(self._unsaid[: 4 * _PIECE]) :]
-                if readable and not self._hear():
+                if readable and not self._receive_piece():
                     return ANSWERED if self.answer else REFUSED
             except BlockingIOError:
                 continue
             except OSError:
                 return REFUSED
 
-    def _hear(self) -> bool:
+    def _receive_piece(self) -> bool:
         """Take in what came; return whether more is to come."""
         piece = self._connection.recv(_PIECE)
         self._heard += piece
@@ -118,9 +118,9 @@ class Line:
         self._connection.close()
 
 
-def call(
+def call_server(
     folders: tuple[str, ...], said: bytes, until: float, bell: int = -1, grace: float = 0
-) -> tuple[str, Line | None]:
+) -> tuple[str, ServerConnection | None]:
     """Say something to a server that listens in the last of `folders`; return how that went, and the line.
 
     Args:
@@ -130,16 +130,16 @@ def call(
         bell: a descriptor that ends the waiting when it can be read.
         grace: how many seconds longer to wait for a server that has taken it.
     """
-    paths = _sockets(folders)
+    paths = _find_sockets(folders)
     for number, path in enumerate(paths):
-        connection = _connect(path)
+        connection = _connect_to_socket(path)
         if connection is None:
             continue
-        line = Line(connection, said)
+        line = ServerConnection(connection, said)
         last = number == len(paths) - 1
-        outcome = line.wait(until if last else min(until, time.monotonic() + TAKEN_SECONDS), bell)
-        if outcome == LATE and line.taken:
-            outcome = line.wait(until + grace, bell)
+        outcome = line.wait_for_answer(until if last else min(until, time.monotonic() + TAKEN_SECONDS), bell)
+        if outcome == LATE and line.is_taken:
+            outcome = line.wait_for_answer(until + grace, bell)
         if outcome == REFUSED or (outcome == LATE and not last):
             line.close()
             continue
@@ -147,7 +147,7 @@ def call(
     return REFUSED, None
 
 
-def _sockets(folders: tuple[str, ...]) -> list[str]:
+def _find_sockets(folders: tuple[str, ...]) -> list[str]:
     """Return the sockets of the last folder, the youngest last; none unless all the folders are this user's own."""
     if not hasattr(socket, "AF_UNIX") or os.name != "posix":
         return []
@@ -161,7 +161,7 @@ def _sockets(folders: tuple[str, ...]) -> list[str]:
     return [path for _, path in sorted(found)[-MOST_SERVERS:]]
 
 
-def _connect(path: str) -> socket.socket | None:
+def _connect_to_socket(path: str) -> socket.socket | None:
     """Return a connection to a server of this user's, None where there is none; a socket of a dead one is removed."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     connection.setblocking(False)
@@ -172,7 +172,7 @@ def _connect(path: str) -> socket.socket | None:
             # Its queue of visitors is full: fifty hooks at once.
             time.sleep(_BUSY_SECONDS)
         except ConnectionRefusedError:
-            _remove(path)
+            _remove_socket(path)
             break
         except OSError:
             break
@@ -184,7 +184,7 @@ def _connect(path: str) -> socket.socket | None:
     return None
 
 
-def _remove(path: str) -> None:
+def _remove_socket(path: str) -> None:
     try:
         os.unlink(path)
     except OSError:

@@ -13,7 +13,7 @@ ENDINGS: Final = ("SIGTERM", "SIGINT", "SIGHUP")
 """What a host sends that has lost patience; it kills a moment later."""
 
 
-class Deadline:
+class ProcessDeadline:
     """Ends the process after so many seconds, or when it is told to end, unless `stop` is called first."""
 
     def __init__(self, seconds: float, last_words: Callable[[], None]) -> None:
@@ -26,14 +26,14 @@ class Deadline:
         self._stopped = threading.Event()
         self._seconds = seconds
         self._last_words = last_words
-        self._bell = _bell() if os.name == "posix" else None
-        threading.Thread(target=self._watch, name="deadline", daemon=True).start()
+        self._bell = _open_signal_pipe() if os.name == "posix" else None
+        threading.Thread(target=self._wait_for_end, name="deadline", daemon=True).start()
 
-    def stop(self) -> None:
+    def cancel(self) -> None:
         """Count no longer."""
         self._stopped.set()
 
-    def _watch(self) -> None:
+    def _wait_for_end(self) -> None:
         if self._bell is None:
             self._stopped.wait(self._seconds)
         else:
@@ -47,7 +47,7 @@ class Deadline:
             os._exit(0)
 
 
-def _bell() -> int:
+def _open_signal_pipe() -> int:
     """Return a descriptor that becomes readable when this process is told to end, whatever the main thread is at."""
     heard, bell = os.pipe()
     os.set_blocking(bell, False)

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.rendezvous import make_private, require_short
+from hyperloci.embedder.rendezvous import make_private_folder, require_short_path
 from hyperloci.errors import ConfigurationError
 from hyperloci.system.framing import FrameError, Framing
 from hyperloci.system.sockets import is_same_user, is_supported, listen_at
 from hyperloci_hooks import client, tally
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.run import MAX_INPUT_BYTES
-from hyperloci_hooks.work import Work
+from hyperloci_hooks.work import EventWork
 
 if TYPE_CHECKING:
     from hyperloci.memory import Memory
@@ -57,7 +57,7 @@ _PIECE: Final = 1 << 18
 _FRAMES: Final = Framing(client.MARK, max_header=MAX_HEAD_BYTES, max_body=MAX_INPUT_BYTES)
 
 
-class Visitor:
+class HookVisitor:
     """A hook at the other end of a connection.
 
     Attributes:
@@ -74,7 +74,7 @@ class Visitor:
         self.size = 0
         self._said = bytearray()
 
-    def hear(self, piece: bytes) -> bool:
+    def receive_piece(self, piece: bytes) -> bool:
         """Take in a piece of what it says; tell whether it has said everything.
 
         Raises:
@@ -89,12 +89,12 @@ class Visitor:
         self.head = head.decode("utf-8", "surrogateescape").split("\0")
         return True
 
-    def takes_long(self) -> bool:
+    def is_slow(self) -> bool:
         """Tell whether its event may bring a whole transcript: others don't wait for such a one."""
         event = EVENTS.get("".join(self.head[2:3]))
         return event is not None and event.drains and not event.injects
 
-    def answer(self, answer: bytes) -> None:
+    def send_answer(self, answer: bytes) -> None:
         """Say it, and that this was all; a hook that has gone needs none."""
         with contextlib.suppress(OSError):
             self.connection.settimeout(ANSWER_SECONDS)
@@ -102,7 +102,7 @@ class Visitor:
         self.connection.close()
 
 
-Lane = queue.SimpleQueue[Visitor | None]
+Lane = queue.SimpleQueue[HookVisitor | None]
 """Visitors that are seen to one after the other, with memories of the lane's own; None ends it."""
 
 
@@ -111,7 +111,7 @@ class HookServer:
 
     def __init__(self, settings: Settings, seen_to: Callable[[], None] = lambda: None) -> None:
         """Make it; `seen_to` is called after each event."""
-        self._where = settings.whereabouts
+        self._where = settings.installation_paths
         self._address = os.path.join(self._where.sockets, f"{os.getpid()}{client.SUFFIX}")
         self._seen_to = seen_to
         self._listener: socket.socket | None = None
@@ -133,9 +133,9 @@ class HookServer:
         """
         if not is_supported():
             return
-        require_short(Path(self._address))
-        make_private(Path(self._where.runtime_dir))
-        make_private(Path(self._where.sockets))
+        require_short_path(Path(self._address))
+        make_private_folder(Path(self._where.runtime_dir))
+        make_private_folder(Path(self._where.sockets))
         listener = self._listener = listen_at(self._address, _BACKLOG)
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ)
@@ -166,7 +166,7 @@ class HookServer:
             worker.join(max(until - time.monotonic(), 0))
 
     def _accept_visitors(self) -> None:
-        visitors: set[Visitor] = set()
+        visitors: set[HookVisitor] = set()
         while not self._closing:
             for key, _ in self._selector.select(SILENT_SECONDS):
                 if key.fileobj is self._listener:
@@ -193,7 +193,7 @@ class HookServer:
         elif not full and not is_open:
             self._selector.register(self._listener, selectors.EVENT_READ)
 
-    def _admit_visitors(self) -> Iterator[Visitor]:
+    def _admit_visitors(self) -> Iterator[HookVisitor]:
         assert self._listener is not None
         while True:
             try:
@@ -205,15 +205,15 @@ class HookServer:
                 connection.close()
                 continue
             connection.setblocking(False)
-            visitor = Visitor(connection)
+            visitor = HookVisitor(connection)
             self._selector.register(connection, selectors.EVENT_READ, visitor)
             yield visitor
 
-    def _receive_from(self, visitor: Visitor) -> bool:
+    def _receive_from(self, visitor: HookVisitor) -> bool:
         """Take in what a visitor says; return whether more is to come."""
         try:
             piece = visitor.connection.recv(_PIECE)
-            whole = visitor.hear(piece)
+            whole = visitor.receive_piece(piece)
         except BlockingIOError:
             return True
         except (OSError, FrameError):
@@ -224,13 +224,13 @@ class HookServer:
             with contextlib.suppress(OSError):  # It has gone, and what it said stays true.
                 visitor.connection.send(b"T")
             self._count_waiting_bytes(visitor.size)
-            self._lanes[visitor.takes_long()].put(visitor)
+            self._lanes[visitor.is_slow()].put(visitor)
             return False
         if not piece:
             self._dismiss_visitor(visitor)
         return bool(piece)
 
-    def _dismiss_visitor(self, visitor: Visitor) -> None:
+    def _dismiss_visitor(self, visitor: HookVisitor) -> None:
         self._selector.unregister(visitor.connection)
         visitor.connection.close()
 
@@ -242,19 +242,19 @@ class HookServer:
                 os.write(self._nudge, b".")
 
     def _serve_lane(self, lane: Lane) -> None:
-        memories = Memories()
+        memories = OpenMemories()
         while (visitor := lane.get()) is not None and not self._closing:
             try:
-                visitor.answer(self._answer_visitor(visitor, memories))
+                visitor.send_answer(self._answer_visitor(visitor, memories))
             except Exception:
                 # The edge of a visit: the hook sees the line end, and sees to its event itself.
                 _log.exception("a hook's event could not be seen to")
                 visitor.connection.close()
             self._count_waiting_bytes(-visitor.size)
             self._seen_to()
-        memories.close()
+        memories.close_all()
 
-    def _answer_visitor(self, visitor: Visitor, memories: Memories) -> bytes:
+    def _answer_visitor(self, visitor: HookVisitor, memories: OpenMemories) -> bytes:
         """Return `A` and the answer, or `N`: the hook means another version, or another database."""
         head = visitor.head
         if len(head) < 5 or head[0] != client.VERSION:
@@ -263,71 +263,71 @@ class HookServer:
         environ = dict(item.partition("=")[::2] for item in told)
         if database != self._where.database or not self._means_this_database(environ):
             return b"N"
-        work = Work(name, environ, cwd=cwd, mark=mark, lend=memories.lend)
-        answer = work.answer(visitor.payload)
-        if work.spooled or work.lost:
-            tally.note(self._where.spool, name, tally.DROPPED if work.lost else tally.SPOOLED, mark=mark)
+        work = EventWork(name, environ, cwd=cwd, mark=mark, lend=memories.lend_memory)
+        answer = work.answer_event(visitor.payload)
+        if work.spooled or work.is_lost:
+            tally.append_outcome(self._where.spool, name, tally.DROPPED if work.is_lost else tally.SPOOLED, mark=mark)
         self.served += 1
         return b"A" + json.dumps(answer).encode("ascii")
 
     def _means_this_database(self, environ: Mapping[str, str]) -> bool:
         """Tell whether a hook's environment leads to this server's database here, too."""
         try:
-            return Settings.from_env(environ).whereabouts.database == self._where.database
+            return Settings.from_env(environ).installation_paths.database == self._where.database
         except ConfigurationError:
             return False
 
 
-class Memories:
+class OpenMemories:
     """The memories of the projects whose hooks came last. For one thread."""
 
     def __init__(self) -> None:
         self._open: OrderedDict[tuple[str, str], tuple[Memory, Any]] = OrderedDict()
 
     @contextlib.contextmanager
-    def lend(self, settings: Settings, place: Path, project_id: str) -> Iterator[Memory]:
+    def lend_memory(self, settings: Settings, place: Path, project_id: str) -> Iterator[Memory]:
         """Lend the memory of a place; it stays open afterwards, unless something went wrong with it."""
         key = (str(place), project_id)
-        memory = self._usable(key, settings) or self._opened(key, settings, place)
+        memory = self._find_usable(key, settings) or self._open_memory(key, settings, place)
         try:
             yield memory
         except BaseException:
-            self._drop(key)
+            self._close_memory(key)
             raise
 
-    def _usable(self, key: tuple[str, str], settings: Settings) -> Memory | None:
+    def _find_usable(self, key: tuple[str, str], settings: Settings) -> Memory | None:
         if key not in self._open:
             return None
         memory, file = self._open[key]
-        if memory.settings != settings or memory.store.read_only or file != _identity(memory.store.path):
-            self._drop(key)
+        if memory.settings != settings or memory.store.read_only or file != _file_identity(memory.store.path):
+            self._close_memory(key)
             return None
         self._open.move_to_end(key)
         return memory
 
-    def _opened(self, key: tuple[str, str], settings: Settings, place: Path) -> Memory:
+    def _open_memory(self, key: tuple[str, str], settings: Settings, place: Path) -> Memory:
         from hyperloci.memory import Memory
         from hyperloci.store import vec
 
         # Before the first connection: sqlite-vec can be registered only for those that are still to come.
         vec.prepare_vec()
         memory = Memory.open(settings, place)
-        self._open[key] = memory, _identity(memory.store.path)
+        self._open[key] = memory, _file_identity(memory.store.path)
         if len(self._open) > OPEN_MEMORIES:
-            self._drop(next(iter(self._open)))
+            self._close_memory(next(iter(self._open)))
         return memory
 
-    def _drop(self, key: tuple[str, str]) -> None:
+    def _close_memory(self, key: tuple[str, str]) -> None:
         memory, _ = self._open.pop(key)
         memory.close()
 
-    def close(self) -> None:
+    def close_all(self) -> None:
         """Close all."""
         for key in list(self._open):
-            self._drop(key)
+            self._close_memory(key)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _file_identity(path: Path) -> tuple[int, int] | None:
     try:
         status = os.stat(path)
     except OSError:

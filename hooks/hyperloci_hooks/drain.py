@@ -24,7 +24,7 @@ MOST_SECONDS: Final = 900.0
 """How long a server waits for the process at most."""
 
 
-def drain_apart(settings: Settings, project_path: Path) -> tuple[int, str]:
+def drain_in_subprocess(settings: Settings, project_path: Path) -> tuple[int, str]:
     """Have the spool's records stored by another process; return how many were, and what went wrong, '' for nothing.
 
     Raises:
@@ -62,24 +62,24 @@ def main(project_path: Path) -> int:
     try:
         settings = Settings.from_env(os.environ, project_path)  # noqa: TID251 - a process's entry point
         with Memory.open(settings, project_path) as memory:
-            sys.stdout.write(f"{drain_spool(memory, may_go_on=_timer())}\n")
+            sys.stdout.write(f"{drain_spool(memory, may_go_on=_make_batch_timer())}\n")
     except (HyperlociError, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
 
 
-def _timer() -> Callable[[], bool]:
+def _make_batch_timer() -> Callable[[], bool]:
     """Return a function to be called before each batch, from which on the kernel counts anew."""
     if not hasattr(signal, "setitimer"):
         return lambda: True
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
-    def count_anew() -> bool:
+    def restart_timer() -> bool:
         signal.setitimer(signal.ITIMER_REAL, BATCH_SECONDS)
         return True
 
-    return count_anew
+    return restart_timer
 
 
 if __name__ == "__main__":

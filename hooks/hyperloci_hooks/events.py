@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci_hooks.io import object_of, text_of
+from hyperloci_hooks.io import get_object, get_text
 
 if TYPE_CHECKING:
     from hyperloci.lifecycle.records import Records
@@ -18,7 +18,7 @@ MakeRecord = Callable[["Records", Payload], "CaptureRecord | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class EventRule:
     """How an event is handled.
 
     Attributes:
@@ -35,57 +35,57 @@ class Event:
     drains: bool = False
 
 
-def _started(records: Records, payload: Payload) -> CaptureRecord:
-    return records.started(text_of(payload, "source") or "startup", _transcript(payload))
+def _record_session_start(records: Records, payload: Payload) -> CaptureRecord:
+    return records.started(get_text(payload, "source") or "startup", _transcript_path(payload))
 
 
-def _prompted(records: Records, payload: Payload) -> CaptureRecord | None:
-    return records.prompt(text_of(payload, "prompt"), event_id=text_of(payload, "prompt_id") or None)
+def _record_prompt(records: Records, payload: Payload) -> CaptureRecord | None:
+    return records.prompt(get_text(payload, "prompt"), event_id=get_text(payload, "prompt_id") or None)
 
 
-def _used(records: Records, payload: Payload) -> CaptureRecord | None:
+def _record_tool_use(records: Records, payload: Payload) -> CaptureRecord | None:
     return records.action(
-        text_of(payload, "tool_name"),
-        object_of(payload, "tool_input"),
+        get_text(payload, "tool_name"),
+        get_object(payload, "tool_input"),
         payload.get("tool_response"),
-        tool_use_id=text_of(payload, "tool_use_id") or None,
+        tool_use_id=get_text(payload, "tool_use_id") or None,
     )
 
 
-def _failed(records: Records, payload: Payload) -> CaptureRecord | None:
+def _record_tool_failure(records: Records, payload: Payload) -> CaptureRecord | None:
     return records.action(
-        text_of(payload, "tool_name"),
-        object_of(payload, "tool_input"),
+        get_text(payload, "tool_name"),
+        get_object(payload, "tool_input"),
         {"interrupted": payload.get("is_interrupt")},
-        error=text_of(payload, "error"),
-        tool_use_id=text_of(payload, "tool_use_id") or None,
+        error=get_text(payload, "error"),
+        tool_use_id=get_text(payload, "tool_use_id") or None,
     )
 
 
-def _grown(records: Records, payload: Payload) -> CaptureRecord:
+def _record_turns(records: Records, payload: Payload) -> CaptureRecord:
     return records.turns(
-        _transcript(payload),
-        text_of(payload, "last_assistant_message") or None,
-        event_id=text_of(payload, "prompt_id") or None,
+        _transcript_path(payload),
+        get_text(payload, "last_assistant_message") or None,
+        event_id=get_text(payload, "prompt_id") or None,
     )
 
 
-def _ended(records: Records, payload: Payload) -> CaptureRecord:
-    return records.ended(text_of(payload, "reason"))
+def _record_session_end(records: Records, payload: Payload) -> CaptureRecord:
+    return records.ended(get_text(payload, "reason"))
 
 
-def _transcript(payload: Payload) -> Path | None:
-    path = text_of(payload, "transcript_path")
+def _transcript_path(payload: Payload) -> Path | None:
+    path = get_text(payload, "transcript_path")
     return Path(path) if path else None
 
 
-EVENTS: Final[Mapping[str, Event]] = {
-    "SessionStart": Event(make=_started, injects=True, drains=True),
-    "UserPromptSubmit": Event(make=_prompted, injects=True, drains=True),
-    "PostToolUse": Event(make=_used, journals=True),
-    "PostToolUseFailure": Event(make=_failed, journals=True),
-    "PreCompact": Event(make=_grown, drains=True),
-    "Stop": Event(make=_grown, drains=True),
-    "SessionEnd": Event(make=_ended, journals=True),
+EVENTS: Final[Mapping[str, EventRule]] = {
+    "SessionStart": EventRule(make=_record_session_start, injects=True, drains=True),
+    "UserPromptSubmit": EventRule(make=_record_prompt, injects=True, drains=True),
+    "PostToolUse": EventRule(make=_record_tool_use, journals=True),
+    "PostToolUseFailure": EventRule(make=_record_tool_failure, journals=True),
+    "PreCompact": EventRule(make=_record_turns, drains=True),
+    "Stop": EventRule(make=_record_turns, drains=True),
+    "SessionEnd": EventRule(make=_record_session_end, journals=True),
 }
 """An event that isn't here is answered at once, with nothing; `budget` says how long each may take."""

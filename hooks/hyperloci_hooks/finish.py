@@ -20,12 +20,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.system.framing import write_all
-from hyperloci.whereabouts import Whereabouts, whereabouts
+from hyperloci.whereabouts import InstallationPaths, find_paths
 from hyperloci_hooks import client, tally
 from hyperloci_hooks.budget import SECONDS
-from hyperloci_hooks.deadline import Deadline
-from hyperloci_hooks.handover import SAFE, Event
-from hyperloci_hooks.work import Work
+from hyperloci_hooks.deadline import ProcessDeadline
+from hyperloci_hooks.handover import SAFE, HookInput
+from hyperloci_hooks.work import EventWork
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +50,7 @@ LOOK_SECONDS: Final = 0.05
 """How often to look for a turn, or for a server that has come up meanwhile."""
 
 
-class Words:
+class OutcomePipe:
     """The pipe to the hook. Threads may say things at once; each thing is said once."""
 
     def __init__(self, descriptor: int) -> None:
@@ -58,18 +58,18 @@ class Words:
         self._lock = threading.Lock()
         self._unsaid = {SAFE, b"answer"}
 
-    def safe(self) -> None:
+    def report_safe(self) -> None:
         """Say that the record is durable."""
         with self._lock:
-            self._say(SAFE, SAFE)
+            self._write_once(SAFE, SAFE)
 
-    def answer(self, answer: bytes) -> None:
+    def report_answer(self, answer: bytes) -> None:
         """Say the answer, and with it that the record is durable."""
         with self._lock:
-            self._say(SAFE, SAFE)
-            self._say(b"answer", answer)
+            self._write_once(SAFE, SAFE)
+            self._write_once(b"answer", answer)
 
-    def _say(self, what: bytes, words: bytes) -> None:
+    def _write_once(self, what: bytes, words: bytes) -> None:
         if what not in self._unsaid:
             return
         self._unsaid.discard(what)
@@ -77,7 +77,7 @@ class Words:
             write_all(partial(os.write, self._descriptor), words)
 
 
-def finish(event: Event, line: client.Line | None, descriptor: int) -> None:
+def finish_event(event: HookInput, line: client.ServerConnection | None, descriptor: int) -> None:
     """See to an event.
 
     Args:
@@ -89,47 +89,47 @@ def finish(event: Event, line: client.Line | None, descriptor: int) -> None:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
     where = None
     with contextlib.suppress(ValueError, TypeError, OSError):  # The settings are wrong: the work says so.
-        where = whereabouts(event.environ)
-    _Finish(event, where, Words(descriptor)).run(line)
+        where = find_paths(event.environ)
+    _EventFinisher(event, where, OutcomePipe(descriptor)).run(line)
 
 
-class _Finish:
+class _EventFinisher:
     """One event's way, from the hook that could not wait to its end."""
 
-    def __init__(self, event: Event, where: Whereabouts | None, words: Words) -> None:
+    def __init__(self, event: HookInput, where: InstallationPaths | None, words: OutcomePipe) -> None:
         self._event = event
         self._where = where
         self._words = words
         self._started = time.monotonic()
 
-    def run(self, line: client.Line | None) -> None:
+    def run(self, line: client.ServerConnection | None) -> None:
         """Wait for a server, or for the turn, and do the work."""
-        if line is not None and self._heard(line.wait(time.monotonic() + SERVER_SECONDS), line):
+        if line is not None and self._relay_answer(line.wait_for_answer(time.monotonic() + SERVER_SECONDS), line):
             return
-        with self._turn() as ours:
+        with self._wait_for_turn() as ours:
             if ours:
-                self._work()
+                self._do_work()
 
-    def _heard(self, outcome: str, line: client.Line | None) -> bool:
+    def _relay_answer(self, outcome: str, line: client.ServerConnection | None) -> bool:
         """Pass on what a server said, if it did."""
         if line is None:
             return False
         line.close()
         if outcome != client.ANSWERED:
             return False
-        self._words.answer(line.answer)
-        self._note(tally.ENDED)
+        self._words.report_answer(line.answer)
+        self._note_outcome(tally.ENDED)
         return True
 
     @contextlib.contextmanager
-    def _turn(self) -> Iterator[bool]:
+    def _wait_for_turn(self) -> Iterator[bool]:
         """Wait until no other hook works by itself; give False where a server has answered meanwhile."""
         if self._where is None or os.name != "posix":
             yield True
             return
         import fcntl
 
-        descriptor = self._lock(self._where)
+        descriptor = self._open_turn_lock(self._where)
         until = self._started + TURN_SECONDS
         try:
             while descriptor is not None and time.monotonic() < until:
@@ -137,7 +137,7 @@ class _Finish:
                     fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
                 except BlockingIOError:
-                    if self._heard(*self._call(self._where)):
+                    if self._relay_answer(*self._call_server(self._where)):
                         yield False
                         return
                     time.sleep(LOOK_SECONDS)
@@ -146,7 +146,7 @@ class _Finish:
             if descriptor is not None:
                 os.close(descriptor)
 
-    def _lock(self, where: Whereabouts) -> int | None:
+    def _open_turn_lock(self, where: InstallationPaths) -> int | None:
         """Open the file whose lock is the turn; None where there is none to be had, and so no turn to wait for."""
         try:
             os.makedirs(where.state_dir, mode=0o700, exist_ok=True)
@@ -154,18 +154,18 @@ class _Finish:
         except OSError:
             return None
 
-    def _call(self, where: Whereabouts) -> tuple[str, client.Line | None]:
+    def _call_server(self, where: InstallationPaths) -> tuple[str, client.ServerConnection | None]:
         """Try a server that was not there when the hook looked."""
         event = self._event
-        said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
-        return client.call((where.runtime_dir, where.sockets), said, time.monotonic() + SERVER_SECONDS)
+        said = client.pack_event(event.name, event.payload, where.database, event.mark, event.environ)
+        return client.call_server((where.runtime_dir, where.sockets), said, time.monotonic() + SERVER_SECONDS)
 
-    def _note(self, outcome: str) -> None:
+    def _note_outcome(self, outcome: str) -> None:
         if self._where is not None:
             took = 1_000 * (time.monotonic() - self._started)
-            tally.note(self._where.spool, self._event.name, outcome, took, self._event.mark)
+            tally.append_outcome(self._where.spool, self._event.name, outcome, took, self._event.mark)
 
-    def _work(self) -> None:
+    def _do_work(self) -> None:
         # Nothing that one event makes is garbage before the process ends, and a vector or two need no pool of threads.
         gc.disable()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # noqa: TID251 - a process's entry point
@@ -174,34 +174,34 @@ class _Finish:
             signal.setitimer(signal.ITIMER_REAL, OWN_SECONDS)
         sys.stderr = caught = io.StringIO()
         event = self._event
-        work = Work(event.name, event.environ, mark=event.mark, lend=_opened, by_itself=True)
-        deadline = Deadline(SECONDS[event.name], lambda: self._out_of_time(work))
-        answer = work.answer(event.payload)
-        deadline.stop()
-        self._note_end(work)
-        self._words.answer(json.dumps(answer).encode("ascii") + b"\n")
+        work = EventWork(event.name, event.environ, mark=event.mark, lend=_open_memory, by_itself=True)
+        deadline = ProcessDeadline(SECONDS[event.name], lambda: self._handle_timeout(work))
+        answer = work.answer_event(event.payload)
+        deadline.cancel()
+        self._note_final_outcome(work)
+        self._words.report_answer(json.dumps(answer).encode("ascii") + b"\n")
         if caught.getvalue():
-            work.tell(caught.getvalue())
+            work.write_log(caught.getvalue())
 
-    def _out_of_time(self, work: Work) -> None:
-        from hyperloci_hooks.spool import forget_tries
+    def _handle_timeout(self, work: EventWork) -> None:
+        from hyperloci_hooks.spool import clear_try_marks
 
         seconds = SECONDS[self._event.name]
         in_vain = not work.known.wait(KNOWN_SHARE * OWN_SECONDS - seconds)
-        forget_tries()
-        work.tell(f"{self._event.name} ran out of time{' before it knew what to keep' if in_vain else ''}")
+        clear_try_marks()
+        work.write_log(f"{self._event.name} ran out of time{' before it knew what to keep' if in_vain else ''}")
         if in_vain:
-            self._note(tally.DROPPED)
+            self._note_outcome(tally.DROPPED)
             return
-        if work.spool():
-            self._words.safe()
-        self._note_end(work)
+        if work.spool_record():
+            self._words.report_safe()
+        self._note_final_outcome(work)
 
-    def _note_end(self, work: Work) -> None:
-        self._note(tally.DROPPED if work.lost else tally.SPOOLED if work.spooled else tally.ENDED)
+    def _note_final_outcome(self, work: EventWork) -> None:
+        self._note_outcome(tally.DROPPED if work.is_lost else tally.SPOOLED if work.spooled else tally.ENDED)
 
 
-def _opened(settings: Settings, place: Path, project_id: str) -> Memory:
+def _open_memory(settings: Settings, place: Path, project_id: str) -> Memory:
     from hyperloci.memory import Memory
 
     return Memory.open(settings, place)
@@ -210,7 +210,7 @@ def _opened(settings: Settings, place: Path, project_id: str) -> Memory:
 def main(arguments: list[str]) -> None:
     """See to the event that the arguments name and stdin tells of: for systems where processes can't be forked."""
     environ: dict[str, Any] = dict(os.environ)  # noqa: TID251 - a process's entry point
-    finish(Event(arguments[0], sys.stdin.buffer.read(), environ, arguments[1]), None, 1)
+    finish_event(HookInput(arguments[0], sys.stdin.buffer.read(), environ, arguments[1]), None, 1)
     os._exit(0)
 
 

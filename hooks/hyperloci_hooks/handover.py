@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from hyperloci_hooks.client import Line
+    from hyperloci_hooks.client import ServerConnection
 
 SAFE = b"safe\n"
 """What the process says when its record is durable; its answer, one line of JSON, follows or not."""
@@ -26,7 +26,7 @@ SAFE = b"safe\n"
 _PIECE = 1 << 16
 
 
-class Event:
+class HookInput:
     """What a hook was told, and all of its process that the handling depends on."""
 
     def __init__(self, name: str, payload: bytes, environ: dict[str, str], mark: str) -> None:
@@ -44,7 +44,7 @@ class Event:
         self.mark = mark
 
 
-class Finisher:
+class FinisherProcess:
     """The process of its own, as the hook sees it."""
 
     def __init__(self, pid: int, words: int) -> None:
@@ -53,19 +53,19 @@ class Finisher:
         self._heard = b""
 
     @property
-    def safe(self) -> bool:
+    def is_safe(self) -> bool:
         """Whether the record is durable."""
         return self._heard.startswith(SAFE)
 
     @property
     def answer(self) -> bytes:
         """The answer, and a newline; empty if there is none (yet)."""
-        rest = self._heard[len(SAFE) :] if self.safe else b""
+        rest = self._heard[len(SAFE) :] if self.is_safe else b""
         return rest[: rest.index(b"\n") + 1] if b"\n" in rest else b""
 
-    def wait(self, until: float, bell: int, *, for_answer: bool = True) -> str:
+    def wait_for_outcome(self, until: float, bell: int, *, for_answer: bool = True) -> str:
         """Wait for the answer, or only for the record to be safe."""
-        while not (self.answer if for_answer else self.safe):
+        while not (self.answer if for_answer else self.is_safe):
             left = max(until - time.monotonic(), 0)
             readable, _, _ = select.select([self._words, bell] if bell >= 0 else [self._words], [], [], left)
             if bell in readable:
@@ -78,7 +78,7 @@ class Finisher:
                 return REFUSED
         return ANSWERED
 
-    def hurry(self) -> None:
+    def tell_to_spool(self) -> None:
         """Tell it to leave its record in the spool at once."""
         try:
             os.kill(self._pid, signal.SIGTERM)
@@ -86,7 +86,7 @@ class Finisher:
             return  # It has ended.
 
 
-def hand_over(event: Event, line: Line | None, finish: Callable[[Event, Line | None, int], None]) -> Finisher:
+def fork_finisher(event: HookInput, line: ServerConnection | None, finish: Callable[[HookInput, ServerConnection | None, int], None]) -> FinisherProcess:
     """Start a process that sees to an event.
 
     Args:
@@ -101,7 +101,7 @@ def hand_over(event: Event, line: Line | None, finish: Callable[[Event, Line | N
     pid = os.fork()
     if pid:
         os.close(words)
-        return Finisher(pid, heard)
+        return FinisherProcess(pid, heard)
     try:
         # Out of the session's process group, and off its pipes: nobody waits for this process, and none ends it.
         signal.set_wakeup_fd(-1)
@@ -122,7 +122,7 @@ def hand_over(event: Event, line: Line | None, finish: Callable[[Event, Line | N
         os._exit(0)
 
 
-def spawn(event: Event) -> tuple[int, bytes]:
+def spawn_finisher(event: HookInput) -> tuple[int, bytes]:
     """Do the same where processes can't be forked (Windows): wait for the process, for as long as the event may take.
 
     The process has the event's record to itself, and goes on when nobody waits any more.

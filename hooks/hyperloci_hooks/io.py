@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def parse(data: bytes) -> dict[str, Any]:
+def parse_object(data: bytes) -> dict[str, Any]:
     """Return the JSON object in `data`; an empty one for anything else (nothing, torn, an array, not JSON)."""
     try:
         value = json.loads(data.decode("utf-8-sig", "replace"))
@@ -16,7 +16,7 @@ def parse(data: bytes) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def text_of(payload: Mapping[str, Any], name: str) -> str:
+def get_text(payload: Mapping[str, Any], name: str) -> str:
     """Return a field that should be a text; '' where it is missing or something else.
 
     Half of a surrogate pair, which JSON can hold and no file can, becomes a question mark.
@@ -25,13 +25,13 @@ def text_of(payload: Mapping[str, Any], name: str) -> str:
     return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
-def object_of(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+def get_object(payload: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     """Return a field that should be an object; an empty one where it is missing or something else."""
     value = payload.get(name)
     return value if isinstance(value, dict) else {}
 
 
-def answer_of(event: str, context: str = "", notice: str = "") -> dict[str, Any]:
+def make_answer(event: str, context: str = "", notice: str = "") -> dict[str, Any]:
     """Return a hook's answer.
 
     Args:

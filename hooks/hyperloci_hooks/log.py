@@ -11,7 +11,7 @@ import time
 MAX_MESSAGE_CHARS = 4_000
 
 
-def log(path: str, message: str, *, level: str = "WARNING", who: str = "hyperloci_hooks") -> None:
+def append_to_log(path: str, message: str, *, level: str = "WARNING", who: str = "hyperloci_hooks") -> None:
     """Append a message, on one line. A log that can't be written is no reason to fail, and there is nobody to tell."""
     line = " | ".join(part for part in message.splitlines() if part.strip())[:MAX_MESSAGE_CHARS]
     stamp = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -31,10 +31,10 @@ def log_error(error: BaseException, environ: dict[str, str]) -> None:
     """Write an error of this program to the log that an environment leads to, if it can be told where that is."""
     import traceback
 
-    from hyperloci.whereabouts import whereabouts
+    from hyperloci.whereabouts import find_paths
 
     try:
-        path = whereabouts(environ).log
+        path = find_paths(environ).log
     except (ValueError, TypeError, OSError, ImportError):
         return
-    log(path, "".join(traceback.format_exception(type(error), error, error.__traceback__)), level="ERROR")
+    append_to_log(path, "".join(traceback.format_exception(type(error), error, error.__traceback__)), level="ERROR")

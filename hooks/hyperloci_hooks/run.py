@@ -14,9 +14,9 @@ import time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from hyperloci.whereabouts import Whereabouts
-    from hyperloci_hooks.client import Line
-    from hyperloci_hooks.handover import Event
+    from hyperloci.whereabouts import InstallationPaths
+    from hyperloci_hooks.client import ServerConnection
+    from hyperloci_hooks.handover import HookInput
 
 EMPTY = b"{}\n"
 
@@ -33,22 +33,22 @@ _STDIN, _STDOUT = 0, 1
 
 def main(event: str | None = None) -> None:
     """Answer an event; by default the one named on the command line."""
-    bell = _bell()
+    bell = _open_signal_pipe()
     answer = EMPTY
     try:
-        answer = Hook(event or "".join(sys.argv[1:2]), dict(os.environ), bell).run()  # noqa: TID251 - an entry point
+        answer = HookProcess(event or "".join(sys.argv[1:2]), dict(os.environ), bell).run()  # noqa: TID251 - an entry point
     except BaseException as error:
         # The edge of the process: whatever is wrong here, the session goes on.
         from hyperloci_hooks.log import log_error
 
         log_error(error, dict(os.environ))  # noqa: TID251 - an entry point
     finally:
-        _write(answer)
+        _write_answer(answer)
         # Not the interpreter's own way out: it takes some milliseconds more, and nothing is left to be done.
         os._exit(0)
 
 
-def _bell() -> int:
+def _open_signal_pipe() -> int:
     """Return a descriptor that can be read when this process is told to end; -1 where the system has no such signals.
 
     Claude Code sends a signal when it has lost patience, and kills a moment later.
@@ -59,15 +59,15 @@ def _bell() -> int:
     os.set_blocking(bell, False)
     signal.set_wakeup_fd(bell, warn_on_full_buffer=False)
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        signal.signal(number, _heed)
+        signal.signal(number, _ignore_signal)
     return heard
 
 
-def _heed(number: int, frame: object) -> None:
+def _ignore_signal(number: int, frame: object) -> None:
     """Let the descriptor tell whoever waits."""
 
 
-class Hook:
+class HookProcess:
     """One run for one event."""
 
     def __init__(self, name: str, environ: dict[str, str], bell: int) -> None:
@@ -84,21 +84,21 @@ class Hook:
 
     def run(self) -> bytes:
         """Read the event, have it handled, and return the answer."""
-        payload = self._read()
+        payload = self._read_input()
         if not self._known or payload is None or not payload.strip():
             return EMPTY
         from hyperloci_hooks.client import ANSWERED
-        from hyperloci_hooks.handover import Event
+        from hyperloci_hooks.handover import HookInput
 
-        where = self._where()
-        event = Event(self._name, payload, self._environ, self._mark)
-        outcome, line = self._call(event, where)
+        where = self._find_paths()
+        event = HookInput(self._name, payload, self._environ, self._mark)
+        outcome, line = self._call_server(event, where)
         if outcome == ANSWERED:
-            self._note("served")
+            self._note_outcome("served")
             return line.answer if line else EMPTY
-        return self._leave(event, line)
+        return self._hand_over(event, line)
 
-    def _read(self) -> bytes | None:
+    def _read_input(self) -> bytes | None:
         """Return what stands on stdin; None if it doesn't end in time, or is too long.
 
         On a busy machine the host may be as late with its words as the hook.
@@ -115,7 +115,7 @@ class Hook:
                 left = max(until - time.monotonic(), 0)
                 readable, _, _ = select.select([_STDIN, self._bell], [], [], left)
                 if _STDIN not in readable:
-                    self._drop()
+                    self._note_dropped()
                     return None
             piece = os.read(_STDIN, _PIECE)
             if not piece:
@@ -124,76 +124,76 @@ class Hook:
             if size <= MAX_INPUT_BYTES:
                 pieces.append(piece)
         if size > MAX_INPUT_BYTES:
-            self._drop()
+            self._note_dropped()
             return None
         return b"".join(pieces)
 
-    def _drop(self) -> None:
+    def _note_dropped(self) -> None:
         """Note that nothing is kept of the event."""
         if self._known:
-            self._where()
-            self._note("dropped")
+            self._find_paths()
+            self._note_outcome("dropped")
 
-    def _where(self) -> Whereabouts | None:
+    def _find_paths(self) -> InstallationPaths | None:
         """Return where the database's files lie; None where only a look at all settings can tell."""
-        from hyperloci.whereabouts import whereabouts
+        from hyperloci.whereabouts import find_paths
 
         try:
-            where = whereabouts(self._environ)
+            where = find_paths(self._environ)
         except (ValueError, TypeError, OSError, ImportError):
             return None
         self._folder = where.spool
         return where
 
-    def _call(self, event: Event, where: Whereabouts | None) -> tuple[str, Line | None]:
+    def _call_server(self, event: HookInput, where: InstallationPaths | None) -> tuple[str, ServerConnection | None]:
         from hyperloci_hooks import client
         from hyperloci_hooks.budget import GRACE_SECONDS
 
         if where is None:
             return client.REFUSED, None
-        said = client.frame(event.name, event.payload, where.database, event.mark, event.environ)
+        said = client.pack_event(event.name, event.payload, where.database, event.mark, event.environ)
         grace = GRACE_SECONDS.get(event.name, 0)
-        return client.call((where.runtime_dir, where.sockets), said, self._until, self._bell, grace)
+        return client.call_server((where.runtime_dir, where.sockets), said, self._until, self._bell, grace)
 
-    def _leave(self, event: Event, line: Line | None) -> bytes:
+    def _hand_over(self, event: HookInput, line: ServerConnection | None) -> bytes:
         """Have a process of its own see to the event; return its answer if that comes in time."""
         from hyperloci_hooks import client, handover
         from hyperloci_hooks.budget import PATIENCE_SECONDS
 
-        self._note("began")
+        self._note_outcome("began")
         if not hasattr(os, "fork"):
-            _, answer = handover.spawn(event)
-            self._note("own" if answer else "late")
+            _, answer = handover.spawn_finisher(event)
+            self._note_outcome("own" if answer else "late")
             return answer or EMPTY
         try:
-            finisher = handover.hand_over(event, line, _finish)
+            finisher = handover.fork_finisher(event, line, _finish_event)
         except OSError:
-            self._note("dropped")
+            self._note_outcome("dropped")
             return EMPTY
-        outcome = finisher.wait(self._until, self._bell)
+        outcome = finisher.wait_for_outcome(self._until, self._bell)
         if outcome == client.LATE and line is None:
-            outcome = finisher.wait(self._until + PATIENCE_SECONDS, self._bell, for_answer=False)
+            outcome = finisher.wait_for_outcome(self._until + PATIENCE_SECONDS, self._bell, for_answer=False)
         if outcome == client.TOLD:
-            finisher.hurry()
-            finisher.wait(time.monotonic() + TOLD_SECONDS, -1, for_answer=False)
-        self._note("own" if finisher.answer else "late")
+            finisher.tell_to_spool()
+            finisher.wait_for_outcome(time.monotonic() + TOLD_SECONDS, -1, for_answer=False)
+        self._note_outcome("own" if finisher.answer else "late")
         return finisher.answer or EMPTY
 
-    def _note(self, outcome: str) -> None:
-        from hyperloci_hooks.tally import note
+    def _note_outcome(self, outcome: str) -> None:
+        from hyperloci_hooks.tally import append_outcome
 
         if self._folder:
-            note(self._folder, self._name, outcome, 1_000 * (time.monotonic() - self._began), self._mark)
+            append_outcome(self._folder, self._name, outcome, 1_000 * (time.monotonic() - self._began), self._mark)
 
 
-def _finish(event: Event, line: Line | None, words: int) -> None:
+def _finish_event(event: HookInput, line: ServerConnection | None, words: int) -> None:
     """See to an event, in the process of its own: what that loads would keep this one from answering."""
-    from hyperloci_hooks.finish import finish
+    from hyperloci_hooks.finish import finish_event
 
-    finish(event, line, words)
+    finish_event(event, line, words)
 
 
-def _write(answer: bytes) -> None:
+def _write_answer(answer: bytes) -> None:
     try:
         while answer:
             answer = answer[os.write(_STDOUT, answer) :]

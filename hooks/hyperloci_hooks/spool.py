@@ -32,7 +32,7 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.model.record import CaptureRecord, CaptureKind
-from hyperloci.whereabouts import key_of
+from hyperloci.whereabouts import database_key
 from hyperloci_hooks import tally
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ PASSING: Final = (StoreBusyError, StoreFullError, StoreReadOnlyError, StoreCorru
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
+class SpoolFileContents:
     """What a file holds.
 
     Attributes:
@@ -77,7 +77,7 @@ class Contents:
     foreign: str | None = None
 
 
-class Keeper(Protocol):
+class RecordSink(Protocol):
     """`Memory`, as far as the spool needs it."""
 
     settings: Settings
@@ -88,13 +88,13 @@ class Keeper(Protocol):
         ...
 
 
-def save(settings: Settings, record: CaptureRecord) -> Path:
+def save_record(settings: Settings, record: CaptureRecord) -> Path:
     """Write a record to a new file that only the user can read, durably, and return its path.
 
     Raises:
         OSError: it could not be written; nothing is left of it.
     """
-    where = settings.whereabouts
+    where = settings.installation_paths
     folder = Path(where.spool)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / f"{record.at:014d}-{os.getpid()}-{os.urandom(4).hex()}{WAITING}"
@@ -115,7 +115,7 @@ def save(settings: Settings, record: CaptureRecord) -> Path:
     return path
 
 
-def waiting(folder: Path, *, now: int | None = None) -> list[Path]:
+def list_waiting_files(folder: Path, *, now: int | None = None) -> list[Path]:
     """Return the files to be stored, oldest first, those among them that a dead process left unfinished."""
     moment = system_clock() if now is None else now
     try:
@@ -126,12 +126,12 @@ def waiting(folder: Path, *, now: int | None = None) -> list[Path]:
     return [path for path in files if path.suffix != UNFINISHED or _age_ms(path, moment) > LOST_AFTER_MS]
 
 
-def unnamed(settings: Settings) -> list[Path]:
+def list_unnamed_files(settings: Settings) -> list[Path]:
     """Return the files of earlier versions, whose records name no database."""
-    return waiting(settings.spool_dir.parent)
+    return list_waiting_files(settings.spool_dir.parent)
 
 
-def takes_unnamed(settings: Settings) -> bool:
+def accepts_unnamed(settings: Settings) -> bool:
     """Tell whether records that name no database belong to this one: to the default database only."""
     usual = settings.state_dir.parent / "rlm-memory.db"
     return os.path.realpath(usual) == os.path.realpath(settings.database)
@@ -139,18 +139,18 @@ def takes_unnamed(settings: Settings) -> bool:
 
 def has_work(settings: Settings) -> bool:
     """Tell whether something waits that this version of the program has not tried in vain."""
-    if waiting(settings.spool_dir) or (takes_unnamed(settings) and unnamed(settings)):
+    if list_waiting_files(settings.spool_dir) or (accepts_unnamed(settings) and list_unnamed_files(settings)):
         return True
-    return any(_reason(path)[0] != __version__ for path, _ in put_aside(settings.spool_dir))
+    return any(_read_reason(path)[0] != __version__ for path, _ in list_set_aside(settings.spool_dir))
 
 
-def put_aside(folder: Path) -> list[tuple[Path, str]]:
+def list_set_aside(folder: Path) -> list[tuple[Path, str]]:
     """Return the files that could not be stored, each with its reason."""
     found = sorted(folder.glob(f"*{ASIDE}")) if folder.is_dir() else []
-    return [(path, _reason(path)[1]) for path in found]
+    return [(path, _read_reason(path)[1]) for path in found]
 
 
-def _reason(path: Path) -> tuple[str, str]:
+def _read_reason(path: Path) -> tuple[str, str]:
     """Return the version of the program that put a file aside, and why it did."""
     try:
         version, _, reason = path.with_suffix(REASON).read_text("utf-8", "replace").partition("\n")
@@ -166,7 +166,7 @@ def _age_ms(path: Path, now: int) -> float:
         return 0.0
 
 
-def drain_spool(memory: Keeper, *, may_go_on: Callable[[], bool] = lambda: True) -> int:
+def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: True) -> int:
     """Store every waiting record of the memory's database, oldest first, and return how many.
 
     A line that is no record, a record that can't be stored whatever the state of the database, and one that ended the
@@ -188,20 +188,20 @@ def drain_spool(memory: Keeper, *, may_go_on: Callable[[], bool] = lambda: True)
     # It takes longer to load than a record to write, and a hook that only writes comes by here, too.
     from hyperloci.ingest.election import Election, lock_path
 
-    election = Election(lock_path(settings.lock_dir, "spool", settings.whereabouts.database))
+    election = Election(lock_path(settings.lock_dir, "spool", settings.installation_paths.database))
     if not election.try_to_win():
         return 0
     try:
-        _adopt(settings)
-        _try_again(settings.spool_dir)
-        return _drain(memory, waiting(settings.spool_dir), may_go_on)
+        _adopt_unnamed(settings)
+        _retry_set_aside(settings.spool_dir)
+        return _drain_files(memory, list_waiting_files(settings.spool_dir), may_go_on)
     finally:
         election.resign()
 
 
-def _adopt(settings: Settings) -> None:
+def _adopt_unnamed(settings: Settings) -> None:
     """Take over what earlier versions left for the default database."""
-    files = unnamed(settings) if takes_unnamed(settings) else []
+    files = list_unnamed_files(settings) if accepts_unnamed(settings) else []
     if files:
         settings.spool_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     for path in files:
@@ -209,20 +209,20 @@ def _adopt(settings: Settings) -> None:
             path.replace(settings.spool_dir / path.name)
 
 
-def _try_again(folder: Path) -> None:
+def _retry_set_aside(folder: Path) -> None:
     """Let what another version of the program put aside wait once more."""
-    for path, _ in put_aside(folder):
-        if _reason(path)[0] != __version__:
+    for path, _ in list_set_aside(folder):
+        if _read_reason(path)[0] != __version__:
             with contextlib.suppress(FileNotFoundError):
-                path.replace(_untried(path).with_suffix(WAITING))
+                path.replace(_without_try_mark(path).with_suffix(WAITING))
             path.with_suffix(REASON).unlink(missing_ok=True)
 
 
-def _drain(memory: Keeper, files: Sequence[Path], may_go_on: Callable[[], bool]) -> int:
-    fresh = [path for path in files if not _tries(path)]
+def _drain_files(memory: RecordSink, files: Sequence[Path], may_go_on: Callable[[], bool]) -> int:
+    fresh = [path for path in files if not _count_tries(path)]
     # What was under way when a process ended is tried alone, and last: it may end this one, too.
     batches = [fresh[start : start + BATCH_FILES] for start in range(0, len(fresh), BATCH_FILES)]
-    batches += [[path] for path in files if _tries(path)]
+    batches += [[path] for path in files if _count_tries(path)]
     stored = 0
     for batch in batches:
         if not may_go_on():
@@ -231,67 +231,67 @@ def _drain(memory: Keeper, files: Sequence[Path], may_go_on: Callable[[], bool])
     return stored
 
 
-def _store_marked(memory: Keeper, files: Sequence[Path]) -> int:
+def _store_marked(memory: RecordSink, files: Sequence[Path]) -> int:
     """Store files whose names say meanwhile that it was tried."""
-    contents: dict[Path, Contents] = {}
+    contents: dict[Path, SpoolFileContents] = {}
     for path in files:
-        if _tries(path) >= MAX_TRIES:
-            _put_aside(memory.settings, path, f"storing it ended the process {MAX_TRIES} times")
+        if _count_tries(path) >= MAX_TRIES:
+            _set_aside_file(memory.settings, path, f"storing it ended the process {MAX_TRIES} times")
             continue
-        content = _read(path, memory.settings)
+        content = _read_contents(path, memory.settings)
         if content.foreign is not None:
-            _send_home(memory.settings, path, content.foreign)
+            _move_to_own_spool(memory.settings, path, content.foreign)
             continue
-        marked = _untried(path).with_suffix(f".try{_tries(path) + 1}{path.suffix}")
+        marked = _without_try_mark(path).with_suffix(f".try{_count_tries(path) + 1}{path.suffix}")
         with contextlib.suppress(FileNotFoundError):
             path.replace(marked)
             _under_way.append((marked, path))
             contents[marked] = content
     try:
-        return _store(memory, contents) if contents else 0
+        return _store_contents(memory, contents) if contents else 0
     except BaseException:
-        forget_tries()
+        clear_try_marks()
         raise
     finally:
         _under_way.clear()
 
 
-def _send_home(settings: Settings, path: Path, database: str) -> None:
+def _move_to_own_spool(settings: Settings, path: Path, database: str) -> None:
     """Put a file of another database into that one's folder."""
-    home = settings.spool_dir.parent / key_of(database)
+    home = settings.spool_dir.parent / database_key(database)
     if not database or home == settings.spool_dir:
         whose = f"it belongs to the database {database}" if database else "it names no database"
-        _put_aside(settings, path, whose)
+        _set_aside_file(settings, path, whose)
         return
     home.mkdir(exist_ok=True, mode=0o700)
     with contextlib.suppress(FileNotFoundError):
         path.replace(home / path.name)
 
 
-def forget_tries() -> None:
+def clear_try_marks() -> None:
     """Give the files that are being stored their names back: that it ends here is no fault of theirs."""
     for marked, path in _under_way:
         with contextlib.suppress(FileNotFoundError):
             marked.replace(path)
 
 
-def _tries(path: Path) -> int:
+def _count_tries(path: Path) -> int:
     found = _TRIED.search(path.stem)
     return int(found[1]) if found else 0
 
 
-def _untried(path: Path) -> Path:
+def _without_try_mark(path: Path) -> Path:
     return path.with_name(_TRIED.sub("", path.stem) + path.suffix)
 
 
-def _store(memory: Keeper, contents: Mapping[Path, Contents]) -> int:
+def _store_contents(memory: RecordSink, contents: Mapping[Path, SpoolFileContents]) -> int:
     try:
         # Turns read a transcript, in transactions of their own.
         with memory.store.transaction():
-            for record in _records(contents):
+            for record in _iterate_records(contents):
                 if record.kind is not CaptureKind.TURNS:
                     memory.keep(record)
-        for record in _records(contents):
+        for record in _iterate_records(contents):
             if record.kind is CaptureKind.TURNS:
                 memory.keep(record)
     except PASSING:
@@ -299,15 +299,15 @@ def _store(memory: Keeper, contents: Mapping[Path, Contents]) -> int:
     except Exception:  # Whatever it is, it is one record's: alone, each shows whose.
         return sum(_store_one(memory, path, content) for path, content in contents.items())
     for path, content in contents.items():
-        _put_away(memory.settings, path, content.bad)
+        _finish_file(memory.settings, path, content.bad)
     return sum(len(content.good) for content in contents.values())
 
 
-def _records(contents: Mapping[Path, Contents]) -> Iterator[CaptureRecord]:
+def _iterate_records(contents: Mapping[Path, SpoolFileContents]) -> Iterator[CaptureRecord]:
     return (record for content in contents.values() for record in content.good)
 
 
-def _store_one(memory: Keeper, path: Path, content: Contents) -> int:
+def _store_one(memory: RecordSink, path: Path, content: SpoolFileContents) -> int:
     """Store the records of one file, one by one; those that can't be stored don't hold the others up."""
     stored = 0
     bad, reason = content.bad, ""
@@ -318,30 +318,30 @@ def _store_one(memory: Keeper, path: Path, content: Contents) -> int:
         except PASSING:
             raise
         except Exception as error:  # Whatever it is, it must not hold the others up.
-            _warn("a record of %s can't be stored: %s", path.name, error)
+            _log_warning("a record of %s can't be stored: %s", path.name, error)
             bad, reason = bad + 1, str(error) or type(error).__name__
-    _put_away(memory.settings, path, bad, reason)
+    _finish_file(memory.settings, path, bad, reason)
     return stored
 
 
-def _warn(message: str, *arguments: object) -> None:
+def _log_warning(message: str, *arguments: object) -> None:
     """Write to the log of the process; `logging` is loaded only now, since there is nearly always nothing to say."""
     import logging
 
     logging.getLogger(__name__).warning(message, *arguments)
 
 
-def _put_away(settings: Settings, path: Path, bad: int, reason: str = "it is no record") -> None:
+def _finish_file(settings: Settings, path: Path, bad: int, reason: str = "it is no record") -> None:
     if not bad:
         path.unlink(missing_ok=True)
         return
-    _put_aside(settings, path, f"{bad} of its lines could not be stored: {reason or 'it is no record'}")
+    _set_aside_file(settings, path, f"{bad} of its lines could not be stored: {reason or 'it is no record'}")
 
 
-def _put_aside(settings: Settings, path: Path, reason: str) -> None:
-    _warn("%s is put aside: %s", path.name, reason)
-    tally.note(str(settings.spool_dir), "spool", tally.ASIDE)
-    aside = _untried(path).with_suffix(ASIDE)
+def _set_aside_file(settings: Settings, path: Path, reason: str) -> None:
+    _log_warning("%s is put aside: %s", path.name, reason)
+    tally.append_outcome(str(settings.spool_dir), "spool", tally.ASIDE)
+    aside = _without_try_mark(path).with_suffix(ASIDE)
     descriptor = os.open(aside.with_suffix(REASON), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8", errors="replace") as file:
         file.write(f"{__version__}\n{reason}\n")
@@ -349,29 +349,29 @@ def _put_aside(settings: Settings, path: Path, reason: str) -> None:
         path.replace(aside)
 
 
-def _read(path: Path, settings: Settings) -> Contents:
+def _read_contents(path: Path, settings: Settings) -> SpoolFileContents:
     """Return a file's records and the number of its whole lines that are none; a torn last line is nothing."""
     good: list[CaptureRecord] = []
     bad = 0
-    for line in _whole_lines(path):
+    for line in _read_whole_lines(path):
         try:
             values = json.loads(line)
             record, database = CaptureRecord.from_dict(values), values.get("database")
-            if not _belongs(database, settings):
-                return Contents((), 0, foreign=str(database or ""))
+            if not _belongs_to_database(database, settings):
+                return SpoolFileContents((), 0, foreign=str(database or ""))
             good.append(record)
         except (ValueError, AttributeError, RecursionError, BadRequestError):
             bad += 1
-    return Contents(tuple(good), bad)
+    return SpoolFileContents(tuple(good), bad)
 
 
-def _belongs(database: object, settings: Settings) -> bool:
+def _belongs_to_database(database: object, settings: Settings) -> bool:
     if isinstance(database, str):
-        return os.path.realpath(database) == settings.whereabouts.database
-    return takes_unnamed(settings)
+        return os.path.realpath(database) == settings.installation_paths.database
+    return accepts_unnamed(settings)
 
 
-def _whole_lines(path: Path) -> Iterator[bytes]:
+def _read_whole_lines(path: Path) -> Iterator[bytes]:
     try:
         data = path.read_bytes()
     except FileNotFoundError:

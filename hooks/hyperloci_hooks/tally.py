@@ -30,16 +30,16 @@ ASIDE = "aside"
 """A record of the spool could not be stored, and was put aside."""
 
 
-def note(folder: str, event: str, outcome: str, ms: float = 0, mark: str = "-") -> None:
+def append_outcome(folder: str, event: str, outcome: str, ms: float = 0, mark: str = "-") -> None:
     """Count something. Where that can't be written there is nobody to tell, and no reason to fail."""
     line = f"{time.time_ns() // 1_000_000} {event or '-'} {outcome} {ms:.1f} {mark or '-'}\n"
     path = os.path.join(folder, NAME)
     try:
         try:
-            descriptor = _opened(path)
+            descriptor = _open_tally(path)
         except FileNotFoundError:
             os.makedirs(folder, mode=0o700, exist_ok=True)
-            descriptor = _opened(path)
+            descriptor = _open_tally(path)
         try:
             os.write(descriptor, line.encode("ascii", "replace"))
             full = os.fstat(descriptor).st_size > MOST_BYTES
@@ -51,11 +51,11 @@ def note(folder: str, event: str, outcome: str, ms: float = 0, mark: str = "-") 
         return
 
 
-def _opened(path: str) -> int:
+def _open_tally(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o600)
 
 
-def lines(folder: str) -> list[list[str]]:
+def read_lines(folder: str) -> list[list[str]]:
     """Return the fields of every whole line, oldest first."""
     found: list[list[str]] = []
     for name in (OLDER, NAME):

@@ -9,9 +9,9 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from hyperloci_hooks.events import EVENTS, Event
-from hyperloci_hooks.io import answer_of, parse, text_of
-from hyperloci_hooks.log import log
+from hyperloci_hooks.events import EVENTS, EventRule
+from hyperloci_hooks.io import make_answer, parse_object, get_text
+from hyperloci_hooks.log import append_to_log
 
 if TYPE_CHECKING:
     from hyperloci.config import Settings
@@ -24,7 +24,7 @@ OpenMemory = Callable[["Settings", Path, str], "AbstractContextManager[Memory]"]
 """Lends the memory of a place under settings; the text is the id of the project that lies there."""
 
 
-class Work:
+class EventWork:
     """One event's. `spool` may be called from another thread than `answer`."""
 
     def __init__(
@@ -60,58 +60,58 @@ class Work:
         self._news = ""
         self._spooling = threading.Lock()
 
-    def answer(self, payload: bytes) -> dict[str, Any]:
+    def answer_event(self, payload: bytes) -> dict[str, Any]:
         """Keep what an event tells and return what to say to it; whatever fails, that is an answer."""
-        event, told = EVENTS.get(self._name), parse(payload)
-        if event is None or not text_of(told, "session_id"):
+        event, told = EVENTS.get(self._name), parse_object(payload)
+        if event is None or not get_text(told, "session_id"):
             self.known.set()
             return {}
         try:
-            context = self._handle(event, told)
-            return answer_of(self._name, context if event.injects else "", self._news)
+            context = self._handle_event(event, told)
+            return make_answer(self._name, context if event.injects else "", self._news)
         except Exception as error:  # The edge of an event: its record waits, and the session goes on.
-            self.tell(described(error), level="ERROR")
-            self.spool()
-            return answer_of(self._name, notice=self._notice(error))
+            self.write_log(describe_error(error), level="ERROR")
+            self.spool_record()
+            return make_answer(self._name, notice=self._describe_fault(error))
         finally:
             self.known.set()
 
-    def _handle(self, event: Event, told: Mapping[str, Any]) -> str:
+    def _handle_event(self, event: EventRule, told: Mapping[str, Any]) -> str:
         from hyperloci.clock import system_clock
         from hyperloci.config import Settings
         from hyperloci.ingest.project import identify
         from hyperloci.lifecycle.records import Records
 
-        place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or text_of(told, "cwd") or self._cwd or os.getcwd())
+        place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or get_text(told, "cwd") or self._cwd or os.getcwd())
         settings = self._settings = Settings.from_env(self._environ, place)
-        if text_of(told, "agent_id") and not settings.capture_subagents:
+        if get_text(told, "agent_id") and not settings.capture_subagents:
             return ""
         project = identify(place, override=settings.project)
-        records = Records(project, text_of(told, "session_id"), now=system_clock(), mark=self._mark)
+        records = Records(project, get_text(told, "session_id"), now=system_clock(), mark=self._mark)
         record = self._unkept = event.make(records, told)
         self.known.set()
-        if record is None or (event.journals and self._by_itself and self.spool(journal=True)):
+        if record is None or (event.journals and self._by_itself and self.spool_record(journal=True)):
             return ""
-        return self._keep(event, settings, place, record)
+        return self._store_record(event, settings, place, record)
 
-    def _keep(self, event: Event, settings: Settings, place: Path, record: CaptureRecord) -> str:
+    def _store_record(self, event: EventRule, settings: Settings, place: Path, record: CaptureRecord) -> str:
         with self._lend(settings, place, record.project_id) as memory:
             if event.drains and self._by_itself:
-                self._drain(memory)
+                self._drain_spool(memory)
             memory.keep(record)
             self._unkept = None
-            self._news = memory.notice() if self._name == "SessionStart" else ""
-            return memory.context_for(record) if event.injects else ""
+            self._news = memory.get_place_notice() if self._name == "SessionStart" else ""
+            return memory.get_context_for_record(record) if event.injects else ""
 
-    def _drain(self, memory: Any) -> None:
+    def _drain_spool(self, memory: Any) -> None:
         from hyperloci_hooks.spool import drain_spool
 
         try:
             drain_spool(memory)
         except OSError as error:
-            self.tell(f"the spool can't be read: {error}")
+            self.write_log(f"the spool can't be read: {error}")
 
-    def spool(self, *, journal: bool = False) -> bool:
+    def spool_record(self, *, journal: bool = False) -> bool:
         """Leave what is not stored for later; return whether nothing is left to be stored.
 
         Args:
@@ -120,31 +120,31 @@ class Work:
         # Two threads may want it at once. The second tries by itself where the first is stuck in a slow disk.
         alone = self._spooling.acquire(timeout=SPOOL_SECONDS)
         try:
-            return self._leave(self._unkept, self._settings, journal)
+            return self._save_to_spool(self._unkept, self._settings, journal)
         finally:
             if alone:
                 self._spooling.release()
 
-    def _leave(self, record: CaptureRecord | None, settings: Settings | None, journal: bool) -> bool:
+    def _save_to_spool(self, record: CaptureRecord | None, settings: Settings | None, journal: bool) -> bool:
         if record is None or settings is None:
             return True
-        from hyperloci_hooks.spool import save
+        from hyperloci_hooks.spool import save_record
 
         try:
-            save(settings, record)
+            save_record(settings, record)
         except OSError as error:
-            self.tell(f"{self._name}: no record can be left in {settings.spool_dir}: {error}", level="ERROR")
+            self.write_log(f"{self._name}: no record can be left in {settings.spool_dir}: {error}", level="ERROR")
             return False
         self._unkept = None
         self.spooled = not journal
         return True
 
     @property
-    def lost(self) -> bool:
+    def is_lost(self) -> bool:
         """Whether there is a record that is neither stored nor in the spool."""
         return self._unkept is not None
 
-    def _notice(self, error: Exception) -> str:
+    def _describe_fault(self, error: Exception) -> str:
         """Return what the person should know, once a session: that the memory does not work, and why."""
         from hyperloci.errors import ConfigurationError, HyperlociError, StoreBusyError
 
@@ -153,17 +153,17 @@ class Work:
         kind = "a setting is wrong" if isinstance(error, ConfigurationError) else "the memory does not work"
         return f"Hyperloci: {kind}: {error}"[:MAX_NOTICE_CHARS]
 
-    def tell(self, message: str, *, level: str = "WARNING") -> None:
+    def write_log(self, message: str, *, level: str = "WARNING") -> None:
         """Write to the log, if it is known where that is."""
         if self._settings is not None:
-            log(str(self._settings.log_file), message, level=level)
+            append_to_log(str(self._settings.log_file), message, level=level)
 
 
 SPOOL_SECONDS: Final = 0.5
 """How long the other thread of a hook may take to leave a record: a disk that syncs takes milliseconds."""
 
 
-def described(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """Return one of our messages as it is, and anything else with where it came from."""
     import traceback
 

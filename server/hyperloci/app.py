@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from hyperloci import watchdog
-from hyperloci.companions import BackgroundService, make_companions
+from hyperloci.companions import BackgroundService, make_services
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError, HyperlociError, NotReadyError
 
@@ -90,19 +90,19 @@ def build_server(
     """
     import anyio
 
-    from hyperloci.worker import Workers, memory_opener
+    from hyperloci.worker import WorkerPool, make_memory_opener
     from hyperloci_tools.server import make_server
     from hyperloci_tools.state import ServerState
 
     traffic = ActivityMiddleware()
-    opener = open_memory or memory_opener(settings, project_path)
+    opener = open_memory or make_memory_opener(settings, project_path)
 
     @asynccontextmanager
     async def lifespan(_: MCPServer[ServerState]) -> AsyncIterator[ServerState]:
-        workers = Workers(opener)
+        workers = WorkerPool(opener)
         async with anyio.create_task_group() as background:
             if warm:
-                background.start_soon(_run_beside, traffic, workers.reader.open, companions)
+                background.start_soon(_run_services, traffic, workers.reader.open, companions)
             try:
                 yield ServerState(
                     workers=workers,
@@ -112,13 +112,13 @@ def build_server(
             finally:
                 background.cancel_scope.cancel()
                 with anyio.move_on_after(CLOSE_SECONDS, shield=True):
-                    await _stop(companions)
+                    await _stop_services(companions)
                     await workers.close()
 
     return make_server(settings.tools, lifespan, (traffic,))
 
 
-async def _run_beside(
+async def _run_services(
     traffic: ActivityMiddleware, open_reader: Callable[[], Awaitable[None]], companions: Sequence[BackgroundService]
 ) -> None:
     """Open the memory and start the companions once the client has been answered; nudge them when tools are called.
@@ -139,16 +139,16 @@ async def _run_beside(
     except Exception:
         _log.exception("the memory cannot be opened")
     for companion in companions:
-        await _in_a_thread(companion.start, companion.name)
+        await _run_in_thread(companion.start, companion.name)
     while companions:
         await traffic.tool_called.wait()
         traffic.tool_called = anyio.Event()
         for companion in companions:
-            await _in_a_thread(companion.ensure_running, companion.name)
+            await _run_in_thread(companion.ensure_running, companion.name)
         await anyio.sleep(NUDGE_SECONDS)
 
 
-async def _in_a_thread(step: Callable[[], None], name: str) -> None:
+async def _run_in_thread(step: Callable[[], None], name: str) -> None:
     from anyio.to_thread import run_sync
 
     try:
@@ -157,16 +157,16 @@ async def _in_a_thread(step: Callable[[], None], name: str) -> None:
         _log.exception("%s failed", name)
 
 
-async def _stop(companions: Sequence[BackgroundService]) -> None:
+async def _stop_services(companions: Sequence[BackgroundService]) -> None:
     """Stop all companions at once."""
     import anyio
 
     async with anyio.create_task_group() as group:
         for companion in companions:
-            group.start_soon(_in_a_thread, companion.stop, companion.name)
+            group.start_soon(_run_in_thread, companion.stop, companion.name)
 
 
-def serve(settings: Settings, project_path: Path, *, fault: ConfigurationError | None = None) -> int:
+def serve_stdio_session(settings: Settings, project_path: Path, *, fault: ConfigurationError | None = None) -> int:
     """Serve one assistant session over stdin and stdout until stdin ends or a signal comes; return the exit code.
 
     With a `fault` the server runs all the same, and every tool call answers with it: a client shows its user the
@@ -175,29 +175,29 @@ def serve(settings: Settings, project_path: Path, *, fault: ConfigurationError |
     import anyio
 
     configure_logging(settings)
-    companions = [] if fault is not None else make_companions(settings, project_path)
-    server = build_server(settings, project_path, open_memory=_failing(fault) if fault else None, companions=companions)
+    companions = [] if fault is not None else make_services(settings, project_path)
+    server = build_server(settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions)
     # What is loaded by now stays for good: the collector need not look at it again, nor at its end.
     gc.freeze()
     gc.enable()
     try:
-        anyio.run(_serve_stdio, server, companions, settings.database)
+        anyio.run(_run_stdio_server, server, companions, settings.database)
     except* (BrokenPipeError, ConnectionResetError):
         _log.info("the client closed its end")
     return 0
 
 
-async def _serve_stdio(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:
+async def _run_stdio_server(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:
     import anyio
 
     async with anyio.create_task_group() as group:
         if sys.platform != "win32":
-            group.start_soon(_leave_on_signal, server, companions, database)
+            group.start_soon(_exit_on_signal, server, companions, database)
         await server.run_stdio_async()
         group.cancel_scope.cancel()
 
 
-async def _leave_on_signal(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:
+async def _exit_on_signal(server: HyperlociServer, companions: Sequence[BackgroundService], database: Path) -> None:
     """End the process at the first signal that asks for it.
 
     Cancelling is not enough: the SDK reads stdin in a thread that sits in a system call until the client closes its
@@ -213,14 +213,14 @@ async def _leave_on_signal(server: HyperlociServer, companions: Sequence[Backgro
     await anyio.wait_readable(heard)
     _log.info("ending at signal %s", signal.Signals(os.read(heard, 1)[0]).name)
     with anyio.move_on_after(CLOSE_SECONDS):
-        await _stop(companions)
+        await _stop_services(companions)
         state = getattr(server, "state", None)
         if state is not None:
             await state.workers.close()
-    _leave(0, database)
+    _exit_process(0, database)
 
 
-def _leave(code: int, database: Path) -> NoReturn:
+def _exit_process(code: int, database: Path) -> NoReturn:
     """End the process now, threads or not; everything durable is durable already, if not all in one file."""
     if os.path.exists(f"{database}-wal"):
         from hyperloci.store.closing import empty_log_after_exit
@@ -230,14 +230,14 @@ def _leave(code: int, database: Path) -> NoReturn:
     os._exit(code)
 
 
-def _failing(fault: ConfigurationError) -> OpenMemory:
+def _raise_on_open(fault: ConfigurationError) -> OpenMemory:
     def open_memory() -> Memory:
         raise ConfigurationError(str(fault))
 
     return open_memory
 
 
-class _Redacted(logging.Formatter):
+class _RedactingFormatter(logging.Formatter):
     """Records without secrets: an error may quote what it failed on, and a path may hold a token."""
 
     def format(self, record: logging.LogRecord) -> str:
@@ -247,7 +247,7 @@ class _Redacted(logging.Formatter):
         return redact(super().format(record)).text
 
 
-class _OneLine(_Redacted):
+class _OneLineFormatter(_RedactingFormatter):
     """Records without tracebacks.
 
     The file has those. A client that never empties our stderr would stop us once the pipe is full: the less, the later.
@@ -264,14 +264,14 @@ def configure_logging(settings: Settings) -> None:
     """Log to the installation's file, and warnings to stderr too; stdout belongs to the protocol."""
     short = logging.StreamHandler(sys.stderr)
     short.setLevel(logging.WARNING)
-    short.setFormatter(_OneLine("hyperloci: %(levelname)s: %(message)s"))
+    short.setFormatter(_OneLineFormatter("hyperloci: %(levelname)s: %(message)s"))
     handlers: list[logging.Handler] = [short]
     try:
         settings.state_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
         whole = RotatingFileHandler(
             settings.log_file, maxBytes=LOG_BYTES, backupCount=LOG_FILES, encoding="utf-8", delay=True
         )
-        whole.setFormatter(_Redacted("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
+        whole.setFormatter(_RedactingFormatter("%(asctime)s %(process)d %(levelname)s %(name)s: %(message)s"))
         handlers.append(whole)
     except OSError as error:
         _log.debug("no log file: %s", error)
@@ -289,26 +289,26 @@ def main() -> NoReturn:
     # Loading the SDK makes some 400,000 objects that live as long as the process: collecting meanwhile finds nothing
     # and costs a tenth of the time until the client is answered.
     gc.disable()
-    watchdog.guard()
+    watchdog.start_watchdog()
     environ = os.environ  # noqa: TID251 - a process's entry point
-    project_path = Path(environ.get("CLAUDE_PROJECT_DIR") or _here())
+    project_path = Path(environ.get("CLAUDE_PROJECT_DIR") or _current_folder())
     fault = None
     try:
         settings = Settings.from_env(environ, project_path)
     except ConfigurationError as error:
-        fault, settings = error, _plain_settings(environ)
+        fault, settings = error, _read_default_settings(environ)
     try:
-        code = serve(settings, project_path, fault=fault)
+        code = serve_stdio_session(settings, project_path, fault=fault)
     except KeyboardInterrupt:
         # A signal before the loop listened for signals.
         code = 0
     except Exception:
         _log.exception("the server ended by an error")
         code = 1
-    _leave(code, settings.database)
+    _exit_process(code, settings.database)
 
 
-def _here() -> Path:
+def _current_folder() -> Path:
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -316,7 +316,7 @@ def _here() -> Path:
         return Path.home()
 
 
-def _plain_settings(environ: Mapping[str, str]) -> Settings:
+def _read_default_settings(environ: Mapping[str, str]) -> Settings:
     """Return the defaults for a home, without the files or variables that were wrong."""
     kept = {name: environ[name] for name in ("HOME", "USERPROFILE", "CLAUDE_CONFIG_DIR") if name in environ}
     return Settings.from_env({**kept, "HYPERLOCI_CONFIG": os.devnull})

@@ -103,7 +103,7 @@ class EmbedderService:
         from hyperloci.embedder.client import EmbedderClient
 
         self.ensure_running()
-        EmbedderClient(self._settings).kick(self._settings.database)
+        EmbedderClient(self._settings).notify(self._settings.database)
 
 
 class WatchService:
@@ -125,7 +125,7 @@ class WatchService:
 
         with Memory.open(self._settings, self._project_path) as memory:
             project = memory.project
-        on_change = None if self._changed is None else _without_report(self._changed)
+        on_change = None if self._changed is None else _ignore_report(self._changed)
         self._watchers = Watchers(self._settings, project, on_change=on_change)
         self._watchers.start()
 
@@ -188,11 +188,11 @@ class HookService:
             self._thread.stopping.wait(LEFTOVERS_SECONDS)
 
     def _drain_spool(self) -> None:
-        from hyperloci_hooks.drain import drain_apart
+        from hyperloci_hooks.drain import drain_in_subprocess
         from hyperloci_hooks.spool import has_work
 
         if has_work(self._settings):
-            stored, fault = drain_apart(self._settings, self._project_path)
+            stored, fault = drain_in_subprocess(self._settings, self._project_path)
             self._stored += stored
             if fault:
                 raise StoreError(fault)
@@ -216,7 +216,7 @@ class HookService:
 
     def status(self) -> Mapping[str, Any]:
         """Tell how many hooks were served and how much was stored, and what keeps the rest from it."""
-        from hyperloci_hooks.account import Account
+        from hyperloci_hooks.account import HookStatistics
 
         desk = self._desk
         return {
@@ -224,7 +224,7 @@ class HookService:
             "served": 0 if desk is None else desk.served,
             "stored": self._stored,
             "error": self._deaf or self._fault,
-            **Account.of(self._settings.whereabouts.spool).as_dict(),
+            **HookStatistics.from_tally(self._settings.installation_paths.spool).as_dict(),
         }
 
 
@@ -260,11 +260,11 @@ class MaintenanceService:
         return {"running": False} if self._keeper is None else self._keeper.status()
 
 
-def _without_report(changed: Callable[[], None]) -> Callable[[object], None]:
+def _ignore_report(changed: Callable[[], None]) -> Callable[[object], None]:
     return lambda _: changed()
 
 
-def make_companions(settings: Settings, project_path: Path) -> list[BackgroundService]:
+def make_services(settings: Settings, project_path: Path) -> list[BackgroundService]:
     """Return what runs beside the tools under these settings."""
     companions: list[BackgroundService] = [HookService(settings, project_path)]
     changed = None

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.errors import ConfigurationError
-from hyperloci.whereabouts import Whereabouts, claude_dir, default_runtime_dir, user_file
+from hyperloci.whereabouts import InstallationPaths, find_claude_dir, choose_runtime_dir, find_user_file
 
 DEVICES: Final = ("auto", "cuda", "mps", "cpu")
 SYNCHRONOUS: Final = ("normal", "full")
@@ -183,11 +183,11 @@ class Settings:
     llm_timeout_seconds: int = 120
 
     def __post_init__(self) -> None:
-        _one_of("device", self.device, DEVICES)
-        _one_of("synchronous", self.synchronous, SYNCHRONOUS)
-        _one_of("tools", self.tools, TOOL_SETS)
-        _one_of("fusion", self.fusion, FUSIONS)
-        _one_of("consolidation", self.consolidation, CONSOLIDATION)
+        _require_one_of("device", self.device, DEVICES)
+        _require_one_of("synchronous", self.synchronous, SYNCHRONOUS)
+        _require_one_of("tools", self.tools, TOOL_SETS)
+        _require_one_of("fusion", self.fusion, FUSIONS)
+        _require_one_of("consolidation", self.consolidation, CONSOLIDATION)
         for name, (low, high) in _RANGES.items():
             value = getattr(self, name)
             if not low <= value <= high:
@@ -202,12 +202,12 @@ class Settings:
     @property
     def spool_dir(self) -> Path:
         """Where hooks leave what they could not write to a busy database: a folder of each database's own."""
-        return Path(self.whereabouts.spool)
+        return Path(self.installation_paths.spool)
 
     @property
-    def whereabouts(self) -> Whereabouts:
+    def installation_paths(self) -> InstallationPaths:
         """Where the database's sockets and spool lie, as hooks find it without these settings."""
-        return Whereabouts(str(self.database), str(self.state_dir), str(self.runtime_dir))
+        return InstallationPaths(str(self.database), str(self.state_dir), str(self.runtime_dir))
 
     @property
     def backup_dir(self) -> Path:
@@ -231,30 +231,30 @@ class Settings:
             ConfigurationError: the user's file does not parse, or one of its keys or variables is unknown or wrong.
         """
         known = dict(environ)
-        folder = Path(claude_dir(known))
+        folder = Path(find_claude_dir(known))
         settings = cls(
             database=folder / "rlm-memory.db",
             state_dir=folder / "hyperloci",
-            runtime_dir=Path(default_runtime_dir(known)),
+            runtime_dir=Path(choose_runtime_dir(known)),
         )
-        users = Path(user_file(known))
-        settings = _apply(settings, _read_toml(users), str(users))
-        from_environment = _environment_values(environ)
+        users = Path(find_user_file(known))
+        settings = _apply_values(settings, _read_toml(users), str(users))
+        from_environment = _read_environment(environ)
         if project_root is not None:
-            own = _ProjectFile.read(_project_file(project_root.absolute()))
-            if "project" in from_environment and _sets_project(project_root.absolute()):
+            own = _ProjectFile.read_file(_find_project_file(project_root.absolute()))
+            if "project" in from_environment and _names_project(project_root.absolute()):
                 own.values["project"] = from_environment.pop("project")
-            settings = own.apply(settings)
-        return _apply(settings, from_environment, "environment")
+            settings = own.apply_to(settings)
+        return _apply_values(settings, from_environment, "environment")
 
 
-def _project_file(folder: Path) -> Path:
+def _find_project_file(folder: Path) -> Path:
     """Return the settings file nearest to a folder, from there up to its repository's root and no further."""
-    files = [place / ".hyperloci.toml" for place in _up_to_root(folder)]
+    files = [place / ".hyperloci.toml" for place in _folders_up_to_root(folder)]
     return next((file for file in files if os.path.exists(file)), files[0])
 
 
-def _up_to_root(folder: Path) -> list[Path]:
+def _folders_up_to_root(folder: Path) -> list[Path]:
     folders = [folder, *folder.parents]
     root = next((number for number, place in enumerate(folders) if os.path.exists(place / ".git")), 0)
     return folders[: root + 1]
@@ -264,11 +264,11 @@ _CLIENT_FILES: Final = (".claude/settings.json", ".claude/settings.local.json", 
 """Files of a project from which Claude Code takes variables of the environment."""
 
 
-def _sets_project(folder: Path) -> bool:
+def _names_project(folder: Path) -> bool:
     """Whether files of the project set HYPERLOCI_PROJECT: then its value is the repository's word, not the user's."""
     import json
 
-    for path in (place / name for place in _up_to_root(folder) for name in _CLIENT_FILES):
+    for path in (place / name for place in _folders_up_to_root(folder) for name in _CLIENT_FILES):
         try:
             value = json.loads(path.read_bytes()[:MAX_CLIENT_FILE_BYTES])
         except (FileNotFoundError, NotADirectoryError):
@@ -322,13 +322,13 @@ class _ProjectFile:
     exclude_fault: str | None = None
 
     @classmethod
-    def read(cls, path: Path) -> _ProjectFile:
+    def read_file(cls, path: Path) -> _ProjectFile:
         try:
             return cls(path, _read_toml(path))
         except ConfigurationError as error:
             return cls(path, {}, [str(error)], str(error))
 
-    def apply(self, settings: Settings) -> Settings:
+    def apply_to(self, settings: Settings) -> Settings:
         """Return the settings with those of the file that a project may set and that can be used."""
         for name, value in self.values.items():
             try:
@@ -345,14 +345,14 @@ class _ProjectFile:
                 f"{self.path}: {name} may not be set by a project; it may set {', '.join(sorted(_PROJECT_KEYS))}."
             )
         if name == "project":
-            return replace(settings, claimed_project=_convert(name, value, None, str(self.path)))
-        return _apply(settings, {name: value}, str(self.path))
+            return replace(settings, claimed_project=_convert_value(name, value, None, str(self.path)))
+        return _apply_values(settings, {name: value}, str(self.path))
 
 
 _ENVIRONMENT_NAMES: Final = {"database": "RLM_MEMORY_DB"}
 
 
-def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
+def _read_environment(environ: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
     for setting in fields(Settings):
         if setting.name in _CLAIMS:
@@ -363,12 +363,12 @@ def _environment_values(environ: Mapping[str, str]) -> dict[str, str]:
     return values
 
 
-def _apply(settings: Settings, values: Mapping[str, Any], source: str) -> Settings:
+def _apply_values(settings: Settings, values: Mapping[str, Any], source: str) -> Settings:
     known = {setting.name for setting in fields(Settings)} - _CLAIMS
     unknown = sorted(set(values) - known)
     if unknown:
         raise ConfigurationError(f"{source}: unknown setting {', '.join(unknown)}.")
-    changes = {name: _convert(name, value, getattr(settings, name), source) for name, value in values.items()}
+    changes = {name: _convert_value(name, value, getattr(settings, name), source) for name, value in values.items()}
     return replace(settings, **changes)
 
 
@@ -376,18 +376,18 @@ _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off"})
 
 
-def _convert(name: str, value: Any, default: object, source: str) -> Any:
+def _convert_value(name: str, value: Any, default: object, source: str) -> Any:
     try:
         if isinstance(default, Path):
-            return _absolute(value)
+            return _convert_path(value)
         if isinstance(default, bool):
-            return _boolean(value)
+            return _convert_boolean(value)
         if isinstance(default, tuple):
-            return _words(value)
+            return _convert_texts(value)
         if isinstance(default, Mapping):
-            return _tables(value)
+            return _convert_tables(value)
         if isinstance(default, int | float):
-            return _number(value, type(default))
+            return _convert_number(value, type(default))
         if not isinstance(value, str):
             raise TypeError("use a text")
         return value
@@ -395,24 +395,24 @@ def _convert(name: str, value: Any, default: object, source: str) -> Any:
         raise ConfigurationError(f"{source}: {name}={value!r} is not usable: {error}") from error
 
 
-def _absolute(value: str | Path) -> Path:
+def _convert_path(value: str | Path) -> Path:
     return Path(value).expanduser().absolute()
 
 
-def _tables(value: object) -> dict[str, Any]:
+def _convert_tables(value: object) -> dict[str, Any]:
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
         raise TypeError("write [profiles.NAME] tables in your hyperloci.toml")
     return value
 
 
-def _words(value: object) -> tuple[str, ...]:
+def _convert_texts(value: object) -> tuple[str, ...]:
     items = value.split(os.pathsep) if isinstance(value, str) else value
     if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
         raise TypeError("use a list of texts")
     return tuple(items)
 
 
-def _number(value: object, kind: type[int] | type[float]) -> int | float:
+def _convert_number(value: object, kind: type[int] | type[float]) -> int | float:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise TypeError("use a number")
     if kind is int and isinstance(value, float):
@@ -420,7 +420,7 @@ def _number(value: object, kind: type[int] | type[float]) -> int | float:
     return kind(value)
 
 
-def _boolean(value: object) -> bool:
+def _convert_boolean(value: object) -> bool:
     word = str(value).lower()
     if word in _TRUE:
         return True
@@ -429,6 +429,6 @@ def _boolean(value: object) -> bool:
     raise ValueError("use true or false")
 
 
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+def _require_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
         raise ConfigurationError(f"{name}={value!r} is unknown: use one of {', '.join(allowed)}.")

@@ -40,7 +40,7 @@ NAME_WORDS: Final = 5
 PREVIEW_CHARS: Final = 90
 
 
-class _Report:
+class _DemoReport:
     """Prints each step with the time it took, and remembers whether all went well."""
 
     def __init__(self) -> None:
@@ -49,7 +49,7 @@ class _Report:
         self._begun = time.perf_counter()
         self._last = self._begun
 
-    def step(self, text: str, *, ok: bool = True) -> None:
+    def print_step(self, text: str, *, ok: bool = True) -> None:
         now = time.perf_counter()
         mark = Text("ok    " if ok else "FAILED", style="green" if ok else "bold red")
         self.console.print(mark, Text(f"{now - self._last:7.2f} s  {text}"), soft_wrap=True)
@@ -57,41 +57,41 @@ class _Report:
         self._last = now
 
     @contextlib.contextmanager
-    def working(self) -> Iterator[Progress]:
+    def show_progress(self) -> Iterator[Progress]:
         """Show, on a terminal, how far what goes on in the block has come."""
         with self.console.status("") as status:
             yield lambda done, total, what: status.update(Text(f"{done} of {total}  {what}"))
 
-    def detail(self, text: str) -> None:
+    def print_detail(self, text: str) -> None:
         self.console.print(Text(f"                  {text}", style="dim"), soft_wrap=True)
 
-    def end(self) -> None:
+    def print_summary(self) -> None:
         total = time.perf_counter() - self._begun
         self.console.print(
             Text(f"\n{'All steps done' if self.ok else 'Some steps FAILED'} in {total:.1f} s.", style="bold")
         )
 
 
-def run(project: Path) -> bool:
+def run_demo(project: Path) -> bool:
     """Run the demo on a project and return whether every step did what it should."""
-    report = _Report()
+    report = _DemoReport()
     with tempfile.TemporaryDirectory(prefix="hyperloci-demo-") as folder:
-        environment = _environment(Path(folder))
+        environment = _build_environment(Path(folder))
         settings = Settings.from_env(environment, project)
         report.console.print(Text(f"Hyperloci demo on {project.name}, in a throw-away database\n", style="bold"))
         with Memory.open(settings, project) as memory:
-            question = _index(report, memory)
-            with memory.embedder_running():
-                report.step("started the embedder: it makes vectors in the background, words find everything now")
-                anyio.run(_first_session, report, environment, project, question)
-                anyio.run(_second_session, report, environment, project)
-            reach = memory.by_meaning()
-            report.detail(f"by now {reach.embedded} of {reach.total} memories can be found by meaning, too")
-    report.end()
+            question = _index_project(report, memory)
+            with memory.keep_embedder_running():
+                report.print_step("started the embedder: it makes vectors in the background, words find everything now")
+                anyio.run(_run_first_session, report, environment, project, question)
+                anyio.run(_run_second_session, report, environment, project)
+            reach = memory.get_embedding_coverage()
+            report.print_detail(f"by now {reach.embedded} of {reach.total} memories can be found by meaning, too")
+    report.print_summary()
     return report.ok
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _build_environment(folder: Path) -> dict[str, str]:
     own = {
         "RLM_MEMORY_DB": str(folder / "memory.db"),
         "HYPERLOCI_STATE_DIR": str(folder / "state"),
@@ -106,22 +106,22 @@ def _environment(folder: Path) -> dict[str, str]:
     return {**kept, **own, "HYPERLOCI_CONFIG": str(folder / "none.toml")}
 
 
-def _index(report: _Report, memory: Memory) -> str | None:
+def _index_project(report: _DemoReport, memory: Memory) -> str | None:
     """Index the project and return a question about it, None if there is nothing in it to index."""
-    with report.working() as progress:
+    with report.show_progress() as progress:
         index = memory.index_path(progress=progress)
-    report.step(f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words")
+    report.print_step(f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words")
     if index.commits_waiting:
-        report.detail(f"{index.commits_waiting} older commits are left out; a session reads them in the background")
+        report.print_detail(f"{index.commits_waiting} older commits are left out; a session reads them in the background")
     again = memory.index_path()
-    report.step(
+    report.print_step(
         f"indexed again: {again.added + again.changed + again.removed} chunks touched",
         ok=again.added + again.changed + again.removed == 0,
     )
-    return _question(memory)
+    return _choose_question(memory)
 
 
-def _question(memory: Memory) -> str | None:
+def _choose_question(memory: Memory) -> str | None:
     """Return a question that something in the project answers: the name of a symbol or section, in words."""
     snippets = memory.store.nodes.query_nodes("snippet", subtypes=("code", "markdown"), scopes=(memory.project.id,))
     names = [snippet.title.rpartition(" > ")[2] for snippet in snippets]
@@ -129,46 +129,46 @@ def _question(memory: Memory) -> str | None:
     return max(words, key=lambda text: min(len(text.split()), NAME_WORDS), default=None) or None
 
 
-async def _first_session(report: _Report, environment: dict[str, str], project: Path, question: str | None) -> None:
-    async with _Client(environment, project) as client:
-        report.step("started `hyperloci serve`, shook hands over stdio")
-        decision = await client.call("remember_fact", fact=DECISION, category="decision")
-        report.step(f"remembered a decision: {DECISION}", ok="id" in decision)
-        dead_end = await client.call("mark_dead_end", approach=APPROACH, reason=REASON)
-        report.step(f"marked a dead end: {APPROACH}", ok="id" in dead_end)
-        await _find(report, client, QUESTION, lambda hit: hit["id"] == decision["id"])
+async def _run_first_session(report: _DemoReport, environment: dict[str, str], project: Path, question: str | None) -> None:
+    async with _DemoClient(environment, project) as client:
+        report.print_step("started `hyperloci serve`, shook hands over stdio")
+        decision = await client.call_tool("remember_fact", fact=DECISION, category="decision")
+        report.print_step(f"remembered a decision: {DECISION}", ok="id" in decision)
+        dead_end = await client.call_tool("mark_dead_end", approach=APPROACH, reason=REASON)
+        report.print_step(f"marked a dead end: {APPROACH}", ok="id" in dead_end)
+        await _search_and_report(report, client, QUESTION, lambda hit: hit["id"] == decision["id"])
         if question is not None:
-            await _find(report, client, question, lambda hit: bool(hit.get("source", {}).get("path")))
-        found = (await client.call("find_contradictions", statement=CONTRARY))["contradictions"]
-        report.step(f"asked what contradicts: {CONTRARY}", ok=any(item["id"] == decision["id"] for item in found))
+            await _search_and_report(report, client, question, lambda hit: bool(hit.get("source", {}).get("path")))
+        found = (await client.call_tool("find_contradictions", statement=CONTRARY))["contradictions"]
+        report.print_step(f"asked what contradicts: {CONTRARY}", ok=any(item["id"] == decision["id"] for item in found))
         for item in found[:2]:
-            report.detail(f"{item['kind']}: {item['reason']}")
-    report.step("ended the server")
+            report.print_detail(f"{item['kind']}: {item['reason']}")
+    report.print_step("ended the server")
 
 
-async def _second_session(report: _Report, environment: dict[str, str], project: Path) -> None:
-    async with _Client(environment, project) as client:
-        report.step("started another `hyperloci serve`")
-        await _find(report, client, QUESTION, lambda hit: hit["content"] == DECISION)
-        await _find(report, client, FAILED_QUESTION, lambda hit: hit.get("subtype") == "dead_end")
-        stats = await client.call("memory_stats")
-        report.step(f"counted: {stats['nodes']} memories, {stats['edges']} relations", ok=stats["nodes"] > 0)
-    report.step("ended the server")
+async def _run_second_session(report: _DemoReport, environment: dict[str, str], project: Path) -> None:
+    async with _DemoClient(environment, project) as client:
+        report.print_step("started another `hyperloci serve`")
+        await _search_and_report(report, client, QUESTION, lambda hit: hit["content"] == DECISION)
+        await _search_and_report(report, client, FAILED_QUESTION, lambda hit: hit.get("subtype") == "dead_end")
+        stats = await client.call_tool("memory_stats")
+        report.print_step(f"counted: {stats['nodes']} memories, {stats['edges']} relations", ok=stats["nodes"] > 0)
+    report.print_step("ended the server")
 
 
-async def _find(report: _Report, client: _Client, query: str, wanted: Callable[[dict[str, Any]], bool]) -> None:
-    answer = await client.call("search_memory", query=query, limit=5)
+async def _search_and_report(report: _DemoReport, client: _DemoClient, query: str, wanted: Callable[[dict[str, Any]], bool]) -> None:
+    answer = await client.call_tool("search_memory", query=query, limit=5)
     hits = answer["results"]
     reach = answer.get("by_meaning", {"embedded": 0, "total": 0})
     seen = f"{reach['embedded']} of {reach['total']} by meaning" if reach["embedded"] else "by words"
-    report.step(f"asked: {query} ({seen}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
+    report.print_step(f"asked: {query} ({seen}, {answer['took_ms']:.0f} ms)", ok=any(map(wanted, hits)))
     for hit in hits[:2]:
         text = " ".join(hit["content"].split())
         place = hit.get("source", {}).get("path") or hit.get("source", {}).get("kind", "")
-        report.detail(f"{hit['score']:.2f}  {place}  {text[:PREVIEW_CHARS]}")
+        report.print_detail(f"{hit['score']:.2f}  {place}  {text[:PREVIEW_CHARS]}")
 
 
-class _Client:
+class _DemoClient:
     """The SDK's client to a server process of our own."""
 
     def __init__(self, environment: dict[str, str], project: Path) -> None:
@@ -176,7 +176,7 @@ class _Client:
             command=sys.executable, args=["-m", "hyperloci", "serve"], env=environment, cwd=str(project)
         )
 
-    async def __aenter__(self) -> _Client:
+    async def __aenter__(self) -> _DemoClient:
         self._stdio = stdio_client(self._parameters)
         read, write = await self._stdio.__aenter__()
         self._session = ClientSession(read, write)
@@ -188,7 +188,7 @@ class _Client:
         await self._session.__aexit__(*exception)
         await self._stdio.__aexit__(*exception)
 
-    async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+    async def call_tool(self, tool: str, **arguments: Any) -> dict[str, Any]:
         result = await self._session.call_tool(tool, arguments)
         if result.is_error or result.structured_content is None:
             raise RuntimeError(f"{tool} failed: {result.content}")

@@ -26,7 +26,7 @@ from hyperloci.store.closing import measure_log
 from hyperloci.store.custody import list_rescued_copies
 from hyperloci.store.faults import translate_block_errors
 from hyperloci_hooks import spool
-from hyperloci_hooks.account import DAYS, Account
+from hyperloci_hooks.account import DAYS, HookStatistics
 
 MIN_FREE_BYTES: Final = 200_000_000
 """With less room left, a busy day of indexing may fill the disk."""
@@ -198,7 +198,7 @@ def _indexed(settings: Settings, project: Path, repair: bool) -> Iterator[Findin
 
     try:
         with Memory.open(settings, project) as memory:
-            history, reach = memory.history(), memory.by_meaning()
+            history, reach = memory.get_history_progress(), memory.get_embedding_coverage()
     except HyperlociError:
         return  # Told by the look at the database.
     if reach.total:
@@ -314,14 +314,14 @@ def _embedder(settings: Settings, project: Path, repair: bool) -> Iterator[Findi
 
 def _spool(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
     folder = settings.spool_dir
-    if waiting := spool.waiting(folder):
+    if waiting := spool.list_waiting_files(folder):
         yield Finding(
             Level.NOTE, "spool", f"{len(waiting)} file(s) of hooks wait to be stored; the next session does it"
         )
-    for path, reason in spool.put_aside(folder):
+    for path, reason in spool.list_set_aside(folder):
         mend = f"see {settings.log_file}; it is tried again with the next version; delete it to give it up"
         yield Finding(Level.NOTE, "spool", f"{path} could not be stored: {reason}", mend)
-    unnamed = [] if spool.takes_unnamed(settings) else spool.unnamed(settings)
+    unnamed = [] if spool.accepts_unnamed(settings) else spool.list_unnamed_files(settings)
     if unnamed:
         message = f"{len(unnamed)} file(s) of hooks in {folder.parent} name no database: an earlier version left them"
         mend = f"they wait for the default database; move them to {folder} to store them in this one"
@@ -329,12 +329,12 @@ def _spool(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]
 
 
 def _hooks(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
-    account = Account.of(str(settings.spool_dir))
-    for message, mend in account.worries():
+    account = HookStatistics.from_tally(str(settings.spool_dir))
+    for message, mend in account.list_problems():
         yield Finding(Level.WARNING, "hooks", message, mend)
-    if account.events:
+    if account.event_count:
         times = ", ".join(f"{event} {middle:.0f}/{end:.0f}" for event, (middle, end) in sorted(account.times.items()))
-        message = f"{account.events} events in {DAYS} days; ms each took (median/95th percentile): {times}"
+        message = f"{account.event_count} events in {DAYS} days; ms each took (median/95th percentile): {times}"
         yield Finding(Level.OK, "hooks", message)
 
 

@@ -212,12 +212,12 @@ def _edited(before: bytes, edit: Callable[[JsonObject], JsonObject]) -> bytes:
     text = before.decode("utf-8")
     mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     try:
-        document = jsontext.loads(text)
+        document = jsontext.parse_strict(text)
     except ValueError as error:
         raise ValueError(f"it does not parse as JSON without comments ({error})") from error
     if not isinstance(document, dict):
         raise ValueError(f"it holds {type(document).__name__}, not an object")
-    return (mark + jsontext.patch(text, edit(document))).encode("utf-8")
+    return (mark + jsontext.patch_text(text, edit(document))).encode("utf-8")
 
 
 def _existing(project_root: Path) -> Path:

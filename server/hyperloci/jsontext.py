@@ -23,7 +23,7 @@ DEFAULT_INDENT: Final = "  "
 _SPACE: Final = re.compile(r"[ \t\n\r]*")
 
 
-def loads(text: str) -> Any:
+def parse_strict(text: str) -> Any:
     """Parse strict JSON: no comments, no NaN or Infinity. A text of nothing but white space is an empty object.
 
     Raises:
@@ -37,7 +37,7 @@ def loads(text: str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def patch(text: str, value: Any) -> str:
+def patch_text(text: str, value: Any) -> str:
     """Rewrite a JSON text so that it says `value`, touching only what differs.
 
     Raises:
@@ -45,17 +45,17 @@ def patch(text: str, value: Any) -> str:
     """
     if not text.strip(" \t\r\n"):
         text = "{}\n"
-    old = loads(text)
-    if _same(old, value):
+    old = parse_strict(text)
+    if _is_same_value(old, value):
         return text
-    start = _skip(text, 0)
+    start = _skip_space(text, 0)
     _, end = _DECODER.raw_decode(text, start)
     body = text[start:end]
-    return text[:start] + _patch_value(body, old, value, _Style.of(text, body), "") + text[end:]
+    return text[:start] + _patch_value(body, old, value, _JsonStyle.detect(text, body), "") + text[end:]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Style:
+class _JsonStyle:
     """How a document is laid out; `unit` is one level of indentation, None where all stands on one line."""
 
     unit: str | None
@@ -64,9 +64,9 @@ class _Style:
     colon: str
 
     @classmethod
-    def of(cls, text: str, body: str) -> _Style:
+    def detect(cls, text: str, body: str) -> _JsonStyle:
         newline = "\r\n" if "\r\n" in text else "\n"
-        items = _split(body)[0] if body[0] in "{[" else []
+        items = _split_items(body)[0] if body[0] in "{[" else []
         if not items:
             return cls(unit=DEFAULT_INDENT, newline=newline, comma=",", colon=": ")
         lead = items[0].lead
@@ -76,7 +76,7 @@ class _Style:
             unit=unit, newline=newline, comma=", " if spaced and unit is None else ",", colon=": " if spaced else ":"
         )
 
-    def render(self, value: Any, indent: str) -> str:
+    def render_value(self, value: Any, indent: str) -> str:
         if self.unit is None:
             return json.dumps(value, ensure_ascii=False, separators=(self.comma, self.colon))
         text = json.dumps(value, ensure_ascii=False, indent=self.unit, separators=(",", self.colon))
@@ -84,7 +84,7 @@ class _Style:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Item:
+class _JsonItem:
     """A member of an object or array as it is written: `lead` + `prefix` + `body` + `trail`, then a comma.
 
     `prefix` is the key with its colon; it and `key` are empty in an array. A `new` item has no `lead` of its own.
@@ -106,31 +106,31 @@ def _refuse_constant(name: str) -> Any:
 _DECODER: Final = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _skip(text: str, position: int) -> int:
+def _skip_space(text: str, position: int) -> int:
     matched = _SPACE.match(text, position)
     return matched.end() if matched else position
 
 
-def _same(left: Any, right: Any) -> bool:
+def _is_same_value(left: Any, right: Any) -> bool:
     # Through text, because to Python 1, 1.0 and True are equal.
     return json.dumps(left) == json.dumps(right)
 
 
-def _split(body: str) -> tuple[list[_Item], str]:
+def _split_items(body: str) -> tuple[list[_JsonItem], str]:
     """Split the text of an object or array into its items and the white space before the closing bracket."""
-    items: list[_Item] = []
+    items: list[_JsonItem] = []
     position = 1
     while True:
-        start = _skip(body, position)
+        start = _skip_space(body, position)
         lead = body[position:start]
         if body[start] in "}]":
             return items, lead
-        key, value_start = _key(body, start) if body[0] == "{" else ("", start)
+        key, value_start = _read_key(body, start) if body[0] == "{" else ("", start)
         value, end = _DECODER.raw_decode(body, value_start)
-        stop = _skip(body, end)
+        stop = _skip_space(body, end)
         last = body[stop] != ","
         items.append(
-            _Item(
+            _JsonItem(
                 lead=lead,
                 key=key,
                 prefix=body[start:value_start],
@@ -144,63 +144,63 @@ def _split(body: str) -> tuple[list[_Item], str]:
         position = stop + 1
 
 
-def _key(body: str, start: int) -> tuple[str, int]:
+def _read_key(body: str, start: int) -> tuple[str, int]:
     key, end = _DECODER.raw_decode(body, start)
-    return key, _skip(body, _skip(body, end) + 1)
+    return key, _skip_space(body, _skip_space(body, end) + 1)
 
 
-def _patch_value(body: str, old: Any, new: Any, style: _Style, indent: str) -> str:
-    if _same(old, new):
+def _patch_value(body: str, old: Any, new: Any, style: _JsonStyle, indent: str) -> str:
+    if _is_same_value(old, new):
         return body
     both_objects = isinstance(old, dict) and isinstance(new, dict)
     both_arrays = isinstance(old, list) and isinstance(new, list)
     if not (both_objects or both_arrays):
-        return style.render(new, indent)
-    items, closing = _split(body)
+        return style.render_value(new, indent)
+    items, closing = _split_items(body)
     if not items:
-        return style.render(new, indent)
+        return style.render_value(new, indent)
     lead = items[0].lead
     inner = lead.rpartition("\n")[2] if "\n" in lead else indent + (style.unit or "")
     merge = _merge_object if both_objects else _merge_array
-    return _join(body, items, list(merge(items, new, style, inner)), closing)
+    return _join_items(body, items, list(merge(items, new, style, inner)), closing)
 
 
-def _merge_object(items: Sequence[_Item], new: Mapping[str, Any], style: _Style, indent: str) -> Iterator[_Item]:
+def _merge_object(items: Sequence[_JsonItem], new: Mapping[str, Any], style: _JsonStyle, indent: str) -> Iterator[_JsonItem]:
     last = {item.key: index for index, item in enumerate(items)}
     for index, item in enumerate(items):
         if item.key not in new:
             continue
         # Of a doubled key the last one counts; the ones before it are somebody's text and stay.
-        yield item if last[item.key] != index else _changed(item, new[item.key], style, indent)
+        yield item if last[item.key] != index else _rewrite_item(item, new[item.key], style, indent)
     for key, value in new.items():
         if key not in last:
             prefix = json.dumps(key, ensure_ascii=False) + style.colon
-            yield _Item(key=key, prefix=prefix, body=style.render(value, indent), value=value, new=True)
+            yield _JsonItem(key=key, prefix=prefix, body=style.render_value(value, indent), value=value, new=True)
 
 
-def _merge_array(items: Sequence[_Item], new: Sequence[Any], style: _Style, indent: str) -> Iterator[_Item]:
+def _merge_array(items: Sequence[_JsonItem], new: Sequence[Any], style: _JsonStyle, indent: str) -> Iterator[_JsonItem]:
     shorter = min(len(items), len(new))
     head = 0
-    while head < shorter and _same(items[head].value, new[head]):
+    while head < shorter and _is_same_value(items[head].value, new[head]):
         head += 1
     tail = 0
-    while tail < shorter - head and _same(items[-1 - tail].value, new[-1 - tail]):
+    while tail < shorter - head and _is_same_value(items[-1 - tail].value, new[-1 - tail]):
         tail += 1
     yield from items[:head]
     middle = items[head : len(items) - tail]
     for index, value in enumerate(new[head : len(new) - tail]):
         if index < len(middle):
-            yield _changed(middle[index], value, style, indent)
+            yield _rewrite_item(middle[index], value, style, indent)
         else:
-            yield _Item(body=style.render(value, indent), value=value, new=True)
+            yield _JsonItem(body=style.render_value(value, indent), value=value, new=True)
     yield from items[len(items) - tail :]
 
 
-def _changed(item: _Item, value: Any, style: _Style, indent: str) -> _Item:
+def _rewrite_item(item: _JsonItem, value: Any, style: _JsonStyle, indent: str) -> _JsonItem:
     return replace(item, body=_patch_value(item.body, item.value, value, style, indent), value=value)
 
 
-def _join(body: str, before: Sequence[_Item], after: Sequence[_Item], closing: str) -> str:
+def _join_items(body: str, before: Sequence[_JsonItem], after: Sequence[_JsonItem], closing: str) -> str:
     """Put items together again; a new one is set apart as its neighbours are."""
     if not after:
         return body[0] + body[-1]

@@ -154,7 +154,7 @@ class Memory:
         Raises:
             BadRequestError: an argument that can't be used; the message says what would be.
         """
-        return self._asking.answer(
+        return self._search_service.answer(
             query,
             content_type=content_type,
             profile=profile,
@@ -168,7 +168,7 @@ class Memory:
             quick=quick,
         )
 
-    def query(
+    def search_by_query_line(
         self, line: str, *, limit: int = 5, explain: bool = False, reinforce: bool = True, **otherwise: Any
     ) -> SearchAnswer:
         """Find memories by one line of words and `key:value` conditions (docs/query-language.md).
@@ -184,22 +184,22 @@ class Memory:
         Raises:
             QuerySyntaxError: the line can't be read; it says at which column.
         """
-        return self._asking.line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
+        return self._search_service.line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
         """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
 
         Where nothing bears on the query it is empty (`retrieval.relevance`).
         """
-        return self._asking.context(query, max_tokens)
+        return self._search_service.context(query, max_tokens)
 
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
         """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
-        return self._contradictions(checked_text("statement", statement).text, limit)
+        return self._find_contradictions(checked_text("statement", statement).text, limit)
 
-    def _contradictions(self, statement: str, limit: int) -> ContradictionReport:
+    def _find_contradictions(self, statement: str, limit: int) -> ContradictionReport:
         nli = self._client if self.settings.nli_model is not None else None
-        return self._asking.contradictions(statement, limit, nli)
+        return self._search_service.contradictions(statement, limit, nli)
 
     def find_related(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 1, limit: int = 10
@@ -207,17 +207,17 @@ class Memory:
         """Walk the relations of the memory that `topic` names or describes best, nearest first (D.02)."""
         return self._connections.related(topic, relationship, direction, depth, limit)
 
-    def graph(
+    def get_subgraph(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 2, limit: int = 20
     ) -> GraphAnswer:
         """Return the memories around one and every relation between them, to be drawn (D.02, D.11)."""
         return self._connections.drawn(topic, relationship, direction, depth, limit)
 
-    def neighbourhood(self, topic: str, *, depth: int = 2, relationship: str = "any") -> tuple[GraphNode, ...]:
+    def get_neighbourhood(self, topic: str, *, depth: int = 2, relationship: str = "any") -> tuple[GraphNode, ...]:
         """Return every memory at most `depth` relations away, whichever way they point; 2,000 at most (D.02)."""
         return self._connections.neighbourhood(topic, depth, relationship)
 
-    def dependencies(self, topic: str, *, relationship: str = "depends_on") -> DependencyAnswer:
+    def get_dependencies(self, topic: str, *, relationship: str = "depends_on") -> DependencyAnswer:
         """Return all that a memory depends on, over any number of relations, and the circles in it (D.02)."""
         return self._connections.dependencies(topic, relationship)
 
@@ -231,7 +231,7 @@ class Memory:
         """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
         return self.store.pruning.measure_graph()
 
-    def outline(self, path: str) -> OutlineTree:
+    def get_outline(self, path: str) -> OutlineTree:
         """Return the tree of an indexed file's sections or symbols (D.04).
 
         Raises:
@@ -274,16 +274,16 @@ class Memory:
         nodes = self.store.nodes.query_nodes(
             "fact", subtypes=("user_info", "preference"), scopes=(GLOBAL_SCOPE, self.project.id), limit=50
         )
-        hits = self._present(sorted(nodes, key=lambda node: node.subtype != "user_info"))
+        hits = self._present_hits(sorted(nodes, key=lambda node: node.subtype != "user_info"))
         return tuple(sorted(hits, key=lambda hit: (hit.subtype != "user_info", -hit.confidence)))
 
     def list_topics(self, limit: int = 20) -> TopicList:
         """Return what the memories of this project, and the global ones, cluster into, largest first (E.09)."""
         from hyperloci.lifecycle.topics import listed
 
-        return listed(self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present)
+        return listed(self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present_hits)
 
-    def topic(self, id: str) -> TopicHit:
+    def get_topic(self, id: str) -> TopicHit:
         """Return one topic with its most typical members.
 
         Raises:
@@ -291,7 +291,7 @@ class Memory:
         """
         from hyperloci.lifecycle.topics import one
 
-        return one(self.store, id, now=self._clock(), present=self._present)
+        return one(self.store, id, now=self._clock(), present=self._present_hits)
 
     def refresh_topics(self) -> bool:
         """Have this project's topics, and the global ones, looked for anew, and wait; False where that can't be.
@@ -303,11 +303,11 @@ class Memory:
 
         if self._client is None:
             return False
-        with self.embedder_running():
+        with self.keep_embedder_running():
             self.embed_pending()
-            return refresh(self.store, (self.project.id, GLOBAL_SCOPE), self._kick, now=self._clock())
+            return refresh(self.store, (self.project.id, GLOBAL_SCOPE), self._notify_embedder, now=self._clock())
 
-    def timeline(
+    def get_timeline(
         self,
         around: str | None = None,
         *,
@@ -325,17 +325,17 @@ class Memory:
 
         timeline.check(direction, limit, around, session_id)
         if session_id is not None:
-            return timeline.of_session(self.store, session_id, direction, limit, present=self._present)
-        anchor = self._asking.about(around or "", "around")
+            return timeline.of_session(self.store, session_id, direction, limit, present=self._present_hits)
+        anchor = self._search_service.about(around or "", "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
-        return timeline.around(self.store, anchor, direction, limit, scopes=scopes, present=self._present)
+        return timeline.around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
 
     def explain_fact(self, id: str) -> Explanation:
         """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
         from hyperloci.lifecycle.history import explanation
 
         node, threshold = self._facts.any_node(id, "id"), self.settings.decay_threshold
-        return explanation(self.store, node, self._present, now=self._clock(), threshold=threshold)
+        return explanation(self.store, node, self._present_hits, now=self._clock(), threshold=threshold)
 
     def get_entity_info(self, name: str) -> EntityProfile:
         """Return what is known of a person, project, tool, place, file or symbol, by any of its names (B.15).
@@ -343,9 +343,9 @@ class Memory:
         Raises:
             NotFoundError: no memory mentions it; the message names what is alike.
         """
-        return self._entities.profile(name, self._present)
+        return self._entities.profile(name, self._present_hits)
 
-    def entities(self, limit: int = 20) -> tuple[EntityInfo, ...]:
+    def list_entities(self, limit: int = 20) -> tuple[EntityInfo, ...]:
         """Return the entities that memories mention most."""
         return self._entities.most_mentioned(limit)
 
@@ -357,7 +357,7 @@ class Memory:
         """Take a merge of entities back."""
         return self._entities.unmerge(id)
 
-    def entity_merges(self, limit: int = 20) -> tuple[EntityMerge, ...]:
+    def list_entity_merges(self, limit: int = 20) -> tuple[EntityMerge, ...]:
         """Return the merges of entities, latest first, those that upkeep made too."""
         return self._entities.merges(limit)
 
@@ -365,9 +365,9 @@ class Memory:
         """Return the facts, decisions and experiences stored or used last, of this project and global, latest first."""
         from hyperloci.lifecycle.recent import latest
 
-        return tuple(self._present(latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
+        return tuple(self._present_hits(latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
 
-    def lookup(self, ids: Sequence[str]) -> tuple[Hit, ...]:
+    def get_many(self, ids: Sequence[str]) -> tuple[Hit, ...]:
         """Return the memories among ids that are here, forgotten ones too; ids of purged ones are passed over.
 
         Raises:
@@ -375,7 +375,7 @@ class Memory:
         """
         from hyperloci.store.purge import was_purged
 
-        return tuple(self._present([self._facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]))
+        return tuple(self._present_hits([self._facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]))
 
     def get(self, id: str) -> Hit:
         """Return one memory by its id.
@@ -383,7 +383,7 @@ class Memory:
         Raises:
             NotFoundError: no such memory.
         """
-        return self._present([self._facts.any_node(id, "id")])[0]
+        return self._present_hits([self._facts.any_node(id, "id")])[0]
 
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
@@ -391,17 +391,17 @@ class Memory:
         from hyperloci.store.archive import Archive
 
         answer = self.store.count_everything()
-        answer["project"] = as_told(self.place())
+        answer["project"] = as_told(self.describe_place())
         answer["database"] = str(self.settings.database)
-        answer["embedder"] = self._embedder_state()
+        answer["embedder"] = self._describe_embedder()
         answer["chunks"] = self.store.chunks.count_by_stage()
         answer["archive_bytes"] = Archive.for_database(self.store.path).total_bytes()
-        answer["history"] = asdict(self.history())
-        reach = self.by_meaning()
+        answer["history"] = asdict(self.get_history_progress())
+        reach = self.get_embedding_coverage()
         answer["by_meaning"] = asdict(reach) | {"share": round(reach.share, 4)}
         return answer
 
-    def history(self) -> CommitCounts:
+    def get_history_progress(self) -> CommitCounts:
         """Return how much of the project's git history is stored."""
         from hyperloci.model.answers import CommitCounts
 
@@ -411,7 +411,7 @@ class Memory:
         is_known = state is not None or self.project.common_dir is None
         return CommitCounts(stored=self.store.history.count_commits(scope), waiting=waiting, older=older, is_known=is_known)
 
-    def by_meaning(self) -> VectorCoverage:
+    def get_embedding_coverage(self) -> VectorCoverage:
         """Return how many of the project's memories can be found by meaning now."""
         total, waiting, given_up = self.store.count_waiting(self.project.id)
         pace = self.store.vectors.get_pace(now=self._clock()) if waiting else None
@@ -444,7 +444,7 @@ class Memory:
         text = checked_text("fact", fact)
         category_of(category)
         where = self._facts.scope_of(scope, category)
-        report = self._contradictions(text.text, 5)
+        report = self._find_contradictions(text.text, 5)
         remembered = self._facts.remember(
             text,
             category=category,
@@ -452,10 +452,10 @@ class Memory:
             scope=where,
             entities=entities,
             replaces=replaces,
-            session_id=session_id or self._current_session(),
+            session_id=session_id or self._find_current_session(),
             contradictions=report.contradictions,
         )
-        self._kick()
+        self._notify_embedder()
         return remembered
 
     def mark_dead_end(
@@ -466,9 +466,9 @@ class Memory:
             checked_text("approach", approach),
             checked_text("reason", reason),
             scope=self._facts.scope_of(scope, "dead_end"),
-            session_id=session_id or self._current_session(),
+            session_id=session_id or self._find_current_session(),
         )
-        self._kick()
+        self._notify_embedder()
         return remembered
 
     def add_experience(self, content: str, outcome: str, *, success: bool) -> RememberedFact:
@@ -478,24 +478,24 @@ class Memory:
             checked_text("outcome", outcome),
             success=success,
             scope=self.project.id,
-            session_id=self._current_session(),
+            session_id=self._find_current_session(),
         )
-        self._kick()
+        self._notify_embedder()
         return remembered
 
     def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> RememberedFact:
         """Replace a memory by a right one; the old one stays, invalidated, as its history (B.13)."""
         remembered = self._facts.correct(
-            id, checked_text("fact", fact), reason=reason, session_id=self._current_session()
+            id, checked_text("fact", fact), reason=reason, session_id=self._find_current_session()
         )
-        self._kick()
+        self._notify_embedder()
         return remembered
 
     def confirm_fact(self, id: str) -> Hit:
         """Protect a memory from decay, with full confidence (B.13)."""
-        return self._present([self._facts.confirm(id)])[0]
+        return self._present_hits([self._facts.confirm(id)])[0]
 
-    def facets(self, id: str) -> dict[str, Any]:
+    def get_facets(self, id: str) -> dict[str, Any]:
         """Return what kind of content a memory is, facet by facet (D.07)."""
         from hyperloci.lifecycle.faceting import facets_of_node, plain
 
@@ -543,7 +543,7 @@ class Memory:
 
     def restore(self, id: str, *, reason: str | None = None) -> Hit:
         """Bring a forgotten memory back (E.16)."""
-        return self._present([self._facts.restore(id, reason=reason)])[0]
+        return self._present_hits([self._facts.restore(id, reason=reason)])[0]
 
     def purge(self, ids: Sequence[str]) -> PurgeReport:
         """Remove memories for good: from the database, its log, its backups and the hooks' spool.
@@ -558,7 +558,7 @@ class Memory:
 
         return purge(self.store, self.settings, self._facts, ids, now=self._clock())
 
-    def repl(self, code: str) -> ReplAnswer:
+    def run_program(self, code: str) -> ReplAnswer:
         """Run a program over this memory, in a sandbox, and return what came of it (SPEC-02.27 to .32).
 
         What the program wrote before it failed, or was stopped, stays.
@@ -587,10 +587,10 @@ class Memory:
 
         target = None if path is None else self.project.inside(Path(path))
         report = Indexer(self.store, self.settings, self.project, self._clock).index(target, progress=progress)
-        self._kick()
+        self._notify_embedder()
         return report
 
-    def set_aside(self) -> list[SetAside]:
+    def list_set_aside(self) -> list[SetAside]:
         """Return what of this project, and of none, failed by itself and is left out; the latest first."""
         found = self.store.set_aside.list_all()
         return [item for item in found if item.scope in (self.project.id, GLOBAL_SCOPE)]
@@ -616,7 +616,7 @@ class Memory:
             added, waiting = added + report.commits, report.commits_waiting > 0
             if progress is not None:
                 progress(added, added + report.commits_waiting, "older commits")
-            self._kick()
+            self._notify_embedder()
         return added
 
     def import_file(self, path: Path, *, scope: str | None = None, dry_run: bool = False) -> ImportReport:
@@ -631,17 +631,17 @@ class Memory:
         where = self._facts.scope_of(scope, "import")
         root = Path(self.project.root)
         report = import_file(self.store, path, scope=where, project_root=root, clock=self._clock, dry_run=dry_run)
-        self._kick()
+        self._notify_embedder()
         return report
 
     @contextlib.contextmanager
-    def embedder_running(self) -> Iterator[None]:
+    def keep_embedder_running(self) -> Iterator[None]:
         """Keep an embedder running for the block: this process's own, unless another session's runs already."""
         from hyperloci.embedder.owner import EmbedderOwner
 
         with EmbedderOwner(self.settings) as owner:
             if owner.ensure_running() and self._client is not None:
-                self._client.wait_until_warm(WARM_SECONDS)
+                self._client.wait_until_ready(WARM_SECONDS)
             yield
 
     def embed_pending(self, progress: Progress | None = None) -> int:
@@ -656,13 +656,13 @@ class Memory:
 
             with EmbedderOwner(self.settings) as owner:
                 if owner.ensure_running():
-                    self._client.wait_until_warm(WARM_SECONDS)
-                self._queue_for(self._client.status())
+                    self._client.wait_until_ready(WARM_SECONDS)
+                self._queue_for_model(self._client.status())
                 pending = self.store.vectors.count_pending
                 wait_until_drained(self._client, self.settings.database, pending, progress, alive=owner.ensure_running)
         return int(self.store.count_everything()["fingerprints_pending"])
 
-    def _queue_for(self, status: EmbedderStatus | None) -> None:
+    def _queue_for_model(self, status: EmbedderStatus | None) -> None:
         """Queue what another model saw, as the embedder will with its next batch: till then the queue looks empty."""
         vectors = self.store.vectors
         if status is not None and status.model_id and vectors.get_model_in_use() not in (None, status.model_id):
@@ -699,7 +699,7 @@ class Memory:
             self.store, self._searcher, self.project.id, session_id=session_id, max_tokens=max_tokens, query=query
         )
 
-    def recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
+    def list_recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the project's sessions, latest first, times as ISO 8601."""
         from hyperloci.lifecycle.recent import sessions
 
@@ -711,15 +711,15 @@ class Memory:
         """Store what a hook recorded, once however often it is given, and return how many turns were new."""
         new = self._capture.keep(record)
         if new and record.kind is not CaptureKind.PROMPT:
-            self._kick()
+            self._notify_embedder()
         return new
 
-    def context_for(self, record: CaptureRecord) -> str:
+    def get_context_for_record(self, record: CaptureRecord) -> str:
         """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
         context = self._capture.context_for(record, self.search)
         if record.kind is CaptureKind.PROMPT:
             # Not before the search, which would wait behind the prompt's own fingerprint.
-            self._kick()
+            self._notify_embedder()
         return context
 
     def add_turns(self, session_id: str, turns: Sequence[Turn]) -> int:
@@ -731,7 +731,7 @@ class Memory:
 
         with self.store.transaction():
             new = add_turns(self.store, session_id, self.project.id, turns, now=self._clock())
-        self._kick()
+        self._notify_embedder()
         return new
 
     def catch_up(self) -> int:
@@ -743,7 +743,7 @@ class Memory:
             abandon_idle(self.store, self.project.id, now=self._clock())
         return new
 
-    def notice(self) -> str:
+    def get_place_notice(self) -> str:
         """Return one line for the person, not the assistant, about what this place looks like; '' after the first."""
         from hyperloci.lifecycle.places import notice
 
@@ -751,17 +751,17 @@ class Memory:
 
     # -- places ------------------------------------------------------------------------------------------------------
 
-    def place(self) -> PlaceAccount:
+    def describe_place(self) -> PlaceAccount:
         """Tell which project this place is, why, and which others look like it."""
         from hyperloci.lifecycle.places import account
 
         return account(self.store, self.project)
 
-    def projects(self) -> tuple[KnownProject, ...]:
+    def list_projects(self) -> tuple[KnownProject, ...]:
         """Return every project of the database, the one used last first."""
         return tuple(self.store.places.list_projects())
 
-    def link_target(self, said: str | None = None) -> KnownProject:
+    def find_link_target(self, said: str | None = None) -> KnownProject:
         """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
 
         Raises:
@@ -772,7 +772,7 @@ class Memory:
 
         return target_of(self.store, self.project, said)
 
-    def link(self, target: KnownProject) -> Linked:
+    def link_place(self, target: KnownProject) -> Linked:
         """Join this place to another project's memory, which this one is from now on.
 
         Raises:
@@ -784,7 +784,7 @@ class Memory:
         self.follow_place()
         return linked
 
-    def unlink(self) -> Linked:
+    def unlink_place(self) -> Linked:
         """Give this place its own memory back; what was stored since the link stays where it is.
 
         Raises:
@@ -796,7 +796,7 @@ class Memory:
         self.follow_place()
         return undone
 
-    def links(self) -> tuple[ScopeLink, ...]:
+    def list_links(self) -> tuple[ScopeLink, ...]:
         """Return all links that the user made, latest first, undone ones too."""
         from hyperloci.lifecycle.places import links
 
@@ -815,24 +815,24 @@ class Memory:
 
         report = run_maintenance_now(self.store, self.settings, self._clock, dry_run=dry_run, force=force)
         if report is not None and report.changed and not dry_run:
-            self._kick()
+            self._notify_embedder()
         return report
 
-    def weak_facts(self, limit: int = 10) -> tuple[WeakHit, ...]:
+    def list_weak_facts(self, limit: int = 10) -> tuple[WeakHit, ...]:
         """Return what is as likely wrong as right, the least sure first, and when it is forgotten (B.15)."""
         from hyperloci.lifecycle.decay import weak_facts
 
         scopes, threshold = (self.project.id, GLOBAL_SCOPE), self.settings.decay_threshold
-        return weak_facts(self.store, scopes, self._present, now=self._clock(), threshold=threshold, limit=limit)
+        return weak_facts(self.store, scopes, self._present_hits, now=self._clock(), threshold=threshold, limit=limit)
 
-    def prune(self, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
+    def prune_faded(self, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
         """Forget what has faded, in every project; `restore` brings it back for 30 days (B.11)."""
         from hyperloci.lifecycle.decay import prune
-        from hyperloci.lifecycle.keeper import make_context
+        from hyperloci.lifecycle.keeper import make_maintenance_context
 
-        return prune(make_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run)
+        return prune(make_maintenance_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run)
 
-    def session_report(self, session_id: str) -> SessionReport:
+    def get_session_report(self, session_id: str) -> SessionReport:
         """Tell of one session: what it was for, how it ended, what it left.
 
         Raises:
@@ -843,9 +843,9 @@ class Memory:
         session = self.store.sessions.get_session(session_id)
         if session is None:
             raise NotFoundError(f"session={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
-        return session_report(self.store, session, self._present)
+        return session_report(self.store, session, self._present_hits)
 
-    def consolidation_request(self, session_id: str | None = None) -> Request:
+    def get_consolidation_request(self, session_id: str | None = None) -> Request:
         """Return the turns of a session that waits to be consolidated, as the assistant is shown them (B.17).
 
         Raises:
@@ -864,7 +864,7 @@ class Memory:
         from hyperloci.lifecycle.consolidate import Consolidation
 
         done = Consolidation(self.store, self.settings, self._clock).save(session_id, payload)
-        self._kick()
+        self._notify_embedder()
         return done
 
     # -- inner -------------------------------------------------------------------------------------------------------
@@ -882,7 +882,7 @@ class Memory:
         return EntityCare(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
 
     @property
-    def _asking(self) -> Asking:
+    def _search_service(self) -> Asking:
         from hyperloci.lifecycle.asking import Asking
 
         return Asking(
@@ -902,8 +902,8 @@ class Memory:
             store=self.store,
             facts=self._facts,
             scopes=(self.project.id, GLOBAL_SCOPE),
-            about=self._asking.about,
-            present=self._present,
+            about=self._search_service.about,
+            present=self._present_hits,
             clock=self._clock,
         )
 
@@ -921,21 +921,21 @@ class Memory:
 
         return EmbedderClient(self.settings)
 
-    def _present(self, nodes: Sequence[Node]) -> list[Hit]:
+    def _present_hits(self, nodes: Sequence[Node]) -> list[Hit]:
         from hyperloci.retrieval.present import present_hits
 
         return present_hits(self.store, nodes, now=self._clock())
 
-    def _current_session(self) -> str | None:
+    def _find_current_session(self) -> str | None:
         sessions = self.store.sessions.list_recent(self.project.id, limit=1)
         return sessions[0].id if sessions and sessions[0].status == "active" else None
 
-    def _kick(self) -> None:
+    def _notify_embedder(self) -> None:
         """Tell a warm embedder that there is work; without one the queue waits."""
         if self._client is not None:
-            self._client.kick(self.settings.database)
+            self._client.notify(self.settings.database)
 
-    def _embedder_state(self) -> dict[str, Any]:
+    def _describe_embedder(self) -> dict[str, Any]:
         status = None if self._client is None else self._client.status()
         if status is None:
             silent = None if self._client is None else self._client.silent_since

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @functools.cache
-def _tokenizer() -> Tokenizer:
+def _load_tokenizer() -> Tokenizer:
     # Loaded on first use: 30 ms that a start-up must not pay.
     from tokenizers import Tokenizer
 
@@ -24,7 +24,7 @@ def _tokenizer() -> Tokenizer:
 
 def count_tokens(text: str) -> int:
     """Return how many tokens a text has."""
-    tokenizer = _tokenizer()
+    tokenizer = _load_tokenizer()
     tokenizer.no_truncation()
     tokenizer.no_padding()
     # Half a character is no text to a tokenizer.

@@ -27,7 +27,7 @@ _LOOK_SECONDS: Final = 5.0
 """How often to look whether the process is still there, in case another one holds the pipe's end."""
 
 
-def guard() -> None:
+def start_watchdog() -> None:
     """Have this process killed if it doesn't end when it is asked to.
 
     Call it before any thread is started, and leave `signal.set_wakeup_fd` alone afterwards. Where processes can't be
@@ -49,13 +49,13 @@ def guard() -> None:
         signal.set_wakeup_fd(told, warn_on_full_buffer=False)
         return
     try:
-        _settle(told)
-        _watch(guarded, heard)
+        _release_resources(told)
+        _watch_process(guarded, heard)
     finally:
         os._exit(0)
 
 
-def _settle(told: int) -> None:
+def _release_resources(told: int) -> None:
     """Let go of all that is the guarded process's, but its stdin, whose end is to be seen."""
     for number in ENDINGS:
         signal.signal(number, signal.SIG_IGN)
@@ -66,7 +66,7 @@ def _settle(told: int) -> None:
     os.dup2(nothing, 2)
 
 
-def _watch(guarded: int, heard: int) -> None:
+def _watch_process(guarded: int, heard: int) -> None:
     poller = select.poll()
     poller.register(heard, select.POLLIN)
     # No event of its own: only that the other end is closed. Nothing is read that is the guarded process's.

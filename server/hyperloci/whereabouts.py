@@ -19,7 +19,7 @@ _FNV_OFFSET, _FNV_PRIME, _KEY_MASK = 0xCBF29CE484222325, 0x100000001B3, (1 << 64
 told apart all the same, because whoever uses a key says the database too."""
 
 
-class Whereabouts:
+class InstallationPaths:
     """Where one database's files lie.
 
     Attributes:
@@ -31,7 +31,7 @@ class Whereabouts:
 
     def __init__(self, database: str, state_dir: str, runtime_dir: str) -> None:
         self.database = os.path.realpath(database)
-        self.key = key_of(self.database)
+        self.key = database_key(self.database)
         self.state_dir = state_dir
         self.runtime_dir = runtime_dir
 
@@ -51,25 +51,25 @@ class Whereabouts:
         return os.path.join(self.state_dir, "hyperloci.log")
 
 
-def whereabouts(environ: dict[str, str]) -> Whereabouts:
+def find_paths(environ: dict[str, str]) -> InstallationPaths:
     """Return what the user's settings and environment lead to; a project's own file can choose none of it.
 
     Raises:
         ValueError, TypeError, OSError, ImportError: the user's file can't be read (here).
     """
     values = {
-        "database": os.path.join(claude_dir(environ), "rlm-memory.db"),
-        "state_dir": os.path.join(claude_dir(environ), "hyperloci"),
-        "runtime_dir": default_runtime_dir(environ),
+        "database": os.path.join(find_claude_dir(environ), "rlm-memory.db"),
+        "state_dir": os.path.join(find_claude_dir(environ), "hyperloci"),
+        "runtime_dir": choose_runtime_dir(environ),
     }
-    values.update(_chosen_in(user_file(environ)))
+    values.update(_read_chosen_paths(find_user_file(environ)))
     for name, variable in _SETTINGS:
         if environ.get(variable):
-            values[name] = absolute(environ[variable])
-    return Whereabouts(values["database"], values["state_dir"], values["runtime_dir"])
+            values[name] = absolute_path(environ[variable])
+    return InstallationPaths(values["database"], values["state_dir"], values["runtime_dir"])
 
 
-def key_of(database: str) -> str:
+def database_key(database: str) -> str:
     """Return the short name of a database by its path."""
     key = _FNV_OFFSET
     for byte in os.fsencode(os.path.normcase(os.path.realpath(database))):
@@ -77,18 +77,18 @@ def key_of(database: str) -> str:
     return f"{key:016x}"[:12]
 
 
-def claude_dir(environ: dict[str, str]) -> str:
+def find_claude_dir(environ: dict[str, str]) -> str:
     """Return Claude Code's folder, in which the database and the user's settings lie unless they say otherwise."""
     home = environ.get("HOME") or environ.get("USERPROFILE") or os.path.expanduser("~")
-    return absolute(environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"))
+    return absolute_path(environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home, ".claude"))
 
 
-def user_file(environ: dict[str, str]) -> str:
+def find_user_file(environ: dict[str, str]) -> str:
     """Return the path of the user's settings."""
-    return absolute(environ.get("HYPERLOCI_CONFIG") or os.path.join(claude_dir(environ), "hyperloci.toml"))
+    return absolute_path(environ.get("HYPERLOCI_CONFIG") or os.path.join(find_claude_dir(environ), "hyperloci.toml"))
 
 
-def default_runtime_dir(environ: dict[str, str]) -> str:
+def choose_runtime_dir(environ: dict[str, str]) -> str:
     """Return the folder of sockets where none is set.
 
     It depends on the environment as little as can be: a client may start a server with less of it than a hook.
@@ -105,7 +105,7 @@ def default_runtime_dir(environ: dict[str, str]) -> str:
     return os.path.join(folder, f"hyperloci-{os.getuid()}")
 
 
-def absolute(path: str) -> str:
+def absolute_path(path: str) -> str:
     """Return a path from the root on, `~` resolved, without a look at the disk.
 
     Raises:
@@ -117,7 +117,7 @@ def absolute(path: str) -> str:
     return expanded if os.path.isabs(expanded) else os.path.join(os.getcwd(), expanded)
 
 
-def _chosen_in(path: str) -> dict[str, str]:
+def _read_chosen_paths(path: str) -> dict[str, str]:
     try:
         with open(path, "rb") as file:
             data = file.read()
@@ -129,4 +129,4 @@ def _chosen_in(path: str) -> dict[str, str]:
     import tomllib
 
     values = tomllib.loads(data.decode("utf-8-sig"))
-    return {name: absolute(values[name]) for name, _ in _SETTINGS if name in values}
+    return {name: absolute_path(values[name]) for name, _ in _SETTINGS if name in values}

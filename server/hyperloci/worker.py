@@ -70,11 +70,11 @@ class MemoryWorker(aiosqlite.Connection):
             HyperlociError: whatever the use case raises.
         """
 
-        def run(memory: Memory) -> T:
+        def run_use_case(memory: Memory) -> T:
             memory.follow_place()
             return use_case(memory, *args, **kwargs)
 
-        return await self._on_thread(run)
+        return await self._on_thread(run_use_case)
 
     async def _on_thread(self, run: Callable[[Memory], T]) -> T:
         memory = self._memory
@@ -91,15 +91,15 @@ class MemoryWorker(aiosqlite.Connection):
         memory = self._memory
         return memory is not None and (memory.store.read_only or memory.store.file_guard.may_have_changed())
 
-    async def secure(self) -> StoreMovedError | None:
+    async def secure_moved_files(self) -> StoreMovedError | None:
         """Bring what a moved or replaced file holds to safety; return what to tell of it."""
 
-        def secured(memory: Memory) -> StoreMovedError | None:
+        def secure_files(memory: Memory) -> StoreMovedError | None:
             change = None if memory.store.read_only else memory.store.file_guard.detect_change()
             return None if change is None else memory.store.file_guard.secure_content(change)
 
         # Not `call`: nothing may be read of a file that was cut, not even the place.
-        return await self._on_thread(secured)
+        return await self._on_thread(secure_files)
 
 
 class WorkerHandle:
@@ -147,7 +147,7 @@ class WorkerHandle:
     async def _replace_stale_worker(self) -> None:
         if self._worker is not None and self._worker.is_stale():
             stale, self._worker = self._worker, None
-            moved = await stale.secure()
+            moved = await stale.secure_moved_files()
             await stale.close()
             if moved is not None and moved.event not in self._told:
                 self._told.add(moved.event)
@@ -158,7 +158,7 @@ class WorkerHandle:
             self._worker = worker
 
 
-class Workers:
+class WorkerPool:
     """The workers of one server."""
 
     def __init__(self, open_memory: OpenMemory) -> None:
@@ -174,7 +174,7 @@ class Workers:
             await desk.close()
 
 
-def memory_opener(settings: Settings, project_path: Path) -> OpenMemory:
+def make_memory_opener(settings: Settings, project_path: Path) -> OpenMemory:
     """Return a function that opens the memory of a project; Memory itself is imported when that is called."""
 
     def open_memory() -> Memory:

@@ -14,8 +14,8 @@ from typing import Any
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.node import Node
-from hyperloci_hooks.account import Account
-from hyperloci_hooks.spool import drain_spool, waiting
+from hyperloci_hooks.account import HookStatistics
+from hyperloci_hooks.spool import drain_spool, list_waiting_files
 
 PROCESS_SECONDS = 60
 """Far above any deadline of a hook: past it, the hook hangs."""
@@ -106,7 +106,7 @@ class House:
         return [node.content for node in self.kept()]
 
     def spooled(self) -> list[Path]:
-        return waiting(self.settings.spool_dir)
+        return list_waiting_files(self.settings.spool_dir)
 
     def all_bytes(self) -> bytes:
         """Return everything that lies under the home folder."""
@@ -114,7 +114,7 @@ class House:
 
     def outcomes(self) -> dict[str, int]:
         """Return what became of the events, as it was counted."""
-        return dict(Account.of(self.settings.whereabouts.spool).outcomes)
+        return dict(HookStatistics.from_tally(self.settings.installation_paths.spool).outcomes)
 
     def log(self) -> str:
         path = self.settings.log_file

@@ -200,7 +200,7 @@ def test_what_one_session_decides_and_gives_up_the_next_one_is_told_and_finds(ho
 
     with house.memory() as memory:
         drain_spool(memory)  # The last hook only leaves a note there; the next session would take it in.
-        assert [session["status"] for session in memory.recent_sessions()] == ["completed", "completed"]
+        assert [session["status"] for session in memory.list_recent_sessions()] == ["completed", "completed"]
         kept = memory.store.nodes.query_nodes("experience", subtypes=("episode", "action"), limit=100)
         said = {
             session.result["session_id"]: [

@@ -20,8 +20,8 @@ import pytest
 
 from hyperloci.model.node import Node
 from hyperloci_hooks import client
-from hyperloci_hooks.account import Account
-from hyperloci_hooks.spool import drain_spool, waiting
+from hyperloci_hooks.account import HookStatistics
+from hyperloci_hooks.spool import drain_spool, list_waiting_files
 from tests.e2e.conftest import House, Server
 from tests.embedder.helpers import wait_for
 
@@ -56,7 +56,7 @@ def hook(
 def outcomes(house: House) -> dict[str, int]:
     """Return what became of the events of the house's database, as it was counted."""
     with house.memory() as memory:
-        return dict(Account.of(memory.settings.whereabouts.spool).outcomes)
+        return dict(HookStatistics.from_tally(memory.settings.installation_paths.spool).outcomes)
 
 
 def kept(house: House) -> list[Node]:
@@ -76,7 +76,7 @@ def settled(house: House) -> list[str]:
 
         def quiet() -> bool:
             drain_spool(memory)
-            return not waiting(spool) and not Account.of(str(spool)).under_way
+            return not list_waiting_files(spool) and not HookStatistics.from_tally(str(spool)).under_way
 
         wait_for(quiet, seconds=100)
     return texts(house)
@@ -199,10 +199,10 @@ def test_a_hook_that_means_another_database_than_it_says_is_refused(house: House
     with serving(house):
         [address] = sockets(house)
         environ = {**house.environment, "RLM_MEMORY_DB": str(house.root / "other.db")}
-        said = client.frame(
+        said = client.pack_event(
             "UserPromptSubmit", b'{"session_id": "s", "prompt": "x"}', str(house.database), "m", environ
         )
-        outcome, line = client.call((str(address.parent),), said, time.monotonic() + 100)
+        outcome, line = client.call_server((str(address.parent),), said, time.monotonic() + 100)
         assert (outcome, line) == (client.REFUSED, None)
         assert kept(house) == []
 
@@ -415,12 +415,12 @@ main("PostToolUse")
     )
     assert (done.stdout, done.stderr) == (b"{}\n", b"")
     with house.memory() as memory:
-        folder = memory.settings.whereabouts.spool
+        folder = memory.settings.installation_paths.spool
     lock = next((house.home / ".claude" / "hyperloci").glob("hooks-*.lock"))
     wait_for(lambda: not holders(lock))
     later = 1_000_000 + int(time.time() * 1_000)
-    account = Account.of(folder, now=later)
-    assert account.lost == 1 and "not kept" in account.worries()[-1][0]
+    account = HookStatistics.from_tally(folder, now=later)
+    assert account.lost == 1 and "not kept" in account.list_problems()[-1][0]
 
 
 def holders(path: Path) -> list[str]:

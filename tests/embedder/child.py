@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 
 from hyperloci.config import Settings
-from hyperloci.embedder.engine import Drain
+from hyperloci.embedder.engine import DrainQueue
 from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.process import main
 
@@ -18,7 +18,7 @@ def stages(settings: Settings) -> Iterator[EncoderStage]:
     return found
 
 
-def load_drain() -> Drain:
+def load_drain() -> DrainQueue:
     from tests.embedder.helpers import drain_lines
 
     return drain_lines

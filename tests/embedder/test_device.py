@@ -19,32 +19,32 @@ def test_a_cpu_computes_in_half_precision_where_it_has_instructions_for_it(
     has: bool, dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(device, "has_bfloat16", lambda name="cpu": has)
-    assert device.choose("cpu") == device.Place(torch.device("cpu"), dtype)
-    assert device.choose("cpu", "float32").dtype_name == "float32"
-    assert device.choose("cpu", "bfloat16").dtype_name == "bfloat16"
+    assert device.choose_device("cpu") == device.ComputeDevice(torch.device("cpu"), dtype)
+    assert device.choose_device("cpu", "float32").dtype_name == "float32"
+    assert device.choose_device("cpu", "bfloat16").dtype_name == "bfloat16"
 
 
 def test_auto_takes_the_best_there_is() -> None:
     expected = "cuda" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-    assert device.choose("auto").device.type == expected
+    assert device.choose_device("auto").device.type == expected
 
 
 @WITHOUT_GPU
 def test_a_device_that_is_not_there_is_refused_with_the_remedy() -> None:
     with pytest.raises(ConfigurationError, match=r"device='cuda'.*sees no such device. Use device=auto"):
-        device.choose("cuda")
+        device.choose_device("cuda")
 
 
 def test_an_unknown_precision_is_refused_with_those_that_exist() -> None:
     with pytest.raises(ConfigurationError, match="dtype='int4' is unknown: use one of float32, bfloat16, float16"):
-        device.choose("cpu", "int4")
+        device.choose_device("cpu", "int4")
 
 
 def test_a_gpu_computes_in_half_precision(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     for supported, expected in ((True, torch.bfloat16), (False, torch.float16)):
         monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda supported=supported: supported)
-        assert device.choose("auto") == device.Place(torch.device("cuda"), expected)
+        assert device.choose_device("auto") == device.ComputeDevice(torch.device("cuda"), expected)
 
 
 def test_bfloat16_is_worth_asking_for_only_where_the_processor_has_it() -> None:
@@ -72,9 +72,9 @@ def test_a_containers_share_of_the_cores_is_respected(
         file.write_text(quota)
     monkeypatch.setattr(device, "_CGROUP_QUOTA", file)
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(16))
-    assert device._usable_cores() == expected
+    assert device._count_usable_cores() == expected
 
 
 def test_threads_never_exceed_the_cores() -> None:
-    assert 1 <= device.use_sensible_threads() <= device._MAX_THREADS
-    assert torch.get_num_threads() <= device._usable_cores()
+    assert 1 <= device.cap_threads() <= device._MAX_THREADS
+    assert torch.get_num_threads() <= device._count_usable_cores()

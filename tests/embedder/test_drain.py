@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.embedder.batching import CHARS_PER_TOKEN
-from hyperloci.embedder.drain import BATCH, BATCH_TOKENS, drain, sights
+from hyperloci.embedder.drain import BATCH, BATCH_TOKENS, drain_queue, read_encoder_inputs
 from hyperloci.errors import StoreError
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.position import Position
@@ -40,7 +40,7 @@ def test_every_queued_node_gets_its_fingerprint_a_batch_at_a_time(
     for number in range(BATCH + 3):
         add(store, f"fact {number}")
 
-    looked_at = [drain(settings.database, encoder, never) for _ in range(3)]
+    looked_at = [drain_queue(settings.database, encoder, never) for _ in range(3)]
 
     assert looked_at == [BATCH, 3, 0]
     assert store.vectors.count_pending() == 0
@@ -56,7 +56,7 @@ def test_long_texts_make_smaller_batches_so_that_the_queue_gets_shorter_in_sight
     for number in range(fit + 2):
         add(store, f"{number} ".ljust(2 * tokens * CHARS_PER_TOKEN, "x"))
 
-    looked_at = [drain(settings.database, encoder, never) for _ in range(3)]
+    looked_at = [drain_queue(settings.database, encoder, never) for _ in range(3)]
 
     assert looked_at == [fit, 2, 0]
     assert 1 < fit < BATCH
@@ -71,14 +71,14 @@ def test_a_text_longer_than_a_batch_makes_one_of_its_own(
     add(store, "first " * 20)
     add(store, "second " * 20)
 
-    assert [drain(settings.database, FakeEncoder(), never) for _ in range(3)] == [1, 1, 0]
+    assert [drain_queue(settings.database, FakeEncoder(), never) for _ in range(3)] == [1, 1, 0]
 
 
 def test_a_text_the_model_cannot_take_does_not_hold_up_the_others(store: Store, settings: Settings) -> None:
     bad, good = add(store, "poison"), add(store, "food")
 
     for _ in range(MAX_ATTEMPTS + 1):
-        drain(settings.database, Choosy(), never)
+        drain_queue(settings.database, Choosy(), never)
 
     assert set(store.vectors.get_rows([bad.key, good.key], ["e1"])) == {good.key}
     assert store.vectors.count_pending() == 0
@@ -89,11 +89,11 @@ def test_a_text_the_model_cannot_take_does_not_hold_up_the_others(store: Store, 
 def test_a_text_that_failed_is_tried_anew_when_it_changes(store: Store, settings: Settings) -> None:
     node = add(store, "poison")
     for _ in range(MAX_ATTEMPTS):
-        drain(settings.database, Choosy(), never)
+        drain_queue(settings.database, Choosy(), never)
 
     with store.transaction():
         store.nodes.update_node(node.id, now=NOW, content="food")
-    drain(settings.database, Choosy(), never)
+    drain_queue(settings.database, Choosy(), never)
 
     assert set(store.vectors.get_rows([node.key], ["e1"])) == {node.key}
 
@@ -102,16 +102,16 @@ def test_a_text_that_failed_is_tried_anew_when_it_changes(store: Store, settings
 def test_another_model_sees_everything_again_and_can_be_stopped_half_way(store: Store, settings: Settings) -> None:
     for number in range(BATCH + 1):
         add(store, f"fact {number}")
-    while drain(settings.database, FakeEncoder(model_id="old"), never):
+    while drain_queue(settings.database, FakeEncoder(model_id="old"), never):
         pass
 
     newer = FakeEncoder(model_id="new")
-    drain(settings.database, newer, never)
+    drain_queue(settings.database, newer, never)
     model = store.vectors.find_model("new")
     assert model is not None
     assert (store.vectors.count_fingerprints(model), store.vectors.count_pending()) == (BATCH, 1)
 
-    while drain(settings.database, newer, never):
+    while drain_queue(settings.database, newer, never):
         pass
     assert store.vectors.count_fingerprints(model) == BATCH + 1
 
@@ -127,9 +127,9 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, sett
             return super().encode(texts)
 
     encoder = Meddling()
-    drain(settings.database, encoder, never)
+    drain_queue(settings.database, encoder, never)
     assert store.vectors.get_rows([node.key], ["e1"]) == {}
-    drain(settings.database, encoder, never)
+    drain_queue(settings.database, encoder, never)
 
     stored = store.vectors.get_rows([node.key], ["e1"])[node.key][0]
     assert stored == half.pack_half(FakeEncoder().encode(["after"])[0])
@@ -138,7 +138,7 @@ def test_what_changed_while_it_was_embedded_is_embedded_again(store: Store, sett
 def test_the_place_is_embedded_with_the_text(store: Store, settings: Settings, encoder: FakeEncoder) -> None:
     node = add(store, "body", title="Guide > Caching")
 
-    drain(settings.database, encoder, never)
+    drain_queue(settings.database, encoder, never)
 
     assert store.vectors.get_rows([node.key], ["e1"])[node.key][0] == half.pack_half(
         encoder.encode(["Guide > Caching\nbody"])[0]
@@ -159,14 +159,14 @@ def test_a_failure_in_the_middle_leaves_no_space_of_a_memory(store: Store, setti
     store.connection.execute(f"CREATE TRIGGER fail BEFORE INSERT ON {where} BEGIN SELECT RAISE(ABORT, 'injected'); END")
 
     with pytest.raises(StoreError):
-        drain(settings.database, FakeEncoder(), never)
+        drain_queue(settings.database, FakeEncoder(), never)
 
     tables = ("fingerprints", "code_blocks", "sparse_docs", "sparse_postings", "sparse_terms")
     counts = [store.connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in tables]
     assert counts == [0] * len(tables)
     assert store.vectors.count_pending() == 1
     store.connection.execute("DROP TRIGGER fail")
-    drain(settings.database, FakeEncoder(), never)
+    drain_queue(settings.database, FakeEncoder(), never)
     assert store.vectors.get_rows([node.key], ["e1", "e7"])[node.key][1] is not None
     assert store.sparse_index.get_terms("e13", node.key)
 
@@ -177,10 +177,10 @@ def test_what_the_parse_and_the_graph_know_of_a_memory_is_seen(store: Store, set
         store.positions.put_position(node.key, Position(path="app/users.py"))
         store.positions.put_code_facts(node.key, CodeFacts(kind="function", name="fetch_user", calls=("db.query_one",)))
 
-    (sight,) = sights(store, [node])
+    (sight,) = read_encoder_inputs(store, [node])
     assert (sight.path, sight.facts and sight.facts.calls) == ("app/users.py", ("db.query_one",))
 
-    drain(settings.database, FakeEncoder(), never)
+    drain_queue(settings.database, FakeEncoder(), never)
     e7, outgoing, definition = store.vectors.get_rows([node.key], ["e7", "e8_out", "e8_in"])[node.key]
     assert e7 and outgoing and definition
 
@@ -188,7 +188,7 @@ def test_what_the_parse_and_the_graph_know_of_a_memory_is_seen(store: Store, set
 @pytest.mark.req("D.13")
 def test_new_spaces_are_made_once_and_search_by_meaning_goes_on_meanwhile(store: Store, settings: Settings) -> None:
     nodes = [add(store, f"fact {number}") for number in range(BATCH + 1)]
-    while drain(settings.database, FakeEncoder(model_id="m@1/384"), never):
+    while drain_queue(settings.database, FakeEncoder(model_id="m@1/384"), never):
         pass
     with store.transaction():
         model = store.vectors.use_model("m@1/384+1", 384, now=NOW)
@@ -198,7 +198,7 @@ def test_new_spaces_are_made_once_and_search_by_meaning_goes_on_meanwhile(store:
     assert store.vectors.find_nearest(query, allowed, model, 1)[0].tolist() == [nodes[3].key]
     assert store.vectors.get_rows([nodes[3].key], ["e9"])[nodes[3].key] == (None,)
 
-    while drain(settings.database, FakeEncoder(model_id="m@1/384+1"), never):
+    while drain_queue(settings.database, FakeEncoder(model_id="m@1/384+1"), never):
         pass
     with store.transaction():
         store.vectors.use_model("m@1/384+1", 384, now=NOW)

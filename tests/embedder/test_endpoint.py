@@ -14,7 +14,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder.endpoint import EndpointEncoder
-from hyperloci.embedder.joined import stages
+from hyperloci.embedder.joined import load_profile_stages
 from hyperloci.errors import ConfigurationError, EmbedderError
 
 Answer = Callable[[dict[str, Any]], tuple[int, Any]]
@@ -91,7 +91,7 @@ def test_the_model_is_named_in_the_request_and_in_the_id(endpoint: Endpoint) -> 
 
 
 def test_settings_that_name_an_address_lead_to_it(endpoint: Endpoint, settings: Settings) -> None:
-    (only,) = stages(replace(settings, model=f"{endpoint.address}#m"))
+    (only,) = load_profile_stages(replace(settings, model=f"{endpoint.address}#m"))
     assert (only.backend, only.encoder.dimensions) == ("endpoint", 2)
 
 
@@ -100,9 +100,9 @@ def test_a_model_with_other_dimensions_than_the_settings_want_is_refused(
     endpoint: Endpoint, settings: Settings
 ) -> None:
     wanted = replace(settings, model=f"{endpoint.address}#m", embedding_dimensions=2)
-    assert [stage.encoder.dimensions for stage in stages(wanted)] == [2]
+    assert [stage.encoder.dimensions for stage in load_profile_stages(wanted)] == [2]
     with pytest.raises(ConfigurationError, match=r"embedding_dimensions=3, but m@.* has 2: name a model with 3"):
-        list(stages(replace(wanted, embedding_dimensions=3)))
+        list(load_profile_stages(replace(wanted, embedding_dimensions=3)))
 
 
 def test_many_texts_go_in_several_requests(endpoint: Endpoint) -> None:

@@ -11,17 +11,17 @@ import pytest
 from numpy.typing import NDArray
 
 from hyperloci.embedder import wire
-from hyperloci.embedder.engine import Drain, Engine
+from hyperloci.embedder.engine import DrainQueue, EmbedderEngine
 from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.status import State
+from hyperloci.embedder.status import EmbedderState
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
 from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, SeeingEncoder, drain_lines, stage, wait_for
 from tests.support import vector_of
 
 
-def running(stages: Callable[[], Iterator[EncoderStage]], drain: Drain = lambda *_: 0) -> Engine:
-    engine = Engine(stages, lambda: drain)
+def running(stages: Callable[[], Iterator[EncoderStage]], drain: DrainQueue = lambda *_: 0) -> EmbedderEngine:
+    engine = EmbedderEngine(stages, lambda: drain)
     engine.start()
     return engine
 
@@ -35,13 +35,13 @@ def soon(seconds: float = 10) -> float:
 
 
 def test_texts_come_back_as_vectors_with_the_models_id() -> None:
-    answer = running(one_stage).submit(["a", "b"], tokens=False, deadline=soon())
+    answer = running(one_stage).encode(["a", "b"], tokens=False, deadline=soon())
     assert answer.model_id == "obedient@0/8"
     np.testing.assert_array_equal(answer.matrices[0], [vector_of(text, DIMENSIONS) for text in "ab"])
 
 
 def test_tokens_come_back_as_a_matrix_for_each_text() -> None:
-    answer = running(one_stage).submit(["a b c", "d"], tokens=True, deadline=soon())
+    answer = running(one_stage).encode(["a b c", "d"], tokens=True, deadline=soon())
     assert [matrix.shape for matrix in answer.matrices] == [(3, DIMENSIONS), (1, DIMENSIONS)]
 
 
@@ -54,12 +54,12 @@ def test_an_interim_stage_answers_while_the_next_is_being_loaded() -> None:
         yield stage(SeeingEncoder())
 
     engine = running(stages)
-    assert len(engine.submit(["a"], tokens=False, deadline=soon()).matrices) == 1
+    assert len(engine.encode(["a"], tokens=False, deadline=soon()).matrices) == 1
     with pytest.raises(BadRequestError, match="no token states"):
-        engine.submit(["a"], tokens=True, deadline=soon())
+        engine.encode(["a"], tokens=True, deadline=soon())
     load_on.set()
     wait_for(lambda: isinstance(engine._stage and engine._stage.encoder, SeeingEncoder))
-    assert len(engine.submit(["a"], tokens=True, deadline=soon()).matrices) == 1
+    assert len(engine.encode(["a"], tokens=True, deadline=soon()).matrices) == 1
 
 
 def test_a_better_stage_that_fails_leaves_the_one_at_hand() -> None:
@@ -69,9 +69,9 @@ def test_a_better_stage_that_fails_leaves_the_one_at_hand() -> None:
 
     engine = running(stages)
     wait_for(lambda: engine.status().error)
-    assert engine.status().state is State.READY
+    assert engine.status().state is EmbedderState.READY
     assert "libtorch_cpu.so" in str(engine.status().error)
-    assert len(engine.submit(["a"], tokens=False, deadline=soon()).matrices) == 1
+    assert len(engine.encode(["a"], tokens=False, deadline=soon()).matrices) == 1
 
 
 def test_a_stage_that_is_another_model_is_not_adopted() -> None:
@@ -95,12 +95,12 @@ def test_before_a_model_is_loaded_the_caller_is_told_to_try_again() -> None:
         yield stage(SeeingEncoder())
 
     engine = running(stages)
-    assert engine.status().state is State.LOADING
+    assert engine.status().state is EmbedderState.LOADING
     with pytest.raises(NotReadyError, match="still loading"):
-        engine.submit(["a"], tokens=False, deadline=soon(0.05))
+        engine.encode(["a"], tokens=False, deadline=soon(0.05))
     assert engine.idle_seconds == 0
     blocked.set()
-    assert len(engine.submit(["a"], tokens=False, deadline=soon()).matrices) == 1
+    assert len(engine.encode(["a"], tokens=False, deadline=soon()).matrices) == 1
 
 
 def test_a_model_that_cannot_be_loaded_says_why_to_every_caller() -> None:
@@ -110,22 +110,22 @@ def test_a_model_that_cannot_be_loaded_says_why_to_every_caller() -> None:
 
     engine = running(stages)
     with pytest.raises(EmbedderError, match="sees no such device"):
-        engine.submit(["a"], tokens=False, deadline=soon())
-    assert (engine.status().state, engine.failed) == (State.FAILED, True)
+        engine.encode(["a"], tokens=False, deadline=soon())
+    assert (engine.status().state, engine.has_failed) == (EmbedderState.FAILED, True)
 
 
 def test_a_model_that_breaks_on_one_request_serves_the_next(caplog: pytest.LogCaptureFixture) -> None:
     engine = running(one_stage)
     with pytest.raises(EmbedderError, match="ZeroDivisionError: the model broke"):
-        engine.submit(["raise"], tokens=False, deadline=soon())
-    assert len(engine.submit(["a"], tokens=False, deadline=soon()).matrices) == 1
+        engine.encode(["raise"], tokens=False, deadline=soon())
+    assert len(engine.encode(["a"], tokens=False, deadline=soon()).matrices) == 1
     assert engine.status().queries == 2
 
 
 def test_a_stuck_model_is_given_up_at_the_deadline_and_shows_in_the_status() -> None:
     engine = running(one_stage)
     with pytest.raises(TimeoutError):
-        engine.submit(["hang"], tokens=False, deadline=soon(0.1))
+        engine.encode(["hang"], tokens=False, deadline=soon(0.1))
     assert engine.status().busy_seconds > 0
 
 
@@ -143,13 +143,13 @@ def test_what_its_caller_no_longer_waits_for_is_not_computed() -> None:
         yield stage(Slow())
 
     engine = running(stages)
-    first = threading.Thread(target=lambda: engine.submit(["first"], tokens=False, deadline=soon()))
+    first = threading.Thread(target=lambda: engine.encode(["first"], tokens=False, deadline=soon()))
     first.start()
     wait_for(lambda: seen)
     with pytest.raises(TimeoutError):
-        engine.submit(["given up"], tokens=False, deadline=soon(0.01))
+        engine.encode(["given up"], tokens=False, deadline=soon(0.01))
     released.set()
-    engine.submit(["last"], tokens=False, deadline=soon())
+    engine.encode(["last"], tokens=False, deadline=soon())
     first.join()
     assert seen == ["first", "last"]
 
@@ -158,7 +158,7 @@ def test_a_database_is_drained_until_nothing_is_left(tmp_path: Path) -> None:
     database = tmp_path / "memory.txt"
     database.write_text("one\ntwo\nthree\n")
     engine = running(one_stage, drain_lines)
-    engine.kick(database)
+    engine.notify(database)
     wait_for(lambda: not engine.status().draining)
     assert [line.split()[0] for line in (tmp_path / "memory.done").read_text().splitlines()] == ["one", "two", "three"]
     assert engine.status().drained == 3
@@ -173,9 +173,9 @@ def test_databases_take_turns(tmp_path: Path) -> None:
         left[database.name] -= 1
         return max(0, left[database.name] + 1)
 
-    engine = Engine(one_stage, lambda: drain)
-    engine.kick(tmp_path / "a")
-    engine.kick(tmp_path / "b")
+    engine = EmbedderEngine(one_stage, lambda: drain)
+    engine.notify(tmp_path / "a")
+    engine.notify(tmp_path / "b")
     engine.start()
     wait_for(lambda: not engine.status().draining)
     assert turns == ["a", "b", "a", "b", "a", "b"]
@@ -191,9 +191,9 @@ def test_a_kick_while_the_last_batch_is_being_looked_for_is_not_lost(tmp_path: P
         return 0
 
     engine = running(one_stage, drain)
-    engine.kick(tmp_path)
+    engine.notify(tmp_path)
     looking.wait()
-    engine.kick(tmp_path)
+    engine.notify(tmp_path)
     go_on.set()
     wait_for(lambda: not engine.status().draining)
     assert calls == [tmp_path, tmp_path]
@@ -210,8 +210,8 @@ def test_a_database_that_cannot_be_drained_is_left_until_the_next_kick(
     whole = tmp_path / "whole.txt"
     whole.write_text("one\n")
     engine = running(one_stage, drain)
-    engine.kick(tmp_path / "broken")
-    engine.kick(whole)
+    engine.notify(tmp_path / "broken")
+    engine.notify(whole)
     wait_for(lambda: not engine.status().draining)
     assert engine.status().drained == 1
     assert "disk I/O error" in caplog.text
@@ -227,7 +227,7 @@ def test_a_drain_learns_that_a_query_waits_and_that_the_end_is_near(tmp_path: Pa
         return 0
 
     engine = running(one_stage, drain)
-    engine.kick(tmp_path)
+    engine.notify(tmp_path)
     holding.wait()
     engine.stop()
     wait_for(lambda: not engine.status().draining)
@@ -242,8 +242,8 @@ def test_work_keeps_the_idle_clock_at_zero(tmp_path: Path) -> None:
         return 0
 
     engine = running(one_stage, drain)
-    engine.submit(["a"], tokens=False, deadline=soon())
-    engine.kick(tmp_path)
+    engine.encode(["a"], tokens=False, deadline=soon())
+    engine.notify(tmp_path)
     assert engine.idle_seconds == 0
     go_on.set()
     wait_for(lambda: engine.idle_seconds > 0)

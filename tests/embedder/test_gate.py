@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.embedder.gate import BulkEncoder, PriorityLock, token_encoder
+from hyperloci.embedder.gate import BulkEncoder, PriorityLock, require_token_encoder
 from hyperloci.errors import BadRequestError
 from hyperloci.spaces.encoder import EncodeRequest
 from tests.embedder.helpers import DIMENSIONS, ObedientEncoder, SeeingEncoder, stage, wait_for
@@ -98,4 +98,4 @@ def test_it_looks_like_the_model_behind_it() -> None:
 
 def test_a_model_without_token_states_says_so() -> None:
     with pytest.raises(BadRequestError, match="obedient@0/8 has no token states"):
-        token_encoder(ObedientEncoder())
+        require_token_encoder(ObedientEncoder())

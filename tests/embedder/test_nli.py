@@ -13,10 +13,10 @@ import torch
 
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.engine import Engine
-from hyperloci.embedder.nli import load
-from hyperloci.embedder.rendezvous import listen, rendezvous
-from hyperloci.embedder.server import Server
+from hyperloci.embedder.engine import EmbedderEngine
+from hyperloci.embedder.nli import load_nli_model
+from hyperloci.embedder.rendezvous import listen_for_sessions, find_embedder_address
+from hyperloci.embedder.server import EmbedderServer
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError
 from hyperloci.graph.contradictions import Candidate, ContradictionFinder
 from hyperloci.model.answers import ContradictionKind
@@ -60,16 +60,16 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @contextmanager
 def serving(settings: Settings) -> Iterator[EmbedderClient]:
-    listener, secret = listen(rendezvous(settings))
-    engine = Engine(lambda: stages(settings), lambda: drain_lines, lambda: load(settings))
+    listener, secret = listen_for_sessions(find_embedder_address(settings))
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines, lambda: load_nli_model(settings))
     engine.start()
-    thread = threading.Thread(target=Server(listener, secret, engine, 600).serve, daemon=True)
+    thread = threading.Thread(target=EmbedderServer(listener, secret, engine, 600).serve_until_idle, daemon=True)
     thread.start()
     client = EmbedderClient(settings)
     try:
         yield client
     finally:
-        client.stop()
+        client.stop_embedder()
         thread.join(10)
         listener.close()
 
@@ -77,7 +77,7 @@ def serving(settings: Settings) -> Iterator[EmbedderClient]:
 def test_a_probability_is_that_of_the_class_called_contradiction(settings: Settings, tiny: Path) -> None:
     from transformers import AutoModelForSequenceClassification, AutoTokenizer
 
-    found = load(replace(settings, nli_model=str(tiny))).contradiction(PAIRS)
+    found = load_nli_model(replace(settings, nli_model=str(tiny))).contradiction(PAIRS)
     model, tokenizer = AutoModelForSequenceClassification.from_pretrained(tiny), AutoTokenizer.from_pretrained(tiny)
     batch = tokenizer([a for a, _ in PAIRS], [b for _, b in PAIRS], padding=True, return_tensors="pt")
     with torch.no_grad():
@@ -115,7 +115,7 @@ def test_what_the_rules_do_not_settle_is_put_to_the_model(store: Store) -> None:
 def test_a_model_without_such_a_class_or_that_is_none_is_refused(settings: Settings, tmp_path: Path) -> None:
     other = built(tmp_path / "other", {0: "positive", 1: "negative"})
     with pytest.raises(ConfigurationError, match="has the classes negative, positive"):
-        load(replace(settings, nli_model=str(other)))
+        load_nli_model(replace(settings, nli_model=str(other)))
     (tmp_path / "empty").mkdir()
     with pytest.raises((ConfigurationError, EmbedderError)):
-        load(replace(settings, nli_model=str(tmp_path / "empty")))
+        load_nli_model(replace(settings, nli_model=str(tmp_path / "empty")))

@@ -19,23 +19,23 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.handover import StartupConfig
-from hyperloci.embedder.owner import EmbedderOwner, Policy
+from hyperloci.embedder.owner import EmbedderOwner, SupervisionPolicy
 from hyperloci.embedder.rendezvous import LOOPBACK
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from tests.embedder.conftest import ROOT
 from tests.embedder.helpers import alive, command, wait_for
 
-QUICK = Policy(check_every=0.2, check_timeout=0.5, checks_missed=2, first_delay=0.01, longest_delay=0.05, crashes=3)
+QUICK = SupervisionPolicy(check_every=0.2, check_timeout=0.5, checks_missed=2, first_delay=0.01, longest_delay=0.05, crashes=3)
 
 
-def owner_of(settings: Settings, policy: Policy = QUICK, stages: str = "stages") -> EmbedderOwner:
+def owner_of(settings: Settings, policy: SupervisionPolicy = QUICK, stages: str = "stages") -> EmbedderOwner:
     return EmbedderOwner(settings, command=command(stages), policy=policy)
 
 
 def started(owner: EmbedderOwner, client: EmbedderClient) -> int:
     """Wait until the owner's embedder answers; return its process id."""
     assert owner.ensure_running()
-    assert client.wait_until_warm(20)
+    assert client.wait_until_ready(20)
     status = client.status()
     assert status is not None and status.pid == owner.pid
     return status.pid
@@ -50,7 +50,7 @@ def test_an_embedder_is_started_serves_and_ends_with_its_owner(settings: Setting
         pid = started(owner, client)
         assert client.embed(["a"]).shape == (1, 8)
     assert not alive(pid)
-    assert not client.warm(1)
+    assert not client.is_ready(1)
     assert not owner.ensure_running()
 
 
@@ -136,7 +136,7 @@ def test_an_idle_embedder_ends_and_is_started_again_on_demand(settings: Settings
         pid = started(owner, client)
         wait_for(lambda: not alive(pid))
         wait_for(lambda: owner.pid is None)
-        wait_for(lambda: owner.ensure_running() and client.warm(1))
+        wait_for(lambda: owner.ensure_running() and client.is_ready(1))
         assert owner.pid != pid
 
 
@@ -144,9 +144,9 @@ def test_stopping_it_is_no_crash(settings: Settings, caplog: pytest.LogCaptureFi
     client = EmbedderClient(settings)
     with owner_of(settings) as owner:
         started(owner, client)
-        assert client.stop()
+        assert client.stop_embedder()
         wait_for(lambda: owner.pid is None)
-        assert not client.warm(1)
+        assert not client.is_ready(1)
     assert "starting it again" not in caplog.text
 
 
@@ -219,7 +219,7 @@ def session(settings: Settings) -> Iterator[subprocess.Popen[bytes]]:
 def test_an_embedder_dies_with_a_parent_that_is_killed_and_the_next_session_starts_its_own(settings: Settings) -> None:
     client = EmbedderClient(settings)
     with session(settings) as parent, owner_of(settings) as heir:
-        assert client.wait_until_warm(30)
+        assert client.wait_until_ready(30)
         status = client.status()
         assert status is not None and children(parent.pid) == [status.pid]
         assert heir.ensure_running() and heir.pid is None
@@ -233,7 +233,7 @@ def test_an_embedder_dies_with_a_parent_that_is_killed_and_the_next_session_star
 def test_it_dies_with_its_parent_in_the_middle_of_a_batch_too(settings: Settings) -> None:
     client = EmbedderClient(settings)
     with session(settings) as parent:
-        assert client.wait_until_warm(30)
+        assert client.wait_until_ready(30)
         with pytest.raises(EmbedderError):
             client.embed(["hang"], 0.1)
         status = client.status()
@@ -263,7 +263,7 @@ def test_the_end_of_the_pipe_alone_ends_the_child(settings: Settings) -> None:
         assert child.stdin is not None
         child.stdin.write(StartupConfig(settings=settings).to_line())
         child.stdin.flush()
-        assert client.wait_until_warm(20)
+        assert client.wait_until_ready(20)
         with pytest.raises(EmbedderError):
             client.embed(["hang"], 0.1)
         child.stdin.close()

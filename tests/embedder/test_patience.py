@@ -14,10 +14,10 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder import patience, wire
-from hyperloci.embedder.client import EmbedderClient, SilentError
+from hyperloci.embedder.client import EmbedderClient, EmbedderSilentError
 from hyperloci.embedder.owner import EmbedderOwner
-from hyperloci.embedder.patience import FIRST_SECONDS, LONGEST_SECONDS, Patience
-from hyperloci.embedder.rendezvous import make_private, rendezvous
+from hyperloci.embedder.patience import FIRST_SECONDS, LONGEST_SECONDS, CircuitBreaker
+from hyperloci.embedder.rendezvous import make_private_folder, find_embedder_address
 from hyperloci.embedder.takeover import EmbedderFailover
 from hyperloci.memory import Memory
 from hyperloci.store import Store
@@ -35,7 +35,7 @@ class Counted(EmbedderClient):
 
     def _asked(self, request: Any, deadline: float) -> Any:
         self.asked = [*getattr(self, "asked", []), request["op"]]
-        return super()._asked(request, deadline)
+        return super()._exchange_messages(request, deadline)
 
 
 @contextmanager
@@ -50,8 +50,8 @@ def stopped(pid: int) -> Iterator[None]:
 @contextmanager
 def impostor(settings: Settings) -> Iterator[None]:
     """Listen where the embedder should, take whatever comes, and say nothing."""
-    place = rendezvous(settings)
-    make_private(place.folder)
+    place = find_embedder_address(settings)
+    make_private_folder(place.folder)
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(place.path))
         listener.listen()
@@ -66,31 +66,31 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_pause_doubles_up_to_its_bound_and_begins_anew_after_an_answer() -> None:
     now = 0.0
-    known = Patience(lambda: now, lambda: 1_000)
-    assert known.may_ask() and known.silent_since is None
+    known = CircuitBreaker(lambda: now, lambda: 1_000)
+    assert known.allows_request() and known.silent_since is None
     pauses = []
     for _ in range(9):
-        known.was_silent()
+        known.record_silence()
         began = now
-        while not known.may_ask():
+        while not known.allows_request():
             now += 0.25
         pauses.append(now - began)
     assert pauses == [FIRST_SECONDS * factor for factor in (1, 2, 4, 8, 16)] + [LONGEST_SECONDS] * 4
     assert known.silent_since == 1_000
-    known.has_answered()
-    assert known.may_ask() and known.silent_since is None
-    known.was_silent()
-    assert not known.may_ask()
+    known.record_answer()
+    assert known.allows_request() and known.silent_since is None
+    known.record_silence()
+    assert not known.allows_request()
     now += FIRST_SECONDS
-    assert known.may_ask()
+    assert known.allows_request()
 
 
 def test_of_many_who_wait_only_one_asks_again() -> None:
     now = 0.0
-    known = Patience(lambda: now)
-    known.was_silent()
+    known = CircuitBreaker(lambda: now)
+    known.record_silence()
     now = FIRST_SECONDS
-    assert [known.may_ask() for _ in range(5)] == [True, False, False, False, False]
+    assert [known.allows_request() for _ in range(5)] == [True, False, False, False, False]
 
 
 @pytest.mark.req("E.17")
@@ -98,20 +98,20 @@ def test_a_frozen_embedder_is_waited_for_once_and_used_again_when_it_is_back(set
     client = Counted(settings)
     with EmbedderOwner(settings, command=command()) as owner:
         assert owner.ensure_running()
-        wait_for(client.warm)
+        wait_for(client.is_ready)
         assert owner.pid is not None
         with stopped(owner.pid):
             client.asked = []
             with pytest.raises(wire.DeadlineError):
                 client.embed(["a"], ENOUGH)
             for _ in range(20):
-                with pytest.raises(SilentError, match=r"has not answered since .* words until it does"):
+                with pytest.raises(EmbedderSilentError, match=r"has not answered since .* words until it does"):
                     EmbedderClient(settings).embed(["a"], ENOUGH)
             assert client.asked == ["embed"]
             assert client.silent_since is not None
             assert client.status() is None
-            assert client.kick(settings.database) is False
-        wait_for(lambda: client.warm())
+            assert client.notify(settings.database) is False
+        wait_for(lambda: client.is_ready())
         assert client.silent_since is None
         assert client.embed(["a"]).shape == (1, 8)
 
@@ -127,7 +127,7 @@ def test_one_that_stays_frozen_is_only_asked_how_it_is(settings: Settings, monke
         client.asked = []
         pause = threading.Event()
         while len(client.asked) < 3:
-            with pytest.raises(SilentError):
+            with pytest.raises(EmbedderSilentError):
                 client.embed(["a"], ENOUGH)
             pause.wait(0.01)
         assert set(client.asked) == {"status"}
@@ -137,17 +137,17 @@ def test_one_that_is_stuck_with_a_request_is_not_waited_for_again(settings: Sett
     client = EmbedderClient(settings)
     with EmbedderOwner(settings, command=command()) as owner:
         assert owner.ensure_running()
-        wait_for(client.warm)
+        wait_for(client.is_ready)
         with pytest.raises(wire.DeadlineError, match="busy or stuck"):
             client.embed(["hang"], ENOUGH)
-        with pytest.raises(SilentError):
+        with pytest.raises(EmbedderSilentError):
             client.embed(["a"], ENOUGH)
 
 
 def test_a_glance_that_was_too_short_says_nothing_of_the_embedder(settings: Settings) -> None:
     client = EmbedderClient(settings)
     with impostor(settings):
-        assert not client.warm()
+        assert not client.is_ready()
         assert client.silent_since is None
 
 
@@ -169,6 +169,6 @@ def test_a_session_starts_an_embedder_where_somebody_only_holds_the_socket(setti
         takeover = EmbedderFailover(settings, owner.ensure_running, 0.02)
         takeover.start()
         try:
-            wait_for(lambda: owner.pid is not None and EmbedderClient(settings, insistent=True).warm())
+            wait_for(lambda: owner.pid is not None and EmbedderClient(settings, insistent=True).is_ready())
         finally:
             takeover.stop(20)

@@ -31,7 +31,7 @@ def test_a_cold_embedder_answers_then_moves_to_torch_and_drains_the_queue(settin
     client = EmbedderClient(settings)
     with EmbedderOwner(settings) as owner:
         assert owner.ensure_running()
-        assert client.wait_until_warm(60)
+        assert client.wait_until_ready(60)
         model_id, first = client.embed_query("how is the cache keyed?", 30)
         assert model_id == f"all-MiniLM-L6-v2@53aa51172d14/384+{FINGERPRINT_VERSION}"
         wait_for(lambda: (status := client.status()) and status.backend == "torch", 60)
@@ -73,7 +73,7 @@ def test_token_states_of_the_real_model_come_through_the_socket(settings: Settin
     client = EmbedderClient(settings)
     with EmbedderOwner(settings) as owner:
         assert owner.ensure_running()
-        assert client.wait_until_warm(60)
+        assert client.wait_until_ready(60)
         (matrix,) = client.embed_tokens(["the cache is keyed by path"], 30)
     assert matrix.shape == (7, 384)
     np.testing.assert_allclose(np.linalg.norm(matrix, axis=1), 1, atol=1e-5)

@@ -14,12 +14,12 @@ import torch
 
 from hyperloci.config import Settings
 from hyperloci.embedder import expanding, late
-from hyperloci.embedder.device import Place
-from hyperloci.embedder.joined import stages
-from hyperloci.embedder.sentence import load as load_dense
+from hyperloci.embedder.device import ComputeDevice
+from hyperloci.embedder.joined import load_profile_stages
+from hyperloci.embedder.sentence import load_sentence_encoder as load_dense
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.eyes import get_multi_space_encoder
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.profile import FINGERPRINT_VERSION
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.score import score
@@ -31,7 +31,7 @@ __all__ = ["tiny"]
 
 pytestmark = pytest.mark.model
 
-CPU = Place(torch.device("cpu"), torch.float32)
+CPU = ComputeDevice(torch.device("cpu"), torch.float32)
 
 
 @pytest.fixture(scope="session")
@@ -73,7 +73,7 @@ def colbert(tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_sparse_model_weighs_terms_as_sentence_transformers_does(splade: Path) -> None:
     from sentence_transformers import SparseEncoder
 
-    model = expanding.load(str(splade), CPU)
+    model = expanding.load_splade(str(splade), CPU)
     texts = ["abc def", "h g f", "\ud800"]
     reference = SparseEncoder(str(splade), device="cpu")
     for query in (False, True):
@@ -89,7 +89,7 @@ def test_a_sparse_model_weighs_terms_as_sentence_transformers_does(splade: Path)
 
 
 def test_a_late_model_shows_unit_tokens_and_ranks_a_text_itself_first(colbert: Path) -> None:
-    model = late.load(str(colbert), CPU)
+    model = late.load_colbert(str(colbert), CPU)
     texts = ["abc def", "h g f e d c b a", "zzz"]
     matrices = model.encode_tokens(texts, query=False)
     assert all(matrix.ndim == 2 and len(matrix) > 1 for matrix in matrices)
@@ -99,8 +99,8 @@ def test_a_late_model_shows_unit_tokens_and_ranks_a_text_itself_first(colbert: P
     assert best == [0, 1, 2]
 
 
-@pytest.mark.parametrize("load", [expanding.load, late.load, load_dense])
-def test_a_folder_without_safetensors_is_refused(load: Callable[[str, Place], object], tmp_path: Path) -> None:
+@pytest.mark.parametrize("load", [expanding.load_splade, late.load_colbert, load_dense])
+def test_a_folder_without_safetensors_is_refused(load: Callable[[str, ComputeDevice], object], tmp_path: Path) -> None:
     (tmp_path / "pytorch_model.bin").write_bytes(b"x")
     with pytest.raises(ConfigurationError, match="pickle"):
         load(str(tmp_path), CPU)
@@ -110,9 +110,9 @@ def test_a_model_of_another_kind_is_refused_in_words(tiny: Path, tmp_path: Path)
     broken = Path(shutil.copytree(tiny, tmp_path / "broken"))
     (broken / "config.json").write_text("{}")
     with pytest.raises(ConfigurationError, match="as a sparse model"):
-        expanding.load(str(broken), CPU)
+        expanding.load_splade(str(broken), CPU)
     with pytest.raises(ConfigurationError, match="as a late-interaction model"):
-        late.load(str(broken), CPU)
+        late.load_colbert(str(broken), CPU)
 
 
 @pytest.fixture
@@ -129,10 +129,10 @@ def whole(settings: Settings, tiny: Path, splade: Path, colbert: Path) -> Settin
 
 @pytest.mark.req("E.01", "E.17")
 def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> None:
-    (stage,) = stages(whole)
+    (stage,) = load_profile_stages(whole)
     eyes = get_multi_space_encoder(stage.encoder)
     memory = "abcd because defg.\n```python\ndef fab(a):\n    return bad(a)\n```"
-    (made,) = fingerprints([EncoderInput(content=memory)], eyes)
+    (made,) = compute_fingerprints([EncoderInput(content=memory)], eyes)
     asked = query_fingerprint("abcd because defg", eyes)
     assert {"e1", "e5_cause", "e5_effect", "e7", "e9", "e12"} <= made.columns.keys()
     assert len(made.columns["e1"]) == half.BYTES_PER_DIMENSION * 24 and len(made.columns["e7"]) == 24
@@ -143,19 +143,19 @@ def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> 
 
 
 def test_a_profiles_id_tells_every_model_and_what_stands_before_a_text(whole: Settings, colbert: Path) -> None:
-    (stage,) = stages(whole)
+    (stage,) = load_profile_stages(whole)
     name = stage.encoder.model_id
     assert name.startswith("tiny-model@") and f"+{FINGERPRINT_VERSION}." in name
     own: Mapping[str, object] = whole.profiles["mine"]
     for change in ({"e12": whole.profiles["mine"]["e1"]["model"]}, {"e7": {"model": own["e7"], "query": "x "}}):
         other = replace(whole, profiles={"mine": {**own, **change}})
-        assert next(iter(stages(other))).encoder.model_id != name
+        assert next(iter(load_profile_stages(other))).encoder.model_id != name
 
 
 def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, tiny: Path) -> None:
-    (stage,) = stages(whole)
+    (stage,) = load_profile_stages(whole)
     eyes, plain = get_multi_space_encoder(stage.encoder), load_dense(str(tiny), CPU)
-    (made,) = fingerprints([EncoderInput(content="abc")], eyes)
+    (made,) = compute_fingerprints([EncoderInput(content="abc")], eyes)
     # Half precision: 11 bits a component.
     seen = half.unpack_half([made.columns["e1"]])[0]
     np.testing.assert_allclose(seen, plain.encode(["d abc"])[0], rtol=1e-3, atol=1e-5)
@@ -163,7 +163,7 @@ def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, t
 
 
 def test_one_model_alone_sees_every_dense_space_and_every_token(settings: Settings, tiny: Path) -> None:
-    (stage,) = stages(replace(settings, model=str(tiny), device="cpu"))
-    (made,) = fingerprints([EncoderInput(content="We want to abc the def because of `fab`.")], stage.encoder)
+    (stage,) = load_profile_stages(replace(settings, model=str(tiny), device="cpu"))
+    (made,) = compute_fingerprints([EncoderInput(content="We want to abc the def because of `fab`.")], stage.encoder)
     assert {"e1", "e5_cause", "e10", "e11", "e12"} <= made.columns.keys()
     assert json.loads(json.dumps(dict(made.terms))).keys() >= {"abc", "def"}

@@ -18,7 +18,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
-from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, admit, connect, listen, make_private, rendezvous
+from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, admit_visitor, connect_to_embedder, listen_for_sessions, make_private_folder, find_embedder_address
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")
@@ -40,7 +40,7 @@ def attended(listener: socket.socket, secret: bytes) -> Iterator[list[bool]]:
     def answer() -> None:
         connection, _ = listener.accept()
         with connection:
-            admitted.append(admit(connection, secret, deadline=soon()))
+            admitted.append(admit_visitor(connection, secret, deadline=soon()))
 
     attendant = threading.Thread(target=answer)
     attendant.start()
@@ -53,9 +53,9 @@ def attended(listener: socket.socket, secret: bytes) -> Iterator[list[bool]]:
 
 def visit(settings: Settings, transport: str) -> tuple[bool, socket.socket | None]:
     """Listen and connect; return whether the visitor was admitted, and its connection."""
-    place = rendezvous(settings, transport)
-    with attended(*listen(place)) as admitted:
-        return_to = connect(place, deadline=soon())
+    place = find_embedder_address(settings, transport)
+    with attended(*listen_for_sessions(place)) as admitted:
+        return_to = connect_to_embedder(place, deadline=soon())
     return admitted[0], return_to
 
 
@@ -68,45 +68,45 @@ def test_a_visitor_of_the_same_user_is_admitted(settings: Settings, transport: s
 
 @pytest.mark.parametrize("transport", [UNIX, LOOPBACK])
 def test_folder_and_address_are_open_to_nobody_else(settings: Settings, transport: str) -> None:
-    place = rendezvous(settings, transport)
-    listener, _ = listen(place)
+    place = find_embedder_address(settings, transport)
+    listener, _ = listen_for_sessions(place)
     listener.close()
     assert (mode(place.folder), mode(place.path)) == (0o700, 0o600)
 
 
 def test_a_folder_left_open_is_closed(settings: Settings) -> None:
     settings.runtime_dir.mkdir(mode=0o755)
-    make_private(settings.runtime_dir)
+    make_private_folder(settings.runtime_dir)
     assert mode(settings.runtime_dir) == 0o700
 
 
 def test_a_link_in_place_of_the_folder_is_refused(settings: Settings, tmp_path: Path) -> None:
     settings.runtime_dir.symlink_to(tmp_path)
     with pytest.raises(ConfigurationError, match="is a link"):
-        make_private(settings.runtime_dir)
+        make_private_folder(settings.runtime_dir)
 
 
 def test_a_file_in_place_of_the_folder_is_refused(settings: Settings) -> None:
     settings.runtime_dir.write_text("")
     with pytest.raises(ConfigurationError, match="cannot be made"):
-        make_private(settings.runtime_dir)
+        make_private_folder(settings.runtime_dir)
 
 
 @needs_root
 def test_a_folder_of_another_user_is_refused_at_both_ends(settings: Settings) -> None:
-    place = rendezvous(settings)
-    listener, _ = listen(place)
+    place = find_embedder_address(settings)
+    listener, _ = listen_for_sessions(place)
     os.chown(place.folder, 65_534, 65_534)
     with listener, pytest.raises(ConfigurationError, match="belongs to user 65534"):
-        connect(place, deadline=soon())
+        connect_to_embedder(place, deadline=soon())
     with pytest.raises(ConfigurationError, match="belongs to user 65534"):
-        make_private(place.folder)
+        make_private_folder(place.folder)
 
 
 @needs_root
 def test_a_process_of_another_user_is_turned_away_even_if_it_reaches_the_socket(settings: Settings) -> None:
-    place = rendezvous(settings)
-    listener, secret = listen(place)
+    place = find_embedder_address(settings)
+    listener, secret = listen_for_sessions(place)
     for path in (place.folder.parent, place.folder, place.path):
         path.chmod(0o777)
     stranger = (
@@ -116,14 +116,14 @@ def test_a_process_of_another_user_is_turned_away_even_if_it_reaches_the_socket(
     with listener, subprocess.Popen([sys.executable, "-c", stranger, str(place.path)]):
         connection, _ = listener.accept()
         with connection:
-            assert not admit(connection, secret, deadline=soon())
+            assert not admit_visitor(connection, secret, deadline=soon())
 
 
 def test_a_path_too_long_for_a_socket_is_refused_with_the_remedy(settings: Settings) -> None:
     deep = replace(settings, runtime_dir=settings.runtime_dir / ("d" * 100))
     with pytest.raises(ConfigurationError, match="HYPERLOCI_RUNTIME_DIR"):
-        rendezvous(deep, UNIX)
-    assert rendezvous(deep, LOOPBACK).transport == LOOPBACK
+        find_embedder_address(deep, UNIX)
+    assert find_embedder_address(deep, LOOPBACK).transport == LOOPBACK
 
 
 def test_models_devices_and_profiles_meet_at_places_of_their_own(settings: Settings) -> None:
@@ -133,57 +133,57 @@ def test_models_devices_and_profiles_meet_at_places_of_their_own(settings: Setti
         replace(settings, profile="x"),
         replace(settings, device="cpu"),
     ]
-    assert len({rendezvous(other).path for other in others}) == len(others)
-    assert rendezvous(replace(settings, log_level="DEBUG")) == rendezvous(settings)
+    assert len({find_embedder_address(other).path for other in others}) == len(others)
+    assert find_embedder_address(replace(settings, log_level="DEBUG")) == find_embedder_address(settings)
 
 
 @pytest.mark.parametrize("transport", [UNIX, LOOPBACK])
 def test_nobody_there_is_not_ready(settings: Settings, transport: str) -> None:
     with pytest.raises(NotReadyError, match="No embedder is running"):
-        connect(rendezvous(settings, transport), deadline=soon())
+        connect_to_embedder(find_embedder_address(settings, transport), deadline=soon())
 
 
 @pytest.mark.parametrize("transport", [UNIX, LOOPBACK])
 def test_what_a_dead_embedder_left_behind_is_no_embedder(settings: Settings, transport: str) -> None:
-    place = rendezvous(settings, transport)
-    listen(place)[0].close()
+    place = find_embedder_address(settings, transport)
+    listen_for_sessions(place)[0].close()
     with pytest.raises(NotReadyError):
-        connect(place, deadline=soon())
+        connect_to_embedder(place, deadline=soon())
 
 
 @pytest.mark.parametrize("transport", [UNIX, LOOPBACK])
 def test_a_new_listener_takes_the_address_over(settings: Settings, transport: str) -> None:
-    listen(rendezvous(settings, transport))[0].close()
+    listen_for_sessions(find_embedder_address(settings, transport))[0].close()
     admitted, connection = visit(settings, transport)
     assert admitted and connection is not None
     connection.close()
 
 
 def test_a_full_backlog_is_not_waited_for(settings: Settings) -> None:
-    place = rendezvous(settings)
-    listener, _ = listen(place)
+    place = find_embedder_address(settings)
+    listener, _ = listen_for_sessions(place)
     waiting: list[socket.socket] = []
     with listener, pytest.raises(NotReadyError, match="cannot be reached"):
         while True:
-            waiting.append(connect(place, deadline=soon()))
+            waiting.append(connect_to_embedder(place, deadline=soon()))
     for connection in waiting:
         connection.close()
 
 
 def test_a_visitor_without_the_secret_is_turned_away_and_so_is_the_stranger_it_met(settings: Settings) -> None:
-    place = rendezvous(settings, LOOPBACK)
-    listener, secret = listen(place)
+    place = find_embedder_address(settings, LOOPBACK)
+    listener, secret = listen_for_sessions(place)
     note = json.loads(place.path.read_text())
     place.path.write_text(json.dumps({**note, "secret": "00" * 32}))
     with attended(listener, secret) as admitted, pytest.raises(EmbedderError, match="served by a stranger"):
-        connect(place, deadline=soon())
+        connect_to_embedder(place, deadline=soon())
     assert admitted == [False]
 
 
 @pytest.mark.parametrize("note", ["", "{}", "[]", '{"port": "x", "secret": ""}', '{"port": 1, "secret": "zz"}'])
 def test_a_damaged_note_is_no_embedder(settings: Settings, note: str) -> None:
-    place = rendezvous(settings, LOOPBACK)
-    make_private(place.folder)
+    place = find_embedder_address(settings, LOOPBACK)
+    make_private_folder(place.folder)
     place.path.write_text(note)
     with pytest.raises(NotReadyError):
-        connect(place, deadline=soon())
+        connect_to_embedder(place, deadline=soon())

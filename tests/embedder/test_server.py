@@ -16,11 +16,11 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.engine import Engine
+from hyperloci.embedder.engine import EmbedderEngine
 from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, connect, listen, rendezvous
-from hyperloci.embedder.server import MAX_TEXTS, Server
-from hyperloci.embedder.status import State
+from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, connect_to_embedder, listen_for_sessions, find_embedder_address
+from hyperloci.embedder.server import MAX_TEXTS, EmbedderServer
+from hyperloci.embedder.status import EmbedderState
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.spaces.query import query_fingerprint
 from tests.embedder.helpers import (
@@ -45,19 +45,19 @@ def serving(
     idle_seconds: float = 600,
 ) -> Iterator[list[str]]:
     """Serve in a thread; the list gets the reason for the end."""
-    listener, secret = listen(rendezvous(settings, transport))
-    engine = Engine(lambda: stages(settings), lambda: drain_lines)
+    listener, secret = listen_for_sessions(find_embedder_address(settings, transport))
+    engine = EmbedderEngine(lambda: stages(settings), lambda: drain_lines)
     engine.start()
     reasons: list[str] = []
     thread = threading.Thread(
-        target=lambda: reasons.append(Server(listener, secret, engine, idle_seconds).serve()), daemon=True
+        target=lambda: reasons.append(EmbedderServer(listener, secret, engine, idle_seconds).serve_until_idle()), daemon=True
     )
     thread.start()
     client = EmbedderClient(settings, transport=transport)
     try:
         yield reasons
     finally:
-        client.stop()
+        client.stop_embedder()
         thread.join(10)
         listener.close()
     assert not thread.is_alive()
@@ -65,9 +65,9 @@ def serving(
 
 def ask(settings: Settings, request: dict[str, object]) -> dict[str, object]:
     deadline = wire.deadline_after(5)
-    with connect(rendezvous(settings), deadline=deadline) as connection:
-        wire.send(connection, request, deadline=deadline)
-        return wire.receive(connection, deadline=deadline)[0]
+    with connect_to_embedder(find_embedder_address(settings), deadline=deadline) as connection:
+        wire.send_message(connection, request, deadline=deadline)
+        return wire.receive_message(connection, deadline=deadline)[0]
 
 
 @pytest.mark.parametrize("transport", [UNIX, LOOPBACK])
@@ -174,7 +174,7 @@ def test_the_status_tells_model_and_work(settings: Settings) -> None:
         client.embed(["a"])
         status = client.status()
     assert status is not None
-    assert (status.state, status.model_id, status.dimensions) == (State.READY, "obedient@0/8", DIMENSIONS)
+    assert (status.state, status.model_id, status.dimensions) == (EmbedderState.READY, "obedient@0/8", DIMENSIONS)
     assert (status.queries, status.queries_waiting, status.draining) == (1, 0, ())
     assert status.rss_bytes > 1_000_000
     assert "obedient@0/8 on cpu (fake, float32)" in str(status)
@@ -188,16 +188,16 @@ def test_warm_means_ready_to_answer(settings: Settings) -> None:
         yield stage(ObedientEncoder())
 
     client = EmbedderClient(settings)
-    assert not client.warm(1)
+    assert not client.is_ready(1)
     with serving(settings, late):
-        assert not client.warm(1)
+        assert not client.is_ready(1)
         assert str(client.status()).startswith("loading, pid ")
         with pytest.raises(NotReadyError, match="still loading"):
             client.embed(["a"], 0.2)
         blocked.set()
-        assert client.wait_until_warm(10)
-    assert not client.warm(1)
-    assert not client.wait_until_warm(0.01)
+        assert client.wait_until_ready(10)
+    assert not client.is_ready(1)
+    assert not client.wait_until_ready(0.01)
 
 
 def test_a_failed_model_says_why_through_the_socket(settings: Settings) -> None:
@@ -227,15 +227,15 @@ def test_a_stuck_model_is_an_error_at_the_deadline_and_others_still_get_a_status
 def test_a_kick_drains_the_database(settings: Settings) -> None:
     settings.database.write_text("one\ntwo\n")
     client = EmbedderClient(settings)
-    assert not client.kick(settings.database)
+    assert not client.notify(settings.database)
     with serving(settings):
-        assert client.kick(settings.database)
+        assert client.notify(settings.database)
         wait_for(lambda: (status := client.status()) and status.drained == 2 and not status.draining)
 
 
 def test_a_database_that_does_not_exist_is_no_work(settings: Settings) -> None:
     with serving(settings):
-        assert not EmbedderClient(settings).kick(settings.database)
+        assert not EmbedderClient(settings).notify(settings.database)
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_request_that_cannot_be_used_is_answered_with_what_to_change(
 def test_noise_on_the_socket_harms_nobody_else(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
     with serving(settings):
         for noise in (b"", b"GET / HTTP/1.1\r\n\r\n", b"\xff" * 100):
-            with connect(rendezvous(settings), deadline=wire.deadline_after(5)) as connection:
+            with connect_to_embedder(find_embedder_address(settings), deadline=wire.deadline_after(5)) as connection:
                 connection.sendall(noise)
         assert EmbedderClient(settings).embed(["a"]).shape == (1, DIMENSIONS)
     assert "Expected a message" in caplog.text
@@ -277,7 +277,7 @@ def test_idle_for_long_enough_is_the_end(settings: Settings) -> None:
     with serving(settings, idle_seconds=0.2) as reasons:
         wait_for(lambda: reasons)
         assert "idle for" in reasons[0]
-        assert not EmbedderClient(settings).warm(1)
+        assert not EmbedderClient(settings).is_ready(1)
 
 
 def test_being_asked_how_it_is_does_not_keep_it_from_going_idle(settings: Settings) -> None:
@@ -289,9 +289,9 @@ def test_being_asked_how_it_is_does_not_keep_it_from_going_idle(settings: Settin
 
 def test_stop_is_the_end(settings: Settings) -> None:
     client = EmbedderClient(settings)
-    assert not client.stop()
+    assert not client.stop_embedder()
     with serving(settings) as reasons:
-        assert client.stop()
+        assert client.stop_embedder()
         wait_for(lambda: reasons)
         assert reasons == ["told to stop"]
 
@@ -328,14 +328,14 @@ def test_an_answer_of_nonsense_is_no_status(settings: Settings) -> None:
 @contextmanager
 def scripted(settings: Settings, answer: dict[str, object] | None, body: bytes = b"") -> Iterator[None]:
     """Answer one request with whatever is given, or hang up."""
-    listener, _ = listen(rendezvous(settings))
+    listener, _ = listen_for_sessions(find_embedder_address(settings))
 
     def reply() -> None:
         connection, _ = listener.accept()
         with connection:
-            wire.receive(connection, deadline=wire.deadline_after(5))
+            wire.receive_message(connection, deadline=wire.deadline_after(5))
             if answer is not None:
-                wire.send(connection, answer, body=body, deadline=wire.deadline_after(5))
+                wire.send_message(connection, answer, body=body, deadline=wire.deadline_after(5))
 
     thread = threading.Thread(target=reply)
     thread.start()
@@ -353,15 +353,15 @@ def test_a_runtime_folder_that_cannot_be_used_costs_vectors_and_nothing_else(
     client = EmbedderClient(settings)
     with pytest.raises(EmbedderError, match="is a link"):
         client.embed(["a"])
-    assert (client.warm(), client.status(), client.kick(tmp_path), client.stop()) == (False, None, False, False)
+    assert (client.is_ready(), client.status(), client.notify(tmp_path), client.stop_embedder()) == (False, None, False, False)
     too_deep = EmbedderClient(replace(settings, runtime_dir=tmp_path / ("d" * 100)))
-    assert not too_deep.warm()
+    assert not too_deep.is_ready()
 
 
 def test_a_socket_that_nobody_accepts_on_is_given_up_at_the_deadline(settings: Settings) -> None:
-    listener, _ = listen(rendezvous(settings))
+    listener, _ = listen_for_sessions(find_embedder_address(settings))
     with listener:
-        assert not EmbedderClient(settings).warm()
+        assert not EmbedderClient(settings).is_ready()
         with pytest.raises(wire.DeadlineError):
             EmbedderClient(settings).embed(["a"], 0.1)
     assert listener.family == socket.AF_UNIX

@@ -56,11 +56,11 @@ def test_a_survivor_that_is_asked_nothing_starts_an_embedder_when_the_owner_is_g
     with second, looking(settings, second.ensure_running) as takeover:
         with first:
             assert first.ensure_running()
-            wait_for(client.warm)
+            wait_for(client.is_ready)
             looked(takeover)
             gone = first.pid
             assert gone is not None
-        wait_for(lambda: second.pid is not None and client.warm())
+        wait_for(lambda: second.pid is not None and client.is_ready())
         assert second.pid != gone
         assert not alive(gone)
 

@@ -18,8 +18,8 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.drain import drain
-from hyperloci.embedder.rendezvous import connect, listen, rendezvous
+from hyperloci.embedder.drain import drain_queue
+from hyperloci.embedder.rendezvous import connect_to_embedder, listen_for_sessions, find_embedder_address
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
 from hyperloci.store import Store, health
@@ -45,7 +45,7 @@ class Recorder:
 def message(header: dict[str, object], body: bytes = b"") -> bytes:
     """Return a message's bytes."""
     recorder = Recorder()
-    wire.send(recorder, header, body=body, deadline=wire.deadline_after(SOON))  # type: ignore[arg-type]
+    wire.send_message(recorder, header, body=body, deadline=wire.deadline_after(SOON))  # type: ignore[arg-type]
     return recorder.sent
 
 
@@ -55,7 +55,7 @@ ANSWER = message({"ok": True, "model_id": "m", "shapes": [[1, 4]]}, bytes(16))
 @contextmanager
 def answering(settings: Settings, parts: list[bytes]) -> Iterator[None]:
     """Be an embedder that answers one visitor after another with so many bytes, and hangs up."""
-    listener, _ = listen(rendezvous(settings))
+    listener, _ = listen_for_sessions(find_embedder_address(settings))
 
     def serve() -> None:
         for part in parts:
@@ -76,7 +76,7 @@ def answering(settings: Settings, parts: list[bytes]) -> Iterator[None]:
 @contextmanager
 def torn_off(settings: Settings) -> Iterator[None]:
     """Be an embedder that hangs up after a few bytes, on as many visitors as come."""
-    listener, _ = listen(rendezvous(settings))
+    listener, _ = listen_for_sessions(find_embedder_address(settings))
     listener.settimeout(0.05)
     ended = threading.Event()
 
@@ -133,7 +133,7 @@ def test_a_request_cut_at_any_byte_harms_nobody_else(settings: Settings) -> None
     request = message({"op": "embed", "texts": ["a"], "seconds": 5})
     with serving(settings):
         for cut in range(len(request)):
-            with connect(rendezvous(settings), deadline=time.monotonic() + SOON) as visitor:
+            with connect_to_embedder(find_embedder_address(settings), deadline=time.monotonic() + SOON) as visitor:
                 visitor.sendall(request[:cut])
                 visitor.shutdown(socket.SHUT_WR)
                 visitor.settimeout(SOON)
@@ -193,7 +193,7 @@ def test_a_drain_that_is_killed_loses_no_place_in_the_queue_and_stores_nothing_b
     assert done.returncode == -signal.SIGKILL, done.stderr
     assert store.vectors.count_pending() == len(nodes)
     assert store.vectors.get_rows([node.key for node in nodes], ["e1"]) == {}
-    while drain(settings.database, FakeEncoder(), lambda: False):
+    while drain_queue(settings.database, FakeEncoder(), lambda: False):
         pass
     assert store.vectors.count_pending() == 0
     assert len(store.vectors.get_rows([node.key for node in nodes], ["e1"])) == len(nodes)

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder.bundled import BundledEncoder, checked_weights, model_folder, read_tokenizer
+from hyperloci.embedder.bundled import BundledEncoder, verify_weights, find_model_folder, read_tokenizer
 from hyperloci.embedder.forward_numpy import NumpyForward
-from hyperloci.embedder.joined import stages
-from hyperloci.embedder.vocabulary import SMALLEST_COSINE, Vocabulary
+from hyperloci.embedder.joined import load_profile_stages
+from hyperloci.embedder.vocabulary import SMALLEST_COSINE, WordVectors
 from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.spaces.eyes import get_multi_space_encoder
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.spaces.score import score
 from hyperloci.spaces.views import EncoderInput
@@ -23,25 +23,25 @@ pytestmark = pytest.mark.model
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
-    folder = model_folder()
-    return Vocabulary(checked_weights(folder), read_tokenizer(folder))
+def vocabulary() -> WordVectors:
+    folder = find_model_folder()
+    return WordVectors(verify_weights(folder), read_tokenizer(folder))
 
 
 @pytest.fixture(scope="module")
 def encoder() -> BundledEncoder:
-    folder = model_folder()
-    return BundledEncoder(NumpyForward(checked_weights(folder)), read_tokenizer(folder))
+    folder = find_model_folder()
+    return BundledEncoder(NumpyForward(verify_weights(folder)), read_tokenizer(folder))
 
 
 @pytest.mark.parametrize(("word", "near"), [("error", "mistake"), ("fast", "quick"), ("remove", "removing")])
-def test_words_that_mean_much_the_same_are_neighbours(vocabulary: Vocabulary, word: str, near: str) -> None:
+def test_words_that_mean_much_the_same_are_neighbours(vocabulary: WordVectors, word: str, near: str) -> None:
     found = dict(vocabulary.near(word, 8))
     assert near in found and word not in found
     assert all(SMALLEST_COSINE <= cosine < 1 for cosine in found.values())
 
 
-def test_a_word_that_is_not_in_the_vocabulary_has_no_neighbours(vocabulary: Vocabulary) -> None:
+def test_a_word_that_is_not_in_the_vocabulary_has_no_neighbours(vocabulary: WordVectors) -> None:
     assert vocabulary.near("lockfile", 4) == []
     assert vocabulary.near("", 4) == []
 
@@ -63,11 +63,11 @@ def test_a_long_text_is_read_window_by_window(encoder: BundledEncoder) -> None:
 
 @pytest.mark.req("E.01", "E.12")
 def test_what_lies_behind_the_window_is_found_token_by_token(settings: Settings) -> None:
-    stage = next(iter(stages(replace(settings, device="cpu"))))
+    stage = next(iter(load_profile_stages(replace(settings, device="cpu"))))
     eyes = get_multi_space_encoder(stage.encoder)
     padding = "The weather was fine and nothing else happened on that day. " * 40
     memories = [f"{padding}{end}" for end in ("The lockfile of the build was stale.", "We had tea and cake at five.")]
-    made = fingerprints([EncoderInput(content=memory) for memory in memories], eyes)
+    made = compute_fingerprints([EncoderInput(content=memory) for memory in memories], eyes)
     assert all(sum(map(len, one.columns.values())) + 5 * len(one.terms) <= 8_192 for one in made)
     asked = query_fingerprint("stale lockfile of the build", eyes)
     meaning = score("e1", asked, [[one.columns["e1"]] for one in made])

@@ -4,60 +4,60 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.embedder.status import EmbedderStatus, State
-from hyperloci.embedder.waiting import GONE_SECONDS, QUIET_SECONDS, Headway
+from hyperloci.embedder.status import EmbedderStatus, EmbedderState
+from hyperloci.embedder.waiting import GONE_SECONDS, QUIET_SECONDS, DrainProgress
 from hyperloci.errors import EmbedderError
 
 HOUR = 3_600.0
 
 
 def status(batches: int) -> EmbedderStatus:
-    return EmbedderStatus(state=State.READY, bulk_batches=batches)
+    return EmbedderStatus(state=EmbedderState.READY, bulk_batches=batches)
 
 
 @pytest.mark.req("B.03")
 def test_an_embedder_that_answers_is_waited_for_however_slow_it_is() -> None:
-    headway = Headway(32, 0.0)
-    headway.check(32, status(1), 1.0)
+    headway = DrainProgress(32, 0.0)
+    headway.record_progress(32, status(1), 1.0)
 
     for step in range(1, 10):
-        words = headway.check(32, status(1), step * HOUR)
+        words = headway.record_progress(32, status(1), step * HOUR)
 
     assert "nothing done for 540 min" in words
 
 
 def test_an_embedder_too_busy_to_answer_is_waited_for_while_its_process_is_there() -> None:
-    headway = Headway(32, 0.0)
+    headway = DrainProgress(32, 0.0)
 
     for step in range(1, 10):
-        headway.check(32, None, step * HOUR, alive=True)
+        headway.record_progress(32, None, step * HOUR, alive=True)
 
 
 def test_a_queue_that_gets_shorter_is_a_sign_too() -> None:
-    headway = Headway(32, 0.0)
+    headway = DrainProgress(32, 0.0)
 
     for step in range(1, 10):
-        headway.check(32 - step, None, step * (GONE_SECONDS - 1))
+        headway.record_progress(32 - step, None, step * (GONE_SECONDS - 1))
 
 
 def test_without_any_sign_of_an_embedder_waiting_ends() -> None:
-    headway = Headway(32, 0.0)
-    headway.check(31, status(1), 1.0)
-    headway.check(31, None, GONE_SECONDS)
+    headway = DrainProgress(32, 0.0)
+    headway.record_progress(31, status(1), 1.0)
+    headway.record_progress(31, None, GONE_SECONDS)
     with pytest.raises(EmbedderError, match="There is no embedder"):
-        headway.check(31, None, GONE_SECONDS + 2)
+        headway.record_progress(31, None, GONE_SECONDS + 2)
 
 
 def test_a_model_that_can_not_be_loaded_is_not_waited_for() -> None:
     with pytest.raises(EmbedderError, match="can't embed: no such device"):
-        Headway(32, 0.0).check(32, EmbedderStatus(state=State.FAILED, error="no such device"), 0.2, alive=True)
+        DrainProgress(32, 0.0).record_progress(32, EmbedderStatus(state=EmbedderState.FAILED, error="no such device"), 0.2, alive=True)
 
 
 def test_it_is_told_how_fast_it_goes_and_how_long_it_takes() -> None:
-    headway = Headway(1_000, 0.0)
+    headway = DrainProgress(1_000, 0.0)
 
-    assert headway.check(1_000, None, 5.0, alive=True) == "embedding: starting"
-    headway.check(900, status(4), 10.0)
-    assert headway.check(800, status(8), 20.0) == "embedding, 10.0 a second, soon done"
-    assert headway.check(799, status(8), 120.0).endswith("8 min left")
-    assert "nothing done" in headway.check(799, status(8), 121.0 + QUIET_SECONDS)
+    assert headway.record_progress(1_000, None, 5.0, alive=True) == "embedding: starting"
+    headway.record_progress(900, status(4), 10.0)
+    assert headway.record_progress(800, status(8), 20.0) == "embedding, 10.0 a second, soon done"
+    assert headway.record_progress(799, status(8), 120.0).endswith("8 min left")
+    assert "nothing done" in headway.record_progress(799, status(8), 121.0 + QUIET_SECONDS)

@@ -37,21 +37,21 @@ HEADERS = st.dictionaries(st.text(max_size=8), st.none() | st.booleans() | st.in
 def test_a_message_arrives_as_it_was_sent(header: dict[str, object], body: bytes) -> None:
     left, right = socket.socketpair()
     with left, right:
-        wire.send(left, header, body=body, deadline=soon())
-        assert wire.receive(right, deadline=soon()) == (header, bytearray(body))
+        wire.send_message(left, header, body=body, deadline=soon())
+        assert wire.receive_message(right, deadline=soon()) == (header, bytearray(body))
 
 
 def test_a_body_larger_than_the_socket_buffers_arrives_whole(pair: Pair) -> None:
     body = bytes(range(256)) * 16_384
-    sender = threading.Thread(target=lambda: wire.send(pair[0], {}, body=body, deadline=soon()))
+    sender = threading.Thread(target=lambda: wire.send_message(pair[0], {}, body=body, deadline=soon()))
     sender.start()
-    assert wire.receive(pair[1], deadline=soon()) == ({}, bytearray(body))
+    assert wire.receive_message(pair[1], deadline=soon()) == ({}, bytearray(body))
     sender.join()
 
 
 def test_lone_surrogates_survive_the_wire(pair: Pair) -> None:
-    wire.send(pair[0], {"texts": ["\ud800 a"]}, deadline=soon())
-    assert wire.receive(pair[1], deadline=soon())[0] == {"texts": ["\ud800 a"]}
+    wire.send_message(pair[0], {"texts": ["\ud800 a"]}, deadline=soon())
+    assert wire.receive_message(pair[1], deadline=soon())[0] == {"texts": ["\ud800 a"]}
 
 
 @pytest.mark.parametrize(
@@ -70,43 +70,43 @@ def test_lone_surrogates_survive_the_wire(pair: Pair) -> None:
 def test_what_is_no_message_is_refused_with_the_reason(pair: Pair, sent: bytes, complaint: str) -> None:
     pair[0].sendall(sent)
     with pytest.raises(wire.ProtocolError, match=complaint):
-        wire.receive(pair[1], deadline=soon())
+        wire.receive_message(pair[1], deadline=soon())
 
 
 def test_a_message_cut_short_is_a_lost_connection(pair: Pair) -> None:
     pair[0].sendall(struct.pack(">4sII", b"HLE\x01", 100, 0) + b"{")
     pair[0].close()
     with pytest.raises(wire.ConnectionLostError):
-        wire.receive(pair[1], deadline=soon())
+        wire.receive_message(pair[1], deadline=soon())
 
 
 def test_a_silent_other_end_is_given_up_at_the_deadline(pair: Pair) -> None:
     pair[0].sendall(b"HLE")
     with pytest.raises(wire.DeadlineError):
-        wire.receive(pair[1], deadline=wire.deadline_after(0.05))
+        wire.receive_message(pair[1], deadline=wire.deadline_after(0.05))
 
 
 def test_an_other_end_that_reads_nothing_is_given_up_at_the_deadline(pair: Pair) -> None:
     with pytest.raises(wire.DeadlineError):
-        wire.send(pair[0], {}, body=bytes(8 << 20), deadline=wire.deadline_after(0.05))
+        wire.send_message(pair[0], {}, body=bytes(8 << 20), deadline=wire.deadline_after(0.05))
 
 
 def test_a_deadline_that_has_passed_is_not_waited_for(pair: Pair) -> None:
     with pytest.raises(wire.DeadlineError):
-        wire.send(pair[0], {}, deadline=wire.deadline_after(-1))
+        wire.send_message(pair[0], {}, deadline=wire.deadline_after(-1))
 
 
 def test_a_closed_other_end_is_a_lost_connection_to_the_sender_too(pair: Pair) -> None:
     pair[1].close()
     with pytest.raises(wire.ConnectionLostError):
-        wire.send(pair[0], {}, body=bytes(8 << 20), deadline=soon())
+        wire.send_message(pair[0], {}, body=bytes(8 << 20), deadline=soon())
 
 
 def test_a_message_over_the_limit_is_not_even_begun(pair: Pair) -> None:
     with pytest.raises(wire.ProtocolError, match="too large to send"):
-        wire.send(pair[0], {"text": "x" * wire.MAX_HEADER_BYTES}, deadline=soon())
-    wire.send(pair[0], {"next": 1}, deadline=soon())
-    assert wire.receive(pair[1], deadline=soon())[0] == {"next": 1}
+        wire.send_message(pair[0], {"text": "x" * wire.MAX_HEADER_BYTES}, deadline=soon())
+    wire.send_message(pair[0], {"next": 1}, deadline=soon())
+    assert wire.receive_message(pair[1], deadline=soon())[0] == {"next": 1}
 
 
 def test_the_limits_leave_room_for_what_a_client_sends_at_once() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci_hooks import tally
-from hyperloci_hooks.account import DAYS, GONE_AFTER_MS, Account
+from hyperloci_hooks.account import DAYS, GONE_AFTER_MS, HookStatistics
 from tests.support import NOW, examples
 
 
@@ -22,8 +22,8 @@ def tell(folder: Path, outcome: str, *, at: int = NOW, event: str = "Stop", took
         file.write(f"{at} {event} {outcome} {took:.1f} {mark}\n")
 
 
-def account(folder: Path) -> Account:
-    return Account.of(str(folder), NOW)
+def account(folder: Path) -> HookStatistics:
+    return HookStatistics.from_tally(str(folder), NOW)
 
 
 # -- the file ----------------------------------------------------------------------------------------------------------
@@ -31,9 +31,9 @@ def account(folder: Path) -> Account:
 
 def test_what_is_noted_is_read_back_in_its_order(tmp_path: Path) -> None:
     folder = str(tmp_path / "not" / "there" / "yet")
-    tally.note(folder, "Stop", tally.SERVED, 12.34, "a1")
-    tally.note(folder, "", tally.ASIDE, mark="")
-    assert [line[1:] for line in tally.lines(folder)] == [
+    tally.append_outcome(folder, "Stop", tally.SERVED, 12.34, "a1")
+    tally.append_outcome(folder, "", tally.ASIDE, mark="")
+    assert [line[1:] for line in tally.read_lines(folder)] == [
         ["Stop", "served", "12.3", "a1"],
         ["-", "aside", "0.0", "-"],
     ]
@@ -46,10 +46,10 @@ def test_a_tally_that_is_full_becomes_the_older_one_and_the_oldest_goes(
     monkeypatch.setattr(tally, "MOST_BYTES", 1)
     folder = str(tmp_path)
     for mark in ("first", "second"):
-        tally.note(folder, "Stop", tally.SERVED, mark=mark)
+        tally.append_outcome(folder, "Stop", tally.SERVED, mark=mark)
     monkeypatch.undo()
-    tally.note(folder, "Stop", tally.SERVED, mark="third")
-    assert [line[4] for line in tally.lines(folder)] == ["second", "third"]
+    tally.append_outcome(folder, "Stop", tally.SERVED, mark="third")
+    assert [line[4] for line in tally.read_lines(folder)] == ["second", "third"]
 
 
 PARTS = (b"1800000000000", b"Stop", b"served", b"1.0", b"\0", b"\xff\xfe")
@@ -63,20 +63,20 @@ def test_a_damaged_line_costs_itself_alone(tmp_path_factory: pytest.TempPathFact
     with (folder / tally.NAME).open("ab") as file:
         file.write(torn + b"\nwhen Stop served 1.0 m\n")
     tell(folder, tally.SERVED, mark="after")
-    assert [line[4] for line in tally.lines(str(folder))] == ["before", "after"]
+    assert [line[4] for line in tally.read_lines(str(folder))] == ["before", "after"]
 
 
 def test_where_nothing_can_be_written_nothing_is_counted_and_nothing_fails(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    tally.note(str(tmp_path / "file"), "Stop", tally.SERVED)
-    assert tally.lines(str(tmp_path / "file")) == []
+    tally.append_outcome(str(tmp_path / "file"), "Stop", tally.SERVED)
+    assert tally.read_lines(str(tmp_path / "file")) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "O_NOFOLLOW"), reason="this system can't refuse a link")
 def test_a_link_in_place_of_the_tally_is_not_written_through(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("as it was")
     (tmp_path / tally.NAME).symlink_to(tmp_path / "precious")
-    tally.note(str(tmp_path), "Stop", tally.SERVED)
+    tally.append_outcome(str(tmp_path), "Stop", tally.SERVED)
     assert (tmp_path / "precious").read_text() == "as it was"
 
 
@@ -84,7 +84,7 @@ def test_a_link_in_place_of_the_tally_is_not_written_through(tmp_path: Path) -> 
 
 
 def test_of_nothing_there_is_nothing_to_tell(tmp_path: Path) -> None:
-    assert account(tmp_path) == Account()
+    assert account(tmp_path) == HookStatistics()
     assert account(tmp_path).as_dict() == {"last_7_days": {}, "ms_median_p95": {}, "worries": []}
 
 
@@ -101,7 +101,7 @@ def test_a_hook_is_counted_once_though_a_process_of_its_own_saw_to_it(tmp_path: 
     for outcome in (tally.BEGAN, tally.LATE, tally.SPOOLED):
         tell(tmp_path, outcome, mark="c")
     found = account(tmp_path)
-    assert (found.events, found.under_way, found.lost) == (3, 0, 0)
+    assert (found.event_count, found.under_way, found.lost) == (3, 0, 0)
 
 
 @pytest.mark.parametrize("end", [tally.ENDED, tally.SPOOLED, tally.DROPPED])
@@ -143,7 +143,7 @@ def test_what_went_wrong_is_told_with_its_number_and_a_remedy(
 ) -> None:
     for outcome in outcomes:
         tell(tmp_path, outcome)
-    [(said, advice)] = account(tmp_path).worries()
+    [(said, advice)] = account(tmp_path).list_problems()
     assert said.startswith(message) and f"last {DAYS} days" in said
     assert remedy in advice
 
@@ -151,7 +151,7 @@ def test_what_went_wrong_is_told_with_its_number_and_a_remedy(
 def test_what_was_dropped_and_what_was_lost_is_one_sum(tmp_path: Path) -> None:
     tell(tmp_path, tally.DROPPED, mark="a")
     tell(tmp_path, tally.BEGAN, at=NOW - GONE_AFTER_MS - 1, mark="b")
-    [(said, _)] = account(tmp_path).worries()
+    [(said, _)] = account(tmp_path).list_problems()
     assert said.startswith("2 events")
 
 
@@ -159,7 +159,7 @@ def test_hooks_that_did_their_work_are_no_worry(tmp_path: Path) -> None:
     for outcome in (tally.SERVED, tally.BEGAN, tally.ENDED, tally.OWN):
         tell(tmp_path, outcome)
     found = account(tmp_path)
-    assert found.worries() == []
+    assert found.list_problems() == []
     assert json.loads(json.dumps(found.as_dict())) == {
         "last_7_days": {"served": 1, "began": 1, "ended": 1, "own": 1, "lost": 0},
         "ms_median_p95": {"Stop": [1.0, 1.0]},

@@ -13,8 +13,8 @@ from hyperloci.config import Settings
 from hyperloci.ingest.project import identify
 from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
-from hyperloci_hooks.drain import drain_apart
-from hyperloci_hooks.spool import has_work, put_aside, save
+from hyperloci_hooks.drain import drain_in_subprocess
+from hyperloci_hooks.spool import has_work, list_set_aside, save_record
 
 SOON = 100
 
@@ -36,7 +36,7 @@ def leave(settings: Settings, project: Path, *prompts: str) -> None:
     for number, prompt in enumerate(prompts):
         record = Records(identify(project), "s1", now=1_800_000_000_000 + number).prompt(prompt)
         assert record is not None
-        save(settings, record)
+        save_record(settings, record)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the kernel's timer is POSIX's")
@@ -60,14 +60,14 @@ def test_a_record_that_holds_the_interpreter_is_ended_by_the_kernel_and_put_asid
     with Memory.open(settings, project) as memory:
         kept = [node.content for node in memory.store.nodes.query_nodes("experience")]
     assert sorted(kept) == ["after", "before"]
-    assert [reason for _, reason in put_aside(settings.spool_dir)] == ["storing it ended the process 2 times"]
+    assert [reason for _, reason in list_set_aside(settings.spool_dir)] == ["storing it ended the process 2 times"]
 
 
 def test_how_many_were_stored_is_told_and_what_went_wrong(settings: Settings, project: Path) -> None:
     leave(settings, project, "one", "two")
-    assert drain_apart(settings, project) == (2, "")
+    assert drain_in_subprocess(settings, project) == (2, "")
     leave(settings, project, "three")
     settings.database.write_bytes(b"this is no database at all" * 1_000)
-    stored, fault = drain_apart(settings, project)
+    stored, fault = drain_in_subprocess(settings, project)
     assert stored == 0 and str(settings.database) in fault
     assert has_work(settings)

@@ -21,14 +21,14 @@ from hyperloci.lifecycle.capture import Capture
 from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.store import Store
 from hyperloci_hooks import spool
-from hyperloci_hooks.account import Account
-from hyperloci_hooks.spool import BATCH_FILES, LOST_AFTER_MS, drain_spool, has_work, put_aside, save, waiting
+from hyperloci_hooks.account import HookStatistics
+from hyperloci_hooks.spool import BATCH_FILES, LOST_AFTER_MS, drain_spool, has_work, list_set_aside, save_record, list_waiting_files
 from tests.support import examples
 
 NOW = 1_795_000_000_000
 
 
-class Keeper:
+class CapturingSink:
     """What `Memory` is to the spool, over a real store; `fails` is raised once it comes to a record's text."""
 
     def __init__(self, store: Store, where: Settings) -> None:
@@ -47,15 +47,15 @@ class Keeper:
 
 
 @pytest.fixture
-def keeper(tmp_path: Path) -> Iterator[Keeper]:
+def keeper(tmp_path: Path) -> Iterator[CapturingSink]:
     where = Settings(database=tmp_path / "m.db", state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
     with Store.open(where.database, clock=lambda: NOW) as store:
-        yield Keeper(store, where)
+        yield CapturingSink(store, where)
 
 
-def aside(keeper: Keeper) -> list[str]:
+def aside(keeper: CapturingSink) -> list[str]:
     """Return why files were put aside; nothing else may be left in the spool."""
-    found = put_aside(keeper.settings.spool_dir)
+    found = list_set_aside(keeper.settings.spool_dir)
     left = {path.suffix for path in keeper.settings.spool_dir.iterdir()} - {".bad", ".why", ".txt"}
     assert not left
     return [reason for _, reason in found]
@@ -92,7 +92,7 @@ def test_a_record_of_another_shape_is_refused(change: dict[str, object]) -> None
 
 def test_a_saved_record_is_a_private_file_with_nothing_unfinished_beside_it(tmp_path: Path) -> None:
     where = Settings(database=tmp_path / "m.db", state_dir=tmp_path / "state", runtime_dir=tmp_path / "run")
-    path = save(where, record("keep me"))
+    path = save_record(where, record("keep me"))
     assert path.parent == where.spool_dir and os.listdir(where.spool_dir) == [path.name]
     assert json.loads(path.read_bytes())["database"] == os.path.realpath(where.database)
     if os.name == "posix":
@@ -100,21 +100,21 @@ def test_a_saved_record_is_a_private_file_with_nothing_unfinished_beside_it(tmp_
         assert path.parent.stat().st_mode & 0o777 == 0o700
 
 
-def test_waiting_records_are_stored_in_their_order_and_the_spool_is_empty(keeper: Keeper) -> None:
+def test_waiting_records_are_stored_in_their_order_and_the_spool_is_empty(keeper: CapturingSink) -> None:
     for number in (3, 1, 2):
-        save(keeper.settings, record(f"text {number}", number))
+        save_record(keeper.settings, record(f"text {number}", number))
     assert drain_spool(keeper) == 3
     assert keeper.texts() == ["text 1", "text 2", "text 3"]
-    assert waiting(keeper.settings.spool_dir) == []
+    assert list_waiting_files(keeper.settings.spool_dir) == []
     assert drain_spool(keeper) == 0
 
 
-def test_a_spool_that_is_not_there_is_empty(keeper: Keeper) -> None:
+def test_a_spool_that_is_not_there_is_empty(keeper: CapturingSink) -> None:
     assert drain_spool(keeper) == 0
 
 
-def test_a_file_that_was_stored_but_not_removed_does_no_harm(keeper: Keeper) -> None:
-    path = save(keeper.settings, record("once"))
+def test_a_file_that_was_stored_but_not_removed_does_no_harm(keeper: CapturingSink) -> None:
+    path = save_record(keeper.settings, record("once"))
     data = path.read_bytes()
     drain_spool(keeper)
     path.write_bytes(data)
@@ -122,35 +122,35 @@ def test_a_file_that_was_stored_but_not_removed_does_no_harm(keeper: Keeper) -> 
     assert keeper.texts() == ["once"]
 
 
-def test_a_torn_last_line_is_left_out_and_the_lines_before_it_are_stored(keeper: Keeper) -> None:
-    path = save(keeper.settings, record("whole"))
+def test_a_torn_last_line_is_left_out_and_the_lines_before_it_are_stored(keeper: CapturingSink) -> None:
+    path = save_record(keeper.settings, record("whole"))
     path.write_bytes(path.read_bytes() + json.dumps(record("torn", 2).to_dict()).encode()[:-9])
     assert drain_spool(keeper) == 1
-    assert keeper.texts() == ["whole"] and waiting(keeper.settings.spool_dir) == []
+    assert keeper.texts() == ["whole"] and list_waiting_files(keeper.settings.spool_dir) == []
 
 
-def test_what_a_dead_process_left_unfinished_is_used_after_a_minute(keeper: Keeper) -> None:
-    path = save(keeper.settings, record("left behind"))
+def test_what_a_dead_process_left_unfinished_is_used_after_a_minute(keeper: CapturingSink) -> None:
+    path = save_record(keeper.settings, record("left behind"))
     unfinished = path.rename(path.with_suffix(".tmp"))
     written = unfinished.stat().st_mtime_ns // 1_000_000
-    assert waiting(unfinished.parent, now=written) == []
-    assert waiting(unfinished.parent, now=written + LOST_AFTER_MS + 1) == [unfinished]
+    assert list_waiting_files(unfinished.parent, now=written) == []
+    assert list_waiting_files(unfinished.parent, now=written + LOST_AFTER_MS + 1) == [unfinished]
 
 
-def test_a_busy_database_leaves_everything_waiting(keeper: Keeper) -> None:
+def test_a_busy_database_leaves_everything_waiting(keeper: CapturingSink) -> None:
     for number in (1, 2):
-        save(keeper.settings, record(f"text {number}", number))
+        save_record(keeper.settings, record(f"text {number}", number))
     keeper.fails["text 2"] = StoreBusyError()
     with pytest.raises(StoreBusyError):
         drain_spool(keeper)
-    assert len(waiting(keeper.settings.spool_dir)) == 2 and keeper.texts() == []
+    assert len(list_waiting_files(keeper.settings.spool_dir)) == 2 and keeper.texts() == []
     keeper.fails.clear()
     assert drain_spool(keeper) == 2
 
 
 @pytest.mark.parametrize("junk", [b"not json\n", b"[]\n", b'{"version": 99}\n'], ids=["text", "list", "newer"])
-def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper: Keeper, junk: bytes) -> None:
-    path = save(keeper.settings, record("good"))
+def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper: CapturingSink, junk: bytes) -> None:
+    path = save_record(keeper.settings, record("good"))
     path.write_bytes(junk + path.read_bytes())
     assert drain_spool(keeper) == 1
     assert keeper.texts() == ["good"]
@@ -159,9 +159,9 @@ def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper:
 
 
 @pytest.mark.parametrize("fault", [ValueError, TypeError, KeyError, RecursionError, MemoryError, AssertionError])
-def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: Keeper, fault: type[Exception]) -> None:
+def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: CapturingSink, fault: type[Exception]) -> None:
     for number in range(3):
-        save(keeper.settings, record(f"text {number}", number))
+        save_record(keeper.settings, record(f"text {number}", number))
     keeper.fails["text 1"] = fault("no")
     assert drain_spool(keeper) == 2
     assert keeper.texts() == ["text 0", "text 2"]
@@ -169,17 +169,17 @@ def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: K
     assert reason.startswith("1 of its lines could not be stored: ") and "no" in reason
 
 
-def test_draining_stops_between_batches_when_it_may_not_go_on(keeper: Keeper) -> None:
+def test_draining_stops_between_batches_when_it_may_not_go_on(keeper: CapturingSink) -> None:
     for number in range(BATCH_FILES + 3):
-        save(keeper.settings, record(f"text {number}", number))
+        save_record(keeper.settings, record(f"text {number}", number))
     allowed = iter([True, False])
     assert drain_spool(keeper, may_go_on=lambda: next(allowed)) == BATCH_FILES
     assert drain_spool(keeper) == 3
 
 
-def test_turns_are_stored_after_what_happened_before_them(keeper: Keeper) -> None:
-    save(keeper.settings, record("All done.", 2, CaptureKind.TURNS))
-    save(keeper.settings, record("Bash: make", 1, CaptureKind.ACTION))
+def test_turns_are_stored_after_what_happened_before_them(keeper: CapturingSink) -> None:
+    save_record(keeper.settings, record("All done.", 2, CaptureKind.TURNS))
+    save_record(keeper.settings, record("Bash: make", 1, CaptureKind.ACTION))
     drain_spool(keeper)
     assert keeper.texts() == ["Bash: make", "All done."]
 
@@ -203,10 +203,10 @@ with Memory.open(settings, folder) as memory:
 
 @pytest.mark.req("SPEC-02.04")
 def test_a_record_that_ends_whoever_stores_it_is_put_aside_and_the_others_are_stored(
-    keeper: Keeper, tmp_path: Path
+    keeper: CapturingSink, tmp_path: Path
 ) -> None:
     for number in range(BATCH_FILES + 3):
-        save(keeper.settings, record("poison" if number == 4 else f"text {number}", number))
+        save_record(keeper.settings, record("poison" if number == 4 else f"text {number}", number))
     codes: list[int] = []
     while has_work(keeper.settings) and len(codes) < 10:
         done = subprocess.run([sys.executable, "-c", KILLED_BY_ONE, str(tmp_path)], check=False, timeout=100)
@@ -214,11 +214,11 @@ def test_a_record_that_ends_whoever_stores_it_is_put_aside_and_the_others_are_st
     assert codes == [9, 9, 0]
     assert len(keeper.texts()) == BATCH_FILES + 2
     assert aside(keeper) == ["storing it ended the process 2 times"]
-    assert Account.of(str(keeper.settings.spool_dir)).outcomes == {"aside": 1}
+    assert HookStatistics.from_tally(str(keeper.settings.spool_dir)).outcomes == {"aside": 1}
 
 
-def test_what_another_version_put_aside_is_tried_again(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
-    save(keeper.settings, record("hard to store"))
+def test_what_another_version_put_aside_is_tried_again(keeper: CapturingSink, monkeypatch: pytest.MonkeyPatch) -> None:
+    save_record(keeper.settings, record("hard to store"))
     keeper.fails["hard to store"] = ValueError("no")
     drain_spool(keeper)
     assert aside(keeper) and not has_work(keeper.settings)
@@ -230,13 +230,13 @@ def test_what_another_version_put_aside_is_tried_again(keeper: Keeper, monkeypat
     assert keeper.texts() == ["hard to store"] and aside(keeper) == []
 
 
-def test_a_try_that_the_database_refused_or_that_was_called_off_does_not_count(keeper: Keeper) -> None:
-    path = save(keeper.settings, record("later"))
+def test_a_try_that_the_database_refused_or_that_was_called_off_does_not_count(keeper: CapturingSink) -> None:
+    path = save_record(keeper.settings, record("later"))
     keeper.fails["later"] = StoreBusyError()
     for _ in range(5):
         with pytest.raises(StoreBusyError):
             drain_spool(keeper)
-        assert waiting(keeper.settings.spool_dir) == [path]
+        assert list_waiting_files(keeper.settings.spool_dir) == [path]
     keeper.fails["later"] = KeyboardInterrupt()
     for _ in range(5):
         with pytest.raises(KeyboardInterrupt):
@@ -245,23 +245,23 @@ def test_a_try_that_the_database_refused_or_that_was_called_off_does_not_count(k
     assert drain_spool(keeper) == 1
 
 
-def test_a_spool_that_another_process_drains_is_left_to_it(keeper: Keeper) -> None:
-    save(keeper.settings, record("theirs"))
+def test_a_spool_that_another_process_drains_is_left_to_it(keeper: CapturingSink) -> None:
+    save_record(keeper.settings, record("theirs"))
     where = keeper.settings
-    election = Election(lock_path(where.lock_dir, "spool", where.whereabouts.database))
+    election = Election(lock_path(where.lock_dir, "spool", where.installation_paths.database))
     assert election.try_to_win()
-    assert drain_spool(keeper) == 0 and len(waiting(where.spool_dir)) == 1
+    assert drain_spool(keeper) == 0 and len(list_waiting_files(where.spool_dir)) == 1
     election.resign()
     assert drain_spool(keeper) == 1
 
 
-def test_a_record_of_another_database_goes_home(keeper: Keeper, tmp_path: Path) -> None:
+def test_a_record_of_another_database_goes_home(keeper: CapturingSink, tmp_path: Path) -> None:
     other = replace(keeper.settings, database=tmp_path / "other.db")
-    path = save(other, record("of the other"))
+    path = save_record(other, record("of the other"))
     keeper.settings.spool_dir.mkdir(parents=True)
     path.rename(keeper.settings.spool_dir / path.name)
     assert drain_spool(keeper) == 0
-    assert keeper.texts() == [] and waiting(other.spool_dir) == [path]
+    assert keeper.texts() == [] and list_waiting_files(other.spool_dir) == [path]
 
 
 @pytest.mark.parametrize("default", [True, False])
@@ -274,7 +274,7 @@ def test_a_record_of_an_earlier_version_that_names_no_database_belongs_to_the_de
     old.parent.mkdir(parents=True)
     old.write_text(json.dumps(record("from before").to_dict()) + "\n")
     with Store.open(where.database, clock=lambda: NOW) as store:
-        keeper = Keeper(store, where)
+        keeper = CapturingSink(store, where)
         assert drain_spool(keeper) == default
         assert keeper.texts() == (["from before"] if default else [])
     assert old.exists() is not default
@@ -286,6 +286,6 @@ def test_databases_have_spools_and_sockets_of_their_own_and_links_lead_to_the_sa
 
     (tmp_path / "a.db").touch()
     (tmp_path / "link.db").symlink_to(tmp_path / "a.db")
-    a, b, link = (where(name).whereabouts for name in ("a.db", "b.db", "link.db"))
+    a, b, link = (where(name).installation_paths for name in ("a.db", "b.db", "link.db"))
     assert a.spool != b.spool and a.sockets != b.sockets
     assert (a.spool, a.sockets, a.database) == (link.spool, link.sockets, link.database)

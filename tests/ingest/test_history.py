@@ -575,8 +575,8 @@ def test_who_asks_for_commits_is_told_which_are_not_read_yet(past: Past) -> None
 
     asked = memory.search("number", content_type="commit")
     assert any(hint.startswith("200 older commits are not read yet") for hint in asked.hints)
-    assert memory.history() == CommitCounts(stored=500, waiting=200, older=0)
-    assert memory.history().describe_progress() == "500 of 700 commits, newest first"
+    assert memory.get_history_progress() == CommitCounts(stored=500, waiting=200, older=0)
+    assert memory.get_history_progress().describe_progress() == "500 of 700 commits, newest first"
     assert not any("older commits" in hint for hint in memory.search("number").hints)
 
     assert memory.index_history() == 200

@@ -10,7 +10,7 @@ from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
 from hyperloci.lifecycle.consolidate import consolidate_step
-from hyperloci.lifecycle.keeper import make_context
+from hyperloci.lifecycle.keeper import make_maintenance_context
 from hyperloci.lifecycle.sessions import Saying, add_saying, end_session
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, TurnKind
@@ -39,16 +39,16 @@ def said(memory: Memory, session: str, clock: FakeClock, *texts: str) -> None:
         )
         add_saying(memory.store, session, memory.project.id, edit, now=clock())
         end_session(memory.store, session, now=clock.advance(1_000))
-    consolidate_step(make_context(memory.store, memory.settings, clock))
+    consolidate_step(make_maintenance_context(memory.store, memory.settings, clock))
 
 
 @pytest.mark.req("B.15")
 def test_an_extracted_fact_tells_who_said_it_where_and_what_became_of_it(memory: Memory, clock: FakeClock) -> None:
     with memory:
         said(memory, "one", clock, "The deadline of the release is April 20.")
-        (first,) = memory.session_report("one").extracted
+        (first,) = memory.get_session_report("one").extracted
         said(memory, "two", clock, "The deadline of the release is April 25.")
-        (second,) = memory.session_report("two").extracted
+        (second,) = memory.get_session_report("two").extracted
         memory.search("deadline release", content_type="learning")
         old, new = (memory.explain_fact(id).account for id in (first.id, second.id))
         source = memory.explain_fact(first.id).sources[0]
@@ -83,7 +83,7 @@ def test_what_faded_tells_why_it_went(memory: Memory, clock: FakeClock) -> None:
     with memory:
         id = memory.remember_fact("The cache is small.", confidence=0.4).id
         clock.advance(200 * MS_PER_DAY)
-        assert memory.prune().ids == (id,)
+        assert memory.prune_faded().ids == (id,)
         assert any("it was forgotten because it had faded" in line for line in memory.explain_fact(id).account)
 
 
@@ -92,9 +92,9 @@ def test_a_session_is_told_in_short(memory: Memory, clock: FakeClock) -> None:
     with memory:
         said(memory, "one", clock, "We decided to drop the queue. " + "word " * 300, "It is gone.")
         memory.remember_fact("The queue is gone.", session_id="one")
-        report = memory.session_report("one")
+        report = memory.get_session_report("one")
         with pytest.raises(NotFoundError, match="'nobody' is no session"):
-            memory.session_report("nobody")
+            memory.get_session_report("nobody")
     assert str(report.asked).startswith("We decided to drop the queue.")
     assert str(report.asked).endswith("…")
     assert (report.answered, report.files, report.turns) == ("It is gone.", ("src/a.py",), 3)

@@ -13,7 +13,7 @@ from hyperloci.memory import Memory
 @pytest.mark.parametrize("depth", [0, MAX_DEPTH + 1])
 def test_every_walk_has_the_same_bounds(memory: Memory, depth: int) -> None:
     id = memory.remember_fact("the gateway listens on 8443").id
-    for walk in (memory.find_related, memory.graph, memory.neighbourhood):
+    for walk in (memory.find_related, memory.get_subgraph, memory.get_neighbourhood):
         with pytest.raises(BadRequestError, match=f"depth={depth} is outside"):
             walk(id, depth=depth)
 

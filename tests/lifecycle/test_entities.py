@@ -76,7 +76,7 @@ def test_a_merge_is_logged_and_can_be_taken_back(memory: Memory) -> None:
     profile = memory.get_entity_info("big store")
     assert profile.entity.canonical_name == "PostgreSQL" and profile.entity.mention_count == 3
     assert "BigStore" in profile.entity.aliases
-    assert [merge.id for merge in memory.entity_merges()] == [done.id]
+    assert [merge.id for merge in memory.list_entity_merges()] == [done.id]
     assert any(line.operation == "merge" for line in memory.explain_fact(profile.entity.id).log)
     undone = memory.unmerge_entities(done.id)
     assert undone.undone_at is not None

@@ -11,7 +11,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import NotReadyError
 from hyperloci.lifecycle.exemplars import exemplars_step
-from hyperloci.lifecycle.keeper import make_context
+from hyperloci.lifecycle.keeper import make_maintenance_context
 from hyperloci.lifecycle.step import MaintenanceContext, MaintenanceStoppedError
 from hyperloci.retrieval.exemplars import has_current_vectors
 from hyperloci.retrieval.intent import list_exemplars
@@ -43,7 +43,7 @@ class Embedder(FakeEncoder):
 def context(store: Store, settings: Settings, clock: FakeClock, embedder: Embedder) -> MaintenanceContext:
     with store.transaction():
         store.vectors.use_model("fake", 384, now=NOW)
-    return replace(make_context(store, settings, clock), client=cast(EmbedderClient, embedder))
+    return replace(make_maintenance_context(store, settings, clock), client=cast(EmbedderClient, embedder))
 
 
 @pytest.mark.req("B.04")
@@ -71,7 +71,7 @@ def test_a_cold_embedder_and_one_with_another_model_are_left_alone(
 def test_before_the_first_fingerprint_nobody_is_asked(store: Store, settings: Settings, clock: FakeClock) -> None:
     embedder = Embedder()
 
-    assert exemplars_step(replace(make_context(store, settings, clock), client=cast(EmbedderClient, embedder))) == 0
+    assert exemplars_step(replace(make_maintenance_context(store, settings, clock), client=cast(EmbedderClient, embedder))) == 0
     assert embedder.asked == 0
 
 

@@ -81,7 +81,7 @@ def test_what_was_corrected_by_hand_stays_when_the_text_changes(memory: Memory) 
     file = Path(memory.project.root) / "docs" / "cache.md"
     file.write_text(file.read_text().replace("step by step", "step by step and with pytest tests"))
     memory.index_path()
-    again = memory.facets(hit.id)
+    again = memory.get_facets(hit.id)
     assert (again["diataxis"], again["domain_tags"]) == ("explanation", ["cache", "teaching"])
     assert any(line.operation == "facets" for line in memory.explain_fact(hit.id).log)
 
@@ -89,11 +89,11 @@ def test_what_was_corrected_by_hand_stays_when_the_text_changes(memory: Memory) 
 @pytest.mark.req("D.07")
 def test_what_became_of_a_fact_shows_in_its_verification(memory: Memory) -> None:
     fact = memory.remember_fact("The cache holds 100 entries.")
-    assert memory.facets(fact.id)["verification"] == "unverified"
+    assert memory.get_facets(fact.id)["verification"] == "unverified"
     memory.confirm_fact(fact.id)
-    assert memory.facets(fact.id)["verification"] == "verified"
+    assert memory.get_facets(fact.id)["verification"] == "verified"
     memory.correct_fact(fact.id, "The cache holds 200 entries.")
-    assert memory.facets(fact.id)["verification"] == "outdated"
+    assert memory.get_facets(fact.id)["verification"] == "outdated"
 
 
 @pytest.mark.req("D.07")

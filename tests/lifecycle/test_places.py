@@ -47,7 +47,7 @@ def recalled(settings: Settings, place: Path) -> set[str]:
 def told(settings: Settings, place: Path) -> tuple[str, list[str]]:
     """Return why a place is its project, and what speaks for each that looks like it."""
     with Memory.open(settings, place) as memory:
-        account = memory.place()
+        account = memory.describe_place()
     return account.reason, [alike.because for alike in account.alike]
 
 
@@ -135,9 +135,9 @@ def test_a_name_that_the_user_gives_joins_what_it_names(settings: Settings, clon
     assert recalled(named, second) == {"We deploy on Tuesdays"}
     assert recalled(settings, second) == set()
     with Memory.open(named, second) as memory:
-        assert memory.place().reason == "named"
+        assert memory.describe_place().reason == "named"
         with pytest.raises(BadRequestError, match="known by the name 'ours'"):
-            memory.link(memory.link_target("ours"))
+            memory.link_place(memory.find_link_target("ours"))
 
 
 # -- plain folders -----------------------------------------------------------------------------------------------------
@@ -216,7 +216,7 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
         memory.index_path()
         started = Records(memory.project, "session-1", now=1_700_000_000_000).started("startup")
         memory.keep(started)
-        assert "We deploy on Tuesdays" in memory.context_for(started)
+        assert "We deploy on Tuesdays" in memory.get_context_for_record(started)
         assert memory.stats()["project"]["root"].encode().endswith(b"th\\udce9")
         export_memory(memory.store, tmp_path / "export.jsonl")
     with Store.open(tmp_path / "other.db") as other:
@@ -235,7 +235,7 @@ def test_what_a_hook_spooled_at_a_place_follows_it(settings: Settings, clone: Pa
     with Memory.open(settings, tmp_path) as elsewhere:  # A server of another project stores what waits.
         elsewhere.keep(early)
     with Memory.open(settings, moved) as memory:
-        assert memory.place().reason == "moved"
+        assert memory.describe_place().reason == "moved"
         kept = memory.store.nodes.query_nodes("experience", scopes=[memory.project.id])
         assert [node.content for node in kept] == ["Make the build green"]
         assert count_violations(memory.store) == {}
@@ -256,9 +256,9 @@ def test_a_link_joins_a_clone_to_a_memory_and_unlinking_gives_each_its_own_back(
         record = Records(memory.project, "session-2", now=1_700_000_000_000).prompt("Green, please", event_id="p")
         assert record is not None
         memory.keep(record)
-        target = memory.link_target()
+        target = memory.find_link_target()
         assert (target.scope, target.memories, target.root) == (theirs, 1, str(clone))
-        linked = memory.link(target)
+        linked = memory.link_place(target)
         assert (linked.root, linked.project.memories) == (str(second), 3)
     both = {"We deploy on Tuesdays", "The sandbox has no network"}
     assert recalled(settings, clone) == recalled(settings, second) == both
@@ -266,14 +266,14 @@ def test_a_link_joins_a_clone_to_a_memory_and_unlinking_gives_each_its_own_back(
     with Memory.open(settings, second) as memory:
         memory.index_path()
         assert memory.search("ignite engine", content_type="code").results
-        assert [session["id"] for session in memory.recent_sessions()] == ["session-2"]
+        assert [session["id"] for session in memory.list_recent_sessions()] == ["session-2"]
         with pytest.raises(BadRequestError, match="has the memory of rocket already"):
-            memory.link(target)
+            memory.link_place(target)
     remember(settings, second, "Since then")
     moved = second.rename(tmp_path / "moved")
     assert recalled(settings, moved) == {*both, "Since then"}
     with Memory.open(settings, moved) as memory:
-        assert [(link.joined, link.unlinked_at) for link in memory.links()] == [(theirs, None)]
+        assert [(link.joined, link.unlinked_at) for link in memory.list_links()] == [(theirs, None)]
 
 
 def test_what_was_stored_since_a_link_stays_with_the_project_it_was_stored_in(
@@ -283,18 +283,18 @@ def test_what_was_stored_since_a_link_stays_with_the_project_it_was_stored_in(
     remember(settings, clone, "We deploy on Tuesdays")
     own = remember(settings, second, "The sandbox has no network")
     with Memory.open(settings, second) as memory:
-        memory.link(memory.link_target(str(clone)))
+        memory.link_place(memory.find_link_target(str(clone)))
     remember(settings, second, "Since then")
     with Memory.open(settings, second) as memory:
-        assert memory.unlink().project.scope == own
-        assert memory.links()[0].unlinked_at is not None
+        assert memory.unlink_place().project.scope == own
+        assert memory.list_links()[0].unlinked_at is not None
         with pytest.raises(NotFoundError, match="is not linked"):
-            memory.unlink()
+            memory.unlink_place()
         assert (check_integrity(memory.store), count_violations(memory.store)) == ([], {})
     assert recalled(settings, second) == {"The sandbox has no network"}
     assert recalled(settings, clone) == {"We deploy on Tuesdays", "Since then"}
     with Memory.open(settings, second) as memory:
-        memory.link(memory.link_target("rocket"))
+        memory.link_place(memory.find_link_target("rocket"))
     assert "Since then" in recalled(settings, second)
 
 
@@ -304,7 +304,7 @@ def test_a_clone_that_moved_brings_its_memory_into_a_link(settings: Settings, cl
     remember(settings, second, "The sandbox has no network")
     moved = second.rename(tmp_path / "moved")
     with Memory.open(settings, moved) as memory:
-        memory.link(memory.link_target())
+        memory.link_place(memory.find_link_target())
     assert recalled(settings, clone) == {"We deploy on Tuesdays", "The sandbox has no network"}
 
 
@@ -316,14 +316,14 @@ def test_what_is_meant_by_a_link_must_be_one_project(settings: Settings, clone: 
     plain.mkdir()
     with Memory.open(settings, plain) as memory:
         with pytest.raises(NotFoundError, match="looks like this place"):
-            memory.link_target()
+            memory.find_link_target()
         with pytest.raises(NotFoundError, match="is meant by 'nothing'"):
-            memory.link_target("nothing")
+            memory.find_link_target("nothing")
         with pytest.raises(BadRequestError, match=f"Several projects.*\n  {theirs}  rocket  {other}  1 memory"):
-            memory.link_target("rocket")
+            memory.find_link_target("rocket")
         for said in (theirs, theirs.removeprefix("project:")[:8], str(other), str(other / ".git")):
-            assert memory.link_target(said).scope == theirs
-        assert [project.scope for project in memory.projects()][:1] != [memory.project.id]
+            assert memory.find_link_target(said).scope == theirs
+        assert [project.scope for project in memory.list_projects()][:1] != [memory.project.id]
 
 
 def test_a_memory_that_was_open_before_follows_a_link_and_its_undoing(
@@ -333,11 +333,11 @@ def test_a_memory_that_was_open_before_follows_a_link_and_its_undoing(
     remember(settings, clone, "We deploy on Tuesdays")
     remember(settings, second, "The sandbox has no network")
     with Memory.open(settings, second) as running, Memory.open(settings, second) as memory:
-        memory.link(memory.link_target())
+        memory.link_place(memory.find_link_target())
         running.follow_place()
         assert "We deploy on Tuesdays" in {hit.content for hit in running.latest()}
         running.remember_fact("Since then", category="decision")
-        memory.unlink()
+        memory.unlink_place()
         running.follow_place()
         assert {hit.content for hit in running.latest()} == {"The sandbox has no network"}
     assert recalled(settings, clone) == {"We deploy on Tuesdays", "Since then"}
@@ -347,14 +347,14 @@ def test_the_user_is_told_once_what_a_place_looks_like(settings: Settings, clone
     remember(settings, clone, "We deploy on Tuesdays")
     second = repository(tmp_path / "second", "another", REMOTE)
     with Memory.open(settings, second) as memory:
-        notice = memory.notice()
+        notice = memory.get_place_notice()
         assert notice.startswith(
             f"Hyperloci: {second} looks like rocket ({clone}, 1 memory): it claims the same remote"
         )
         assert "\n" not in notice
-        assert memory.notice() == ""
+        assert memory.get_place_notice() == ""
     with Memory.open(settings, clone) as memory:
-        assert memory.notice() == ""
+        assert memory.get_place_notice() == ""
 
 
 # -- databases of older versions ---------------------------------------------------------------------------------------

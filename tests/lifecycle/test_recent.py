@@ -24,4 +24,4 @@ def test_the_latest_are_what_was_stored_or_recalled_last(memory: Memory, clock: 
 
 @pytest.mark.req("B.16")
 def test_a_project_without_sessions_lists_none(memory: Memory) -> None:
-    assert memory.recent_sessions() == []
+    assert memory.list_recent_sessions() == []

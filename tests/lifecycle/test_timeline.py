@@ -44,7 +44,7 @@ def told(timeline: Timeline) -> list[str]:
 @pytest.mark.req("E.10")
 def test_what_came_before_and_after_is_told_in_order(memory: Memory) -> None:
     nodes = [said(memory, f"event {number}", at=number) for number in range(7)]
-    found = memory.timeline(nodes[3].id, limit=2)
+    found = memory.get_timeline(nodes[3].id, limit=2)
     assert told(found) == ["event 1", "event 2", "event 3", "event 4", "event 5"]
     assert [event.relation for event in found.events] == ["before", "before", "anchor", "after", "after"]
 
@@ -52,22 +52,22 @@ def test_what_came_before_and_after_is_told_in_order(memory: Memory) -> None:
 @pytest.mark.req("E.10")
 def test_one_side_alone_can_be_asked_for(memory: Memory) -> None:
     nodes = [said(memory, f"event {number}", at=number) for number in range(5)]
-    assert told(memory.timeline(nodes[2].id, direction="before")) == ["event 0", "event 1", "event 2"]
-    assert told(memory.timeline(nodes[2].id, direction="after")) == ["event 2", "event 3", "event 4"]
+    assert told(memory.get_timeline(nodes[2].id, direction="before")) == ["event 0", "event 1", "event 2"]
+    assert told(memory.get_timeline(nodes[2].id, direction="after")) == ["event 2", "event 3", "event 4"]
 
 
 @pytest.mark.req("E.10")
 def test_words_find_what_is_asked_about(memory: Memory) -> None:
     for number, text in enumerate(["we tried redis", "redis fell over", "we chose postgres", "postgres it is"]):
         said(memory, text, at=number)
-    assert told(memory.timeline("chose", limit=1)) == ["redis fell over", "we chose postgres", "postgres it is"]
+    assert told(memory.get_timeline("chose", limit=1)) == ["redis fell over", "we chose postgres", "postgres it is"]
 
 
 @pytest.mark.req("E.10")
 def test_within_a_session_sequence_decides_whatever_the_clock_said(memory: Memory) -> None:
     key = session(memory, "s")
     nodes = [said(memory, f"turn {seq}", at=at, session=key, seq=seq) for seq, at in enumerate([0, 9, 1, 2, 3])]
-    assert told(memory.timeline(nodes[2].id)) == [f"turn {seq}" for seq in range(5)]
+    assert told(memory.get_timeline(nodes[2].id)) == [f"turn {seq}" for seq in range(5)]
 
 
 def test_other_sessions_are_told_between_by_time(memory: Memory) -> None:
@@ -77,7 +77,7 @@ def test_other_sessions_are_told_between_by_time(memory: Memory) -> None:
     said(memory, "other 5", at=5, session=other, seq=5)
     said(memory, "one 2", at=12, session=one, seq=2)
     said(memory, "other 6", at=11, session=other, seq=6)
-    assert told(memory.timeline(anchor.id)) == ["one 0", "other 5", "one 1", "other 6", "one 2"]
+    assert told(memory.get_timeline(anchor.id)) == ["one 0", "other 5", "one 1", "other 6", "one 2"]
 
 
 @pytest.mark.req("E.10")
@@ -85,8 +85,8 @@ def test_a_session_is_told_from_its_beginning_or_its_end(memory: Memory) -> None
     key = session(memory, "s")
     for seq in range(6):
         said(memory, f"turn {seq}", at=seq, session=key, seq=seq)
-    assert told(memory.timeline(session_id="s", limit=2)) == ["turn 0", "turn 1"]
-    assert told(memory.timeline(session_id="s", direction="before", limit=2)) == ["turn 4", "turn 5"]
+    assert told(memory.get_timeline(session_id="s", limit=2)) == ["turn 0", "turn 1"]
+    assert told(memory.get_timeline(session_id="s", direction="before", limit=2)) == ["turn 4", "turn 5"]
 
 
 def test_files_things_and_forgotten_memories_are_no_events(memory: Memory) -> None:
@@ -95,23 +95,23 @@ def test_files_things_and_forgotten_memories_are_no_events(memory: Memory) -> No
     add(memory.store, "Redis", type=NodeType.ENTITY, subtype="tool", scope=memory.project.id)
     memory.forget(said(memory, "gone", at=4).id)
     add(memory.store, "of another project", scope="other")
-    assert told(memory.timeline(anchor.id)) == ["now"]
+    assert told(memory.get_timeline(anchor.id)) == ["now"]
 
 
 def test_what_cannot_be_drawn_is_refused_in_words(memory: Memory) -> None:
     node = said(memory, "event", at=0)
     with pytest.raises(BadRequestError, match="direction='sideways'"):
-        memory.timeline(node.id, direction="sideways")
+        memory.get_timeline(node.id, direction="sideways")
     with pytest.raises(BadRequestError, match="either around"):
-        memory.timeline()
+        memory.get_timeline()
     with pytest.raises(BadRequestError, match="either around"):
-        memory.timeline(node.id, session_id="s")
+        memory.get_timeline(node.id, session_id="s")
     with pytest.raises(BadRequestError, match="limit=51"):
-        memory.timeline(node.id, limit=51)
+        memory.get_timeline(node.id, limit=51)
     with pytest.raises(BadRequestError, match="around is empty"):
-        memory.timeline(" ")
+        memory.get_timeline(" ")
     with pytest.raises(NotFoundError, match="no such session"):
-        memory.timeline(session_id="none")
+        memory.get_timeline(session_id="none")
 
 
 @pytest.mark.req("E.10")
@@ -129,5 +129,5 @@ def test_before_and_after_mirror_each_other(
         for place, (at, name) in enumerate(moments)
     ]
     place = data.draw(st.integers(0, len(nodes) - 1))
-    found = told(memory.timeline(nodes[place].id, limit=50))
+    found = told(memory.get_timeline(nodes[place].id, limit=50))
     assert found == [node.content for node in nodes]

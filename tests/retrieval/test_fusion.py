@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import sights
+from hyperloci.embedder.drain import read_encoder_inputs
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
@@ -19,7 +19,7 @@ from hyperloci.retrieval.scoring import combine_scores
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES
 from hyperloci.retrieval.where import Conditions
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
 from tests.support import NOW, FakeEncoder, add, candidates, examples
@@ -128,5 +128,5 @@ def test_a_space_that_leads_settles_ties_the_same_way_every_time(
 def embed(store: Store, encoder: FakeEncoder, nodes: list[Node]) -> None:
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
-        for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
+        for node, made in zip(nodes, compute_fingerprints(read_encoder_inputs(store, nodes), encoder), strict=True):
             store.vectors.put_fingerprint(node.key, model, made.columns, now=NOW)

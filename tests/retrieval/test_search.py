@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.embedder.drain import sights
+from hyperloci.embedder.drain import read_encoder_inputs
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
@@ -14,7 +14,7 @@ from hyperloci.model.search import VectorCoverage, SearchFilter
 from hyperloci.retrieval.explain import explain_scores
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
 from hyperloci.retrieval.where import RelatedTo, Conditions
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
 from hyperloci.store.blocks import MAX_ATTEMPTS
@@ -39,7 +39,7 @@ class Failing:
 def embed(store: Store, encoder: FakeEncoder, *nodes: Node) -> None:
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
-        for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
+        for node, made in zip(nodes, compute_fingerprints(read_encoder_inputs(store, nodes), encoder), strict=True):
             store.vectors.put_fingerprint(node.key, model, made.columns, now=NOW)
 
 

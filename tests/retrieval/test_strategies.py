@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import sights
+from hyperloci.embedder.drain import read_encoder_inputs
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeType, Origin
 from hyperloci.model.node import Node
@@ -18,7 +18,7 @@ from hyperloci.retrieval.fusion import fuse_spaces, rank_weight
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES, MAX_PROMISING, StageSizes, SearchStrategy
 from hyperloci.retrieval.where import Conditions
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import query_fingerprint
 from hyperloci.store import Store, half
 from tests.support import NOW, FakeEncoder, add
@@ -32,7 +32,7 @@ def filled(store: Store, encoder: FakeEncoder) -> list[Node]:
     nodes = [add(store, f"memory {number} of the gateway and its port") for number in range(20)]
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
-        for node, made in zip(nodes, fingerprints(sights(store, nodes), encoder), strict=True):
+        for node, made in zip(nodes, compute_fingerprints(read_encoder_inputs(store, nodes), encoder), strict=True):
             store.vectors.put_fingerprint(node.key, model, made.columns, now=NOW)
             store.sparse_index.put_terms("e13", {node.key: made.terms})
     return nodes

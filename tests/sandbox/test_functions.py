@@ -21,13 +21,13 @@ SECRET = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4xY7zA0cD3fG6"
 
 
 def result_of(memory: Memory, code: str) -> Any:
-    answer = memory.repl(code)
+    answer = memory.run_program(code)
     assert answer.error is None, answer.error
     return answer.result
 
 
 def refusal_of(memory: Memory, code: str) -> ReplError:
-    error = memory.repl(code).error
+    error = memory.run_program(code).error
     assert error is not None
     return error
 
@@ -122,7 +122,7 @@ for n in range(20):
 print(len(ids), 'services')
 ports
 """
-    answer = memory.repl(code)
+    answer = memory.run_program(code)
     assert answer.error is None
     assert answer.output == "20 services\n"
     assert answer.result == {str(n): str(8000 + n) for n in range(20)}

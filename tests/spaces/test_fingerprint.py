@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hyperloci.spaces.encoder import MultiSpaceEncoder, EncodeRequest
 from hyperloci.spaces.eyes import ProfileEncoder, get_multi_space_encoder
-from hyperloci.spaces.fingerprint import fingerprints
+from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
 from hyperloci.spaces.score import MODIFIERS, score
 from hyperloci.spaces.space import SPACES
@@ -46,7 +46,7 @@ FULL = (
 @pytest.mark.req("E.01")
 def test_all_views_of_a_batch_go_through_the_model_in_one_call_and_equal_texts_once() -> None:
     encoder = Seeing()
-    made = fingerprints([EncoderInput(content=FULL), EncoderInput(content="plain words"), EncoderInput(content=FULL)], encoder)
+    made = compute_fingerprints([EncoderInput(content=FULL), EncoderInput(content="plain words"), EncoderInput(content=FULL)], encoder)
     assert len(encoder.calls) == 1
     assert len(encoder.calls[0]) == len(set(encoder.calls[0]))
     assert made[0] == made[2] != made[1]
@@ -54,7 +54,7 @@ def test_all_views_of_a_batch_go_through_the_model_in_one_call_and_equal_texts_o
 
 @pytest.mark.req("E.01")
 def test_absent_is_a_value() -> None:
-    full, plain = fingerprints([EncoderInput(content=FULL), EncoderInput(content="plain words here")], Seeing())
+    full, plain = compute_fingerprints([EncoderInput(content=FULL), EncoderInput(content="plain words here")], Seeing())
     assert set(full.columns) == {"e1", "e5_cause", "e5_effect", "e7", "e8_out", "e9", "e10", "e11", "e12"}
     assert set(plain.columns) == {"e1", "e9", "e12"}
     assert {"plain", "word"} == plain.terms.keys()
@@ -69,30 +69,30 @@ def test_if_one_view_cannot_be_seen_nothing_is_made() -> None:
             return super().encode(texts)
 
     with pytest.raises(ValueError, match="indigestible"):
-        fingerprints([EncoderInput(content="fine"), EncoderInput(content=FULL)], Choosy())
+        compute_fingerprints([EncoderInput(content="fine"), EncoderInput(content=FULL)], Choosy())
 
 
 def test_a_fingerprint_is_the_same_every_time() -> None:
-    assert fingerprints([EncoderInput(content=FULL)], Seeing()) == fingerprints([EncoderInput(content=FULL)], Seeing())
+    assert compute_fingerprints([EncoderInput(content=FULL)], Seeing()) == compute_fingerprints([EncoderInput(content=FULL)], Seeing())
 
 
 def test_a_model_without_token_states_leaves_them_out() -> None:
     encoder = FakeEncoder(dimensions=64)
-    (made,) = fingerprints([EncoderInput(content="plain words")], encoder)
+    (made,) = compute_fingerprints([EncoderInput(content="plain words")], encoder)
     assert set(made.columns) == {"e1", "e9"}
     assert query_fingerprint("plain", encoder).tokens is None
 
 
 @pytest.mark.req("E.12")
 def test_aliases_of_one_entity_look_the_same() -> None:
-    one, other = fingerprints([EncoderInput(content="it runs on k8s"), EncoderInput(content="it runs on Kubernetes")], Seeing())
+    one, other = compute_fingerprints([EncoderInput(content="it runs on k8s"), EncoderInput(content="it runs on Kubernetes")], Seeing())
     assert one.columns["e11"] == other.columns["e11"]
     asked = query_fingerprint("what uses kube-system k8s?", Seeing(), entities=["K8S"])
     assert score("e11", asked, [[one.columns["e11"]]])[0] == pytest.approx(1, abs=0.01)
 
 
 def rows_of(space: str, *memories: str) -> list[list[bytes | None]]:
-    made = fingerprints([EncoderInput(content=memory) for memory in memories], Seeing())
+    made = compute_fingerprints([EncoderInput(content=memory) for memory in memories], Seeing())
     return [[one.columns.get(column) for column in SPACES[space].columns] for one in made]
 
 
@@ -169,8 +169,8 @@ def test_models_of_ones_own_see_their_spaces_and_the_foundation_the_rest() -> No
 def test_the_vectors_of_names_are_kept_from_one_batch_to_the_next() -> None:
     encoder = Seeing()
     eyes = ProfileEncoder(encoder)
-    first = fingerprints([EncoderInput(content="it needs `parse_config`")], eyes)
-    again = fingerprints([EncoderInput(content="it needs `parse_config`")], eyes)
+    first = compute_fingerprints([EncoderInput(content="it needs `parse_config`")], eyes)
+    again = compute_fingerprints([EncoderInput(content="it needs `parse_config`")], eyes)
     assert first == again
     assert "parse_config" in encoder.calls[0] and "parse_config" not in encoder.calls[1]
 
@@ -178,11 +178,11 @@ def test_the_vectors_of_names_are_kept_from_one_batch_to_the_next() -> None:
 @pytest.mark.req("E.01")
 def test_a_memory_that_is_nothing_but_a_name_seen_before_has_all_of_its_spaces() -> None:
     eyes = ProfileEncoder(Seeing())
-    fingerprints([EncoderInput(content="Started by `deploy_all` again.")], eyes)
+    compute_fingerprints([EncoderInput(content="Started by `deploy_all` again.")], eyes)
 
-    (made,) = fingerprints([EncoderInput(content="deploy_all")], eyes)
+    (made,) = compute_fingerprints([EncoderInput(content="deploy_all")], eyes)
 
-    assert made == fingerprints([EncoderInput(content="deploy_all")], Seeing())[0]
+    assert made == compute_fingerprints([EncoderInput(content="deploy_all")], Seeing())[0]
 
 
 def test_a_mistyped_word_is_found_better_by_votes_than_by_signs_alone() -> None:
@@ -199,6 +199,6 @@ WORDS = ("kubernetes", "postgres", "elasticsearch", "terraform", "prometheus", "
 
 def test_a_memory_that_is_nothing_but_a_name_seen_before_has_every_space() -> None:
     eyes = ProfileEncoder(Seeing())
-    fingerprints([EncoderInput(content="it needs `parse_config`")], eyes)
-    (made,) = fingerprints([EncoderInput(content="parse_config")], eyes)
+    compute_fingerprints([EncoderInput(content="it needs `parse_config`")], eyes)
+    (made,) = compute_fingerprints([EncoderInput(content="parse_config")], eyes)
     assert {"e1", "e9", "e12"} <= made.columns.keys()

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import drain
+from hyperloci.embedder.drain import drain_queue
 from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.lifecycle.records import Records
@@ -25,7 +25,7 @@ from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store, health
 from hyperloci.store.faults import translate_block_errors
 from hyperloci.store.transfer import export_memory, restore_backup
-from hyperloci_hooks.spool import drain_spool, save
+from hyperloci_hooks.spool import drain_spool, save_record
 from tests.support import FakeEncoder
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -100,14 +100,14 @@ class Uses:
     def spool(self, number: int) -> None:
         record = Records(self.memory.project, "s", now=number).prompt(f"Prompt {number}?")
         assert record is not None
-        save(self.settings, record)
+        save_record(self.settings, record)
         drain_spool(self.memory)
 
     def index(self, number: int) -> None:
         self.memory.index_path()
 
     def embed(self, number: int) -> None:
-        drain(self.settings.database, FakeEncoder(), lambda: False)
+        drain_queue(self.settings.database, FakeEncoder(), lambda: False)
 
     def prepare(self, number: int) -> None:
         """Give a use something new to do; nothing fails here."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.config import Settings
-from hyperloci.embedder.drain import drain
+from hyperloci.embedder.drain import drain_queue
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey
 from hyperloci.store import Store
 from tests.support import NOW, FakeEncoder, add, vector_of
@@ -50,7 +50,7 @@ def fill(store: Store, each: int, *, start: int = 0, scope: str = GLOBAL_SCOPE) 
 
 def embed(settings: Settings, encoder: FakeEncoder) -> None:
     """Give all that wait their fingerprints; topics are looked for at the end, where they are due."""
-    while drain(settings.database, encoder, lambda: False):
+    while drain_queue(settings.database, encoder, lambda: False):
         pass
 
 

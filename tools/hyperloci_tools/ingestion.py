@@ -16,7 +16,7 @@ from pydantic import Field
 
 from hyperloci.errors import HyperlociError, NotReadyError
 from hyperloci.model.answers import IndexReport, Progress
-from hyperloci.worker import Workers
+from hyperloci.worker import WorkerPool
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import answer
 from hyperloci_tools.registry import ToolSpec
@@ -77,7 +77,7 @@ async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
     return outcome
 
 
-async def _index(workers: Workers, path: str | None, progress: Progress | None) -> IndexReport:
+async def _index(workers: WorkerPool, path: str | None, progress: Progress | None) -> IndexReport:
     return await workers.indexer.call(lambda memory: memory.index_path(path, progress=progress))
 
 
@@ -111,7 +111,7 @@ async def _tell(report: Tell, receive: MemoryObjectReceiveStream[Step]) -> None:
             await report(done, total or None, what)
 
 
-async def _index_quietly(workers: Workers, path: str | None) -> None:
+async def _index_quietly(workers: WorkerPool, path: str | None) -> None:
     try:
         report = await _index(workers, path, None)
     except HyperlociError as error:

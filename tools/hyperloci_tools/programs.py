@@ -28,7 +28,7 @@ async def memory_repl(
     memory_relate(label, subject_id, object_id), which return ids; print and the basic types. No imports, classes,
     files or network; 10 seconds, 500 calls. The answer is what it printed and the value of its last expression. What
     it wrote before an error stays."""
-    done = await state_of(ctx).workers.repl.call(lambda memory: memory.repl(code))
+    done = await state_of(ctx).workers.repl.call(lambda memory: memory.run_program(code))
     shaped = shape.repl(done)
     return answer(shaped, render.repl(shaped))
 

@@ -50,7 +50,7 @@ async def node(id: str, ctx: Call) -> str:
 async def topic(id: str, ctx: Call) -> str:
     """One topic by its id, with its most typical memories."""
     try:
-        found = await state_of(ctx).workers.reader.call(lambda memory: memory.topic(id))
+        found = await state_of(ctx).workers.reader.call(lambda memory: memory.get_topic(id))
     except NotFoundError as error:
         raise ResourceNotFoundError(str(error)) from error
     except HyperlociError as error:

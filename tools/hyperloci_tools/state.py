@@ -9,7 +9,7 @@ from typing import Any
 from anyio.abc import TaskGroup
 from mcp.server.mcpserver import Context
 
-from hyperloci.worker import Workers
+from hyperloci.worker import WorkerPool
 
 
 def _nothing_running() -> Mapping[str, Any]:
@@ -26,7 +26,7 @@ class ServerState:
         health: the state of what runs beside the tools (watchers, embedder), for `memory_stats`.
     """
 
-    workers: Workers
+    workers: WorkerPool
     background: TaskGroup
     health: Callable[[], Mapping[str, Any]] = field(default=_nothing_running)
 

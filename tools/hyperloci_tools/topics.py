@@ -90,7 +90,7 @@ async def timeline(
     decisions, dead ends, facts, commits. Use it to learn what led to a decision or what followed a failure. Give
     either `around` or `session_id`."""
     found = await state_of(ctx).workers.reader.call(
-        lambda memory: memory.timeline(around, session_id=session_id, direction=direction, limit=limit)
+        lambda memory: memory.get_timeline(around, session_id=session_id, direction=direction, limit=limit)
     )
     shaped = shape_timeline(found)
     return answer(shaped, render_timeline(shaped))

@@ -97,7 +97,7 @@ class ConsolidatedOut(TypedDict):
 async def weak_facts(ctx: Call, limit: Limit = 10) -> Annotated[CallToolResult, WeakFactsOut]:
     """List facts and decisions that are as likely wrong as right, the least sure first, with the days until they are
     forgotten. Use it when the user wants to review what is remembered; then confirm_fact, correct_fact or forget."""
-    found = await state_of(ctx).workers.reader.call(lambda memory: memory.weak_facts(limit))
+    found = await state_of(ctx).workers.reader.call(lambda memory: memory.list_weak_facts(limit))
     shaped = _weak(found)
     return answer(shaped, _weak_text(shaped))
 
@@ -126,7 +126,7 @@ OFFERS: Final = (
 async def session(id: str, ctx: Call) -> str:
     """One session in short: what was asked, how it ended, what it changed and left in the memory."""
     try:
-        found = await state_of(ctx).workers.reader.call(lambda memory: memory.session_report(id))
+        found = await state_of(ctx).workers.reader.call(lambda memory: memory.get_session_report(id))
     except NotFoundError as error:
         raise ResourceNotFoundError(str(error)) from error
     except HyperlociError as error:
@@ -138,7 +138,7 @@ async def consolidate(ctx: Call, session: str = "") -> str:
     """Turn a session that is over into lasting memory; without an id the oldest one that waits."""
     try:
         asked = await state_of(ctx).workers.reader.call(
-            lambda memory: memory.consolidation_request(session.strip() or None)
+            lambda memory: memory.get_consolidation_request(session.strip() or None)
         )
     except NotFoundError as error:
         if session.strip():
@@ -159,14 +159,14 @@ async def consolidate(ctx: Call, session: str = "") -> str:
 
 async def review_weak_facts(ctx: Call) -> str:
     """Go through the memories that are weak or fading, and settle each with the user."""
-    found = await state_of(ctx).workers.reader.call(lambda memory: memory.weak_facts(WEAK_SHOWN))
+    found = await state_of(ctx).workers.reader.call(lambda memory: memory.list_weak_facts(WEAK_SHOWN))
     return REVIEW.format(facts=_weak_text(_weak(found))) if found else NOTHING_WEAK
 
 
 async def session_summary(session: str, ctx: Call) -> str:
     """Tell what a session was about, from its record."""
     try:
-        found = await state_of(ctx).workers.reader.call(lambda memory: memory.session_report(session))
+        found = await state_of(ctx).workers.reader.call(lambda memory: memory.get_session_report(session))
     except NotFoundError as error:
         raise ResourceNotFoundError(str(error)) from error
     report = json.dumps(shape_session(found), ensure_ascii=False, indent=1)

@@ -73,7 +73,7 @@ def purge(
     """
     with opened(project) as memory:
         if not yes:
-            for hit in memory.lookup(ids):
+            for hit in memory.get_many(ids):
                 errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}")
             typer.confirm("Remove for good, with no way back?", abort=True, err=True)
         purged = memory.purge(ids)
@@ -167,7 +167,7 @@ def set_aside(
       hyperloci set-aside --again && hyperloci index
     """
     with opened(project) as memory:
-        found = memory.set_aside()
+        found = memory.list_set_aside()
         if again:
             memory.try_again()
     if json:
@@ -191,8 +191,8 @@ def migrate() -> None:
 
 def demo(project: ProjectOption = Path(".")) -> None:
     """Show the main job on this project in one go, in a throw-away database, through a real MCP client."""
-    from hyperloci.demo import run
+    from hyperloci.demo import run_demo
 
-    if not run(project.absolute()):
+    if not run_demo(project.absolute()):
         errors.print("the demo failed; the lines above say where", style="red")
         raise typer.Exit(1)

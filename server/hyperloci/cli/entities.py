@@ -33,8 +33,8 @@ def entities(
       hyperloci entities --merges
     """
     with opened(project) as memory:
-        merged = memory.entity_merges(limit) if merges else ()
-        known = () if merges else memory.entities(limit)
+        merged = memory.list_entity_merges(limit) if merges else ()
+        known = () if merges else memory.list_entities(limit)
     if json:
         print_json(merged if merges else known)
         return

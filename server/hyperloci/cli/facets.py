@@ -40,7 +40,7 @@ def facets(
             raise typer.Exit(Exit.USAGE)
         values[name.strip()] = value.strip()
     with opened(project) as memory:
-        found = memory.set_facets(id, values) if values else memory.facets(id)
+        found = memory.set_facets(id, values) if values else memory.get_facets(id)
     if json:
         print_json(found)
         return

@@ -61,7 +61,7 @@ def graph(
       hyperloci graph 976bdca7 --mermaid > graph.mmd
     """
     with opened(project) as memory:
-        answer = memory.graph(topic, relationship=relation, direction=direction, depth=depth, limit=limit)
+        answer = memory.get_subgraph(topic, relationship=relation, direction=direction, depth=depth, limit=limit)
         related = (
             memory.find_related(
                 answer.nodes[0].id, relationship=relation, direction=direction, depth=depth, limit=limit
@@ -213,7 +213,7 @@ def outline(
     inside = _in_project(path, project) if path else None
     with opened(project) as memory:
         if inside is not None and title is None and kind is None and level is None:
-            tree = memory.outline(inside)
+            tree = memory.get_outline(inside)
             if json:
                 print_json(tree)
             else:

@@ -93,14 +93,14 @@ def _of_the_system(error: OSError) -> str:
 
 
 def _unplanned(error: Exception) -> str:
-    from hyperloci_hooks.log import log
+    from hyperloci_hooks.log import append_to_log
 
     message = f"an error that nobody planned for: {describe_error(error)}"
     try:
         file = load_settings().log_file
     except HyperlociError:
         return message
-    log(str(file), "".join(traceback.format_exception(error)), level="ERROR", who="hyperloci.cli")
+    append_to_log(str(file), "".join(traceback.format_exception(error)), level="ERROR", who="hyperloci.cli")
     return f"{message} (its traceback is in {file}; please report it)"
 
 

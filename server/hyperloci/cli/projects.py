@@ -31,7 +31,7 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
     A project is where it lies: two clones of one repository are two, until `hyperloci link` joins them.
     """
     with opened(project) as memory:
-        here, found = memory.place(), memory.projects()
+        here, found = memory.describe_place(), memory.list_projects()
     if json:
         print_json({"here": as_told(here), "projects": found})
         return
@@ -65,12 +65,12 @@ def link(
     """
     with opened(project) as memory:
         if list_:
-            _print_links(memory.links(), json=json)
+            _print_links(memory.list_links(), json=json)
             return
-        wanted = memory.link_target(target)
+        wanted = memory.find_link_target(target)
         if not yes:
             _ask(memory, wanted)
-        linked = memory.link(wanted)
+        linked = memory.link_place(wanted)
     if json:
         print_json(linked)
         return
@@ -83,7 +83,7 @@ def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None
     What was remembered since then, here or elsewhere, stays with the project that it was linked to.
     """
     with opened(project) as memory:
-        undone = memory.unlink()
+        undone = memory.unlink_place()
     if json:
         print_json(undone)
         return

@@ -46,7 +46,7 @@ def query(
       hyperloci query "retry policy" --type code --path 'src/**' --explain
     """
     with opened(project) as memory:
-        answer = memory.query(
+        answer = memory.search_by_query_line(
             text, content_type=kind, limit=limit, after=after, before=before, path=path, explain=explain
         )
     if json:
@@ -126,7 +126,7 @@ def sessions(
 ) -> None:
     """List the sessions of the project, latest first."""
     with opened(project) as memory:
-        found = memory.recent_sessions(limit)
+        found = memory.list_recent_sessions(limit)
     if json:
         print_json(found)
         return

@@ -110,7 +110,7 @@ def embedder(
     with explained():
         client = EmbedderClient(load_settings())
         if action == "stop":
-            console.print("stopped" if client.stop() else "not running")
+            console.print("stopped" if client.stop_embedder() else "not running")
         elif action == "status":
             status = client.status()
             if json:

@@ -39,7 +39,7 @@ def topics(
         if refresh and not memory.refresh_topics():
             complain("the topics could not be looked for: the embedder is off, or not done yet.")
             raise typer.Exit(Exit.DEGRADED)
-        found: TopicList | TopicHit = memory.list_topics(limit) if topic is None else memory.topic(topic)
+        found: TopicList | TopicHit = memory.list_topics(limit) if topic is None else memory.get_topic(topic)
     if json:
         print_json(found)
     elif isinstance(found, TopicHit):
@@ -93,7 +93,7 @@ def timeline(
       hyperloci timeline --session 1f2e...
     """
     with opened(project) as memory:
-        found = memory.timeline(around, session_id=session, direction=direction, limit=limit)
+        found = memory.get_timeline(around, session_id=session, direction=direction, limit=limit)
     if json:
         print_json(found)
         return

@@ -76,8 +76,8 @@ def prune(
         _prune_edges(project, dry_run=dry_run, json=json)
         return
     with opened(project) as memory:
-        done = memory.prune(limit=limit, dry_run=dry_run)
-        hits = memory.lookup(done.ids)
+        done = memory.prune_faded(limit=limit, dry_run=dry_run)
+        hits = memory.get_many(done.ids)
     if json:
         print_json(done)
         return
@@ -112,7 +112,7 @@ def weak(
     Example: hyperloci weak
     """
     with opened(project) as memory:
-        found = memory.weak_facts(limit)
+        found = memory.list_weak_facts(limit)
     if json:
         print_json(list(found))
         return

@@ -148,7 +148,7 @@ def index(
                 fault = str(error)
             except KeyboardInterrupt:
                 steps.interrupted = True
-        told = _State(history=memory.history(), reach=memory.by_meaning(), embedder=memory.settings.embedder)
+        told = _State(history=memory.get_history_progress(), reach=memory.get_embedding_coverage(), embedder=memory.settings.embedder)
         pending = memory.store.count_everything()["fingerprints_pending"]
     if json:
         print_json(

@@ -9,7 +9,7 @@ CHARS_PER_TOKEN: Final = 4
 """English prose and code run at 4 to 5 characters a word piece; used only to size batches before tokens are known."""
 
 
-def batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
+def plan_batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
     """Group indices into `lengths` by falling length, each group's sum within `budget`.
 
     A single text longer than the budget makes a group of its own. Equal lengths keep the order they came in.

@@ -21,7 +21,7 @@ LAYER_NORM_EPSILON: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class Pair(Generic[T]):
+class AffineWeights(Generic[T]):
     """Weight and bias of a linear layer or of a layer norm."""
 
     weight: T
@@ -29,29 +29,29 @@ class Pair(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Layer(Generic[T]):
+class LayerWeights(Generic[T]):
     """One transformer layer; queries, keys and values are joined into one linear layer."""
 
-    qkv: Pair[T]
-    attention_out: Pair[T]
-    attention_norm: Pair[T]
-    up: Pair[T]
-    down: Pair[T]
-    output_norm: Pair[T]
+    qkv: AffineWeights[T]
+    attention_out: AffineWeights[T]
+    attention_norm: AffineWeights[T]
+    up: AffineWeights[T]
+    down: AffineWeights[T]
+    output_norm: AffineWeights[T]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bert(Generic[T]):
+class BertWeights(Generic[T]):
     """Embedding tables and layers. The one token type in use is left for the forward pass to fold into `positions`."""
 
     words: T
     positions: T
     token_types: T
-    embedding_norm: Pair[T]
-    layers: tuple[Layer[T], ...]
+    embedding_norm: AffineWeights[T]
+    layers: tuple[LayerWeights[T], ...]
 
 
-class Forward(Protocol):
+class ForwardPass(Protocol):
     """A forward pass over a batch of token ids, longest text first."""
 
     def __call__(self, token_ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -59,16 +59,16 @@ class Forward(Protocol):
         ...
 
 
-def read_bert(get: Callable[[str], T], join: Callable[[list[T]], T]) -> Bert[T]:
+def read_bert(get: Callable[[str], T], join: Callable[[list[T]], T]) -> BertWeights[T]:
     """Collect the weights through `get(name)`; `join` concatenates along the first axis."""
 
-    def pair(name: str) -> Pair[T]:
-        return Pair(get(f"{name}.weight"), get(f"{name}.bias"))
+    def pair(name: str) -> AffineWeights[T]:
+        return AffineWeights(get(f"{name}.weight"), get(f"{name}.bias"))
 
-    def layer(prefix: str) -> Layer[T]:
+    def layer(prefix: str) -> LayerWeights[T]:
         attention = [pair(f"{prefix}.attention.self.{name}") for name in ("query", "key", "value")]
-        return Layer(
-            qkv=Pair(join([part.weight for part in attention]), join([part.bias for part in attention])),
+        return LayerWeights(
+            qkv=AffineWeights(join([part.weight for part in attention]), join([part.bias for part in attention])),
             attention_out=pair(f"{prefix}.attention.output.dense"),
             attention_norm=pair(f"{prefix}.attention.output.LayerNorm"),
             up=pair(f"{prefix}.intermediate.dense"),
@@ -76,7 +76,7 @@ def read_bert(get: Callable[[str], T], join: Callable[[list[T]], T]) -> Bert[T]:
             output_norm=pair(f"{prefix}.output.LayerNorm"),
         )
 
-    return Bert(
+    return BertWeights(
         words=get("embeddings.word_embeddings.weight"),
         positions=get("embeddings.position_embeddings.weight"),
         token_types=get("embeddings.token_type_embeddings.weight"),

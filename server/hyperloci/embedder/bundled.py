@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from hyperloci.embedder.batching import batches
-from hyperloci.embedder.bert import HIDDEN, Forward
+from hyperloci.embedder.batching import plan_batches
+from hyperloci.embedder.bert import HIDDEN, ForwardPass
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import MAX_WINDOWS
 
@@ -41,19 +41,19 @@ class BundledEncoder:
     dimensions = HIDDEN
     max_tokens = MAX_TOKENS
 
-    def __init__(self, forward: Forward, tokenizer: Tokenizer, *, batch_tokens: int = BATCH_TOKENS) -> None:
+    def __init__(self, forward: ForwardPass, tokenizer: Tokenizer, *, batch_tokens: int = BATCH_TOKENS) -> None:
         self._forward = forward
         self._tokenizer = tokenizer
         self._batch_tokens = batch_tokens
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: `(len(texts), 384)`, rows in the order given, each of length one."""
-        encodings = self._tokenise(texts)
+        encodings = self._tokenise_texts(texts)
         vectors = np.empty((len(texts), HIDDEN), dtype=np.float32)
-        for batch in batches([len(encoding.ids) for encoding in encodings], self._batch_tokens):
-            states, bounds = self._states([encodings[index].ids for index in batch])
+        for batch in plan_batches([len(encoding.ids) for encoding in encodings], self._batch_tokens):
+            states, bounds = self._compute_token_states([encodings[index].ids for index in batch])
             sums = np.add.reduceat(states, bounds[:-1], axis=0)
-            vectors[batch] = _unit(sums)  # The mean points where the sum does.
+            vectors[batch] = _normalise_rows(sums)  # The mean points where the sum does.
         return vectors
 
     def encode_both(
@@ -65,46 +65,46 @@ class BundledEncoder:
             What `encode` makes of the texts, and by place what `encode_tokens` would make of a text of up to
             `MAX_WINDOWS` windows, each read by itself.
         """
-        encodings = self._tokenise(texts)
+        encodings = self._tokenise_texts(texts)
         # (place, window's ids); a text's first window comes first.
         windows = [(place, encoding.ids) for place, encoding in enumerate(encodings)]
         windows += [(place, more.ids) for place in whole for more in encodings[place].overflowing[: MAX_WINDOWS - 1]]
         vectors = np.empty((len(texts), HIDDEN), dtype=np.float32)
         parts: dict[int, NDArray[np.float32]] = {}
-        for batch in batches([len(ids) for _, ids in windows], self._batch_tokens):
-            states, bounds = self._states([windows[index][1] for index in batch])
+        for batch in plan_batches([len(ids) for _, ids in windows], self._batch_tokens):
+            states, bounds = self._compute_token_states([windows[index][1] for index in batch])
             for index, start, end in zip(batch, bounds, bounds[1:], strict=False):
                 place = windows[index][0]
                 if index < len(texts):
                     vectors[place] = states[start:end].sum(axis=0)
                 if place in whole:
-                    parts[index] = _unit(states[start + 1 : end - 1])
+                    parts[index] = _normalise_rows(states[start + 1 : end - 1])
         shown: dict[int, list[NDArray[np.float32]]] = {place: [] for place in whole}
         for index in sorted(parts):
             shown[windows[index][0]].append(parts[index])
-        return _unit(vectors), {place: np.concatenate(rows) for place, rows in shown.items()}
+        return _normalise_rows(vectors), {place: np.concatenate(rows) for place, rows in shown.items()}
 
     def encode_tokens(self, texts: Sequence[str]) -> list[NDArray[np.float32]]:
         """Embed every token: per text `(tokens, 384)` without `[CLS]` and `[SEP]`, each row of length one."""
-        encodings = self._tokenise(texts)
+        encodings = self._tokenise_texts(texts)
         matrices: list[NDArray[np.float32]] = [np.empty((0, HIDDEN), dtype=np.float32)] * len(texts)
-        for batch in batches([len(encoding.ids) for encoding in encodings], self._batch_tokens):
-            states, bounds = self._states([encodings[index].ids for index in batch])
+        for batch in plan_batches([len(encoding.ids) for encoding in encodings], self._batch_tokens):
+            states, bounds = self._compute_token_states([encodings[index].ids for index in batch])
             for index, start, end in zip(batch, bounds, bounds[1:], strict=False):
-                matrices[index] = _unit(states[start + 1 : end - 1])
+                matrices[index] = _normalise_rows(states[start + 1 : end - 1])
         return matrices
 
-    def _tokenise(self, texts: Sequence[str]) -> list[Encoding]:
+    def _tokenise_texts(self, texts: Sequence[str]) -> list[Encoding]:
         # A lone surrogate cannot be encoded as UTF-8; the tokenizer would refuse the whole batch for it.
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         return self._tokenizer.encode_batch_fast(clean)
 
-    def _states(self, token_ids: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def _compute_token_states(self, token_ids: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         bounds = np.cumsum([0, *(len(ids) for ids in token_ids)])
         return self._forward(token_ids), bounds
 
 
-def model_folder() -> Path:
+def find_model_folder() -> Path:
     """Find the folder of the model's package without importing the package.
 
     Raises:
@@ -118,7 +118,7 @@ def model_folder() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def checked_weights(folder: Path) -> Path:
+def verify_weights(folder: Path) -> Path:
     """Return the path of the weights in `folder` once their SHA-256 is the pinned one.
 
     Raises:
@@ -146,6 +146,6 @@ def read_tokenizer(folder: Path) -> Tokenizer:
     return tokenizer
 
 
-def _unit(rows: NDArray[np.float32]) -> NDArray[np.float32]:
+def _normalise_rows(rows: NDArray[np.float32]) -> NDArray[np.float32]:
     norms = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.maximum(norms, np.float32(_SMALLEST_NORM)), dtype=np.float32)

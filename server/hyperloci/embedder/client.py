@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
-from hyperloci.embedder.patience import COUNTED_SECONDS, PROBE_SECONDS, Patience, patience_with
-from hyperloci.embedder.rendezvous import EmbedderAddress, connect, rendezvous
+from hyperloci.embedder.patience import COUNTED_SECONDS, PROBE_SECONDS, CircuitBreaker, get_circuit_breaker
+from hyperloci.embedder.rendezvous import EmbedderAddress, connect_to_embedder, find_embedder_address
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError, HyperlociError, NotReadyError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hyperloci.spaces.query import QueryFingerprint
 
 
-class SilentError(NotReadyError):
+class EmbedderSilentError(NotReadyError):
     """The embedder has not answered lately."""
 
 
@@ -70,7 +70,7 @@ class EmbedderClient:
         """
         import numpy as np
 
-        parts = [matrices[0] for matrices in self._embed(texts, timeout, model_id, tokens=False)]
+        parts = [matrices[0] for matrices in self._embed_in_parts(texts, timeout, model_id, tokens=False)]
         return np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
 
     def embed_query(self, text: str, timeout: float = DEFAULT_SECONDS) -> tuple[str, NDArray[np.float32]]:
@@ -79,8 +79,8 @@ class EmbedderClient:
         Raises:
             NotReadyError, EmbedderError: as `embed`.
         """
-        answer = self._request({"op": "embed", "texts": [text]}, wire.deadline_after(timeout))
-        return _model_id(answer[0]), _matrices(*answer, texts=1, tokens=False)[0][0]
+        answer = self._request_answer({"op": "embed", "texts": [text]}, wire.deadline_after(timeout))
+        return _read_model_id(answer[0]), _read_matrices(*answer, texts=1, tokens=False)[0][0]
 
     def embed_query_spaces(
         self, text: str, entities: Sequence[str] = (), timeout: float = DEFAULT_SECONDS
@@ -96,7 +96,7 @@ class EmbedderClient:
             NotReadyError, EmbedderError: as `embed`.
         """
         request = {"op": "see", "texts": [text], "entities": list(entities)}
-        return wire.fingerprint_from_message(*self._request(request, wire.deadline_after(timeout)))
+        return wire.fingerprint_from_message(*self._request_answer(request, wire.deadline_after(timeout)))
 
     def embed_tokens(
         self, texts: Sequence[str], timeout: float = DEFAULT_SECONDS, *, model_id: str | None = None
@@ -107,7 +107,7 @@ class EmbedderClient:
             BadRequestError: the model has no token states.
             NotReadyError, EmbedderError: as `embed`.
         """
-        return [matrix for part in self._embed(texts, timeout, model_id, tokens=True) for matrix in part]
+        return [matrix for part in self._embed_in_parts(texts, timeout, model_id, tokens=True) for matrix in part]
 
     def contradiction(self, pairs: Sequence[tuple[str, str]], timeout: float = DEFAULT_SECONDS) -> list[float]:
         """Return for each pair (premise, hypothesis) the probability that they contradict each other, 0..1.
@@ -119,24 +119,24 @@ class EmbedderClient:
         texts = [text for pair in pairs for text in pair]
         scores = [
             score
-            for part in _parts(texts)
-            for score in _scores(
-                self._request({"op": "contradict", "texts": part}, wire.deadline_after(timeout))[0], part
+            for part in _split_texts(texts)
+            for score in _read_scores(
+                self._request_answer({"op": "contradict", "texts": part}, wire.deadline_after(timeout))[0], part
             )
         ]
         return scores
 
-    def warm(self, timeout: float = _WARM_SECONDS) -> bool:
+    def is_ready(self, timeout: float = _WARM_SECONDS) -> bool:
         """Tell within `timeout` seconds whether an embedder is ready to answer; never starts one."""
-        from hyperloci.embedder.status import State
+        from hyperloci.embedder.status import EmbedderState
 
         status = self.status(timeout)
-        return status is not None and status.state is State.READY
+        return status is not None and status.state is EmbedderState.READY
 
-    def wait_until_warm(self, timeout: float) -> bool:
+    def wait_until_ready(self, timeout: float) -> bool:
         """Wait up to `timeout` seconds for an embedder that somebody is starting; return whether it is ready."""
         deadline = wire.deadline_after(timeout)
-        while not (ready := self.warm()) and time.monotonic() < deadline:
+        while not (ready := self.is_ready()) and time.monotonic() < deadline:
             time.sleep(_POLL_SECONDS)
         return ready
 
@@ -145,100 +145,100 @@ class EmbedderClient:
         from hyperloci.embedder.status import EmbedderStatus
 
         try:
-            answer, _ = self._request({"op": "status"}, wire.deadline_after(timeout))
+            answer, _ = self._request_answer({"op": "status"}, wire.deadline_after(timeout))
             return EmbedderStatus.from_message(answer["status"])
         except (HyperlociError, KeyError, TypeError, ValueError):
             return None
 
-    def kick(self, database: Path) -> bool:
+    def notify(self, database: Path) -> bool:
         """Tell the embedder that memories wait in `database`; return whether there was one to tell."""
-        return self._told({"op": "drain", "database": str(database.absolute())})
+        return self._send_command({"op": "drain", "database": str(database.absolute())})
 
-    def stop(self) -> bool:
+    def stop_embedder(self) -> bool:
         """Ask the embedder to end; return whether there was one."""
-        return self._told({"op": "stop"})
+        return self._send_command({"op": "stop"})
 
-    def _told(self, request: Mapping[str, Any]) -> bool:
+    def _send_command(self, request: Mapping[str, Any]) -> bool:
         try:
-            self._request(request, wire.deadline_after(_STATUS_SECONDS))
+            self._request_answer(request, wire.deadline_after(_STATUS_SECONDS))
         except HyperlociError:
             return False
         return True
 
-    def _embed(
+    def _embed_in_parts(
         self, texts: Sequence[str], timeout: float, model_id: str | None, *, tokens: bool
     ) -> list[list[NDArray[np.float32]]]:
         deadline = wire.deadline_after(timeout)
         results: list[list[NDArray[np.float32]]] = []
-        for part in _parts(texts):
-            header, body = self._request({"op": "embed", "texts": part, "tokens": tokens}, deadline)
-            if model_id is not None and _model_id(header) != model_id:
-                raise EmbedderError(f"The embedder runs {_model_id(header)}; {model_id} was asked for.")
-            results.append(_matrices(header, body, texts=len(part), tokens=tokens))
+        for part in _split_texts(texts):
+            header, body = self._request_answer({"op": "embed", "texts": part, "tokens": tokens}, deadline)
+            if model_id is not None and _read_model_id(header) != model_id:
+                raise EmbedderError(f"The embedder runs {_read_model_id(header)}; {model_id} was asked for.")
+            results.append(_read_matrices(header, body, texts=len(part), tokens=tokens))
         return results
 
     @property
     def silent_since(self) -> int | None:
         """Since when an embedder that runs has not answered (Unix ms); None where it does, or none runs."""
-        return patience_with(self._place().path).silent_since
+        return get_circuit_breaker(self._address().path).silent_since
 
-    def _request(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
+    def _request_answer(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
         """Ask and wait for the answer: once in vain, then not at all until the embedder is well again.
 
         Raises:
             SilentError: it has not answered lately.
         """
-        patience = patience_with(self._place().path)
-        if not self._insistent and not (patience.may_ask() and self._is_back(patience)):
-            raise SilentError(patience.words())
+        patience = get_circuit_breaker(self._address().path)
+        if not self._insistent and not (patience.allows_request() and self._has_recovered(patience)):
+            raise EmbedderSilentError(patience.describe_silence())
         counts = deadline - time.monotonic() >= COUNTED_SECONDS
         try:
-            answer = self._asked(request, deadline)
+            answer = self._exchange_messages(request, deadline)
         except wire.DeadlineError:
             if counts:
-                patience.was_silent()
+                patience.record_silence()
             raise
         except NotReadyError:
             # It said so itself, or nobody listens there: the next one to ask loses no time.
-            patience.has_answered()
+            patience.record_answer()
             raise
-        patience.has_answered()
+        patience.record_answer()
         return answer
 
-    def _is_back(self, patience: Patience) -> bool:
+    def _has_recovered(self, patience: CircuitBreaker) -> bool:
         """Tell whether an embedder that was silent is well again, at the cost of a moment."""
         if patience.silent_since is None:
             return True
         try:
-            answer, _ = self._asked({"op": "status"}, wire.deadline_after(PROBE_SECONDS))
+            answer, _ = self._exchange_messages({"op": "status"}, wire.deadline_after(PROBE_SECONDS))
             well = float(answer["status"]["busy_seconds"]) < PROBE_SECONDS
         except NotReadyError:
             return True
         except (HyperlociError, KeyError, TypeError, ValueError):
             well = False
         if not well:
-            patience.was_silent()
+            patience.record_silence()
         return well
 
-    def _asked(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
+    def _exchange_messages(self, request: Mapping[str, Any], deadline: float) -> tuple[dict[str, Any], bytearray]:
         try:
-            connection = connect(self._place(), deadline=deadline)
+            connection = connect_to_embedder(self._address(), deadline=deadline)
         except ConfigurationError as error:
             # Vectors are a help, not a need: whatever keeps them away must look alike to a search.
             raise EmbedderError(str(error)) from error
         with connection:
             seconds = max(0.001, (deadline - time.monotonic()) * _SERVER_SHARE)
-            wire.send(connection, {**request, "seconds": seconds}, deadline=deadline)
-            header, body = wire.receive(connection, deadline=deadline)
+            wire.send_message(connection, {**request, "seconds": seconds}, deadline=deadline)
+            header, body = wire.receive_message(connection, deadline=deadline)
         if header.get("ok") is not True:
-            raise _error(header)
+            raise _error_from_answer(header)
         return header, body
 
-    def _place(self) -> EmbedderAddress:
-        return rendezvous(self._settings, self._transport)
+    def _address(self) -> EmbedderAddress:
+        return find_embedder_address(self._settings, self._transport)
 
 
-def _parts(texts: Sequence[str]) -> list[list[str]]:
+def _split_texts(texts: Sequence[str]) -> list[list[str]]:
     """Cut a long list so that each request stays small and other sessions' requests come in between."""
     parts: list[list[str]] = []
     chars = 0
@@ -251,23 +251,23 @@ def _parts(texts: Sequence[str]) -> list[list[str]]:
     return parts
 
 
-def _scores(header: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
+def _read_scores(header: Mapping[str, Any], texts: Sequence[str]) -> list[float]:
     scores = header.get("scores")
     if not isinstance(scores, list) or len(scores) * 2 != len(texts) or not all(type(one) is float for one in scores):
         raise wire.ProtocolError(f"The embedder answered {len(texts) // 2} pairs with {scores!r:.80}.")
     return scores
 
 
-def _error(header: Mapping[str, Any]) -> HyperlociError:
+def _error_from_answer(header: Mapping[str, Any]) -> HyperlociError:
     kinds = {"not_ready": NotReadyError, "bad_request": BadRequestError, "late": wire.DeadlineError}
     return kinds.get(str(header.get("error")), EmbedderError)(str(header.get("message") or "") or None)
 
 
-def _model_id(header: Mapping[str, Any]) -> str:
+def _read_model_id(header: Mapping[str, Any]) -> str:
     return str(header.get("model_id", ""))
 
 
-def _matrices(header: Mapping[str, Any], body: bytearray, *, texts: int, tokens: bool) -> list[NDArray[np.float32]]:
+def _read_matrices(header: Mapping[str, Any], body: bytearray, *, texts: int, tokens: bool) -> list[NDArray[np.float32]]:
     """Return the matrices of an answer, checked that they are what was asked for."""
     shapes = header.get("shapes")
     if not isinstance(shapes, list):

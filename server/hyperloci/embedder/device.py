@@ -20,7 +20,7 @@ _CGROUP_QUOTA: Final = Path("/sys/fs/cgroup/cpu.max")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ComputeDevice:
     """A device of torch and the type that numbers have on it."""
 
     device: torch.device
@@ -32,7 +32,7 @@ class Place:
         return str(self.dtype).removeprefix("torch.")
 
 
-def choose(device: str, dtype: str | None = None) -> Place:
+def choose_device(device: str, dtype: str | None = None) -> ComputeDevice:
     """Pick the device that `Settings.device` asks for; `auto` takes cuda, then mps, then cpu.
 
     Without `dtype`, the half precision that the device has instructions for; a CPU without them computes in float32.
@@ -41,23 +41,23 @@ def choose(device: str, dtype: str | None = None) -> Place:
     Raises:
         ConfigurationError: torch does not see the device asked for, or the dtype is unknown.
     """
-    name = _best_device() if device == "auto" else device
+    name = _find_best_device() if device == "auto" else device
     if not _is_available(name):
         raise ConfigurationError(
             f"device={device!r}: this torch ({torch.__version__}) sees no such device. Use device=auto, or install a "
             f"torch built for it."
         )
-    return Place(torch.device(name), _dtype(name, dtype))
+    return ComputeDevice(torch.device(name), _choose_dtype(name, dtype))
 
 
-def choose_exact(device: str) -> Place:
+def choose_float32_on_cpu(device: str) -> ComputeDevice:
     """Pick a device, a CPU in float32: what half precision costs there is known of the bundled model only.
 
     Raises:
         ConfigurationError: torch does not see the device asked for.
     """
-    place = choose(device)
-    return choose("cpu", "float32") if place.device.type == "cpu" else place
+    place = choose_device(device)
+    return choose_device("cpu", "float32") if place.device.type == "cpu" else place
 
 
 def has_bfloat16(device: str = "cpu") -> bool:
@@ -68,14 +68,14 @@ def has_bfloat16(device: str = "cpu") -> bool:
     return device == "cpu" and any(check() for check in checks if check is not None)
 
 
-def use_sensible_threads() -> int:
+def cap_threads() -> int:
     """Cap torch's threads to the cores this process may use and return their number."""
-    threads = max(1, min(torch.get_num_threads(), _usable_cores(), _MAX_THREADS))
+    threads = max(1, min(torch.get_num_threads(), _count_usable_cores(), _MAX_THREADS))
     torch.set_num_threads(threads)
     return threads
 
 
-def _best_device() -> str:
+def _find_best_device() -> str:
     return next(name for name in ("cuda", "mps", "cpu") if _is_available(name))
 
 
@@ -87,7 +87,7 @@ def _is_available(name: str) -> bool:
     return name == "cpu"
 
 
-def _dtype(device: str, dtype: str | None) -> torch.dtype:
+def _choose_dtype(device: str, dtype: str | None) -> torch.dtype:
     if dtype is None:
         if device == "cpu":
             return torch.bfloat16 if has_bfloat16() else torch.float32
@@ -97,7 +97,7 @@ def _dtype(device: str, dtype: str | None) -> torch.dtype:
     return DTYPES[dtype]
 
 
-def _usable_cores() -> int:
+def _count_usable_cores() -> int:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     try:
         quota, period = _CGROUP_QUOTA.read_text(encoding="ascii").split()[:2]

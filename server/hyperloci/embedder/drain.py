@@ -17,7 +17,7 @@ from hyperloci.clock import system_clock
 from hyperloci.embedder.batching import estimate_tokens
 from hyperloci.model.node import Node
 from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder
-from hyperloci.spaces.fingerprint import Fingerprint, fingerprints
+from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.query import SPARSE_SPACE
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store
@@ -33,7 +33,7 @@ BATCH_TOKENS: Final = 4_096
 who wait for it also where other programs leave the embedder a twentieth of the machine."""
 
 
-def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
+def drain_queue(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) -> int:
     """Give fingerprints to the next batch of queued nodes and return how many were looked at, 0 if none waits.
 
     Nodes that another model saw are queued again first, once (D.13).
@@ -44,22 +44,22 @@ def drain(database: Path, encoder: Encoder, should_yield: Callable[[], bool]) ->
     with Store.open(database) as store:
         with store.transaction():
             model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=system_clock())
-        nodes = _next_nodes(store, encoder.max_tokens)
+        nodes = _take_next_nodes(store, encoder.max_tokens)
         if not nodes:
             _look_for_topics(store, model)
             return 0
         started = time.monotonic()
         try:
-            made = fingerprints(sights(store, nodes), encoder)
+            made = compute_fingerprints(read_encoder_inputs(store, nodes), encoder)
         except (ValueError, RuntimeError) as error:
             logger.warning("a batch of %d could not be embedded (%s); trying one at a time", len(nodes), error)
-            _one_by_one(store, encoder, model, nodes)
+            _embed_one_by_one(store, encoder, model, nodes)
         else:
-            _write(store, model, nodes, made, seconds=time.monotonic() - started)
+            _write_fingerprints(store, model, nodes, made, seconds=time.monotonic() - started)
         return len(nodes)
 
 
-def _next_nodes(store: Store, max_tokens: int) -> list[Node]:
+def _take_next_nodes(store: Store, max_tokens: int) -> list[Node]:
     """Return the first of the queue that make a batch together, one at least."""
     keys = store.vectors.list_pending(BATCH)
     present = store.nodes.get_by_keys(keys)
@@ -80,7 +80,7 @@ def _look_for_topics(store: Store, model: int) -> None:
     run_due(store, model, now=system_clock())
 
 
-def sights(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
+def read_encoder_inputs(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
     """Return what there is to see of memories: their text, their place, their parse, the entities they mention."""
     keys = [node.key for node in nodes]
     positions, facts = store.positions.get_positions(keys), store.positions.get_code_facts(keys)
@@ -96,7 +96,7 @@ def sights(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
     ]
 
 
-def _write(
+def _write_fingerprints(
     store: Store, model: int, nodes: Sequence[Node], made: Sequence[Fingerprint], *, seconds: float | None = None
 ) -> None:
     now = system_clock()
@@ -113,10 +113,10 @@ def _write(
         join(store, [node.key for node in nodes], model, now=now)
 
 
-def _one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:
+def _embed_one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:
     for node in nodes:
         try:
-            _write(store, model, [node], fingerprints(sights(store, [node]), encoder))
+            _write_fingerprints(store, model, [node], compute_fingerprints(read_encoder_inputs(store, [node]), encoder))
         except (ValueError, RuntimeError) as reason:
             logger.warning("node %s could not be embedded: %s", node.id, reason)
             with store.transaction():

@@ -17,7 +17,7 @@ from urllib.parse import urldefrag, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.embedder.batching import batches, estimate_tokens
+from hyperloci.embedder.batching import plan_batches, estimate_tokens
 from hyperloci.errors import ConfigurationError, EmbedderError
 
 _SECONDS: Final = 30.0
@@ -56,7 +56,7 @@ class EndpointEncoder:
         if urlsplit(self._url).scheme not in {"http", "https"} or not urlsplit(self._url).netloc or not self._model:
             raise ConfigurationError(f"model={address!r} is no endpoint: use http(s)://host/v1/embeddings#model-name.")
         self._opener = urllib.request.build_opener(_NoRedirects())
-        self.dimensions = int(self._ask(["dimensions"]).shape[1])
+        self.dimensions = int(self._request_embeddings(["dimensions"]).shape[1])
         self.model_id = f"{self._model}@{urlsplit(self._url).netloc}/{self.dimensions}"
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -66,14 +66,14 @@ class EndpointEncoder:
             EmbedderError: the endpoint does not answer, or not as it should.
         """
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        for batch in batches([estimate_tokens(text, self.max_tokens) for text in texts], _BATCH_TOKENS):
-            answer = self._ask([texts[index] for index in batch])
+        for batch in plan_batches([estimate_tokens(text, self.max_tokens) for text in texts], _BATCH_TOKENS):
+            answer = self._request_embeddings([texts[index] for index in batch])
             if answer.shape[1] != self.dimensions:
                 raise EmbedderError(f"{self._url} answered with {answer.shape[1]} dimensions, not {self.dimensions}.")
             vectors[batch] = answer
         return vectors
 
-    def _ask(self, texts: Sequence[str]) -> NDArray[np.float32]:
+    def _request_embeddings(self, texts: Sequence[str]) -> NDArray[np.float32]:
         body = json.dumps({"model": self._model, "input": list(texts), "encoding_format": "float"}).encode("ascii")
         request = urllib.request.Request(self._url, body, {"Content-Type": "application/json"})
         try:
@@ -81,7 +81,7 @@ class EndpointEncoder:
                 answer = response.read(_MAX_ANSWER_BYTES + 1)
             if len(answer) > _MAX_ANSWER_BYTES:
                 raise EmbedderError(f"{self._url} answered with more than {_MAX_ANSWER_BYTES:,} bytes.")
-            return _unit_rows(json.loads(answer), len(texts))
+            return _read_unit_rows(json.loads(answer), len(texts))
         except urllib.error.HTTPError as error:
             with error:
                 raise EmbedderError(f"{self._url} answered {error.code} {error.reason}") from None
@@ -91,7 +91,7 @@ class EndpointEncoder:
             raise EmbedderError(f"{self._url} did not answer like /v1/embeddings: {error}") from error
 
 
-def _unit_rows(answer: Any, count: int) -> NDArray[np.float32]:
+def _read_unit_rows(answer: Any, count: int) -> NDArray[np.float32]:
     """Read an answer into rows of length one, in the order of the texts.
 
     Raises:

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from hyperloci.embedder.gate import BulkEncoder, PriorityLock, EncoderStage, token_encoder
-from hyperloci.embedder.memory_use import give_back, resident_bytes
-from hyperloci.embedder.status import EmbedderStatus, State
+from hyperloci.embedder.gate import BulkEncoder, PriorityLock, EncoderStage, require_token_encoder
+from hyperloci.embedder.memory_use import release_memory, measure_resident_bytes
+from hyperloci.embedder.status import EmbedderStatus, EmbedderState
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
 
@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-Drain = Callable[[Path, Encoder, Callable[[], bool]], int]
+DrainQueue = Callable[[Path, Encoder, Callable[[], bool]], int]
 """Takes a small batch of what waits in a database's queue, embeds and stores it, in one transaction.
 
 It returns how many memories were done, 0 if none waits, and is called again until it returns 0, on one thread, always
@@ -57,7 +57,7 @@ _MAX_WAITING: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Job(Generic[T]):
+class EncodeJob(Generic[T]):
     """A request for vectors, wanted before `deadline` (monotonic seconds)."""
 
     work: Callable[[EncoderStage], T]
@@ -66,20 +66,20 @@ class Job(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EncodeAnswer:
     """One matrix for all texts, or one for each if tokens were asked for."""
 
     model_id: str
     matrices: list[NDArray[np.float32]]
 
 
-class Engine:
+class EmbedderEngine:
     """Owns the model. All public methods may be called from any thread."""
 
     def __init__(
         self,
         stages: Callable[[], Iterator[EncoderStage]],
-        load_drain: Callable[[], Drain],
+        load_drain: Callable[[], DrainQueue],
         nli: Callable[[], NliModel] | None = None,
     ) -> None:
         self._stages = stages
@@ -93,7 +93,7 @@ class Engine:
         self._settled = threading.Event()
         self._answered = threading.Event()
         self._stopping = threading.Event()
-        self._jobs: queue.Queue[Job[Any]] = queue.Queue(_MAX_WAITING)
+        self._jobs: queue.Queue[EncodeJob[Any]] = queue.Queue(_MAX_WAITING)
         self._databases: OrderedDict[Path, int] = OrderedDict()
         self._databases_changed = threading.Condition()
         self._started = self._last_used = time.monotonic()
@@ -102,7 +102,7 @@ class Engine:
 
     def start(self) -> None:
         """Begin to load and to work."""
-        for work in (self._load, self._answer_queries, self._drain_databases):
+        for work in (self._load_stages, self._answer_queries, self._drain_databases):
             threading.Thread(target=work, name=work.__name__.strip("_"), daemon=True).start()
 
     def stop(self) -> None:
@@ -111,7 +111,7 @@ class Engine:
         with self._databases_changed:
             self._databases_changed.notify_all()
 
-    def submit(self, texts: Sequence[str], *, tokens: bool, deadline: float) -> Answer:
+    def encode(self, texts: Sequence[str], *, tokens: bool, deadline: float) -> EncodeAnswer:
         """Embed texts ahead of all bulk work; waits until `deadline` at most.
 
         Raises:
@@ -120,9 +120,9 @@ class Engine:
             BadRequestError: token states were asked of a model that has none.
             TimeoutError: the model is loaded, but was not done in time.
         """
-        return self._submit(lambda stage: Answer(stage.encoder.model_id, _embed(stage, texts, tokens)), deadline)
+        return self._run_on_query_lane(lambda stage: EncodeAnswer(stage.encoder.model_id, _encode_texts(stage, texts, tokens)), deadline)
 
-    def see(self, text: str, entities: Sequence[str], *, deadline: float) -> QueryFingerprint:
+    def encode_query(self, text: str, entities: Sequence[str], *, deadline: float) -> QueryFingerprint:
         """See a question in every space, ahead of all bulk work; waits until `deadline` at most.
 
         Raises:
@@ -131,38 +131,38 @@ class Engine:
         # Not at the top: an embedder listens before it has loaded numpy.
         from hyperloci.spaces.query import query_fingerprint
 
-        return self._submit(lambda stage: query_fingerprint(text, stage.encoder, entities), deadline)
+        return self._run_on_query_lane(lambda stage: query_fingerprint(text, stage.encoder, entities), deadline)
 
-    def contradict(self, pairs: Sequence[tuple[str, str]], *, deadline: float) -> list[float]:
+    def score_contradictions(self, pairs: Sequence[tuple[str, str]], *, deadline: float) -> list[float]:
         """Return the probability that each pair of texts contradicts itself; the first request loads the model.
 
         Raises:
             BadRequestError: no inference model is configured.
             NotReadyError, EmbedderError, TimeoutError: as `submit`.
         """
-        return self._submit(lambda _: self._nli_model().contradiction(pairs), deadline)
+        return self._run_on_query_lane(lambda _: self._load_nli_model().contradiction(pairs), deadline)
 
-    def _nli_model(self) -> NliModel:
+    def _load_nli_model(self) -> NliModel:
         if self._load_nli is None:
             raise BadRequestError("this embedder has no inference model.")
         if self._nli is None:
             self._nli = self._load_nli()
         return self._nli
 
-    def _submit(self, work: Callable[[EncoderStage], T], deadline: float) -> T:
+    def _run_on_query_lane(self, work: Callable[[EncoderStage], T], deadline: float) -> T:
         self._last_used = time.monotonic()
         if not self._loaded.wait(max(0.0, deadline - time.monotonic())):
             raise NotReadyError("The embedder is still loading its model; try again in a second.")
         if self._stage is None:
             raise EmbedderError(f"The embedder could not load its model: {self._error}")
-        job = Job(work, deadline)
+        job = EncodeJob(work, deadline)
         try:
             self._jobs.put_nowait(job)
         except queue.Full:
             raise NotReadyError(f"{_MAX_WAITING} requests wait for the embedder; try again shortly.") from None
         return job.answer.result(max(0.0, deadline - time.monotonic()))
 
-    def kick(self, database: Path) -> None:
+    def notify(self, database: Path) -> None:
         """Drain `database`, now and until it has no more work."""
         self._last_used = time.monotonic()
         with self._databases_changed:
@@ -173,12 +173,12 @@ class Engine:
     def idle_seconds(self) -> float:
         """How long nothing has been asked or done; 0 while there is work."""
         working = self._busy_since is not None or self._databases or not self._jobs.empty()
-        if not self._loaded.is_set() or (working and not self.failed):
+        if not self._loaded.is_set() or (working and not self.has_failed):
             return 0.0
         return time.monotonic() - self._last_used
 
     @property
-    def failed(self) -> bool:
+    def has_failed(self) -> bool:
         """Whether loading has failed."""
         return self._error is not None and self._stage is None
 
@@ -186,11 +186,11 @@ class Engine:
         """Describe the engine as it is now."""
         now, busy_since, stage = time.monotonic(), self._busy_since, self._stage
         return EmbedderStatus(
-            state=State.FAILED if self.failed else State.READY if stage else State.LOADING,
+            state=EmbedderState.FAILED if self.has_failed else EmbedderState.READY if stage else EmbedderState.LOADING,
             error=self._error,
             pid=os.getpid(),
             uptime_seconds=round(now - self._started, 3),
-            rss_bytes=resident_bytes(),
+            rss_bytes=measure_resident_bytes(),
             model_id=stage.encoder.model_id if stage else "",
             dimensions=stage.encoder.dimensions if stage else 0,
             max_tokens=stage.encoder.max_tokens if stage else 0,
@@ -207,10 +207,10 @@ class Engine:
 
     # -- the loader's thread ------------------------------------------------------------------------------------------
 
-    def _load(self) -> None:
+    def _load_stages(self) -> None:
         try:
             for stage in self._stages():
-                self._adopt(stage)
+                self._adopt_stage(stage)
         except Exception as error:
             # Whatever a model, a driver or an import raises: with an earlier stage at hand the work goes on with it.
             self._error = str(error) if isinstance(error, HyperlociError) else f"{type(error).__name__}: {error}"
@@ -220,13 +220,13 @@ class Engine:
         finally:
             self._loaded.set()
             self._settled.set()
-            give_back()
+            release_memory()
 
-    def _adopt(self, stage: EncoderStage) -> None:
+    def _adopt_stage(self, stage: EncoderStage) -> None:
         if self._stage is not None and self._stage.encoder.model_id != stage.encoder.model_id:
             raise EmbedderError(f"{stage.backend} is another model than {self._stage.backend}.")
         took = time.monotonic() - self._started
-        logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_where(stage), took)
+        logger.info("%s ready on %s (%s, %s) after %.2f s", stage.encoder.model_id, *_describe_stage(stage), took)
         self._stage = stage
         self._loaded.set()
         if stage.interim:
@@ -238,9 +238,9 @@ class Engine:
         while True:
             job = self._jobs.get()
             if time.monotonic() < job.deadline and self._stage is not None:
-                self._answer(job, self._stage)
+                self._answer_job(job, self._stage)
 
-    def _answer(self, job: Job[Any], stage: EncoderStage) -> None:
+    def _answer_job(self, job: EncodeJob[Any], stage: EncoderStage) -> None:
         self._busy_since = time.monotonic()  # Before the gate: a query that cannot get in shows that bulk work hangs.
         with self._gate.hold_for_query():
             try:
@@ -269,9 +269,9 @@ class Engine:
                 self._databases_changed.wait_for(lambda: self._databases or self._stopping.is_set())
                 database, kicks = next(iter(self._databases.items()), (None, 0))
             if database is not None:
-                self._drain_some(database, kicks, encoder, drain)
+                self._drain_batch(database, kicks, encoder, drain)
 
-    def _drain_some(self, database: Path, kicks: int, encoder: BulkEncoder, drain: Drain) -> None:
+    def _drain_batch(self, database: Path, kicks: int, encoder: BulkEncoder, drain: DrainQueue) -> None:
         try:
             done = drain(database, encoder, lambda: self._gate.has_waiting_query or self._stopping.is_set())
         except Exception:
@@ -287,16 +287,16 @@ class Engine:
                 # A kick that came meanwhile may speak of work that the last batch had already looked past.
                 del self._databases[database]
         if not done:
-            give_back()
+            release_memory()
 
 
-def _embed(stage: EncoderStage, texts: Sequence[str], tokens: bool) -> list[NDArray[np.float32]]:
+def _encode_texts(stage: EncoderStage, texts: Sequence[str], tokens: bool) -> list[NDArray[np.float32]]:
     if tokens:
-        return token_encoder(stage.encoder).encode_tokens(texts)
+        return require_token_encoder(stage.encoder).encode_tokens(texts)
     return [stage.encoder.encode(texts)]
 
 
-def _where(stage: EncoderStage) -> tuple[str, str, str]:
+def _describe_stage(stage: EncoderStage) -> tuple[str, str, str]:
     return stage.device, stage.backend, stage.dtype
 
 

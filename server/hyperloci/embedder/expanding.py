@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, cast
 
-from hyperloci.embedder.device import Place
-from hyperloci.embedder.sentence import identity, opened, safe_folder
+from hyperloci.embedder.device import ComputeDevice
+from hyperloci.embedder.sentence import identify_model, open_model, find_safe_folder
 
 if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder
@@ -17,7 +17,7 @@ MAX_TERMS: Final = 128
 _BATCH: Final = 16
 
 
-class ExpandingModel:
+class SpladeModel:
     """A loaded SparseEncoder. Satisfies `spaces.eyes.SparseModel`."""
 
     def __init__(self, model: SparseEncoder, model_id: str) -> None:
@@ -30,23 +30,23 @@ class ExpandingModel:
         encode = self._model.encode_query if query else self._model.encode_document
         found = encode(clean, batch_size=_BATCH, show_progress_bar=False, max_active_dims=MAX_TERMS)
         decoded = cast(list[list[tuple[str | None, float]]], self._model.decode(found.float().cpu()))
-        return [_heaviest_first(terms) for terms in decoded]
+        return [_sort_by_weight(terms) for terms in decoded]
 
 
-def _heaviest_first(terms: Sequence[tuple[str | None, float]]) -> dict[str, float]:
+def _sort_by_weight(terms: Sequence[tuple[str | None, float]]) -> dict[str, float]:
     # A model may have more rows than its tokenizer has pieces; those have no name.
     named = [(term, float(weight)) for term, weight in terms if term and weight > 0]
     return dict(sorted(named, key=lambda item: (-item[1], item[0])))
 
 
-def load(name: str, place: Place) -> ExpandingModel:
+def load_splade(name: str, place: ComputeDevice) -> SpladeModel:
     """Load a sparse model from a folder, or by name from the Hub's cache or the Hub itself.
 
     Raises:
         ConfigurationError: there is no such model, it has no safetensors, or it is of another kind.
     """
-    folder = safe_folder(name)
+    folder = find_safe_folder(name)
     from sentence_transformers import SparseEncoder
 
-    model = opened(SparseEncoder, name, folder, place, " as a sparse model")
-    return ExpandingModel(model, identity(name, folder))
+    model = open_model(SparseEncoder, name, folder, place, " as a sparse model")
+    return SpladeModel(model, identify_model(name, folder))

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from hyperloci.embedder.bert import HEAD_WIDTH, HEADS, HIDDEN, LAYER_NORM_EPSILON, Bert, Layer, Pair, read_bert
+from hyperloci.embedder.bert import HEAD_WIDTH, HEADS, HIDDEN, LAYER_NORM_EPSILON, BertWeights, LayerWeights, AffineWeights, read_bert
 
 Array = NDArray[np.float32]
 
@@ -25,7 +25,7 @@ class NumpyForward:
 
     def __init__(self, weights: Path) -> None:
         tensors = load_file(weights)
-        self._bert: Bert[Array] = read_bert(lambda name: tensors[name], np.concatenate)
+        self._bert: BertWeights[Array] = read_bert(lambda name: tensors[name], np.concatenate)
         self._positions = self._bert.positions + self._bert.token_types[0]
 
     def __call__(self, token_ids: Sequence[Sequence[int]]) -> Array:
@@ -33,21 +33,21 @@ class NumpyForward:
         lengths = [len(ids) for ids in token_ids]
         words = self._bert.words[np.concatenate([np.asarray(ids, dtype=np.int64) for ids in token_ids])]
         positions = np.concatenate([self._positions[:length] for length in lengths])
-        states = _layer_norm(words + positions, self._bert.embedding_norm)
+        states = _apply_layer_norm(words + positions, self._bert.embedding_norm)
         bounds = np.cumsum([0, *lengths])
         for layer in self._bert.layers:
-            states = _apply(layer, states, bounds)
+            states = _apply_layer(layer, states, bounds)
         return states
 
 
-def _apply(layer: Layer[Array], states: Array, bounds: NDArray[np.int64]) -> Array:
-    qkv = _linear(states, layer.qkv)
-    context = np.concatenate([_attention(qkv[start:end]) for start, end in pairwise(bounds)])
-    states = _layer_norm(_linear(context, layer.attention_out) + states, layer.attention_norm)
-    return _layer_norm(_linear(_gelu(_linear(states, layer.up)), layer.down) + states, layer.output_norm)
+def _apply_layer(layer: LayerWeights[Array], states: Array, bounds: NDArray[np.int64]) -> Array:
+    qkv = _apply_linear(states, layer.qkv)
+    context = np.concatenate([_compute_attention(qkv[start:end]) for start, end in pairwise(bounds)])
+    states = _apply_layer_norm(_apply_linear(context, layer.attention_out) + states, layer.attention_norm)
+    return _apply_layer_norm(_apply_linear(_apply_gelu(_apply_linear(states, layer.up)), layer.down) + states, layer.output_norm)
 
 
-def _attention(qkv: Array) -> Array:
+def _compute_attention(qkv: Array) -> Array:
     length = len(qkv)
     query, key, value = qkv.reshape(length, 3, HEADS, HEAD_WIDTH).transpose(1, 2, 0, 3)
     scores = query @ key.transpose(0, 2, 1) * np.float32(HEAD_WIDTH**-0.5)
@@ -57,18 +57,18 @@ def _attention(qkv: Array) -> Array:
     return context
 
 
-def _linear(states: Array, layer: Pair[Array]) -> Array:
+def _apply_linear(states: Array, layer: AffineWeights[Array]) -> Array:
     return states @ layer.weight.T + layer.bias
 
 
-def _layer_norm(states: Array, norm: Pair[Array]) -> Array:
+def _apply_layer_norm(states: Array, norm: AffineWeights[Array]) -> Array:
     centred = states - states.mean(axis=-1, keepdims=True)
     variance = np.square(centred).mean(axis=-1, keepdims=True)
     normed: Array = centred / np.sqrt(variance + np.float32(LAYER_NORM_EPSILON)) * norm.weight + norm.bias
     return normed
 
 
-def _gelu(states: Array) -> Array:
+def _apply_gelu(states: Array) -> Array:
     scaled = np.abs(states) * np.float32(0.5**0.5)
     step = 1 / (1 + np.float32(_ERF_SCALE) * scaled)
     series = np.zeros_like(step)

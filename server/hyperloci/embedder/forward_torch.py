@@ -17,7 +17,7 @@ from safetensors import safe_open
 from torch.nn import functional
 
 from hyperloci.embedder.batching import runs_of_like_length
-from hyperloci.embedder.bert import HEAD_WIDTH, HEADS, HIDDEN, LAYER_NORM_EPSILON, Bert, Layer, Pair, read_bert
+from hyperloci.embedder.bert import HEAD_WIDTH, HEADS, HIDDEN, LAYER_NORM_EPSILON, BertWeights, LayerWeights, AffineWeights, read_bert
 
 if TYPE_CHECKING:
     import numpy as np
@@ -42,11 +42,11 @@ class TorchForward:
     def __init__(self, weights: Path, device: torch.device, dtype: torch.dtype) -> None:
         self._device, self._dtype = device, dtype
         with safe_open(weights, framework="pt", device="cpu") as tensors:
-            bert: Bert[torch.Tensor] = read_bert(tensors.get_tensor, torch.cat)
+            bert: BertWeights[torch.Tensor] = read_bert(tensors.get_tensor, torch.cat)
         self._words = bert.words.to(device)
         self._positions = (bert.positions + bert.token_types[0]).to(device)
-        self._embedding_norm = _Norm(bert.embedding_norm, device, torch.float32)
-        self._layers = [_Block(layer, device, dtype) for layer in bert.layers]
+        self._embedding_norm = _LayerNorm(bert.embedding_norm, device, torch.float32)
+        self._layers = [_TransformerBlock(layer, device, dtype) for layer in bert.layers]
 
     @torch.inference_mode()
     def __call__(self, token_ids: Sequence[Sequence[int]]) -> NDArray[np.float32]:
@@ -56,7 +56,7 @@ class TorchForward:
         ids = torch.tensor([token for text in token_ids for token in text] + [0] * spare, device=self._device)
         positions = torch.cat([self._positions[:length] for length in (*lengths, spare)])
         states = self._embedding_norm(self._words[ids] + positions).to(self._dtype)
-        runs = _runs(lengths, self._device)
+        runs = _plan_runs(lengths, self._device)
         for layer in self._layers:
             states = layer(states, runs)
         result: NDArray[np.float32] = states[: sum(lengths)].float().cpu().numpy()
@@ -64,7 +64,7 @@ class TorchForward:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Run:
+class _PaddedRun:
     """Texts of like length: rows `start:end` of the packed matrix, `count` texts padded to `width` tokens.
 
     `places` are the rows of the padded matrix that hold a token, `mask` the keys that may be looked at; both None
@@ -79,8 +79,8 @@ class _Run:
     mask: torch.Tensor | None
 
 
-def _runs(lengths: Sequence[int], device: torch.device) -> list[_Run]:
-    runs: list[_Run] = []
+def _plan_runs(lengths: Sequence[int], device: torch.device) -> list[_PaddedRun]:
+    runs: list[_PaddedRun] = []
     row = 0
     for first, last in runs_of_like_length(lengths, _SPREAD):
         members = lengths[first:last]
@@ -90,29 +90,29 @@ def _runs(lengths: Sequence[int], device: torch.device) -> list[_Run]:
             present = torch.arange(width) < torch.tensor(members)[:, None]
             places = present.flatten().nonzero().squeeze(1).to(device)
             mask = present[:, None, None, :].to(device)
-        runs.append(_Run(start=row, end=row + total, count=len(members), width=width, places=places, mask=mask))
+        runs.append(_PaddedRun(start=row, end=row + total, count=len(members), width=width, places=places, mask=mask))
         row += total
     return runs
 
 
-class _Block:
-    def __init__(self, layer: Layer[torch.Tensor], device: torch.device, dtype: torch.dtype) -> None:
-        self._qkv = _Linear(layer.qkv, device, dtype)
-        self._attention_out = _Linear(layer.attention_out, device, dtype)
-        self._attention_norm = _Norm(layer.attention_norm, device, dtype)
-        self._up = _Linear(layer.up, device, dtype, gelu=True)
-        self._down = _Linear(layer.down, device, dtype)
-        self._output_norm = _Norm(layer.output_norm, device, dtype)
+class _TransformerBlock:
+    def __init__(self, layer: LayerWeights[torch.Tensor], device: torch.device, dtype: torch.dtype) -> None:
+        self._qkv = _LinearLayer(layer.qkv, device, dtype)
+        self._attention_out = _LinearLayer(layer.attention_out, device, dtype)
+        self._attention_norm = _LayerNorm(layer.attention_norm, device, dtype)
+        self._up = _LinearLayer(layer.up, device, dtype, gelu=True)
+        self._down = _LinearLayer(layer.down, device, dtype)
+        self._output_norm = _LayerNorm(layer.output_norm, device, dtype)
 
-    def __call__(self, states: torch.Tensor, runs: Sequence[_Run]) -> torch.Tensor:
+    def __call__(self, states: torch.Tensor, runs: Sequence[_PaddedRun]) -> torch.Tensor:
         qkv = self._qkv(states)
         spare = qkv[runs[-1].end :, :HIDDEN]  # Rows that belong to no text need some value or other.
-        context = torch.cat([*(_attention(qkv[run.start : run.end], run) for run in runs), spare])
+        context = torch.cat([*(_compute_attention(qkv[run.start : run.end], run) for run in runs), spare])
         states = self._attention_norm(self._attention_out(context).add_(states))
         return self._output_norm(self._down(self._up(states)).add_(states))
 
 
-def _attention(qkv: torch.Tensor, run: _Run) -> torch.Tensor:
+def _compute_attention(qkv: torch.Tensor, run: _PaddedRun) -> torch.Tensor:
     if run.places is not None:
         padded = qkv.new_zeros(run.count * run.width, qkv.shape[1])
         padded[run.places] = qkv
@@ -123,8 +123,8 @@ def _attention(qkv: torch.Tensor, run: _Run) -> torch.Tensor:
     return context if run.places is None else context[run.places]
 
 
-class _Norm:
-    def __init__(self, norm: Pair[torch.Tensor], device: torch.device, dtype: torch.dtype) -> None:
+class _LayerNorm:
+    def __init__(self, norm: AffineWeights[torch.Tensor], device: torch.device, dtype: torch.dtype) -> None:
         self._weight = norm.weight.to(device, dtype)
         self._bias = norm.bias.to(device, dtype)
 
@@ -132,18 +132,18 @@ class _Norm:
         return functional.layer_norm(states, (HIDDEN,), self._weight, self._bias, LAYER_NORM_EPSILON)
 
 
-class _Linear:
+class _LinearLayer:
     """A linear layer, with GELU behind it if asked; through oneDNN where that works and agrees with torch."""
 
     def __init__(
-        self, layer: Pair[torch.Tensor], device: torch.device, dtype: torch.dtype, *, gelu: bool = False
+        self, layer: AffineWeights[torch.Tensor], device: torch.device, dtype: torch.dtype, *, gelu: bool = False
     ) -> None:
         self._weight = layer.weight.to(device, dtype)
         self._bias = layer.bias.to(device, dtype)
         self._gelu = gelu
         self._packed: torch.Tensor | None = None
         if device.type == "cpu":
-            self._pack()
+            self._pack_weights()
 
     def __call__(self, states: torch.Tensor) -> torch.Tensor:
         if self._packed is not None:
@@ -151,7 +151,7 @@ class _Linear:
         out = functional.linear(states, self._weight, self._bias)
         return functional.gelu(out) if self._gelu else out
 
-    def _pack(self) -> None:
+    def _pack_weights(self) -> None:
         """Adopt oneDNN's layout and drop the plain weights, if this build of torch has it and it computes the same.
 
         The operators are torch's own but not its public interface: where they are gone or changed, nothing is packed.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Condition
 from typing import TYPE_CHECKING
 
-from hyperloci.embedder.batching import batches, estimate_tokens
+from hyperloci.embedder.batching import plan_batches, estimate_tokens
 from hyperloci.errors import BadRequestError
 from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, MultiSpaceEncoder, EncodeRequest, TokenEncoder
 
@@ -112,7 +112,7 @@ class BulkEncoder:
         import numpy as np
 
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        for batch in self._batches(texts):
+        for batch in self._plan_batches(texts):
             with self._gate.hold_for_bulk():
                 vectors[batch] = self._stage.encoder.encode([texts[index] for index in batch])
         return vectors
@@ -134,7 +134,7 @@ class BulkEncoder:
         lengths = [
             estimate_tokens(look.text, self.max_tokens * (MAX_WINDOWS if "e12" in look.spaces else 1)) for look in looks
         ]
-        for batch in batches(lengths, self._stage.bulk_tokens):
+        for batch in plan_batches(lengths, self._stage.bulk_tokens):
             with self._gate.hold_for_bulk():
                 seen.update(zip(batch, eyes.encode_requests([looks[index] for index in batch]), strict=True))
         return [seen[index] for index in range(len(looks))]
@@ -145,7 +145,7 @@ class BulkEncoder:
         if eyes.weigh_terms:  # By rule: no model is needed.
             return eyes.expand_terms(texts, query=query)
         found: dict[int, Mapping[str, float]] = {}
-        for batch in self._batches(texts):
+        for batch in self._plan_batches(texts):
             with self._gate.hold_for_bulk():
                 found.update(zip(batch, eyes.expand_terms([texts[index] for index in batch], query=query), strict=True))
         return [found[index] for index in range(len(texts))]
@@ -156,11 +156,11 @@ class BulkEncoder:
 
         return get_multi_space_encoder(self._stage.encoder)
 
-    def _batches(self, texts: Sequence[str]) -> list[list[int]]:
-        return batches([estimate_tokens(text, self.max_tokens) for text in texts], self._stage.bulk_tokens)
+    def _plan_batches(self, texts: Sequence[str]) -> list[list[int]]:
+        return plan_batches([estimate_tokens(text, self.max_tokens) for text in texts], self._stage.bulk_tokens)
 
 
-def token_encoder(encoder: Encoder) -> TokenEncoder:
+def require_token_encoder(encoder: Encoder) -> TokenEncoder:
     """Return `encoder` as one that shows its tokens.
 
     Raises:

@@ -37,17 +37,17 @@ class StartupConfig:
         """
         try:
             values = json.loads(line)
-            return cls(**{**values, "settings": _settings(values["settings"])})
+            return cls(**{**values, "settings": _settings_from_json(values["settings"])})
         except (ValueError, TypeError, KeyError) as error:
             raise ConfigurationError(f"An embedder is started by a session, with its settings: {error}") from error
 
 
-def _settings(values: dict[str, Any]) -> Settings:
+def _settings_from_json(values: dict[str, Any]) -> Settings:
     types = typing.get_type_hints(Settings)
-    return Settings(**{name: _restored(types.get(name), value) for name, value in values.items()})
+    return Settings(**{name: _restore_value(types.get(name), value) for name, value in values.items()})
 
 
-def _restored(kind: object, value: Any) -> Any:
+def _restore_value(kind: object, value: Any) -> Any:
     if kind is Path:
         return Path(value)
     return tuple(value) if isinstance(value, list) else value

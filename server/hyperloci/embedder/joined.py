@@ -8,24 +8,24 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.config import Settings
 from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.load import bundled_stages, foundations
+from hyperloci.embedder.load import load_bundled_stages, load_foundation_stages
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.profile import BUNDLED, FINGERPRINT_VERSION, RULE, Choice, Profile, compound_id, profile_of
 from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, Kind
 
 if TYPE_CHECKING:
-    from hyperloci.embedder.device import Place
-    from hyperloci.embedder.expanding import ExpandingModel
-    from hyperloci.embedder.late import LateModel
-    from hyperloci.embedder.vocabulary import Vocabulary
+    from hyperloci.embedder.device import ComputeDevice
+    from hyperloci.embedder.expanding import SpladeModel
+    from hyperloci.embedder.late import ColbertModel
+    from hyperloci.embedder.vocabulary import WordVectors
     from hyperloci.spaces.encoder import Encoder
     from hyperloci.spaces.eyes import ProfileEncoder
 
 _WARM_UP: Final = "warm up"
 
 
-def stages(settings: Settings) -> Iterator[EncoderStage]:
+def load_profile_stages(settings: Settings) -> Iterator[EncoderStage]:
     """Bring up the models of the profile that `settings` name, in forms that answer ever faster.
 
     The first comes as soon as it can. Models of other spaces than E1's come with the last one, all of them warm.
@@ -34,12 +34,12 @@ def stages(settings: Settings) -> Iterator[EncoderStage]:
         ConfigurationError: no such profile or model, or it cannot be used here.
     """
     profile = profile_of(settings.profile, settings.profiles, settings.model)
-    for stage in foundations(profile.of("e1"), settings.device):
+    for stage in load_foundation_stages(profile.of("e1"), settings.device):
         check_dimensions(stage, settings.embedding_dimensions)
-        yield from _joined(stage, profile, settings.device)
+        yield from _build_profile_encoder(stage, profile, settings.device)
 
 
-def _joined(stage: EncoderStage, profile: Profile, device: str) -> Iterator[EncoderStage]:
+def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -> Iterator[EncoderStage]:
     """Give a stage of E1's model the eyes of the whole profile; an interim one is left out if others must load first.
 
     Raises:
@@ -52,17 +52,17 @@ def _joined(stage: EncoderStage, profile: Profile, device: str) -> Iterator[Enco
     foreign = {space for space, choice in others.items() if choice.model not in (foundation.model, RULE)}
     if stage.interim and foreign:
         return
-    models = _Models(stage, foundation, device)
+    models = _ModelLoader(stage, foundation, device)
     eyes = ProfileEncoder(
-        models.prompted(foundation),
-        others={space: models.prompted(choice) for space, choice in others.items() if space not in ("e12", "e13")},
-        token_model=models.late(others["e12"]) if "e12" in foreign else None,
-        sparse_model=models.expanding(others["e13"]) if "e13" in foreign else None,
-        neighbours=None if "e13" in foreign else _vocabulary(),
+        models.load_prompted(foundation),
+        others={space: models.load_prompted(choice) for space, choice in others.items() if space not in ("e12", "e13")},
+        token_model=models.load_colbert(others["e12"]) if "e12" in foreign else None,
+        sparse_model=models.load_splade(others["e13"]) if "e13" in foreign else None,
+        neighbours=None if "e13" in foreign else _load_word_vectors(),
     )
-    eyes.model_id = compound_id(stage.encoder.model_id, FINGERPRINT_VERSION, models.ids(others))
+    eyes.model_id = compound_id(stage.encoder.model_id, FINGERPRINT_VERSION, models.collect_model_ids(others))
     if foreign:
-        _warm(eyes)
+        _warm_up(eyes)
     yield replace(stage, encoder=eyes)
 
 
@@ -80,7 +80,7 @@ def check_dimensions(stage: EncoderStage, wanted: int) -> None:
         )
 
 
-def _warm(eyes: ProfileEncoder) -> None:
+def _warm_up(eyes: ProfileEncoder) -> None:
     """Let every model see a text, so that the first memory and the first question find all of them warm (E.17)."""
     columns = [column for column, space in SPACE_OF_COLUMN.items() if SPACES[space].kind is Kind.DENSE]
     spaces = (*columns, "e12") if eyes.has_tokens else tuple(columns)
@@ -89,7 +89,7 @@ def _warm(eyes: ProfileEncoder) -> None:
         eyes.expand_terms([_WARM_UP], query=query)
 
 
-class _Models:
+class _ModelLoader:
     """Loads each model once, whatever number of spaces it sees."""
 
     def __init__(self, stage: EncoderStage, foundation: Choice, device: str) -> None:
@@ -98,45 +98,45 @@ class _Models:
         self._ids: dict[str, str] = {}
         self._device = device
 
-    def prompted(self, choice: Choice) -> Encoder:
+    def load_prompted(self, choice: Choice) -> Encoder:
         """Return the same encoder for the same choice, so that its spaces are seen in one call."""
-        return self._prompted.get(choice) or self._prompted.setdefault(choice, self._with_words(choice))
+        return self._prompted.get(choice) or self._prompted.setdefault(choice, self._load_with_prompts(choice))
 
-    def _with_words(self, choice: Choice) -> Encoder:
-        encoder = self._loaded.get(choice.model) or self._loaded.setdefault(choice.model, self._load(choice.model))
+    def _load_with_prompts(self, choice: Choice) -> Encoder:
+        encoder = self._loaded.get(choice.model) or self._loaded.setdefault(choice.model, self._load_model(choice.model))
         if not choice.query and not choice.document:
             return encoder
         from hyperloci.embedder.sentence import PromptedEncoder
 
         return PromptedEncoder(encoder, query=choice.query, document=choice.document)
 
-    def _load(self, model: str) -> Encoder:
+    def _load_model(self, model: str) -> Encoder:
         if model == BUNDLED:
-            return list(bundled_stages(self._device))[-1].encoder
-        from hyperloci.embedder.sentence import load
+            return list(load_bundled_stages(self._device))[-1].encoder
+        from hyperloci.embedder.sentence import load_sentence_encoder
 
-        return load(model, self._place())
+        return load_sentence_encoder(model, self._choose_device())
 
-    def late(self, choice: Choice) -> LateModel:
-        from hyperloci.embedder.late import load
+    def load_colbert(self, choice: Choice) -> ColbertModel:
+        from hyperloci.embedder.late import load_colbert
 
-        model = load(choice.model, self._place())
+        model = load_colbert(choice.model, self._choose_device())
         self._ids["e12"] = model.model_id
         return model
 
-    def expanding(self, choice: Choice) -> ExpandingModel:
-        from hyperloci.embedder.expanding import load
+    def load_splade(self, choice: Choice) -> SpladeModel:
+        from hyperloci.embedder.expanding import load_splade
 
-        model = load(choice.model, self._place())
+        model = load_splade(choice.model, self._choose_device())
         self._ids["e13"] = model.model_id
         return model
 
-    def _place(self) -> Place:
-        from hyperloci.embedder.device import choose_exact
+    def _choose_device(self) -> ComputeDevice:
+        from hyperloci.embedder.device import choose_float32_on_cpu
 
-        return choose_exact(self._device)
+        return choose_float32_on_cpu(self._device)
 
-    def ids(self, others: dict[str, Choice]) -> dict[str, str]:
+    def collect_model_ids(self, others: dict[str, Choice]) -> dict[str, str]:
         """Return what decides each space beside E1's: a model's id and the words in front of a text."""
         found = {
             space: self._loaded[choice.model].model_id
@@ -147,13 +147,13 @@ class _Models:
         return {space: f"{model}|{others[space].query}|{others[space].document}" for space, model in listed.items()}
 
 
-def _vocabulary() -> Vocabulary | None:
+def _load_word_vectors() -> WordVectors | None:
     """Return the bundled model's words; None where it is not installed."""
-    from hyperloci.embedder.bundled import checked_weights, model_folder, read_tokenizer
-    from hyperloci.embedder.vocabulary import Vocabulary
+    from hyperloci.embedder.bundled import verify_weights, find_model_folder, read_tokenizer
+    from hyperloci.embedder.vocabulary import WordVectors
 
     try:
-        folder = model_folder()
-        return Vocabulary(checked_weights(folder), read_tokenizer(folder))
+        folder = find_model_folder()
+        return WordVectors(verify_weights(folder), read_tokenizer(folder))
     except ConfigurationError:
         return None

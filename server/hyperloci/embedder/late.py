@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.embedder.device import Place
-from hyperloci.embedder.sentence import identity, opened, safe_folder
+from hyperloci.embedder.device import ComputeDevice
+from hyperloci.embedder.sentence import identify_model, open_model, find_safe_folder
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _BATCH: Final = 16
 
 
-class LateModel:
+class ColbertModel:
     """A loaded MultiVectorEncoder. Satisfies `spaces.eyes.TokenModel`."""
 
     def __init__(self, model: MultiVectorEncoder, model_id: str) -> None:
@@ -32,14 +32,14 @@ class LateModel:
         return [np.asarray(matrix.float().cpu().numpy(), dtype=np.float32) for matrix in found]
 
 
-def load(name: str, place: Place) -> LateModel:
+def load_colbert(name: str, place: ComputeDevice) -> ColbertModel:
     """Load a late-interaction model from a folder, or by name from the Hub's cache or the Hub itself.
 
     Raises:
         ConfigurationError: there is no such model, it has no safetensors, or it is of another kind.
     """
-    folder = safe_folder(name)
+    folder = find_safe_folder(name)
     from sentence_transformers import MultiVectorEncoder
 
-    model = opened(MultiVectorEncoder, name, folder, place, " as a late-interaction model")
-    return LateModel(model, identity(name, folder))
+    model = open_model(MultiVectorEncoder, name, folder, place, " as a late-interaction model")
+    return ColbertModel(model, identify_model(name, folder))

@@ -15,14 +15,14 @@ BULK_TOKENS_GPU: Final = 16_384
 """A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
 
 
-def foundations(choice: Choice, device: str) -> Iterator[EncoderStage]:
+def load_foundation_stages(choice: Choice, device: str) -> Iterator[EncoderStage]:
     """Bring up E1's model in forms that answer ever faster.
 
     Raises:
         ConfigurationError: no such model, or it cannot be used here.
     """
     if choice.model == BUNDLED:
-        yield from bundled_stages(device)
+        yield from load_bundled_stages(device)
     elif choice.model.startswith(("http://", "https://")):
         from hyperloci.embedder.endpoint import EndpointEncoder
 
@@ -34,56 +34,56 @@ def foundations(choice: Choice, device: str) -> Iterator[EncoderStage]:
             bulk_tokens=BULK_TOKENS_GPU,
         )
     else:
-        yield _sentence_stage(choice.model, device)
+        yield _load_sentence_stage(choice.model, device)
 
 
-def bundled_stages(device: str, dtype: str | None = None) -> Iterator[EncoderStage]:
+def load_bundled_stages(device: str, dtype: str | None = None) -> Iterator[EncoderStage]:
     """Bring up the bundled model: on numpy within a quarter of a second, then on torch.
 
     Raises:
         ConfigurationError: the weights are missing or not the pinned ones, or the device is not there.
     """
-    from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, checked_weights, model_folder, read_tokenizer
+    from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, verify_weights, find_model_folder, read_tokenizer
     from hyperloci.embedder.forward_numpy import NumpyForward
 
-    folder = model_folder()
-    weights, tokenizer = checked_weights(folder), read_tokenizer(folder)
+    folder = find_model_folder()
+    weights, tokenizer = verify_weights(folder), read_tokenizer(folder)
     interim = BundledEncoder(NumpyForward(weights), tokenizer)
     yield EncoderStage(
         encoder=interim, backend="numpy", device="cpu", dtype="float32", bulk_tokens=BULK_TOKENS_CPU, interim=True
     )
 
-    from hyperloci.embedder.device import choose, use_sensible_threads
+    from hyperloci.embedder.device import choose_device, cap_threads
     from hyperloci.embedder.forward_torch import TorchForward
 
-    use_sensible_threads()
-    place = choose(device, dtype)
+    cap_threads()
+    place = choose_device(device, dtype)
     forward = TorchForward(weights, place.device, place.dtype)
-    encoder = BundledEncoder(forward, tokenizer, batch_tokens=max(BATCH_TOKENS, _bulk_tokens(place.device.type)))
+    encoder = BundledEncoder(forward, tokenizer, batch_tokens=max(BATCH_TOKENS, _choose_bulk_tokens(place.device.type)))
     encoder.encode(["warm up"])
     yield EncoderStage(
         encoder=encoder,
         backend="torch",
         device=str(place.device),
         dtype=place.dtype_name,
-        bulk_tokens=_bulk_tokens(place.device.type),
+        bulk_tokens=_choose_bulk_tokens(place.device.type),
     )
 
 
-def _sentence_stage(name: str, device: str) -> EncoderStage:
-    from hyperloci.embedder.device import choose_exact, use_sensible_threads
-    from hyperloci.embedder.sentence import load
+def _load_sentence_stage(name: str, device: str) -> EncoderStage:
+    from hyperloci.embedder.device import choose_float32_on_cpu, cap_threads
+    from hyperloci.embedder.sentence import load_sentence_encoder
 
-    use_sensible_threads()
-    place = choose_exact(device)
+    cap_threads()
+    place = choose_float32_on_cpu(device)
     return EncoderStage(
-        encoder=load(name, place),
+        encoder=load_sentence_encoder(name, place),
         backend="sentence-transformers",
         device=str(place.device),
         dtype=place.dtype_name,
-        bulk_tokens=_bulk_tokens(place.device.type),
+        bulk_tokens=_choose_bulk_tokens(place.device.type),
     )
 
 
-def _bulk_tokens(device: str) -> int:
+def _choose_bulk_tokens(device: str) -> int:
     return BULK_TOKENS_CPU if device == "cpu" else BULK_TOKENS_GPU

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 
-def resident_bytes() -> int:
+def measure_resident_bytes() -> int:
     """Return the resident set's size; its peak where only that is told, 0 where nothing is."""
     if sys.platform == "win32":
         return 0
@@ -22,7 +22,7 @@ def resident_bytes() -> int:
         return peak if sys.platform == "darwin" else peak * 1024
 
 
-def give_back() -> None:
+def release_memory() -> None:
     """Return freed memory to the system, where the C library keeps it (glibc: about 100 MB after bulk work)."""
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.config import Settings
-from hyperloci.embedder.sentence import safe_folder
+from hyperloci.embedder.sentence import find_safe_folder
 from hyperloci.errors import BadRequestError, ConfigurationError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class NliModel:
         return [float(shares[self._contradiction]) for shares in np.atleast_2d(np.asarray(found))]
 
 
-def load(settings: Settings) -> NliModel:
+def load_nli_model(settings: Settings) -> NliModel:
     """Load the model that `nli_model` names: a folder, or a name in the Hub's cache or on the Hub itself.
 
     Raises:
@@ -52,7 +52,7 @@ def load(settings: Settings) -> NliModel:
     name = settings.nli_model
     if name is None:
         raise BadRequestError("no inference model is configured: set nli_model to a cross-encoder's name or folder.")
-    folder = safe_folder(name)
+    folder = find_safe_folder(name)
     from sentence_transformers import CrossEncoder
 
     try:

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.handover import StartupConfig
-from hyperloci.embedder.rendezvous import make_private, rendezvous
+from hyperloci.embedder.rendezvous import make_private_folder, find_embedder_address
 from hyperloci.errors import HyperlociError
 
 logger = logging.getLogger(__name__)
@@ -36,7 +36,7 @@ _NO_CONSOLE_WINDOW: Final = 0x08000000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class SupervisionPolicy:
     """How patiently an owner treats its child, in seconds unless it says otherwise.
 
     Attributes:
@@ -71,7 +71,7 @@ class EmbedderOwner:
         *,
         transport: str | None = None,
         command: Sequence[str] = COMMAND,
-        policy: Policy | None = None,
+        policy: SupervisionPolicy | None = None,
     ) -> None:
         """Make it; nothing is started before `ensure_running`.
 
@@ -84,8 +84,8 @@ class EmbedderOwner:
         self._settings = settings
         self._handover = StartupConfig(settings=settings, transport=transport)
         self._command = command
-        self._policy = policy or Policy()
-        self._place = rendezvous(settings, transport)
+        self._policy = policy or SupervisionPolicy()
+        self._place = find_embedder_address(settings, transport)
         self._client = EmbedderClient(settings, transport=transport, insistent=True)
         self._mutex = threading.Lock()
         self._lock = FileLock(self._place.lock_path, timeout=0, thread_local=False, mode=0o600)
@@ -116,8 +116,8 @@ class EmbedderOwner:
                 return True
             if time.monotonic() < self._not_before:
                 return False
-            if self._win_lock():
-                self._keeper = threading.Thread(target=self._keep, name="embedder-owner", daemon=True)
+            if self._acquire_lock():
+                self._keeper = threading.Thread(target=self._supervise_child, name="embedder-owner", daemon=True)
                 self._keeper.start()
             return True
 
@@ -127,7 +127,7 @@ class EmbedderOwner:
             self._closing.set()
             keeper, child = self._keeper, self._child
         if child is not None:
-            _end(child, self._policy.end_within)
+            _end_child(child, self._policy.end_within)
         if keeper is not None:
             keeper.join()
 
@@ -137,20 +137,20 @@ class EmbedderOwner:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _win_lock(self) -> bool:
-        make_private(self._place.folder)
+    def _acquire_lock(self) -> bool:
+        make_private_folder(self._place.folder)
         with contextlib.suppress(Timeout):
             self._lock.acquire()
         return bool(self._lock.is_locked)
 
     # -- the keeper's thread ------------------------------------------------------------------------------------------
 
-    def _keep(self) -> None:
+    def _supervise_child(self) -> None:
         crashes = 0
         try:
             while not self._closing.is_set():
                 born = time.monotonic()
-                status = self._live_once()
+                status = self._run_child_once()
                 if status == 0 or self._closing.is_set():
                     return
                 crashes = 1 if time.monotonic() - born > self._policy.sound_after else crashes + 1
@@ -174,17 +174,17 @@ class EmbedderOwner:
         logger.warning("the embedder ended with status %d; starting it again in %.1f s", status, delay)
         return not self._closing.wait(delay)
 
-    def _live_once(self) -> int:
+    def _run_child_once(self) -> int:
         """Start a child, watch over it and return the exit status it ended with."""
-        child = self._start()
+        child = self._start_child()
         try:
             with self._mutex:
                 self._child = child
-            return 0 if self._closing.is_set() else self._watch(child)
+            return 0 if self._closing.is_set() else self._watch_child(child)
         finally:
-            _end(child, self._policy.end_within)
+            _end_child(child, self._policy.end_within)
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    def _start_child(self) -> subprocess.Popen[bytes]:
         self._log_file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._log_file.open("ab") as log:
             child = subprocess.Popen(
@@ -202,18 +202,18 @@ class EmbedderOwner:
             child.stdin.flush()
         return child
 
-    def _watch(self, child: subprocess.Popen[bytes]) -> int:
+    def _watch_child(self, child: subprocess.Popen[bytes]) -> int:
         missed = 0
         while True:
             try:
                 return child.wait(self._policy.check_every)
             except subprocess.TimeoutExpired:
-                missed = 0 if self._is_sound() else missed + 1
+                missed = 0 if self._is_child_healthy() else missed + 1
             if missed >= self._policy.checks_missed:
                 logger.warning("the embedder (pid %d) does not answer: killing it", child.pid)
                 child.kill()
 
-    def _is_sound(self) -> bool:
+    def _is_child_healthy(self) -> bool:
         status = self._client.status(self._policy.check_timeout)
         return status is not None and status.busy_seconds < self._policy.stuck_after
 
@@ -222,7 +222,7 @@ class EmbedderOwner:
         return self._settings.log_file
 
 
-def _end(child: subprocess.Popen[bytes], within: float) -> None:
+def _end_child(child: subprocess.Popen[bytes], within: float) -> None:
     """Close the pipe that keeps a child alive, and see it die."""
     if child.stdin is not None:
         with contextlib.suppress(OSError):

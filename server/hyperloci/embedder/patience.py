@@ -26,7 +26,7 @@ COUNTED_SECONDS: Final = 0.9
 """Whoever had less patience than this has learnt nothing: a busy machine may take as long."""
 
 
-class Patience:
+class CircuitBreaker:
     """What is known of the silence of one embedder. Safe in any thread."""
 
     def __init__(self, now: Callable[[], float] = time.monotonic, clock: Clock = system_clock) -> None:
@@ -41,7 +41,7 @@ class Patience:
         """When it was first waited for in vain (Unix ms), None while it answers."""
         return self._since if self._silences else None
 
-    def may_ask(self) -> bool:
+    def allows_request(self) -> bool:
         """Tell whether to ask it at all: it answered when it was last asked, or that is long enough ago.
 
         Only one asks after a silence; the others are told to go on without it.
@@ -51,35 +51,35 @@ class Patience:
         with self._lock:
             if self._now() < self._until:
                 return False
-            self._until = self._now() + self._pause()
+            self._until = self._now() + self._pause_seconds()
             return True
 
-    def was_silent(self) -> None:
+    def record_silence(self) -> None:
         """Note that it did not answer in time."""
         with self._lock:
             if not self._silences:
                 self._since = self._clock()
             self._silences += 1
-            self._until = self._now() + self._pause()
+            self._until = self._now() + self._pause_seconds()
 
-    def has_answered(self) -> None:
+    def record_answer(self) -> None:
         """Note that it did answer."""
         if self._silences:
             with self._lock:
                 self._silences = 0
 
-    def _pause(self) -> float:
+    def _pause_seconds(self) -> float:
         return min(FIRST_SECONDS * 2.0 ** min(self._silences - 1, 10), LONGEST_SECONDS)
 
-    def words(self) -> str:
+    def describe_silence(self) -> str:
         """Return what to tell of the silence."""
         since = time.strftime("%H:%M:%S", time.localtime(self._since / 1_000))
         return f"The embedder has not answered since {since}; searches use words until it does."
 
 
-_by_address: Final[dict[Path, Patience]] = {}
+_by_address: Final[dict[Path, CircuitBreaker]] = {}
 
 
-def patience_with(address: Path) -> Patience:
+def get_circuit_breaker(address: Path) -> CircuitBreaker:
     """Return what this process knows of the embedder that listens at an address."""
-    return _by_address.setdefault(address, Patience())
+    return _by_address.setdefault(address, CircuitBreaker())

@@ -18,11 +18,11 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from hyperloci.embedder.engine import Drain, Engine
+from hyperloci.embedder.engine import DrainQueue, EmbedderEngine
 from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.handover import StartupConfig
-from hyperloci.embedder.rendezvous import listen, rendezvous
-from hyperloci.embedder.server import Server
+from hyperloci.embedder.rendezvous import listen_for_sessions, find_embedder_address
+from hyperloci.embedder.server import EmbedderServer
 from hyperloci.errors import HyperlociError
 
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ _NATIVE_THREADS: Final = {
 }
 
 
-def _stages(settings: Settings) -> Iterator[EncoderStage]:
-    from hyperloci.embedder.joined import stages
+def _load_stages(settings: Settings) -> Iterator[EncoderStage]:
+    from hyperloci.embedder.joined import load_profile_stages
 
-    return stages(settings)
-
-
-def _drain() -> Drain:
-    from hyperloci.embedder.drain import drain
-
-    return drain
+    return load_profile_stages(settings)
 
 
-def main(stages: Callable[[Settings], Iterator[EncoderStage]] = _stages, load_drain: Callable[[], Drain] = _drain) -> NoReturn:
+def _load_drain() -> DrainQueue:
+    from hyperloci.embedder.drain import drain_queue
+
+    return drain_queue
+
+
+def main(stages: Callable[[Settings], Iterator[EncoderStage]] = _load_stages, load_drain: Callable[[], DrainQueue] = _load_drain) -> NoReturn:
     """Serve until idle, told to stop, or orphaned; then end the process.
 
     Args:
@@ -66,7 +66,7 @@ def main(stages: Callable[[Settings], Iterator[EncoderStage]] = _stages, load_dr
         load_drain: imports what drains a database; called once the models are up.
     """
     try:
-        code = _run(stages, load_drain)
+        code = _run_embedder(stages, load_drain)
     except HyperlociError as error:
         logger.error("the embedder cannot start: %s", error)
         code = 1
@@ -75,7 +75,7 @@ def main(stages: Callable[[Settings], Iterator[EncoderStage]] = _stages, load_dr
     os._exit(code)
 
 
-def _run(stages: Callable[[Settings], Iterator[EncoderStage]], load_drain: Callable[[], Drain]) -> int:
+def _run_embedder(stages: Callable[[Settings], Iterator[EncoderStage]], load_drain: Callable[[], DrainQueue]) -> int:
     with open(_STDIN, "rb", buffering=0, closefd=False) as pipe:
         line = pipe.readline()
     if not line:
@@ -87,26 +87,26 @@ def _run(stages: Callable[[Settings], Iterator[EncoderStage]], load_drain: Calla
     for name, value in _NATIVE_THREADS.items():
         os.putenv(name, value)  # For the native libraries, which are loaded after this; Python code reads none of it.
     settings = handover.settings
-    engine = Engine(partial(stages, settings), load_drain, partial(_nli, settings))
-    _serve(handover, engine)
+    engine = EmbedderEngine(partial(stages, settings), load_drain, partial(_load_nli_model, settings))
+    _serve_engine(handover, engine)
     return 0
 
 
-def _serve(handover: StartupConfig, engine: Engine) -> None:
+def _serve_engine(handover: StartupConfig, engine: EmbedderEngine) -> None:
     settings = handover.settings
-    listener, secret = listen(rendezvous(settings, handover.transport))
+    listener, secret = listen_for_sessions(find_embedder_address(settings, handover.transport))
     engine.start()
     if settings.database.is_file():
-        engine.kick(settings.database)
-    reason = Server(listener, secret, engine, settings.embedder_idle_seconds).serve()
+        engine.notify(settings.database)
+    reason = EmbedderServer(listener, secret, engine, settings.embedder_idle_seconds).serve_until_idle()
     logger.info("embedder %d ends: %s", os.getpid(), reason)
     engine.stop()
 
 
-def _nli(settings: Settings) -> NliModel:
-    from hyperloci.embedder.nli import load
+def _load_nli_model(settings: Settings) -> NliModel:
+    from hyperloci.embedder.nli import load_nli_model
 
-    return load(settings)
+    return load_nli_model(settings)
 
 
 def _die_with_parent() -> None:

@@ -59,7 +59,7 @@ class EmbedderAddress:
         return self.folder / f"{self.name}.lock"
 
 
-def rendezvous(settings: Settings, transport: str | None = None) -> EmbedderAddress:
+def find_embedder_address(settings: Settings, transport: str | None = None) -> EmbedderAddress:
     """Name the meeting place that `settings` lead to; `transport` is the platform's own unless given.
 
     Raises:
@@ -69,11 +69,11 @@ def rendezvous(settings: Settings, transport: str | None = None) -> EmbedderAddr
     what = json.dumps([wire.VERSION, settings.profile, settings.model, settings.device])
     place = EmbedderAddress(settings.runtime_dir, f"e-{hashlib.sha256(what.encode()).hexdigest()[:12]}", chosen)
     if chosen == UNIX:
-        require_short(place.path)
+        require_short_path(place.path)
     return place
 
 
-def require_short(address: Path) -> None:
+def require_short_path(address: Path) -> None:
     """Make sure that a socket can have this path.
 
     Raises:
@@ -87,7 +87,7 @@ def require_short(address: Path) -> None:
         )
 
 
-def make_private(folder: Path) -> None:
+def make_private_folder(folder: Path) -> None:
     """Create `folder` for this user alone, or make sure that it is.
 
     Raises:
@@ -99,17 +99,17 @@ def make_private(folder: Path) -> None:
         raise ConfigurationError(f"The runtime folder {folder} cannot be made: {error}") from error
     if sys.platform == "win32":
         return
-    _require_own(folder)
+    _require_own_folder(folder)
     if stat.S_IMODE(folder.lstat().st_mode) & 0o077:
         folder.chmod(0o700)
 
 
-def listen(place: EmbedderAddress) -> tuple[socket.socket, bytes]:
+def listen_for_sessions(place: EmbedderAddress) -> tuple[socket.socket, bytes]:
     """Open the meeting place; return the listening socket and the secret of its visitors (empty on Unix).
 
     The address appears at once and complete, over whatever a dead embedder has left there.
     """
-    make_private(place.folder)
+    make_private_folder(place.folder)
     if place.transport == UNIX:
         return listen_at(str(place.path), _BACKLOG), b""
     draft = place.folder / f"{place.name}.{os.getpid()}"
@@ -123,7 +123,7 @@ def listen(place: EmbedderAddress) -> tuple[socket.socket, bytes]:
     return listener, secret
 
 
-def connect(place: EmbedderAddress, *, deadline: float) -> socket.socket:
+def connect_to_embedder(place: EmbedderAddress, *, deadline: float) -> socket.socket:
     """Connect to the embedder of `place` and make sure that it is this user's.
 
     Raises:
@@ -133,7 +133,7 @@ def connect(place: EmbedderAddress, *, deadline: float) -> socket.socket:
     """
     try:
         if place.transport == UNIX:
-            _require_own(place.folder)
+            _require_own_folder(place.folder)
             return _connect_unix(place)
         return _connect_loopback(place, deadline)
     except (FileNotFoundError, ConnectionRefusedError, NotADirectoryError):
@@ -142,14 +142,14 @@ def connect(place: EmbedderAddress, *, deadline: float) -> socket.socket:
         raise NotReadyError(f"The embedder cannot be reached: {error}") from error
 
 
-def admit(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:
+def admit_visitor(connection: socket.socket, secret: bytes, *, deadline: float) -> bool:
     """Tell, at the embedder's end, whether a visitor belongs to this user (and prove the same to it)."""
     if not secret:
         return is_same_user(connection)
     return _exchange_nonces(connection, secret, b"embedder", b"visitor", deadline)
 
 
-def _require_own(folder: Path) -> None:
+def _require_own_folder(folder: Path) -> None:
     found = folder.lstat()
     if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
         raise ConfigurationError(
@@ -186,13 +186,13 @@ def _connect_loopback(place: EmbedderAddress, deadline: float) -> socket.socket:
 def _exchange_nonces(connection: socket.socket, secret: bytes, own: bytes, other: bytes, deadline: float) -> bool:
     """Prove to know the secret and check that the other end does; the roles keep an answer from being echoed."""
     mine = secrets.token_bytes(_NONCE_BYTES)
-    wire.send(connection, {"nonce": mine.hex()}, deadline=deadline)
-    theirs, _ = wire.receive(connection, deadline=deadline)
-    wire.send(connection, {"proof": _proof(secret, own, str(theirs.get("nonce")))}, deadline=deadline)
-    answer, _ = wire.receive(connection, deadline=deadline)
-    expected = _proof(secret, other, mine.hex())
+    wire.send_message(connection, {"nonce": mine.hex()}, deadline=deadline)
+    theirs, _ = wire.receive_message(connection, deadline=deadline)
+    wire.send_message(connection, {"proof": _compute_proof(secret, own, str(theirs.get("nonce")))}, deadline=deadline)
+    answer, _ = wire.receive_message(connection, deadline=deadline)
+    expected = _compute_proof(secret, other, mine.hex())
     return hmac.compare_digest(str(answer.get("proof")).encode("utf-8", "replace"), expected.encode("ascii"))
 
 
-def _proof(secret: bytes, role: bytes, nonce: str) -> str:
+def _compute_proof(secret: bytes, role: bytes, nonce: str) -> str:
     return hmac.new(secret, role + b":" + nonce.encode("utf-8", "replace"), hashlib.sha256).hexdigest()

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.embedder.batching import batches, estimate_tokens
-from hyperloci.embedder.device import Place
+from hyperloci.embedder.batching import plan_batches, estimate_tokens
+from hyperloci.embedder.device import ComputeDevice
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Encoder
 
@@ -45,14 +45,14 @@ class SentenceEncoder:
         self._model = model
         self._batch_tokens = batch_tokens
         self.model_id = model_id
-        self.dimensions = _dimensions(model)
+        self.dimensions = _read_dimensions(model)
         self.max_tokens = int(model.max_seq_length or _BATCH_TOKENS["cpu"])
 
     def encode(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed texts: `(len(texts), dimensions)`, rows in the order given, each of length one."""
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         vectors = np.empty((len(texts), self.dimensions), dtype=np.float32)
-        for batch in batches([estimate_tokens(text, self.max_tokens) for text in clean], self._batch_tokens):
+        for batch in plan_batches([estimate_tokens(text, self.max_tokens) for text in clean], self._batch_tokens):
             vectors[batch] = self._model.encode(
                 [clean[index] for index in batch],
                 batch_size=len(batch),
@@ -66,7 +66,7 @@ class SentenceEncoder:
         """Embed every token, special ones too: per text `(tokens, hidden)`, each row of length one."""
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         matrices: list[NDArray[np.float32]] = [np.empty((0, self.dimensions), dtype=np.float32)] * len(texts)
-        for batch in batches([estimate_tokens(text, self.max_tokens) for text in clean], self._batch_tokens):
+        for batch in plan_batches([estimate_tokens(text, self.max_tokens) for text in clean], self._batch_tokens):
             found = self._model.encode(
                 [clean[index] for index in batch],
                 batch_size=len(batch),
@@ -100,7 +100,7 @@ class PromptedEncoder:
         return self._encoder.encode([self._query + text for text in texts])
 
 
-def load(name: str, place: Place) -> SentenceEncoder:
+def load_sentence_encoder(name: str, place: ComputeDevice) -> SentenceEncoder:
     """Load a model from a folder, or by name from the Hub's cache or the Hub itself.
 
     The network is used only for a name whose files are not in the cache, and never if `HF_HUB_OFFLINE` is set.
@@ -108,15 +108,15 @@ def load(name: str, place: Place) -> SentenceEncoder:
     Raises:
         ConfigurationError: there is no such model, it has no safetensors, or it asks to run code of its own.
     """
-    folder = safe_folder(name)
+    folder = find_safe_folder(name)
     from sentence_transformers import SentenceTransformer
 
-    model = opened(SentenceTransformer, name, folder, place)
-    model_id = f"{identity(name, folder)}/{_dimensions(model)}"
+    model = open_model(SentenceTransformer, name, folder, place)
+    model_id = f"{identify_model(name, folder)}/{_read_dimensions(model)}"
     return SentenceEncoder(model, model_id, _BATCH_TOKENS[place.device.type])
 
 
-def opened(kind: Callable[..., M], name: str, folder: Path, place: Place, purpose: str = "") -> M:
+def open_model(kind: Callable[..., M], name: str, folder: Path, place: ComputeDevice, purpose: str = "") -> M:
     """Read a model of sentence-transformers from a folder that is known to be safe, ready to be used.
 
     Raises:
@@ -136,23 +136,23 @@ def opened(kind: Callable[..., M], name: str, folder: Path, place: Place, purpos
     return model.to(place.device, place.dtype).eval()
 
 
-def safe_folder(name: str) -> Path:
+def find_safe_folder(name: str) -> Path:
     """Return the folder of a model, from the Hub's cache or the Hub if it has to be, once it is known to be safe.
 
     Raises:
         ConfigurationError: there is no such model, it has no safetensors, or it asks to run code of its own.
     """
-    folder = _folder_of(name)
-    require_safe(folder)
+    folder = _find_folder(name)
+    require_safe_weights(folder)
     return folder
 
 
-def identity(name: str, folder: Path) -> str:
+def identify_model(name: str, folder: Path) -> str:
     """Return a model's short name and the fingerprint of all that decides what it sees."""
-    return f"{_short_name(name)}@{fingerprint(folder)[:12]}"
+    return f"{_shorten_name(name)}@{hash_model_files(folder)[:12]}"
 
 
-def require_safe(folder: Path) -> None:
+def require_safe_weights(folder: Path) -> None:
     """Refuse a model that could only be loaded from a pickle, or through classes that it brings along.
 
     Raises:
@@ -167,22 +167,22 @@ def require_safe(folder: Path) -> None:
             )
     if not weights:
         raise ConfigurationError(f"{folder} holds no *.safetensors: it is no model that can be loaded safely.")
-    for module in _modules(folder):
+    for module in _read_modules(folder):
         if not str(module).startswith("sentence_transformers."):
             raise ConfigurationError(
                 f"{folder / 'modules.json'} names {module!r}: only sentence_transformers' own may run."
             )
 
 
-def fingerprint(folder: Path) -> str:
+def hash_model_files(folder: Path) -> str:
     """Hash everything that decides a model's vectors: its weights, configurations and tokenizer."""
     digest = hashlib.sha256()
     for path in sorted(path for kind in ("*.safetensors", "*.json", "*.txt", "*.model") for path in folder.rglob(kind)):
-        digest.update(f"{path.relative_to(folder).as_posix()}\0{_file_hash(path)}\n".encode())
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{_hash_file(path)}\n".encode())
     return digest.hexdigest()
 
 
-def _file_hash(path: Path) -> str:
+def _hash_file(path: Path) -> str:
     stored_as = path.resolve().name
     if path.is_symlink() and _BLOB_NAME.fullmatch(stored_as):
         return stored_as
@@ -190,7 +190,7 @@ def _file_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _modules(folder: Path) -> list[object]:
+def _read_modules(folder: Path) -> list[object]:
     try:
         types = [module["type"] for module in json.loads((folder / "modules.json").read_text(encoding="utf-8"))]
         if not types:
@@ -202,7 +202,7 @@ def _modules(folder: Path) -> list[object]:
         raise ConfigurationError(f"{folder / 'modules.json'} cannot be read: {error}") from error
 
 
-def _folder_of(name: str) -> Path:
+def _find_folder(name: str) -> Path:
     path = Path(name).expanduser()
     if path.is_dir():
         return path
@@ -223,12 +223,12 @@ def _folder_of(name: str) -> Path:
         ) from error
 
 
-def _short_name(name: str) -> str:
+def _shorten_name(name: str) -> str:
     path = Path(name).expanduser()
     return path.resolve().name if path.is_dir() else name
 
 
-def _dimensions(model: SentenceTransformer) -> int:
+def _read_dimensions(model: SentenceTransformer) -> int:
     """Return the length of a vector; the method that tells was renamed in sentence-transformers 5.x."""
     told = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
     dimensions = told()

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from hyperloci.embedder import wire
-from hyperloci.embedder.engine import Engine
-from hyperloci.embedder.rendezvous import admit
+from hyperloci.embedder.engine import EmbedderEngine
+from hyperloci.embedder.rendezvous import admit_visitor
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 
 logger = logging.getLogger(__name__)
@@ -40,10 +40,10 @@ _FAILED_LINGER_SECONDS: Final = 60.0
 """A failed embedder tells why for so long; then a fresh one may find that the cause was put right."""
 
 
-class Server:
+class EmbedderServer:
     """Serves one engine on one listening socket."""
 
-    def __init__(self, listener: socket.socket, secret: bytes, engine: Engine, idle_seconds: float) -> None:
+    def __init__(self, listener: socket.socket, secret: bytes, engine: EmbedderEngine, idle_seconds: float) -> None:
         self._listener = listener
         self._secret = secret
         self._engine = engine
@@ -51,40 +51,40 @@ class Server:
         self._bell, self._heard = socket.socketpair()
         self._slots = threading.BoundedSemaphore(_MAX_CONNECTIONS)
 
-    def serve(self) -> str:
+    def serve_until_idle(self) -> str:
         """Accept visitors until told to stop or idle for too long; return the reason in words."""
         self._listener.setblocking(False)
         with self._bell, self._heard, selectors.DefaultSelector() as selector:
             selector.register(self._listener, selectors.EVENT_READ)
             selector.register(self._heard, selectors.EVENT_READ)
-            while self._engine.idle_seconds <= (limit := self._idle_limit()):
+            while self._engine.idle_seconds <= (limit := self._idle_limit_seconds()):
                 ready = [key.fileobj for key, _ in selector.select(min(_LOOK_SECONDS, limit / 4 + _PAUSE_SECONDS))]
                 if self._heard in ready:
                     return "told to stop"
                 if ready:
-                    self._accept()
+                    self._accept_visitor()
         return f"idle for {limit:.0f} s"
 
-    def _idle_limit(self) -> float:
-        return min(_FAILED_LINGER_SECONDS, self._idle_seconds) if self._engine.failed else self._idle_seconds
+    def _idle_limit_seconds(self) -> float:
+        return min(_FAILED_LINGER_SECONDS, self._idle_seconds) if self._engine.has_failed else self._idle_seconds
 
-    def _accept(self) -> None:
+    def _accept_visitor(self) -> None:
         with contextlib.suppress(BlockingIOError, ConnectionAbortedError):
             connection, _ = self._listener.accept()
             connection.setblocking(True)
-            self._receive(connection)
+            self._start_visitor_thread(connection)
 
-    def _receive(self, connection: socket.socket) -> None:
+    def _start_visitor_thread(self, connection: socket.socket) -> None:
         if not self._slots.acquire(blocking=False):
             logger.warning("more than %d connections at once: turned one away", _MAX_CONNECTIONS)
             connection.close()
             return
-        threading.Thread(target=self._attend, args=(connection,), name="visitor", daemon=True).start()
+        threading.Thread(target=self._attend_visitor, args=(connection,), name="visitor", daemon=True).start()
 
-    def _attend(self, connection: socket.socket) -> None:
+    def _attend_visitor(self, connection: socket.socket) -> None:
         try:
             with connection:
-                self._converse(connection)
+                self._exchange_messages(connection)
         except wire.ConnectionLostError:
             pass  # A visitor that gave up, or only wanted to know whether somebody is at home.
         except EmbedderError as error:
@@ -92,80 +92,80 @@ class Server:
         finally:
             self._slots.release()
 
-    def _converse(self, connection: socket.socket) -> None:
+    def _exchange_messages(self, connection: socket.socket) -> None:
         deadline = wire.deadline_after(_REQUEST_SECONDS)
-        if not admit(connection, self._secret, deadline=deadline):
+        if not admit_visitor(connection, self._secret, deadline=deadline):
             logger.warning("refused a visitor that is not this user")
             return
-        request, _ = wire.receive(connection, deadline=deadline)
+        request, _ = wire.receive_message(connection, deadline=deadline)
         try:
-            header, body = self._answer(request)
+            header, body = self._answer_request(request)
         except HyperlociError as error:
-            header, body = {"ok": False, "error": _kind(error), "message": str(error)}, b""
-        wire.send(connection, header, body=body, deadline=wire.deadline_after(_REQUEST_SECONDS))
+            header, body = {"ok": False, "error": _classify_error(error), "message": str(error)}, b""
+        wire.send_message(connection, header, body=body, deadline=wire.deadline_after(_REQUEST_SECONDS))
         if request.get("op") == "stop":
             with contextlib.suppress(OSError):  # It was rung before, and the door is closed.
                 self._bell.send(b"!")
 
-    def _answer(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+    def _answer_request(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
         operation = request.get("op")
         if operation == "embed":
-            return self._embed(request)
+            return self._answer_embed(request)
         if operation == "see":
             return self._answer_see(request)
         if operation == "contradict":
-            return self._contradict(request)
+            return self._answer_contradict(request)
         if operation == "status":
             return {"ok": True, "status": self._engine.status().to_message()}, b""
         if operation == "drain":
-            self._engine.kick(_database(request))
+            self._engine.notify(_read_database(request))
             return {"ok": True}, b""
         if operation == "stop":
             return {"ok": True}, b""
         raise BadRequestError(f"op={operation!r:.40} is unknown: use embed, see, contradict, status, drain or stop.")
 
-    def _embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        texts, seconds = _texts(request), _seconds(request)
+    def _answer_embed(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        texts, seconds = _read_texts(request), _read_seconds(request)
         deadline = time.monotonic() + seconds
-        with _in_time(seconds):
-            answer = self._engine.submit(texts, tokens=request.get("tokens") is True, deadline=deadline)
+        with _report_lateness(seconds):
+            answer = self._engine.encode(texts, tokens=request.get("tokens") is True, deadline=deadline)
         shapes, body = wire.matrices_to_body(answer.matrices)
         return {"ok": True, "model_id": answer.model_id, "shapes": shapes}, body
 
     def _answer_see(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        text, entities, seconds = _texts(request)[0], _names(request), _seconds(request)
-        with _in_time(seconds):
-            seen = self._engine.see(text, entities, deadline=time.monotonic() + seconds)
+        text, entities, seconds = _read_texts(request)[0], _read_entity_names(request), _read_seconds(request)
+        with _report_lateness(seconds):
+            seen = self._engine.encode_query(text, entities, deadline=time.monotonic() + seconds)
         return wire.fingerprint_to_message(seen)
 
-    def _contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
-        texts, seconds = _texts(request), _seconds(request)
+    def _answer_contradict(self, request: Mapping[str, Any]) -> tuple[dict[str, Any], bytes]:
+        texts, seconds = _read_texts(request), _read_seconds(request)
         if len(texts) % 2:
             raise BadRequestError(f"{len(texts)} texts are no pairs: give premise and hypothesis in turn.")
         pairs = list(zip(texts[::2], texts[1::2], strict=True))
         try:
-            scores = self._engine.contradict(pairs, deadline=time.monotonic() + seconds)
+            scores = self._engine.score_contradictions(pairs, deadline=time.monotonic() + seconds)
         except TimeoutError:
             raise EmbedderError(f"The inference model was not done within {seconds:.1f} s.") from None
         return {"ok": True, "scores": scores}, b""
 
 
 @contextlib.contextmanager
-def _in_time(seconds: float) -> Iterator[None]:
+def _report_lateness(seconds: float) -> Iterator[None]:
     try:
         yield
     except TimeoutError:
         raise wire.DeadlineError(f"The embedder was not done within {seconds:.1f} s; it is busy or stuck.") from None
 
 
-def _names(request: Mapping[str, Any]) -> list[str]:
+def _read_entity_names(request: Mapping[str, Any]) -> list[str]:
     names = request.get("entities", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names) or len(names) > MAX_TEXTS:
         raise BadRequestError(f"entities must be a list of up to {MAX_TEXTS} strings.")
     return names
 
 
-def _texts(request: Mapping[str, Any]) -> list[str]:
+def _read_texts(request: Mapping[str, Any]) -> list[str]:
     texts = request.get("texts")
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise BadRequestError("texts must be a list of strings.")
@@ -174,21 +174,21 @@ def _texts(request: Mapping[str, Any]) -> list[str]:
     return texts
 
 
-def _seconds(request: Mapping[str, Any]) -> float:
+def _read_seconds(request: Mapping[str, Any]) -> float:
     seconds = request.get("seconds")
     if not isinstance(seconds, int | float) or not 0 < seconds <= MAX_TIMEOUT_SECONDS:
         raise BadRequestError(f"seconds={seconds!r:.40} must be above 0 and at most {MAX_TIMEOUT_SECONDS:.0f}.")
     return float(seconds)
 
 
-def _database(request: Mapping[str, Any]) -> Path:
+def _read_database(request: Mapping[str, Any]) -> Path:
     database = request.get("database")
     if not isinstance(database, str) or not Path(database).is_absolute() or not Path(database).is_file():
         raise BadRequestError(f"database={database!r:.200} must be the absolute path of a database that exists.")
     return Path(database)
 
 
-def _kind(error: HyperlociError) -> str:
+def _classify_error(error: HyperlociError) -> str:
     if isinstance(error, NotReadyError):
         return "not_ready"
     if isinstance(error, wire.DeadlineError):

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Any, Self
 
 
-class State(StrEnum):
+class EmbedderState(StrEnum):
     """How far an embedder is."""
 
     LOADING = "loading"
@@ -36,7 +36,7 @@ class EmbedderStatus:
         draining: databases that are still being drained.
     """
 
-    state: State
+    state: EmbedderState
     error: str | None = None
     pid: int = 0
     uptime_seconds: float = 0.0
@@ -56,7 +56,7 @@ class EmbedderStatus:
 
     def __str__(self) -> str:
         """One line for `hyperloci embedder status` and `doctor`."""
-        if self.state is not State.READY:
+        if self.state is not EmbedderState.READY:
             return f"{self.state}, pid {self.pid}" + (f": {self.error}" if self.error else "")
         work = f", draining {len(self.draining)} database(s)" if self.draining else ""
         return (
@@ -77,6 +77,6 @@ class EmbedderStatus:
             ValueError, TypeError: a value is of the wrong kind.
         """
         known = {field.name: message[field.name] for field in fields(cls) if field.name in message}
-        known["state"] = State(known["state"])
+        known["state"] = EmbedderState(known["state"])
         known["draining"] = tuple(str(item) for item in known.get("draining", ()))
         return cls(**known)

@@ -16,14 +16,14 @@ SMALLEST_COSINE: Final = 0.38
 _MIN_LETTERS: Final = 3
 
 
-class Vocabulary:
+class WordVectors:
     """Input embeddings of whole words. Satisfies `spaces.expansion.Neighbours`."""
 
     def __init__(self, weights: Path, tokenizer: Tokenizer) -> None:
         """Remember where the words are; they are read when first needed (33 MB)."""
         self._weights = weights
         self._tokenizer = tokenizer
-        self.near = functools.lru_cache(maxsize=4_096)(self._near)
+        self.near = functools.lru_cache(maxsize=4_096)(self._find_nearest_words)
 
     @functools.cached_property
     def _words(self) -> list[str]:
@@ -32,7 +32,7 @@ class Vocabulary:
         return sorted((word for word in whole if len(word) >= _MIN_LETTERS), key=known.__getitem__)
 
     @functools.cached_property
-    def _places(self) -> dict[str, int]:
+    def _row_of_word(self) -> dict[str, int]:
         return {word: place for place, word in enumerate(self._words)}
 
     @functools.cached_property
@@ -45,9 +45,9 @@ class Vocabulary:
         rows = table[[known[word] for word in self._words]].astype(np.float32)
         return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), dtype=np.float32)
 
-    def _near(self, word: str, count: int) -> list[tuple[str, float]]:
+    def _find_nearest_words(self, word: str, count: int) -> list[tuple[str, float]]:
         """Return the nearest words and their cosines, best first; none for a word it does not hold."""
-        place = self._places.get(word)
+        place = self._row_of_word.get(word)
         if place is None:
             return []
         cosines = np.einsum("ij,j->i", self._matrix, self._matrix[place])

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.status import EmbedderStatus, State
+from hyperloci.embedder.status import EmbedderStatus, EmbedderState
 from hyperloci.errors import EmbedderError
 
 POLL_SECONDS: Final = 0.2
@@ -25,7 +25,7 @@ QUIET_SECONDS: Final = 60.0
 """After so long without headway, whoever waits is told."""
 
 
-class Headway:
+class DrainProgress:
     """Tells whether a queue is being worked off: how fast, since when not, and whether anybody is left who could."""
 
     def __init__(self, left: int, now: float) -> None:
@@ -35,7 +35,7 @@ class Headway:
         self._begun: float | None = None
         self._moved = self._seen_alive = now
 
-    def check(self, left: int, status: EmbedderStatus | None, now: float, *, alive: bool = False) -> str:
+    def record_progress(self, left: int, status: EmbedderStatus | None, now: float, *, alive: bool = False) -> str:
         """Take note of how many nodes wait and of what the embedder tells; say how it goes.
 
         Args:
@@ -47,7 +47,7 @@ class Headway:
         Raises:
             EmbedderError: it can't embed, or there is none.
         """
-        if status is not None and status.state is State.FAILED:
+        if status is not None and status.state is EmbedderState.FAILED:
             raise EmbedderError(f"The embedder can't embed: {status.error}")
         batches = self._batches if status is None else status.bulk_batches
         if (left, batches) != (self._left, self._batches):
@@ -58,9 +58,9 @@ class Headway:
             self._seen_alive = now
         if now - self._seen_alive > GONE_SECONDS:
             raise EmbedderError("There is no embedder, and none can be started; the log says why.")
-        return self._words(now)
+        return self._describe_progress(now)
 
-    def _words(self, now: float) -> str:
+    def _describe_progress(self, now: float) -> str:
         quiet = now - self._moved
         if quiet > QUIET_SECONDS:
             return f"embedding: nothing done for {quiet / 60:.0f} min, the machine is busy or the embedder is starting"
@@ -92,16 +92,16 @@ def wait_until_drained(
         EmbedderError: the embedder can't embed, or there is none.
     """
     total = left = pending()
-    headway = Headway(left, time.monotonic())
+    headway = DrainProgress(left, time.monotonic())
     wait = POLL_SECONDS
     while left:
-        client.kick(database)
+        client.notify(database)
         threading.Event().wait(wait)
         started = time.monotonic()
         left = pending()
         wait = max(POLL_SECONDS, POLL_SHARE * (time.monotonic() - started))
         total = max(total, left)
-        words = headway.check(left, client.status(), time.monotonic(), alive=alive())
+        words = headway.record_progress(left, client.status(), time.monotonic(), alive=alive())
         if progress is not None:
             progress(total - left, total, words)
     return left

@@ -63,7 +63,7 @@ def seconds_left(deadline: float) -> float:
     return left
 
 
-def send(connection: socket.socket, header: Mapping[str, Any], *, body: bytes = b"", deadline: float) -> None:
+def send_message(connection: socket.socket, header: Mapping[str, Any], *, body: bytes = b"", deadline: float) -> None:
     """Send one message.
 
     Raises:
@@ -71,13 +71,13 @@ def send(connection: socket.socket, header: Mapping[str, Any], *, body: bytes = 
         ConnectionLostError: the other end is gone.
         DeadlineError: the deadline passed first.
     """
-    with _translated():
+    with _translate_errors():
         frame = _FRAMES.pack_json(header, body)
         connection.settimeout(seconds_left(deadline))
         connection.sendall(frame)
 
 
-def receive(connection: socket.socket, *, deadline: float) -> tuple[dict[str, Any], bytearray]:
+def receive_message(connection: socket.socket, *, deadline: float) -> tuple[dict[str, Any], bytearray]:
     """Receive one message: its header and its body.
 
     Raises:
@@ -86,16 +86,16 @@ def receive(connection: socket.socket, *, deadline: float) -> tuple[dict[str, An
         DeadlineError: the deadline passed first.
     """
 
-    def read(count: int) -> bytes:
+    def read_piece(count: int) -> bytes:
         connection.settimeout(seconds_left(deadline))
         return connection.recv(count)
 
-    with _translated():
-        return _FRAMES.read_json(read)
+    with _translate_errors():
+        return _FRAMES.read_json(read_piece)
 
 
 @contextlib.contextmanager
-def _translated() -> Iterator[None]:
+def _translate_errors() -> Iterator[None]:
     try:
         yield
     except FrameError as error:

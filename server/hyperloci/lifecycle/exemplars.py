@@ -23,7 +23,7 @@ def exemplars_step(context: MaintenanceContext) -> int:
 
     store, client = context.store, context.client
     model_id = store.vectors.get_model_in_use()
-    if model_id is None or client is None or has_current_vectors(store, model_id) or not client.warm():
+    if model_id is None or client is None or has_current_vectors(store, model_id) or not client.is_ready():
         return 0
     seen = []
     for text, _ in list_exemplars():

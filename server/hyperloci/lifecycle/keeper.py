@@ -138,13 +138,13 @@ class MaintenanceScheduler:
                 return None
             try:
                 self._status.update(working=True)
-                context = make_context(store, self._settings, self._clock, stop=self._wait_while_busy)
+                context = make_maintenance_context(store, self._settings, self._clock, stop=self._wait_while_busy)
                 report = run_maintenance(context, steps)
             finally:
                 self._status.update(working=False)
                 election.resign()
         if report.changed and context.client is not None:
-            context.client.kick(self._settings.database)
+            context.client.notify(self._settings.database)
         return report
 
     def _wait_while_busy(self) -> bool:
@@ -174,7 +174,7 @@ def run_maintenance_now(
     """
     from hyperloci.lifecycle.upkeep import STEPS, rehearse, run_maintenance
 
-    context, chosen = make_context(store, settings, clock), STEPS if steps is None else steps
+    context, chosen = make_maintenance_context(store, settings, clock), STEPS if steps is None else steps
     if dry_run:
         return rehearse(context, chosen, force=force)
     election = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
@@ -195,12 +195,12 @@ def open_for_maintenance(settings: Settings, clock: Clock) -> Store:
     return Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock)
 
 
-def make_context(store: Store, settings: Settings, clock: Clock, **fields: Any) -> MaintenanceContext:
+def make_maintenance_context(store: Store, settings: Settings, clock: Clock, **fields: Any) -> MaintenanceContext:
     """Return what steps work with."""
-    return MaintenanceContext(store=store, settings=settings, clock=clock, client=_client(settings), **fields)
+    return MaintenanceContext(store=store, settings=settings, clock=clock, client=_make_client(settings), **fields)
 
 
-def _client(settings: Settings) -> EmbedderClient | None:
+def _make_client(settings: Settings) -> EmbedderClient | None:
     if not settings.embedder:
         return None
     from hyperloci.embedder.client import EmbedderClient

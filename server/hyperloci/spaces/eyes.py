@@ -143,9 +143,9 @@ class ProfileEncoder:
         memory = self._names.setdefault((id(model), query), {})
         # A name that is also a whole memory (an entity's) is wanted token by token: of that nothing is kept.
         known = {text: memory[text] for text in texts if text in memory and text not in shown}
-        vectors, states = _seen_by(model, [text for text in texts if text not in known], shown, query=query)
+        vectors, states = _encode_texts(model, [text for text in texts if text not in known], shown, query=query)
         vectors |= known
-        _remember(memory, {name: vectors[name] for name in names if len(name) <= _NAME_CHARS})
+        _remember_vectors(memory, {name: vectors[name] for name in names if len(name) <= _NAME_CHARS})
         for place, space in share:
             text = looks[place].text
             seen[place][space] = states[text] if space == TOKEN_SPACE else vectors[text]
@@ -164,14 +164,14 @@ def get_multi_space_encoder(encoder: Encoder) -> MultiSpaceEncoder:
     return encoder if isinstance(encoder, MultiSpaceEncoder) else ProfileEncoder(encoder)
 
 
-def _remember(memory: dict[str, FloatArray], vectors: Mapping[str, FloatArray]) -> None:
+def _remember_vectors(memory: dict[str, FloatArray], vectors: Mapping[str, FloatArray]) -> None:
     """Keep vectors of names, the oldest given up for the newest."""
     memory.update(vectors)
     for name in list(memory)[: max(0, len(memory) - _NAMES_KEPT)]:
         del memory[name]
 
 
-def _seen_by(
+def _encode_texts(
     model: Encoder | TokenModel, texts: Sequence[str], shown: Sequence[str], *, query: bool
 ) -> tuple[dict[str, FloatArray], dict[str, FloatArray]]:
     """Return vectors of `texts` and token states of `shown`, in as few calls as the model allows."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from hyperloci.spaces.encoder import Encoder
 
-__all__ = ["Fingerprint", "fingerprints", "semantic_view"]
+__all__ = ["Fingerprint", "compute_fingerprints", "semantic_view"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Fingerprint:
     terms: Mapping[str, float]
 
 
-def fingerprints(sights: Sequence[EncoderInput], encoder: Encoder) -> list[Fingerprint]:
+def compute_fingerprints(sights: Sequence[EncoderInput], encoder: Encoder) -> list[Fingerprint]:
     """Return the fingerprint of each memory, in their order.
 
     All views of all of them go through a model in one call, equal texts once; if any fails, none is made.

@@ -80,7 +80,7 @@ def embedding(client: EmbedderClient | None) -> Embed | None:
 
     def embed(texts: Sequence[str]) -> NDArray[np.float32] | None:
         try:
-            return client.embed(texts, EMBED_SECONDS) if client.warm() else None
+            return client.embed(texts, EMBED_SECONDS) if client.is_ready() else None
         except HyperlociError:
             return None
 
