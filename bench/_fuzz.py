@@ -44,8 +44,8 @@ from hyperloci.retrieval.intent import classify_intent, estimate_effort
 from hyperloci.retrieval.query_language import parse_query
 from hyperloci.retrieval.relevance import excerpt, query_of
 from hyperloci.retrieval.routing import plan_route
-from hyperloci.spaces.asked import asked_of
-from hyperloci.spaces.views import EncoderInput, views_of
+from hyperloci.spaces.asked import views_of_query
+from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.io import parse_object, get_text
 
@@ -483,8 +483,8 @@ def _receive(data: bytes) -> None:
 
 
 def _see(source: str) -> None:
-    views_of(EncoderInput(content=source, title=source[:80]))
-    asked_of(source)
+    make_views(EncoderInput(content=source, title=source[:80]))
+    views_of_query(source)
 
 
 def _parse_query(line: str) -> None:

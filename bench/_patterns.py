@@ -284,7 +284,7 @@ def _make_late() -> None:
         if "rules" in table:
             intent._compile_rules(name)
     section_types.infer_section_type("nothing of the kind")
-    references._questions()
+    references._question_forms()
     readers: tuple[Callable[[str], object], ...] = (
         cues.is_advice,
         cues.after_correction,
@@ -294,22 +294,22 @@ def _make_late() -> None:
         cues.is_particular,
         cues.holds_everywhere,
         ranking.cues,
-        causal.asked,
-        causal.pairs,
-        goal._without_reason,
+        causal.find_asked_side,
+        causal.find_causal_pairs,
+        goal._strip_reason,
     )
     for read in readers:
         read("nothing of the kind")
     cues.user_cues()
     cues.assistant_cues()
-    causal._continuation()
-    causal._questions()
+    causal._continuation_pattern()
+    causal._question_patterns()
     sentences._request_pattern()
     sentences._granted_pattern()
     for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
         phrase_pattern(phrases)
     causal._is_bare("nothing")
-    goal.of_text("Nothing of the kind.", "none here")
+    goal.goal_of_text("Nothing of the kind.", "none here")
     for glob in GLOBS:
         filters._compile_glob(glob)
     ignore.compile_rules(IGNORED, "", "a test")

@@ -17,7 +17,7 @@ from hyperloci.ingest.reading import TITLE_SEPARATOR
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
-from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
+from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store, half
 from hyperloci.store.vectors import COLUMNS
@@ -108,7 +108,7 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
         chunks, made = wanted[QUESTIONS:], []
         for start in range(0, len(chunks), 64):
             made += compute_fingerprints(_sights(chunks[start : start + 64]), stage.encoder)
-    asked = [(text, query_fingerprint(text, stage.encoder)) for text in texts]
+    asked = [(text, fingerprint_query(text, stage.encoder)) for text in texts]
     folder.mkdir(parents=True, exist_ok=True)
     parts = (asked[0][1].model_id, stage.encoder.dimensions, chunks, made)
     kept.write_bytes(pickle.dumps(parts))

@@ -27,7 +27,7 @@ from bench.spots.model import NOW_MS, Case, Slice
 from bench.spots.world import World, world
 from hyperloci.clock import from_iso
 from hyperloci.model.search import Hit
-from hyperloci.spaces.temporal import moment_of, periodic, recency
+from hyperloci.spaces.temporal import moment_of, score_rhythm, score_recency
 
 LIMIT = 5
 REORDERED = 50
@@ -110,7 +110,7 @@ def _by_time(asked: World, space: str, query: str) -> Sequence[Hit]:
     moment = moment_of(query)
     if space == "e3" and moment is None:
         return hits[:LIMIT]
-    near = recency(times, NOW_MS) if space == "e2" or moment is None else periodic(times, moment)
+    near = score_recency(times, NOW_MS) if space == "e2" or moment is None else score_rhythm(times, moment)
     order = np.argsort(-near * np.array([hit.score for hit in hits]), kind="stable")
     return [hits[int(place)] for place in order[:LIMIT]]
 

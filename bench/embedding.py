@@ -27,7 +27,7 @@ from hyperloci.embedder.bert import HIDDEN
 from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, verify_weights, find_model_folder, read_tokenizer
 from hyperloci.embedder.device import choose_device, has_bfloat16, cap_threads
 from hyperloci.embedder.forward_torch import TorchForward
-from hyperloci.spaces.views import views_of
+from hyperloci.spaces.views import make_views
 
 DEFAULT = "SentenceTransformer.encode"
 
@@ -36,7 +36,7 @@ Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 def corpora(count: int) -> dict[str, list[str]]:
     """Return the texts to embed, by what they are."""
-    views = [views_of(sight) for sight in own_chunks(count)]
+    views = [make_views(sight) for sight in own_chunks(count)]
     chunks = [view.text for view in views]
     short = [text for view in views for text in view.dense.values()]
     return {"chunks": chunks, "short views": short[:count], "chunks and their views": [*chunks, *short][: 2 * count]}

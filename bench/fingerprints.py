@@ -31,7 +31,7 @@ from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.eyes import ProfileEncoder
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.space import SPACE_OF_COLUMN
-from hyperloci.spaces.views import EncoderInput, views_of
+from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store import Store, half, int8
 from hyperloci.store.vectors import COLUMNS
 
@@ -156,7 +156,7 @@ def _size(store: Store) -> int:
 
 def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eyes: ProfileEncoder) -> dict[str, float]:
     """Return per column the share of the ten nearest by floats that are nearest by stored bytes too."""
-    views = [views_of(sight) for sight in sights]
+    views = [make_views(sight) for sight in sights]
     some = views[: 3 * QUERIES]
     meanings = np.stack([one["e1"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e1",)) for view in some])])
     halves = half.unpack_half([one.columns["e1"] for one in made[: len(some)]])
@@ -178,7 +178,7 @@ def _kept_of_tokens(views: Sequence[Any], made: Sequence[Fingerprint], eyes: Pro
     asked = [rows[:16] for rows in seen[:QUERIES]]
     exact = np.stack([[(query @ rows.T).max(axis=1).mean() for rows in seen] for query in asked])
     blobs = [one.columns["e12"] for one in made[: len(views)]]
-    stored = np.stack([tokens.max_sim(turned, blobs) for turned in map(tokens.of_query, asked) if turned is not None])
+    stored = np.stack([tokens.score_max_sim(turned, blobs) for turned in map(tokens.query_token_vectors, asked) if turned is not None])
     return _overlap(exact, stored)
 
 

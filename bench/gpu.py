@@ -23,7 +23,7 @@ from hyperloci.embedder.bundled import find_model_folder
 from hyperloci.embedder.joined import load_profile_stages
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
-from hyperloci.spaces.query import query_fingerprint
+from hyperloci.spaces.query import fingerprint_query
 from hyperloci.spaces.views import EncoderInput
 
 ROUNDS = 50
@@ -105,7 +105,7 @@ def measure(folder: Path, device: str, *, tiny: bool, rounds: int) -> dict[str, 
             lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}") for _ in range(32)], eyes),
             max(3, rounds // 10),
         ),
-        "question": times(lambda: query_fingerprint(f"{QUESTION} {next(numbers)}", eyes), rounds),
+        "question": times(lambda: fingerprint_query(f"{QUESTION} {next(numbers)}", eyes), rounds),
     }
 
 

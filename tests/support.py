@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import SearchCandidate, NewNode, Node
-from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
+from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.store import Store, int8
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class FakeEncoder:
 
     def embed_query_spaces(self, text: str) -> QueryFingerprint:
         """See a query in every space, as the embedder does."""
-        return query_fingerprint(text, self)
+        return fingerprint_query(text, self)
 
 
 async def call(client: Client, tool: str, **arguments: Any) -> dict[str, Any]:

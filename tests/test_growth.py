@@ -27,8 +27,8 @@ from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
 from hyperloci.retrieval import intent, relevance, routing, speakers, times
 from hyperloci.retrieval.query_language import parse_query
-from hyperloci.spaces.asked import asked_of
-from hyperloci.spaces.views import EncoderInput, views_of
+from hyperloci.spaces.asked import views_of_query
+from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store import analysis
 from hyperloci.topics.naming import words_of
 
@@ -48,8 +48,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "values": lambda text: [values.values_of(words.words_of(part)) for part in words.split(text)],
     "names of code": lambda text: [anchors.tails(name) for name in anchors.names_in(text)],
     "a symbol's name": clean_name,
-    "views of all spaces": lambda text: views_of(EncoderInput(content=text, title=text[:80])),
-    "views of a question": asked_of,
+    "views of all spaces": lambda text: make_views(EncoderInput(content=text, title=text[:80])),
+    "views of a question": views_of_query,
     "statements of a turn": lambda text: [sentences.statements(each) for each in sentences.sentences(text)],
     "cues of a turn": lambda text: [cue.pattern.search(text) for cue in (*cues.user_cues(), *cues.assistant_cues())],
     "cues of a summary": ranking.cues,

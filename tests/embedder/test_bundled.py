@@ -23,7 +23,7 @@ from hyperloci.embedder.forward_torch import TorchForward
 from hyperloci.embedder.joined import load_profile_stages
 from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.profile import profile_of
+from hyperloci.spaces.profile import find_profile
 
 pytestmark = pytest.mark.model
 
@@ -175,9 +175,9 @@ def named(settings: Settings) -> Iterator[Settings]:
 
 
 def test_a_model_named_by_the_user_goes_before_the_profiles(settings: Settings, named: Settings) -> None:
-    assert profile_of(settings.profile, {}, settings.model).of("e1").model == "bundled"
-    assert profile_of(named.profile, {}, named.model).of("e1").model == "intfloat/e5-large-v2"
-    assert profile_of(named.profile, {}, "./mine").of("e1").model == "./mine"
+    assert find_profile(settings.profile, {}, settings.model).choice_of("e1").model == "bundled"
+    assert find_profile(named.profile, {}, named.model).choice_of("e1").model == "intfloat/e5-large-v2"
+    assert find_profile(named.profile, {}, "./mine").choice_of("e1").model == "./mine"
 
 
 def test_an_unknown_profile_names_those_that_are_known(settings: Settings) -> None:

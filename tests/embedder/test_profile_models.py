@@ -21,8 +21,8 @@ from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.profile import FINGERPRINT_VERSION
-from hyperloci.spaces.query import query_fingerprint
-from hyperloci.spaces.score import score
+from hyperloci.spaces.query import fingerprint_query
+from hyperloci.spaces.score import score_space
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import half
 from tests.embedder.test_sentence import WORDS, tiny
@@ -133,12 +133,12 @@ def test_a_profile_of_ones_own_sees_a_memory_in_every_space(whole: Settings) -> 
     eyes = get_multi_space_encoder(stage.encoder)
     memory = "abcd because defg.\n```python\ndef fab(a):\n    return bad(a)\n```"
     (made,) = compute_fingerprints([EncoderInput(content=memory)], eyes)
-    asked = query_fingerprint("abcd because defg", eyes)
+    asked = fingerprint_query("abcd because defg", eyes)
     assert {"e1", "e5_cause", "e5_effect", "e7", "e9", "e12"} <= made.columns.keys()
     assert len(made.columns["e1"]) == half.BYTES_PER_DIMENSION * 24 and len(made.columns["e7"]) == 24
     assert made.terms.keys() <= set(WORDS) and not asked.weigh_terms
     assert asked.model_id == eyes.model_id
-    scores = score("e12", asked, [[made.columns["e12"]]])
+    scores = score_space("e12", asked, [[made.columns["e12"]]])
     assert 0 < scores[0] <= 1
 
 
@@ -159,7 +159,7 @@ def test_questions_and_memories_have_their_own_words_in_front(whole: Settings, t
     # Half precision: 11 bits a component.
     seen = half.unpack_half([made.columns["e1"]])[0]
     np.testing.assert_allclose(seen, plain.encode(["d abc"])[0], rtol=1e-3, atol=1e-5)
-    np.testing.assert_allclose(query_fingerprint("abc", eyes).dense["e1"], plain.encode(["q abc"])[0], atol=1e-5)
+    np.testing.assert_allclose(fingerprint_query("abc", eyes).dense["e1"], plain.encode(["q abc"])[0], atol=1e-5)
 
 
 def test_one_model_alone_sees_every_dense_space_and_every_token(settings: Settings, tiny: Path) -> None:

@@ -22,7 +22,7 @@ from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, connect_to_embedder, l
 from hyperloci.embedder.server import MAX_TEXTS, EmbedderServer
 from hyperloci.embedder.status import EmbedderState
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
-from hyperloci.spaces.query import query_fingerprint
+from hyperloci.spaces.query import fingerprint_query
 from tests.embedder.helpers import (
     DIMENSIONS,
     ObedientEncoder,
@@ -94,7 +94,7 @@ def test_a_question_is_seen_in_every_space_in_one_round_trip(settings: Settings)
         seen = client.embed_query_spaces(question)
         named = client.embed_query_spaces(question, entities=["Nomad"])
         queries = client.status()
-    wanted = query_fingerprint(question, SeeingEncoder())
+    wanted = fingerprint_query(question, SeeingEncoder())
     assert (seen.model_id, seen.bits, seen.weigh_terms) == ("obedient@0/8", wanted.bits, True)
     assert seen.dense.keys() == wanted.dense.keys() >= {"e1", "e5_effect", "e7", "e10", "e11"}
     for column, vector in wanted.dense.items():
@@ -113,7 +113,7 @@ def test_any_question_is_seen(settings: Settings, text: str) -> None:
 
 
 def test_an_answer_that_does_not_fit_is_refused() -> None:
-    header, body = wire.fingerprint_to_message(query_fingerprint("a question", SeeingEncoder()))
+    header, body = wire.fingerprint_to_message(fingerprint_query("a question", SeeingEncoder()))
     assert wire.fingerprint_from_message(header, body).dense.keys() == {"e1", "e7", "e9", "e10"}
     for broken in (
         {},

@@ -15,8 +15,8 @@ from hyperloci.embedder.vocabulary import SMALLEST_COSINE, WordVectors
 from hyperloci.spaces.encoder import MAX_WINDOWS
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
-from hyperloci.spaces.query import query_fingerprint
-from hyperloci.spaces.score import score
+from hyperloci.spaces.query import fingerprint_query
+from hyperloci.spaces.score import score_space
 from hyperloci.spaces.views import EncoderInput
 
 pytestmark = pytest.mark.model
@@ -69,8 +69,8 @@ def test_what_lies_behind_the_window_is_found_token_by_token(settings: Settings)
     memories = [f"{padding}{end}" for end in ("The lockfile of the build was stale.", "We had tea and cake at five.")]
     made = compute_fingerprints([EncoderInput(content=memory) for memory in memories], eyes)
     assert all(sum(map(len, one.columns.values())) + 5 * len(one.terms) <= 8_192 for one in made)
-    asked = query_fingerprint("stale lockfile of the build", eyes)
-    meaning = score("e1", asked, [[one.columns["e1"]] for one in made])
-    tokens = score("e12", asked, [[one.columns["e12"]] for one in made])
+    asked = fingerprint_query("stale lockfile of the build", eyes)
+    meaning = score_space("e1", asked, [[one.columns["e1"]] for one in made])
+    tokens = score_space("e12", asked, [[one.columns["e12"]] for one in made])
     assert abs(meaning[0] - meaning[1]) < 0.01
     assert tokens[0] > tokens[1] + 0.2

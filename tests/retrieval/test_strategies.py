@@ -19,7 +19,7 @@ from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.strategies import FIRST_SPACES, MAX_PROMISING, StageSizes, SearchStrategy
 from hyperloci.retrieval.where import Conditions
 from hyperloci.spaces.fingerprint import compute_fingerprints
-from hyperloci.spaces.query import query_fingerprint
+from hyperloci.spaces.query import fingerprint_query
 from hyperloci.store import Store, half
 from tests.support import NOW, FakeEncoder, add
 
@@ -88,7 +88,7 @@ def test_what_was_told_is_not_crowded_out_by_much_about_the_same(
 ) -> None:
     many = [add(store, "gateway port", place=str(number), origin=Origin.COMMIT) for number in range(2 * MAX_PROMISING)]
     told = add(store, "gateway port", title="Gateway port", origin=Origin.TOOL)
-    asked_for = query_fingerprint("gateway port", encoder).dense["e1"]
+    asked_for = fingerprint_query("gateway port", encoder).dense["e1"]
     with store.transaction():
         model = store.vectors.use_model(encoder.model_id, encoder.dimensions, now=NOW)
         for node in many:
@@ -103,7 +103,7 @@ def test_what_was_told_is_not_crowded_out_by_much_about_the_same(
 
 def test_what_waits_for_its_vector_does_not_hide_what_answers(store: Store, encoder: FakeEncoder) -> None:
     question = "how is the flux capacitor tuned"
-    query = query_fingerprint(question, encoder).dense["e1"]
+    query = fingerprint_query(question, encoder).dense["e1"]
     answer = add(store, "turning the screw slowly until the needle rests", origin=Origin.COMMIT)
     matter = "more text of another matter " * 60
     for number in range(2 * MAX_PROMISING):

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from hyperloci.spaces.causal import MAX_CLAUSE_CHARS, MAX_PAIRS, Asked, asked, pairs
+from hyperloci.spaces.causal import MAX_CLAUSE_CHARS, MAX_PAIRS, CausalSide, find_asked_side, find_causal_pairs
 from tests.support import examples
 
 STATED = [
@@ -39,7 +39,7 @@ STATED = [
 @pytest.mark.req("E.01")
 @pytest.mark.parametrize(("text", "cause", "effect"), STATED)
 def test_a_sentence_is_cut_at_its_cue(text: str, cause: str, effect: str) -> None:
-    (pair,) = pairs(text)
+    (pair,) = find_causal_pairs(text)
     assert (pair.cause, pair.effect) == (cause, effect)
 
 
@@ -58,37 +58,37 @@ def test_a_sentence_is_cut_at_its_cue(text: str, cause: str, effect: str) -> Non
     ],
 )
 def test_what_states_no_cause_has_none(text: str) -> None:
-    assert pairs(text) == []
+    assert find_causal_pairs(text) == []
 
 
 ASKED = [
-    ("why does the deploy fail on Fridays?", Asked.EFFECT, "the deploy fail on Fridays"),
-    ("What caused the outage", Asked.EFFECT, "the outage"),
-    ("What caused this: the queue is empty?", Asked.EFFECT, "the queue is empty"),
-    ("What happened because the disk was full?", Asked.CAUSE, "the disk was full"),
-    ("what broke the session store?", Asked.EFFECT, "the session store"),
-    ("What is the reason for the slow start?", Asked.EFFECT, "the slow start"),
-    ("почему падает сборка?", Asked.EFFECT, "падает сборка"),
-    ("Из-за чего упал сервер?", Asked.EFFECT, "упал сервер"),
-    ("what happens if the disk is full?", Asked.CAUSE, "the disk is full"),
-    ("What breaks when I upgrade Node?", Asked.CAUSE, "I upgrade Node"),
-    ("What did the Redis upgrade break?", Asked.CAUSE, "the Redis upgrade"),
-    ("what does a stale cache cause", Asked.CAUSE, "a stale cache"),
-    ("What are the consequences of disabling WAL?", Asked.CAUSE, "disabling WAL"),
-    ("что будет, если удалить lock-файл?", Asked.CAUSE, "удалить lock-файл"),
-    ("к чему привело обновление драйвера?", Asked.CAUSE, "обновление драйвера"),
+    ("why does the deploy fail on Fridays?", CausalSide.EFFECT, "the deploy fail on Fridays"),
+    ("What caused the outage", CausalSide.EFFECT, "the outage"),
+    ("What caused this: the queue is empty?", CausalSide.EFFECT, "the queue is empty"),
+    ("What happened because the disk was full?", CausalSide.CAUSE, "the disk was full"),
+    ("what broke the session store?", CausalSide.EFFECT, "the session store"),
+    ("What is the reason for the slow start?", CausalSide.EFFECT, "the slow start"),
+    ("почему падает сборка?", CausalSide.EFFECT, "падает сборка"),
+    ("Из-за чего упал сервер?", CausalSide.EFFECT, "упал сервер"),
+    ("what happens if the disk is full?", CausalSide.CAUSE, "the disk is full"),
+    ("What breaks when I upgrade Node?", CausalSide.CAUSE, "I upgrade Node"),
+    ("What did the Redis upgrade break?", CausalSide.CAUSE, "the Redis upgrade"),
+    ("what does a stale cache cause", CausalSide.CAUSE, "a stale cache"),
+    ("What are the consequences of disabling WAL?", CausalSide.CAUSE, "disabling WAL"),
+    ("что будет, если удалить lock-файл?", CausalSide.CAUSE, "удалить lock-файл"),
+    ("к чему привело обновление драйвера?", CausalSide.CAUSE, "обновление драйвера"),
 ]
 
 
 @pytest.mark.req("E.05")
 @pytest.mark.parametrize(("question", "side", "known"), ASKED)
-def test_a_question_gives_one_side_and_asks_for_the_other(question: str, side: Asked, known: str) -> None:
-    assert asked(question) == (side, known)
+def test_a_question_gives_one_side_and_asks_for_the_other(question: str, side: CausalSide, known: str) -> None:
+    assert find_asked_side(question) == (side, known)
 
 
 @pytest.mark.parametrize("question", ["how do I deploy?", "who owns the deploy", "deploy because disk", ""])
 def test_a_question_without_direction_gives_none(question: str) -> None:
-    assert asked(question) is None
+    assert find_asked_side(question) is None
 
 
 CUES = st.lists(st.sampled_from(("because", "so", "if", "after", ",", ".", "the", "a", "b", ""))).map(" ".join)
@@ -97,13 +97,13 @@ CUES = st.lists(st.sampled_from(("because", "so", "if", "after", ",", ".", "the"
 @hypothesis_settings(max_examples=examples(100))
 @given(st.text(max_size=400) | CUES)
 def test_any_text_gives_bounded_clauses_of_its_own_words(text: str) -> None:
-    found = pairs(text)
+    found = find_causal_pairs(text)
     assert len(found) <= MAX_PAIRS
     for pair in found:
         assert 0 < len(pair.cause) <= MAX_CLAUSE_CHARS and 0 < len(pair.effect) <= MAX_CLAUSE_CHARS
-    question = asked(text)
-    assert question is None or question[0] in Asked
+    question = find_asked_side(text)
+    assert question is None or question[0] in CausalSide
 
 
 def test_a_long_text_without_an_end_is_read_quickly() -> None:
-    assert len(pairs("because " * 3_000 + "x" * 10_000)) <= MAX_PAIRS
+    assert len(find_causal_pairs("because " * 3_000 + "x" * 10_000)) <= MAX_PAIRS

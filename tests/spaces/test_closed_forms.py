@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.spaces import expansion, spelling, temporal, tokens
-from hyperloci.spaces.temporal import Moment
+from hyperloci.spaces.temporal import RhythmMoment
 from hyperloci.store import int8
 from tests.support import examples, packing_error
 
@@ -30,9 +30,9 @@ def unit_rows(count: int, dimensions: int, seed: int) -> Matrix:
 
 
 def alike(one: str, other: str) -> float:
-    first, second = spelling.bits(one), spelling.bits(other)
+    first, second = spelling.signature_bits(one), spelling.signature_bits(other)
     assert first is not None and second is not None
-    return float(spelling.agreement(spelling.signs([first])[0], [second])[0])
+    return float(spelling.spelling_cosines(spelling.spelling_signs([first])[0], [second])[0])
 
 
 @pytest.mark.req("E.01")
@@ -49,16 +49,16 @@ def test_a_mistyped_text_is_spelt_more_alike_than_another(text: str, mistyped: s
 
 
 def test_the_order_of_words_and_their_case_do_not_matter() -> None:
-    assert spelling.bits("Cache the Key") == spelling.bits("key cache cache")
+    assert spelling.signature_bits("Cache the Key") == spelling.signature_bits("key cache cache")
 
 
 def test_a_text_without_letters_has_no_spelling() -> None:
-    assert spelling.bits(" ?! ") is None
-    assert spelling.bits("") is None
+    assert spelling.signature_bits(" ?! ") is None
+    assert spelling.signature_bits("") is None
 
 
 def test_spelling_is_128_bytes_and_the_same_everywhere() -> None:
-    found = spelling.bits("hyperloci")
+    found = spelling.signature_bits("hyperloci")
     assert found is not None and len(found) == 128
     assert found[:8].hex() == "370a3910bf24e690"
 
@@ -70,42 +70,42 @@ def test_spelling_is_128_bytes_and_the_same_everywhere() -> None:
 @given(st.lists(st.integers(0, 4 * 365 * MS_PER_DAY), min_size=2, max_size=20, unique=True))
 def test_the_fresher_the_higher(ages: list[int]) -> None:
     now = 2_000_000_000_000
-    scores = temporal.recency(np.array([now - age for age in sorted(ages)]), now)
+    scores = temporal.score_recency(np.array([now - age for age in sorted(ages)]), now)
     assert (np.diff(scores) <= 0).all() and ((scores >= 0) & (scores <= 1)).all()
-    assert temporal.recency(np.array([now, now + 5]), now).tolist() == [1.0, 1.0]
+    assert temporal.score_recency(np.array([now, now + 5]), now).tolist() == [1.0, 1.0]
 
 
 def test_a_time_of_day_is_nearest_to_itself_whatever_the_day() -> None:
     times = np.array([MONDAY_NINE, MONDAY_NINE + 4 * MS_PER_DAY + HOUR, MONDAY_NINE + 12 * HOUR])
-    scores = temporal.periodic(times, Moment(hour=9))
+    scores = temporal.score_rhythm(times, RhythmMoment(hour=9))
     assert scores[0] == pytest.approx(1) and 0.5 < scores[1] < 1 and scores[2] == 0
-    assert temporal.periodic(times - 3 * HOUR, Moment(hour=9), utc_offset_ms=3 * HOUR).tolist() == scores.tolist()
+    assert temporal.score_rhythm(times - 3 * HOUR, RhythmMoment(hour=9), utc_offset_ms=3 * HOUR).tolist() == scores.tolist()
 
 
 def test_a_day_of_the_week_is_nearest_to_itself() -> None:
     times = np.array([MONDAY_NINE + day * MS_PER_DAY for day in range(7)])
     for day in range(7):
-        scores = temporal.periodic(times, Moment(weekday=day))
+        scores = temporal.score_rhythm(times, RhythmMoment(weekday=day))
         assert scores.argmax() == day and scores[day] == pytest.approx(1)
-    assert np.isnan(temporal.periodic(times, Moment())).all()
+    assert np.isnan(temporal.score_rhythm(times, RhythmMoment())).all()
 
 
 @pytest.mark.parametrize(
     ("text", "moment"),
     [
-        ("what did we do on Friday evening?", Moment(19.5, 4)),
-        ("the bug from monday", Moment(None, 0)),
-        ("errors at 3:30 pm", Moment(15.5, None)),
-        ("what breaks at night", Moment(23.5, None)),
-        ("что было в понедельник утром", Moment(9.0, 0)),
-        ("what do we do on Mondays", Moment(None, 0)),
-        ("по пятницам вечером", Moment(19.5, 4)),
-        ("встреча в 15:30", Moment(15.5, None)),
+        ("what did we do on Friday evening?", RhythmMoment(19.5, 4)),
+        ("the bug from monday", RhythmMoment(None, 0)),
+        ("errors at 3:30 pm", RhythmMoment(15.5, None)),
+        ("what breaks at night", RhythmMoment(23.5, None)),
+        ("что было в понедельник утром", RhythmMoment(9.0, 0)),
+        ("what do we do on Mondays", RhythmMoment(None, 0)),
+        ("по пятницам вечером", RhythmMoment(19.5, 4)),
+        ("встреча в 15:30", RhythmMoment(15.5, None)),
         ("retry at 3 of 5 places", None),
         ("how do I deploy?", None),
     ],
 )
-def test_a_question_names_a_time(text: str, moment: Moment | None) -> None:
+def test_a_question_names_a_time(text: str, moment: RhythmMoment | None) -> None:
     assert temporal.moment_of(text) == moment
 
 
@@ -114,22 +114,22 @@ def test_a_question_names_a_time(text: str, moment: Moment | None) -> None:
 
 @pytest.mark.req("E.12")
 def test_a_long_text_keeps_ninety_six_spans_and_a_short_one_its_tokens() -> None:
-    assert [len(tokens.of_memory(unit_rows(count, 384, 1)) or b"") for count in (1, 96, 97, 1_016)] == [
+    assert [len(tokens.pack_token_vectors(unit_rows(count, 384, 1)) or b"") for count in (1, 96, 97, 1_016)] == [
         24,
         2304,
         2304,
         2304,
     ]
-    assert tokens.of_memory(np.empty((0, 384), np.float32)) is None
-    assert tokens.of_query(np.empty((0, 384), np.float32)) is None
+    assert tokens.pack_token_vectors(np.empty((0, 384), np.float32)) is None
+    assert tokens.query_token_vectors(np.empty((0, 384), np.float32)) is None
 
 
 def test_signs_rank_texts_as_floats_do() -> None:
     texts = [unit_rows(40, 384, seed) for seed in range(30)]
     asked = texts[7][10:20] + 0.5 * unit_rows(10, 384, 99)
-    query = tokens.of_query((asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype(np.float32))
+    query = tokens.query_token_vectors((asked / np.linalg.norm(asked, axis=1, keepdims=True)).astype(np.float32))
     assert query is not None
-    scores = tokens.max_sim(query, [tokens.of_memory(text) or b"" for text in texts])
+    scores = tokens.score_max_sim(query, [tokens.pack_token_vectors(text) or b"" for text in texts])
     assert scores.argmax() == 7 and scores[7] > 2 * np.sort(scores)[-2]
     assert ((scores >= 0) & (scores <= 1)).all()
 
@@ -137,22 +137,22 @@ def test_signs_rank_texts_as_floats_do() -> None:
 def test_pooling_parts_where_neighbours_are_least_alike() -> None:
     one, two = unit_rows(2, 8, 3)
     rows = np.stack([one, one, two, two, two])
-    np.testing.assert_allclose(tokens.pooled(rows, 2), np.stack([one, two]), atol=1e-6)
+    np.testing.assert_allclose(tokens.pool_rows(rows, 2), np.stack([one, two]), atol=1e-6)
 
 
 # -- E13 --------------------------------------------------------------------------------------------------------------
 
 
 def test_a_memory_keeps_its_own_terms_and_a_question_brings_others() -> None:
-    held = expansion.terms("Delete the parse_config cache. The cache is stale.")
+    held = expansion.weigh_terms("Delete the parse_config cache. The cache is stale.")
     assert held["cach"] > held["stale"] > 0 and "the" not in held
     assert {"parse_config", "pars", "config", "delet"} <= held.keys()
-    asked = expansion.query_terms("remove the cache of k8s")
+    asked = expansion.expand_query("remove the cache of k8s")
     assert asked["remov"] == 1.0 and 0 < asked["delet"] < 1 and 0 < asked["kubernet"] < 1
 
 
 def test_a_longer_text_keeps_its_heaviest_terms() -> None:
-    held = expansion.terms(" ".join(f"word{number}x " * (1 + number % 3) for number in range(300)))
+    held = expansion.weigh_terms(" ".join(f"word{number}x " * (1 + number % 3) for number in range(300)))
     assert len(held) == expansion.MAX_TERMS
 
 
@@ -162,9 +162,9 @@ class OneNeighbour:
 
 
 def test_neighbours_count_by_their_cosine() -> None:
-    asked = expansion.query_terms("zebra error", OneNeighbour())
+    asked = expansion.expand_query("zebra error", OneNeighbour())
     assert asked["failur"] == expansion.SYNONYM_WEIGHT  # The thesaurus knows it too, and is surer.
-    assert expansion.query_terms("zebra", OneNeighbour()) == {"zebra": 1.0}
+    assert expansion.expand_query("zebra", OneNeighbour()) == {"zebra": 1.0}
 
 
 # -- bytes for floats -------------------------------------------------------------------------------------------------

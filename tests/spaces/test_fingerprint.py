@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from hyperloci.spaces.encoder import MultiSpaceEncoder, EncodeRequest
 from hyperloci.spaces.eyes import ProfileEncoder, get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
-from hyperloci.spaces.query import QueryFingerprint, query_fingerprint
-from hyperloci.spaces.score import MODIFIERS, score
+from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
+from hyperloci.spaces.score import CAUSAL_WEIGHTS, score_space
 from hyperloci.spaces.space import SPACES
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import half, int8
@@ -80,15 +80,15 @@ def test_a_model_without_token_states_leaves_them_out() -> None:
     encoder = FakeEncoder(dimensions=64)
     (made,) = compute_fingerprints([EncoderInput(content="plain words")], encoder)
     assert set(made.columns) == {"e1", "e9"}
-    assert query_fingerprint("plain", encoder).tokens is None
+    assert fingerprint_query("plain", encoder).tokens is None
 
 
 @pytest.mark.req("E.12")
 def test_aliases_of_one_entity_look_the_same() -> None:
     one, other = compute_fingerprints([EncoderInput(content="it runs on k8s"), EncoderInput(content="it runs on Kubernetes")], Seeing())
     assert one.columns["e11"] == other.columns["e11"]
-    asked = query_fingerprint("what uses kube-system k8s?", Seeing(), entities=["K8S"])
-    assert score("e11", asked, [[one.columns["e11"]]])[0] == pytest.approx(1, abs=0.01)
+    asked = fingerprint_query("what uses kube-system k8s?", Seeing(), entities=["K8S"])
+    assert score_space("e11", asked, [[one.columns["e11"]]])[0] == pytest.approx(1, abs=0.01)
 
 
 def rows_of(space: str, *memories: str) -> list[list[bytes | None]]:
@@ -97,7 +97,7 @@ def rows_of(space: str, *memories: str) -> list[list[bytes | None]]:
 
 
 def asked(text: str) -> QueryFingerprint:
-    return query_fingerprint(text, Seeing())
+    return fingerprint_query(text, Seeing())
 
 
 CAUSAL = ("alpha beta failed because gamma delta broke", "gamma delta broke because alpha beta failed", "no cause here")
@@ -106,9 +106,9 @@ CAUSAL = ("alpha beta failed because gamma delta broke", "gamma delta broke beca
 @pytest.mark.req("E.05")
 def test_cause_and_effect_are_never_mistaken_for_each_other() -> None:
     rows = rows_of("e5", *CAUSAL)
-    why = score("e5", asked("why alpha beta failed"), rows)
-    then = score("e5", asked("what happens if alpha beta failed"), rows)
-    assert why[0] == pytest.approx(MODIFIERS["e5_effect"], abs=0.01) and why[1] < 0.4
+    why = score_space("e5", asked("why alpha beta failed"), rows)
+    then = score_space("e5", asked("what happens if alpha beta failed"), rows)
+    assert why[0] == pytest.approx(CAUSAL_WEIGHTS["e5_effect"], abs=0.01) and why[1] < 0.4
     assert then[1] == 1.0 and then[0] < 0.6
     assert np.isnan([why[2], then[2]]).all()
 
@@ -116,19 +116,19 @@ def test_cause_and_effect_are_never_mistaken_for_each_other() -> None:
 @pytest.mark.req("E.05")
 def test_what_refers_to_a_thing_and_what_defines_it_are_told_apart() -> None:
     rows = rows_of("e8", "it needs `parse_config`", "`parse_config` is the reader of settings")
-    users = score("e8", asked("what calls parse_config?"), rows)
-    home = score("e8", asked("where is parse_config defined?"), rows)
+    users = score_space("e8", asked("what calls parse_config?"), rows)
+    home = score_space("e8", asked("where is parse_config defined?"), rows)
     assert users[0] > 0.9 and np.isnan(home[0]) and home[1] > 0.9
 
 
 def test_a_question_without_direction_has_nothing_to_say_in_directed_spaces() -> None:
-    assert np.isnan(score("e5", asked("how is alpha"), rows_of("e5", *CAUSAL))).all()
-    assert np.isnan(score("e8", asked("how is alpha"), rows_of("e8", "it needs `parse_config`"))).all()
+    assert np.isnan(score_space("e5", asked("how is alpha"), rows_of("e5", *CAUSAL))).all()
+    assert np.isnan(score_space("e8", asked("how is alpha"), rows_of("e8", "it needs `parse_config`"))).all()
 
 
 @pytest.mark.parametrize("space", [name for name, space in SPACES.items() if space.columns])
 def test_a_memory_is_scored_between_nothing_and_one_in_every_space(space: str) -> None:
-    found = score(space, asked(FULL), rows_of(space, FULL, "plain words"))
+    found = score_space(space, asked(FULL), rows_of(space, FULL, "plain words"))
     kept = found[~np.isnan(found)]
     assert ((kept >= 0) & (kept <= 1)).all()
     if space not in ("e8", "e7"):
@@ -139,21 +139,21 @@ def test_the_scores_of_stored_bytes_are_the_cosines_of_the_vectors() -> None:
     memory, question = vector_of("memory", 64), vector_of("memory question", 64)
     query = QueryFingerprint(model_id="m", dense={"e10": question, "e1": question})
     exact = max(0.0, float(memory @ question))
-    assert score("e1", query, [[half.pack_half(memory)]])[0] == pytest.approx(exact, abs=1e-4)
-    assert abs(score("e10", query, [[int8.pack_int8(memory)]])[0] - exact) <= packing_error(memory)
+    assert score_space("e1", query, [[half.pack_half(memory)]])[0] == pytest.approx(exact, abs=1e-4)
+    assert abs(score_space("e10", query, [[int8.pack_int8(memory)]])[0] - exact) <= packing_error(memory)
 
 
 def test_vectors_of_another_length_are_absent() -> None:
     query = QueryFingerprint(model_id="m", dense={"e10": vector_of("x", 64)}, bits=bytes(128))
-    assert np.isnan(score("e10", query, [[bytes(32)], [None]])).all()
-    assert np.isnan(score("e9", query, [[bytes(5)], [None]])).all()
-    assert np.isnan(score("e12", query, [[bytes(24)]])).all()
+    assert np.isnan(score_space("e10", query, [[bytes(32)], [None]])).all()
+    assert np.isnan(score_space("e9", query, [[bytes(5)], [None]])).all()
+    assert np.isnan(score_space("e12", query, [[bytes(24)]])).all()
 
 
 @pytest.mark.parametrize("space", ["e2", "e6", "e13"])
 def test_spaces_without_a_column_are_scored_elsewhere(space: str) -> None:
     with pytest.raises(ValueError, match="not scored from stored rows"):
-        score(space, asked("x y"), [[None]])
+        score_space(space, asked("x y"), [[None]])
 
 
 def test_models_of_ones_own_see_their_spaces_and_the_foundation_the_rest() -> None:
@@ -189,7 +189,7 @@ def test_a_mistyped_word_is_found_better_by_votes_than_by_signs_alone() -> None:
     rows = rows_of("e9", *(f"notes on {word} and how it is used in the service at night" for word in WORDS))
     voted = asked("kubernets")
     signed = QueryFingerprint(model_id="seeing", bits=voted.bits)
-    with_votes, without = score("e9", voted, rows), score("e9", signed, rows)
+    with_votes, without = score_space("e9", voted, rows), score_space("e9", signed, rows)
     assert with_votes.argmax() == WORDS.index("kubernetes")
     assert with_votes[0] - np.sort(with_votes)[-2] > without[0] - np.sort(without[1:])[-1]
 

@@ -8,22 +8,22 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.profile import SHIPPED, Choice, compound_id, profile_of
+from hyperloci.spaces.profile import SHIPPED_PROFILES, ModelChoice, compose_model_id, find_profile
 from hyperloci.store.vectors import meaning_model_of
 
 
 def test_the_bundled_profile_has_one_model_and_rules() -> None:
-    profile = profile_of("bundled", {})
-    assert profile.of("e1") == profile.of("e12") == Choice("bundled")
-    assert profile.of("e13") == Choice("rule")
+    profile = find_profile("bundled", {})
+    assert profile.choice_of("e1") == profile.choice_of("e12") == ModelChoice("bundled")
+    assert profile.choice_of("e13") == ModelChoice("rule")
 
 
 def test_the_gpu_profile_names_the_documents_models() -> None:
-    named = {space: choice.model for space, choice in SHIPPED["gpu"].choices.items()}
+    named = {space: choice.model for space, choice in SHIPPED_PROFILES["gpu"].choices.items()}
     assert named["e1"] == "intfloat/e5-large-v2"
     assert named["e7"] == "Qodo/Qodo-Embed-1-1.5B"
     assert named["e13"] == "naver/splade-v3"
-    assert SHIPPED["gpu"].of("e1").query == "query: "
+    assert SHIPPED_PROFILES["gpu"].choice_of("e1").query == "query: "
 
 
 def test_a_profile_of_the_users_file_is_read(tmp_path: Path) -> None:
@@ -33,10 +33,10 @@ def test_a_profile_of_the_users_file_is_read(tmp_path: Path) -> None:
         'e7 = { model = "nomic-ai/code", query = "search_query: " }\ne13 = "rule"\n'
     )
     settings = Settings.from_env({"HOME": str(tmp_path), "HYPERLOCI_CONFIG": str(file)})
-    profile = profile_of(settings.profile, settings.profiles, settings.model)
-    assert profile.of("e1") == Choice("BAAI/bge-small-en-v1.5") == profile.of("e5")
-    assert profile.of("e7") == Choice("nomic-ai/code", query="search_query: ")
-    assert profile_of("mine", settings.profiles, "./own").of("e1") == Choice("./own")
+    profile = find_profile(settings.profile, settings.profiles, settings.model)
+    assert profile.choice_of("e1") == ModelChoice("BAAI/bge-small-en-v1.5") == profile.choice_of("e5")
+    assert profile.choice_of("e7") == ModelChoice("nomic-ai/code", query="search_query: ")
+    assert find_profile("mine", settings.profiles, "./own").choice_of("e1") == ModelChoice("./own")
 
 
 def test_a_project_may_not_name_models(tmp_path: Path) -> None:
@@ -62,7 +62,7 @@ def test_a_project_may_not_name_models(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_with_a_profile_is_said(values: object, complaint: str) -> None:
     with pytest.raises(ConfigurationError, match=complaint):
-        profile_of("mine", {"mine": values})
+        find_profile("mine", {"mine": values})
 
 
 def test_profiles_are_tables_in_the_file(tmp_path: Path) -> None:
@@ -74,13 +74,13 @@ def test_profiles_are_tables_in_the_file(tmp_path: Path) -> None:
 
 def test_an_unknown_profile_is_refused_unless_a_model_is_named() -> None:
     with pytest.raises(ConfigurationError, match=r"profile='turbo'.*bundled, gpu, mine.*\[profiles.turbo\]"):
-        profile_of("turbo", {"mine": {}})
-    assert profile_of("turbo", {}, "x/y").of("e1") == Choice("x/y")
+        find_profile("turbo", {"mine": {}})
+    assert find_profile("turbo", {}, "x/y").choice_of("e1") == ModelChoice("x/y")
 
 
 @pytest.mark.req("D.13")
 def test_an_id_tells_the_foundation_and_changes_with_any_other_model() -> None:
-    ids = {compound_id("m@1/384", 1, others) for others in ({}, {"e7": "a"}, {"e7": "b"}, {"e8": "a"})}
-    ids.add(compound_id("m@1/384", 2, {}))
+    ids = {compose_model_id("m@1/384", 1, others) for others in ({}, {"e7": "a"}, {"e7": "b"}, {"e8": "a"})}
+    ids.add(compose_model_id("m@1/384", 2, {}))
     assert len(ids) == 5
     assert {meaning_model_of(one) for one in ids} == {"m@1/384"}

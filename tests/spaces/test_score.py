@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hyperloci.spaces import spelling
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.spaces.score import MODIFIERS, cosines, score
+from hyperloci.spaces.score import CAUSAL_WEIGHTS, cosines_of_column, score_space
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import half, int8
 from tests.support import examples, random_rows
@@ -32,10 +32,10 @@ def test_of_no_memories_there_are_no_scores(space: str) -> None:
     asked = QueryFingerprint(
         model_id="m",
         dense=dict.fromkeys(SPACES[space].columns, MEMORY),
-        bits=spelling.bits("word"),
+        bits=spelling.signature_bits("word"),
         tokens=random_rows(2, DIMENSIONS),
     )
-    assert score(space, asked, []).shape == (0,)
+    assert score_space(space, asked, []).shape == (0,)
 
 
 @pytest.mark.parametrize("space", SCORED)
@@ -43,13 +43,13 @@ def test_a_question_that_says_nothing_in_a_space_gives_no_memory_a_score(space: 
     columns = SPACES[space].columns
     row: list[bytes | None] = [half.pack_half(MEMORY) if column == "e1" else int8.pack_int8(MEMORY) for column in columns]
     if space == "e9":
-        row = [spelling.bits("word")]
-    assert np.isnan(score(space, query(), [row, row])).all()
+        row = [spelling.signature_bits("word")]
+    assert np.isnan(score_space(space, query(), [row, row])).all()
 
 
 def test_a_question_of_no_tokens_gives_no_memory_a_score() -> None:
     nothing = QueryFingerprint(model_id="m", tokens=np.empty((0, DIMENSIONS), np.float32))
-    assert np.isnan(score("e12", nothing, [[b"\x01" * 20]])).all()
+    assert np.isnan(score_space("e12", nothing, [[b"\x01" * 20]])).all()
 
 
 @hypothesis_settings(max_examples=examples(50))
@@ -61,8 +61,8 @@ def test_every_score_stands_in_the_place_of_its_memory(places: list[str]) -> Non
         "absent": None,
         "of another model": int8.pack_int8(MEMORY) * 2,
     }
-    found = score("e10", query(e10=MEMORY), [[stored[name]] for name in places])
-    alone = {name: score("e10", query(e10=MEMORY), [[stored[name]]])[0] for name in stored}
+    found = score_space("e10", query(e10=MEMORY), [[stored[name]] for name in places])
+    alone = {name: score_space("e10", query(e10=MEMORY), [[stored[name]]])[0] for name in stored}
     np.testing.assert_array_equal(found, np.array([alone[name] for name in places], np.float32))
     assert np.isnan(alone["absent"]) and np.isnan(alone["of another model"])
     assert alone["memory"] == pytest.approx(1, abs=0.01)
@@ -70,17 +70,17 @@ def test_every_score_stands_in_the_place_of_its_memory(places: list[str]) -> Non
 
 def test_what_means_the_opposite_scores_nought_and_nothing_scores_above_one() -> None:
     rows = [[half.pack_half(-MEMORY)], [half.pack_half(MEMORY)]]
-    assert score("e1", query(e1=MEMORY), rows).tolist() == [0.0, pytest.approx(1, abs=1e-3)]
-    assert score("e1", query(e1=2 * MEMORY), rows).tolist() == [0.0, 1.0]
-    assert cosines("e1", MEMORY, [half.pack_half(-MEMORY)])[0] == pytest.approx(-1, abs=1e-3)
+    assert score_space("e1", query(e1=MEMORY), rows).tolist() == [0.0, pytest.approx(1, abs=1e-3)]
+    assert score_space("e1", query(e1=2 * MEMORY), rows).tolist() == [0.0, 1.0]
+    assert cosines_of_column("e1", MEMORY, [half.pack_half(-MEMORY)])[0] == pytest.approx(-1, abs=1e-3)
 
 
 @pytest.mark.req("E.05")
-@pytest.mark.parametrize("column", sorted(MODIFIERS))
+@pytest.mark.parametrize("column", sorted(CAUSAL_WEIGHTS))
 def test_a_side_of_a_cause_counts_by_its_modifier(column: str) -> None:
     asked = 0.5 * MEMORY
     row = [int8.pack_int8(MEMORY)] * 2
-    assert score("e5", query(**{column: asked}), [row])[0] == pytest.approx(0.5 * MODIFIERS[column], abs=0.01)
+    assert score_space("e5", query(**{column: asked}), [row])[0] == pytest.approx(0.5 * CAUSAL_WEIGHTS[column], abs=0.01)
 
 
 @pytest.mark.req("E.05")
@@ -89,9 +89,9 @@ def test_a_question_with_both_sides_wants_a_memory_with_both() -> None:
     asked = query(**{cause: 0.5 * MEMORY, effect: 0.5 * OTHER})
     first, second = int8.pack_int8(MEMORY), int8.pack_int8(OTHER)
     rows: list[list[bytes | None]] = [[first, second], [first, None], [None, None]]
-    found = score("e5", asked, rows)
-    whole = 0.5 * (MODIFIERS[cause] + MODIFIERS[effect]) / 2
-    assert found[:2].tolist() == pytest.approx([whole, 0.5 * MODIFIERS[cause] / 2], abs=0.01)
+    found = score_space("e5", asked, rows)
+    whole = 0.5 * (CAUSAL_WEIGHTS[cause] + CAUSAL_WEIGHTS[effect]) / 2
+    assert found[:2].tolist() == pytest.approx([whole, 0.5 * CAUSAL_WEIGHTS[cause] / 2], abs=0.01)
     assert np.isnan(found[2])
 
 
@@ -99,14 +99,14 @@ def test_a_question_with_both_sides_wants_a_memory_with_both() -> None:
 
 
 def votes(text: str) -> np.ndarray:
-    found = spelling.signature(text)
+    found = spelling.trigram_signature(text)
     assert found is not None
     return found
 
 
 @pytest.mark.parametrize("text", ["ab", "The lockfile of the build was rewritten by another process overnight."])
 def test_a_bit_is_set_where_more_trigrams_say_so_than_not(text: str) -> None:
-    packed = spelling.bits(text)
+    packed = spelling.signature_bits(text)
     assert packed is not None
     set_bits = np.unpackbits(np.frombuffer(packed, np.uint8), bitorder="little").astype(bool)
     np.testing.assert_array_equal(set_bits, votes(text) > 0)
@@ -114,28 +114,28 @@ def test_a_bit_is_set_where_more_trigrams_say_so_than_not(text: str) -> None:
 
 def test_a_text_asked_for_by_its_own_words_scores_one_and_one_without_a_letter_in_common_nearly_nought() -> None:
     text = "Postgres connection pools were exhausted while the nightly import ran"
-    asked = QueryFingerprint(model_id="m", dense={"e9": votes(text)}, bits=spelling.bits(text))
-    rows: list[list[bytes | None]] = [[spelling.bits(text)], [None], [spelling.bits("Bcjk vyz")]]
-    same, absent, other = score("e9", asked, rows)
+    asked = QueryFingerprint(model_id="m", dense={"e9": votes(text)}, bits=spelling.signature_bits(text))
+    rows: list[list[bytes | None]] = [[spelling.signature_bits(text)], [None], [spelling.signature_bits("Bcjk vyz")]]
+    same, absent, other = score_space("e9", asked, rows)
     assert same == pytest.approx(1, abs=0.03)
     assert np.isnan(absent) and 0 <= other < 0.15
 
 
 def test_what_is_spelt_against_it_scores_exactly_nought() -> None:
-    packed = spelling.bits("overnight")
+    packed = spelling.signature_bits("overnight")
     assert packed is not None
     against = bytes(byte ^ 0xFF for byte in packed)
-    assert score("e9", QueryFingerprint(model_id="m", bits=packed), [[against], [packed]]).tolist() == [0.0, 1.0]
+    assert score_space("e9", QueryFingerprint(model_id="m", bits=packed), [[against], [packed]]).tolist() == [0.0, 1.0]
 
 
 def test_the_first_words_of_a_long_text_say_how_it_is_spelt() -> None:
     words = [f"w{number}" for number in range(spelling.MAX_WORDS + 1)]
     assert len(words) == 257
-    assert spelling.bits(" ".join(words)) == spelling.bits(" ".join(words[:256]))
+    assert spelling.signature_bits(" ".join(words)) == spelling.signature_bits(" ".join(words[:256]))
     assert (votes(" ".join(words)) != votes(" ".join(words[:255]))).any()
 
 
 def test_signs_that_nobody_gave_agree_with_nothing() -> None:
-    packed = spelling.bits("word")
+    packed = spelling.signature_bits("word")
     assert packed is not None
-    assert spelling.agreement(np.zeros(spelling.BITS, np.float32), [packed]).tolist() == [0.0]
+    assert spelling.spelling_cosines(np.zeros(spelling.SIGNATURE_BITS, np.float32), [packed]).tolist() == [0.0]

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.spaces import code_view, goal, names, references
-from hyperloci.spaces.asked import asked_of
-from hyperloci.spaces.references import Side
-from hyperloci.spaces.views import EncoderInput, views_of
+from hyperloci.spaces.asked import views_of_query
+from hyperloci.spaces.references import ReferenceSide
+from hyperloci.spaces.views import EncoderInput, make_views
 from tests.support import examples
 
 GOALS = [
@@ -29,12 +29,12 @@ GOALS = [
 
 @pytest.mark.parametrize(("text", "wanted"), GOALS)
 def test_a_goal_is_what_a_memory_serves(text: str, wanted: str) -> None:
-    assert goal.of_text(text) == wanted
+    assert goal.goal_of_text(text) == wanted
 
 
 @pytest.mark.parametrize("text", ["Tests run in parallel.", "Deploys happen on Fridays.", "", "ok"])
 def test_what_serves_no_stated_goal_has_none(text: str) -> None:
-    assert goal.of_text(text) is None
+    assert goal.goal_of_text(text) is None
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_what_serves_no_stated_goal_has_none(text: str) -> None:
     ],
 )
 def test_the_goal_of_a_question_is_a_phrase_or_all_of_it(question: str, wanted: str) -> None:
-    assert goal.of_question(question) == wanted
+    assert goal.goal_of_question(question) == wanted
 
 
 NAMED = [
@@ -62,14 +62,14 @@ NAMED = [
 
 @pytest.mark.parametrize(("text", "wanted"), NAMED)
 def test_names_are_found_by_their_spelling_and_aliases_resolved(text: str, wanted: list[str]) -> None:
-    assert names.in_text(text) == wanted
+    assert names.find_names(text) == wanted
 
 
 @pytest.mark.parametrize(
     ("one", "other"), [("k8s", "Kubernetes"), ("PG", "postgres"), ("vs code", "VSCode"), ("JS", "JavaScript")]
 )
 def test_aliases_of_one_thing_have_one_name(one: str, other: str) -> None:
-    assert names.canonical([one]) == names.canonical([other])
+    assert names.canonical_names([one]) == names.canonical_names([other])
 
 
 @pytest.mark.parametrize(
@@ -95,13 +95,13 @@ def test_an_identifier_is_its_words(name: str, words: str) -> None:
     ],
 )
 def test_where_code_stands_is_said_in_words(title: str, words: str) -> None:
-    assert code_view.place(title) == words
+    assert code_view.describe_place(title) == words
 
 
 def test_code_is_seen_behind_the_words_of_its_place_and_prose_behind_its_headings() -> None:
     title = "shop.cart > Cart > addItem"
-    assert views_of(EncoderInput(content="pass", title=title, facts=FACTS)).text == "cart cart add item\npass"
-    assert views_of(EncoderInput(content="pass", title=title)).text == f"{title}\npass"
+    assert make_views(EncoderInput(content="pass", title=title, facts=FACTS)).text == "cart cart add item\npass"
+    assert make_views(EncoderInput(content="pass", title=title)).text == f"{title}\npass"
 
 
 FACTS = CodeFacts(
@@ -117,7 +117,7 @@ FACTS = CodeFacts(
 
 
 def test_the_code_view_tells_name_docstring_signature_and_callees() -> None:
-    view = code_view.of_facts(FACTS)
+    view = code_view.view_code_facts(FACTS)
     assert view is not None
     parts = view.split(". ")
     assert parts[0] == "user store fetch user"
@@ -128,62 +128,62 @@ def test_the_code_view_tells_name_docstring_signature_and_callees() -> None:
 
 def test_a_code_block_in_prose_has_a_code_view_and_prose_has_none() -> None:
     block = "Like so:\n```python\ndef parse_config(path):\n    return load_file(path)\n```\n"
-    assert code_view.of_text(block) == "parse config. parse config, load file"
-    assert code_view.of_text("The parser is `parse_config`.") is None
-    assert code_view.of_facts(CodeFacts(kind="block")) is None
+    assert code_view.view_fenced_code(block) == "parse config. parse config, load file"
+    assert code_view.view_fenced_code("The parser is `parse_config`.") is None
+    assert code_view.view_code_facts(CodeFacts(kind="block")) is None
 
 
 def test_references_of_code_leave_out_what_every_code_refers_to() -> None:
-    assert references.outgoing("", FACTS) == ("json", "Store", "query_one")
-    assert references.defined("", "", "app/users.py", FACTS) == (
+    assert references.find_references("", FACTS) == ("json", "Store", "query_one")
+    assert references.find_definitions("", "", "app/users.py", FACTS) == (
         "method UserStore.fetch_user fetch user in app/users.py"
     )
 
 
 def test_references_of_prose_are_links_paths_and_code_names() -> None:
     text = "See [the guide](docs/setup.md) and `make_app()` in server/app.py, or https://example.org/x."
-    found = references.outgoing(text, None)
+    found = references.find_references(text, None)
     assert found == ("docs/setup.md", "https://example.org/x", "server/app.py", "make_app")
-    assert references.outgoing("Nothing at all to see.", None) == ()
-    assert references.defined("`retry_policy` is the number of tries.", "", None, None) == "retry_policy"
-    assert references.defined("We met on Monday.", "", None, None) is None
+    assert references.find_references("Nothing at all to see.", None) == ()
+    assert references.find_definitions("`retry_policy` is the number of tries.", "", None, None) == "retry_policy"
+    assert references.find_definitions("We met on Monday.", "", None, None) is None
 
 
 REFERRED = [
-    ("what imports requests?", Side.OUT, "requests"),
-    ("who calls `parse_config`?", Side.OUT, "parse_config"),
-    ("where is load_env used?", Side.OUT, "load_env"),
-    ("callers of Store.open", Side.OUT, "Store.open"),
-    ("callers of Store.fetch", Side.OUT, "fetch"),
-    ("что вызывает parse_config?", Side.OUT, "parse_config"),
-    ("где используется load_env?", Side.OUT, "load_env"),
-    ("where is parse_config defined?", Side.IN, "parse_config"),
-    ("what does app.py import?", Side.IN, "app.py"),
-    ("What does `Store.open` call?", Side.IN, "Store.open"),
-    ("definition of Store", Side.IN, "Store"),
-    ("где определён Store?", Side.IN, "Store"),
+    ("what imports requests?", ReferenceSide.OUT, "requests"),
+    ("who calls `parse_config`?", ReferenceSide.OUT, "parse_config"),
+    ("where is load_env used?", ReferenceSide.OUT, "load_env"),
+    ("callers of Store.open", ReferenceSide.OUT, "Store.open"),
+    ("callers of Store.fetch", ReferenceSide.OUT, "fetch"),
+    ("что вызывает parse_config?", ReferenceSide.OUT, "parse_config"),
+    ("где используется load_env?", ReferenceSide.OUT, "load_env"),
+    ("where is parse_config defined?", ReferenceSide.IN, "parse_config"),
+    ("what does app.py import?", ReferenceSide.IN, "app.py"),
+    ("What does `Store.open` call?", ReferenceSide.IN, "Store.open"),
+    ("definition of Store", ReferenceSide.IN, "Store"),
+    ("где определён Store?", ReferenceSide.IN, "Store"),
 ]
 
 
 @pytest.mark.req("E.05")
 @pytest.mark.parametrize(("question", "side", "name"), REFERRED)
-def test_a_question_is_about_users_or_about_a_definition(question: str, side: Side, name: str) -> None:
-    assert references.asked(question) == (side, name)
+def test_a_question_is_about_users_or_about_a_definition(question: str, side: ReferenceSide, name: str) -> None:
+    assert references.find_asked_reference(question) == (side, name)
 
 
 @pytest.mark.parametrize("question", ["how do I deploy?", "why is it slow", "", "what is our deadline?"])
 def test_other_questions_are_about_neither(question: str) -> None:
-    assert references.asked(question) is None
+    assert references.find_asked_reference(question) is None
 
 
 @pytest.mark.req("E.01")
 def test_a_view_that_finds_nothing_is_left_out() -> None:
-    assert views_of(EncoderInput(content="Tests run in parallel.")).dense == {}
-    assert views_of(EncoderInput(content="Tests run in parallel.")).names == {}
+    assert make_views(EncoderInput(content="Tests run in parallel.")).dense == {}
+    assert make_views(EncoderInput(content="Tests run in parallel.")).names == {}
 
 
 def test_code_is_seen_by_its_parse_and_not_by_its_text() -> None:
-    view = views_of(EncoderInput(content="def fetch_user(): ...", title="users > UserStore", path="users.py", facts=FACTS))
+    view = make_views(EncoderInput(content="def fetch_user(): ...", title="users > UserStore", path="users.py", facts=FACTS))
     assert set(view.dense) == {"e5_cause", "e5_effect", "e7", "e8_in", "e10"}
     assert view.names == {"e8_out": ("json", "Store", "query_one"), "e11": ("UserStore.fetch_user", "JSON", "Store")}
     assert view.dense["e5_cause"] == "the table is slow"
@@ -192,29 +192,29 @@ def test_code_is_seen_by_its_parse_and_not_by_its_text() -> None:
 
 
 def test_names_that_the_graph_knows_go_before_rules() -> None:
-    assert views_of(EncoderInput(content="We use k8s.", entities=("Nomad",))).names["e11"] == ("Nomad",)
-    assert asked_of("do we use k8s?", ["Nomad"]).entities == ("Nomad",)
-    assert asked_of("do we use k8s?").entities == ("Kubernetes",)
+    assert make_views(EncoderInput(content="We use k8s.", entities=("Nomad",))).names["e11"] == ("Nomad",)
+    assert views_of_query("do we use k8s?", ["Nomad"]).entities == ("Nomad",)
+    assert views_of_query("do we use k8s?").entities == ("Kubernetes",)
 
 
 @pytest.mark.req("E.05")
 def test_a_questions_view_goes_to_one_side_alone() -> None:
-    assert "e5_effect" in asked_of("why does the build fail?").dense
-    assert "e5_cause" not in asked_of("why does the build fail?").dense
-    assert "e5_cause" in asked_of("what happens if the disk is full?").dense
-    both = asked_of("The build failed because the disk was full").dense
+    assert "e5_effect" in views_of_query("why does the build fail?").dense
+    assert "e5_cause" not in views_of_query("why does the build fail?").dense
+    assert "e5_cause" in views_of_query("what happens if the disk is full?").dense
+    both = views_of_query("The build failed because the disk was full").dense
     assert both["e5_cause"] == "the disk was full" and both["e5_effect"] == "The build failed"
-    assert not any(column.startswith("e5") for column in asked_of("how do I build?").dense)
+    assert not any(column.startswith("e5") for column in views_of_query("how do I build?").dense)
 
 
 @hypothesis_settings(max_examples=examples(100))
 @given(st.text(max_size=500))
 def test_any_text_has_views_and_any_question_too(text: str) -> None:
-    view = views_of(EncoderInput(content=text))
+    view = make_views(EncoderInput(content=text))
     assert all(view.dense.values()) and all(view.names.values())
-    assert {"e7", "e10"} <= set(asked_of(text).dense)
-    assert views_of(EncoderInput(content=text)) == view
+    assert {"e7", "e10"} <= set(views_of_query(text).dense)
+    assert make_views(EncoderInput(content=text)) == view
 
 
 def test_a_word_without_end_is_no_name_and_is_passed_over_quickly() -> None:
-    assert names.in_text("A" * 20_000) == []
+    assert names.find_names("A" * 20_000) == []

@@ -129,9 +129,9 @@ class EmbedderEngine:
             NotReadyError, EmbedderError, TimeoutError: as `submit`.
         """
         # Not at the top: an embedder listens before it has loaded numpy.
-        from hyperloci.spaces.query import query_fingerprint
+        from hyperloci.spaces.query import fingerprint_query
 
-        return self._run_on_query_lane(lambda stage: query_fingerprint(text, stage.encoder, entities), deadline)
+        return self._run_on_query_lane(lambda stage: fingerprint_query(text, stage.encoder, entities), deadline)
 
     def score_contradictions(self, pairs: Sequence[tuple[str, str]], *, deadline: float) -> list[float]:
         """Return the probability that each pair of texts contradicts itself; the first request loads the model.

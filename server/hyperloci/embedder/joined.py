@@ -11,8 +11,8 @@ from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.load import load_bundled_stages, load_foundation_stages
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import EncodeRequest
-from hyperloci.spaces.profile import BUNDLED, FINGERPRINT_VERSION, RULE, Choice, Profile, compound_id, profile_of
-from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, Kind
+from hyperloci.spaces.profile import BUNDLED, FINGERPRINT_VERSION, RULE, ModelChoice, Profile, compose_model_id, find_profile
+from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, SpaceKind
 
 if TYPE_CHECKING:
     from hyperloci.embedder.device import ComputeDevice
@@ -33,8 +33,8 @@ def load_profile_stages(settings: Settings) -> Iterator[EncoderStage]:
     Raises:
         ConfigurationError: no such profile or model, or it cannot be used here.
     """
-    profile = profile_of(settings.profile, settings.profiles, settings.model)
-    for stage in load_foundation_stages(profile.of("e1"), settings.device):
+    profile = find_profile(settings.profile, settings.profiles, settings.model)
+    for stage in load_foundation_stages(profile.choice_of("e1"), settings.device):
         check_dimensions(stage, settings.embedding_dimensions)
         yield from _build_profile_encoder(stage, profile, settings.device)
 
@@ -47,7 +47,7 @@ def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -
     """
     from hyperloci.spaces.eyes import ProfileEncoder
 
-    foundation = profile.of("e1")
+    foundation = profile.choice_of("e1")
     others = {space: choice for space, choice in profile.choices.items() if space != "e1"}
     foreign = {space for space, choice in others.items() if choice.model not in (foundation.model, RULE)}
     if stage.interim and foreign:
@@ -60,7 +60,7 @@ def _build_profile_encoder(stage: EncoderStage, profile: Profile, device: str) -
         sparse_model=models.load_splade(others["e13"]) if "e13" in foreign else None,
         neighbours=None if "e13" in foreign else _load_word_vectors(),
     )
-    eyes.model_id = compound_id(stage.encoder.model_id, FINGERPRINT_VERSION, models.collect_model_ids(others))
+    eyes.model_id = compose_model_id(stage.encoder.model_id, FINGERPRINT_VERSION, models.collect_model_ids(others))
     if foreign:
         _warm_up(eyes)
     yield replace(stage, encoder=eyes)
@@ -82,7 +82,7 @@ def check_dimensions(stage: EncoderStage, wanted: int) -> None:
 
 def _warm_up(eyes: ProfileEncoder) -> None:
     """Let every model see a text, so that the first memory and the first question find all of them warm (E.17)."""
-    columns = [column for column, space in SPACE_OF_COLUMN.items() if SPACES[space].kind is Kind.DENSE]
+    columns = [column for column, space in SPACE_OF_COLUMN.items() if SPACES[space].kind is SpaceKind.DENSE]
     spaces = (*columns, "e12") if eyes.has_tokens else tuple(columns)
     for query in (False, True):
         eyes.encode_requests([EncodeRequest(text=_WARM_UP, spaces=spaces, query=query)])
@@ -92,17 +92,17 @@ def _warm_up(eyes: ProfileEncoder) -> None:
 class _ModelLoader:
     """Loads each model once, whatever number of spaces it sees."""
 
-    def __init__(self, stage: EncoderStage, foundation: Choice, device: str) -> None:
+    def __init__(self, stage: EncoderStage, foundation: ModelChoice, device: str) -> None:
         self._loaded: dict[str, Encoder] = {foundation.model: stage.encoder}
-        self._prompted: dict[Choice, Encoder] = {}
+        self._prompted: dict[ModelChoice, Encoder] = {}
         self._ids: dict[str, str] = {}
         self._device = device
 
-    def load_prompted(self, choice: Choice) -> Encoder:
+    def load_prompted(self, choice: ModelChoice) -> Encoder:
         """Return the same encoder for the same choice, so that its spaces are seen in one call."""
         return self._prompted.get(choice) or self._prompted.setdefault(choice, self._load_with_prompts(choice))
 
-    def _load_with_prompts(self, choice: Choice) -> Encoder:
+    def _load_with_prompts(self, choice: ModelChoice) -> Encoder:
         encoder = self._loaded.get(choice.model) or self._loaded.setdefault(choice.model, self._load_model(choice.model))
         if not choice.query and not choice.document:
             return encoder
@@ -117,14 +117,14 @@ class _ModelLoader:
 
         return load_sentence_encoder(model, self._choose_device())
 
-    def load_colbert(self, choice: Choice) -> ColbertModel:
+    def load_colbert(self, choice: ModelChoice) -> ColbertModel:
         from hyperloci.embedder.late import load_colbert
 
         model = load_colbert(choice.model, self._choose_device())
         self._ids["e12"] = model.model_id
         return model
 
-    def load_splade(self, choice: Choice) -> SpladeModel:
+    def load_splade(self, choice: ModelChoice) -> SpladeModel:
         from hyperloci.embedder.expanding import load_splade
 
         model = load_splade(choice.model, self._choose_device())
@@ -136,7 +136,7 @@ class _ModelLoader:
 
         return choose_float32_on_cpu(self._device)
 
-    def collect_model_ids(self, others: dict[str, Choice]) -> dict[str, str]:
+    def collect_model_ids(self, others: dict[str, ModelChoice]) -> dict[str, str]:
         """Return what decides each space beside E1's: a model's id and the words in front of a text."""
         found = {
             space: self._loaded[choice.model].model_id

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from hyperloci.embedder.gate import EncoderStage
-from hyperloci.spaces.profile import BUNDLED, Choice
+from hyperloci.spaces.profile import BUNDLED, ModelChoice
 
 BULK_TOKENS_CPU: Final = 512
 """A tenth of a second on two slow cores, the longest that a query waits; larger batches are 6 % faster at most."""
@@ -15,7 +15,7 @@ BULK_TOKENS_GPU: Final = 16_384
 """A GPU starves on small batches, and is done with one of this size in a few milliseconds."""
 
 
-def load_foundation_stages(choice: Choice, device: str) -> Iterator[EncoderStage]:
+def load_foundation_stages(choice: ModelChoice, device: str) -> Iterator[EncoderStage]:
     """Bring up E1's model in forms that answer ever faster.
 
     Raises:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from hyperloci.retrieval.scoring import Scores
-from hyperloci.spaces.space import SPACES, Category
+from hyperloci.spaces.space import SPACES, SpaceCategory
 
 FOUND: Final = 0.5
 """E.08: a space that scores so much has found the memory."""
@@ -73,4 +73,4 @@ def suggest_spaces(scores: Mapping[str, float]) -> list[str]:
 
 def _explains_score(space: str) -> bool:
     # Being recent, or said at the same hour, says nothing of what a memory is about.
-    return SPACES[space].category is not Category.TEMPORAL
+    return SPACES[space].category is not SpaceCategory.TEMPORAL

@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.retrieval.profiles import AUTO, RANK_PROFILES
-from hyperloci.spaces.space import SPACES, Category
+from hyperloci.spaces.space import SPACES, SpaceCategory
 
 K = TypeVar("K")
 
@@ -55,6 +55,6 @@ def rank_weight(space: str, profile: str, settings: Settings) -> float:
     factor = settings.rrf_weight_vector
     if space in ("e6", "e13"):
         factor = settings.rrf_weight_fts
-    elif SPACES[space].category is Category.RELATIONAL:
+    elif SPACES[space].category is SpaceCategory.RELATIONAL:
         factor = settings.rrf_weight_graph
     return named.get(space, OTHER_SPACE) * factor

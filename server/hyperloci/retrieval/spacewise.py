@@ -15,8 +15,8 @@ from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.spaces import temporal
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.spaces.score import score
-from hyperloci.spaces.space import SPACES, Kind
+from hyperloci.spaces.score import score_space
+from hyperloci.spaces.space import SPACES, SpaceKind
 from hyperloci.store import Store
 from hyperloci.store.analysis import analyse_query
 from hyperloci.store.bits import BoolArray, FloatArray, unpack_signs
@@ -179,7 +179,7 @@ class SpaceScorer:
         """Return how near memories are in several spaces (all but E1 and E6); what a space does not see is left out."""
         wanted = [space for space in spaces if space not in self._without]
         answers: dict[str, Ranked] = {space: {} for space in wanted}
-        answers |= {space: self._score_times(space, nodes) for space in wanted if SPACES[space].kind is Kind.COMPUTED}
+        answers |= {space: self._score_times(space, nodes) for space in wanted if SPACES[space].kind is SpaceKind.COMPUTED}
         if "e13" in wanted:
             answers["e13"] = self._score_sparse(nodes)
         stored = [space for space in wanted if SPACES[space].columns and self._applies_to(space)]
@@ -226,7 +226,7 @@ class SpaceScorer:
         start = 0
         for space in spaces:
             end = start + len(SPACES[space].columns)
-            answers[space] = _drop_missing(found, score(space, self._seen, [rows[key][start:end] for key in found]))
+            answers[space] = _drop_missing(found, score_space(space, self._seen, [rows[key][start:end] for key in found]))
             start = end
         return answers
 
@@ -242,9 +242,9 @@ class SpaceScorer:
         if not len(times):
             return {}
         if space == "e2":
-            values = temporal.recency(times, self._now)
+            values = temporal.score_recency(times, self._now)
         elif space == "e3" and (moment := temporal.moment_of(self.text)) is not None:
-            values = temporal.periodic(times, moment)
+            values = temporal.score_rhythm(times, moment)
         else:
             return {}
         return _drop_missing(list(nodes), values)

@@ -9,7 +9,7 @@ from hyperloci.spaces import causal, code_view, goal, names, references
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QueryViews:
     """A question's views.
 
     Attributes:
@@ -22,23 +22,23 @@ class Asked:
     entities: tuple[str, ...]
 
 
-def asked_of(text: str, entities: Sequence[str] = ()) -> Asked:
+def views_of_query(text: str, entities: Sequence[str] = ()) -> QueryViews:
     """Return a question's views.
 
     A question that gives an effect (`why ...`) is compared with memories' effects, one that gives a cause (`what
     happens if ...`) with their causes; a statement that has both sides, each with its own (E.05).
     """
     dense: dict[str, str] = {}
-    direction = causal.asked(text)
+    direction = causal.find_asked_side(text)
     if direction is not None:
         dense[f"e5_{direction[0]}"] = direction[1]
     else:
-        stated = causal.pairs(text)
+        stated = causal.find_causal_pairs(text)
         if stated:
             dense |= {"e5_cause": stated[0].cause, "e5_effect": stated[0].effect}
-    dense["e7"] = code_view.of_question(text)
-    reference = references.asked(text)
+    dense["e7"] = code_view.expand_question(text)
+    reference = references.find_asked_reference(text)
     if reference is not None:
         dense[reference[0].value] = reference[1]
-    dense["e10"] = goal.of_question(text)
-    return Asked(dense, tuple(names.canonical(entities) or names.in_text(text)))
+    dense["e10"] = goal.goal_of_question(text)
+    return QueryViews(dense, tuple(names.canonical_names(entities) or names.find_names(text)))

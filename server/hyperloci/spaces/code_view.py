@@ -21,8 +21,8 @@ MAX_VIEW_CHARS: Final = 900
 MIN_FILE_WORD: Final = 3
 """Letters of a file's name that make a word."""
 
-_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
-_NOISE: Final = frozenset(
+_IDENTIFIER_PART: Final = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|[^\W\d_a-zA-Z]+")
+_COMMON_CALLEES: Final = frozenset(
     """append extend items keys values len str int float bool list dict set tuple print range isinstance getattr
     setattr hasattr super format join split strip map filter zip enumerate sorted min max sum any all open type
     repr iter next push forEach toString console.log println printf fmt.Println append make new Some Ok Err
@@ -42,10 +42,10 @@ _IDENTIFIER: Final = re.compile(
 
 def split_identifier(name: str) -> str:
     """Return an identifier's parts as lower-case words: `parseConfigFile` and `parse_config_file` are the same."""
-    return " ".join(part.lower() for part in _PART.findall(name))
+    return " ".join(part.lower() for part in _IDENTIFIER_PART.findall(name))
 
 
-def place(title: str) -> str:
+def describe_place(title: str) -> str:
     """Return where code stands, in words: its file's name, then its class and function.
 
     Packages above the file, dots and underscores are noise to a model of language; so are numbers and single letters in
@@ -60,47 +60,47 @@ def place(title: str) -> str:
     return " ".join(filter(None, [*file, *map(split_identifier, names)]))
 
 
-def of_facts(facts: CodeFacts) -> str | None:
+def view_code_facts(facts: CodeFacts) -> str | None:
     """Return the code view of a parsed piece of code; None for one that has neither name nor calls."""
     words = split_identifier(facts.qualname or facts.name)
-    callees = [split_identifier(call.rsplit(".", 1)[-1]) for call in _telling(facts.calls)]
+    callees = [split_identifier(call.rsplit(".", 1)[-1]) for call in _telling_calls(facts.calls)]
     if not words and not callees:
         return None
     parts = [
         words,
         " ".join(facts.docstring[:MAX_DOC_CHARS].split()),
-        split_identifier(_parameters(facts.signature)),
+        split_identifier(_parameters_of(facts.signature)),
         f"extends {', '.join(split_identifier(base) for base in facts.bases)}" if facts.bases else "",
         f"calls {', '.join(dict.fromkeys(callees))}" if callees else "",
     ]
     return ". ".join(part for part in parts if part)[:MAX_VIEW_CHARS]
 
 
-def of_text(text: str) -> str | None:
+def view_fenced_code(text: str) -> str | None:
     """Return the code view of a text that holds code in fences: its definitions; None without any."""
     code = "\n".join(fenced_code(text))
     names = [split_identifier(match["name"]) for match in _SIGNATURE.finditer(code)]
     if not names:
         return None
-    used = [split_identifier(name) for name in identifiers(code)]
+    used = [split_identifier(name) for name in find_identifiers(code)]
     return ". ".join([*dict.fromkeys(names), ", ".join(dict.fromkeys(used))])[:MAX_VIEW_CHARS]
 
 
-def of_question(text: str) -> str:
+def expand_question(text: str) -> str:
     """Return what a question says about code: its words, identifiers split, signatures without punctuation."""
     return _IDENTIFIER.sub(lambda match: split_identifier(match[0]), text)
 
 
-def identifiers(text: str) -> list[str]:
+def find_identifiers(text: str) -> list[str]:
     """Return what looks like a name of code in a text, in order, once each."""
     return list(dict.fromkeys(match[0] for match in _IDENTIFIER.finditer(text)))
 
 
-def _parameters(signature: str) -> str:
+def _parameters_of(signature: str) -> str:
     """Return what a signature says after the name: parameters and types."""
     return signature.partition("(")[2]
 
 
-def _telling(calls: Iterable[str]) -> list[str]:
-    telling = [call for call in calls if call.rsplit(".", 1)[-1] not in _NOISE]
+def _telling_calls(calls: Iterable[str]) -> list[str]:
+    telling = [call for call in calls if call.rsplit(".", 1)[-1] not in _COMMON_CALLEES]
     return telling[:MAX_CALLEES]

@@ -37,15 +37,15 @@ costs three points of recall@5 on CoSQA, whose every question says "python". E11
 MAX_NEIGHBOURS: Final = 4
 
 
-class Neighbours(Protocol):
+class WordNeighbours(Protocol):
     """A vocabulary that knows which words lie near each other."""
 
-    def near(self, word: str, count: int) -> list[tuple[str, float]]:
+    def nearest_words(self, word: str, count: int) -> list[tuple[str, float]]:
         """Return the nearest words and their cosines, best first; none for a word it does not hold."""
         ...
 
 
-def terms(text: str) -> dict[str, float]:
+def weigh_terms(text: str) -> dict[str, float]:
     """Return a memory's heaviest terms with their weights, 0..2.2; no stop words."""
     counts = Counter(term for term in _all_terms(text) if term not in stop_terms())
     length = sum(counts.values())
@@ -55,7 +55,7 @@ def terms(text: str) -> dict[str, float]:
     return dict(heaviest)
 
 
-def query_terms(text: str, neighbours: Neighbours | None = None) -> dict[str, float]:
+def expand_query(text: str, neighbours: WordNeighbours | None = None) -> dict[str, float]:
     """Return a question's terms with their weights: its own count 1, other words for them less."""
     own = _analysed(text)
     weights = dict.fromkeys(own, 1.0)
@@ -63,18 +63,18 @@ def query_terms(text: str, neighbours: Neighbours | None = None) -> dict[str, fl
     for word in dict.fromkeys(words):
         if not word or word in stop_words():
             continue
-        for other, weight in _others(word, neighbours):
+        for other, weight in _related_words(word, neighbours):
             for term in _all_terms(other):
                 if term not in stop_terms():
                     weights.setdefault(term, weight)
     return weights
 
 
-def _others(word: str, neighbours: Neighbours | None) -> Iterable[tuple[str, float]]:
+def _related_words(word: str, neighbours: WordNeighbours | None) -> Iterable[tuple[str, float]]:
     """Return what stands for the same as a word, with its weight, the surest first."""
     if (known := vocabulary().find(word)) is not None:
         yield from ((spelling, ALIAS_WEIGHT) for spelling in known.spellings)
     for stem in _all_terms(word)[:1]:
         yield from ((other, SYNONYM_WEIGHT) for other in find_synonyms(stem))
     if neighbours is not None:
-        yield from ((other, NEIGHBOUR_WEIGHT * cosine) for other, cosine in neighbours.near(word, MAX_NEIGHBOURS))
+        yield from ((other, NEIGHBOUR_WEIGHT * cosine) for other, cosine in neighbours.nearest_words(word, MAX_NEIGHBOURS))

@@ -32,7 +32,7 @@ class WholeTextEncoder(Encoder, Protocol):
 
 
 @runtime_checkable
-class QueryEncoder(Encoder, Protocol):
+class PromptingEncoder(Encoder, Protocol):
     """An encoder that sees a question otherwise than a text."""
 
     def encode_queries(self, texts: Sequence[str]) -> FloatArray:
@@ -72,7 +72,7 @@ class ProfileEncoder:
         others: Mapping[str, Encoder] = MappingProxyType({}),
         token_model: TokenModel | None = None,
         sparse_model: SparseModel | None = None,
-        neighbours: expansion.Neighbours | None = None,
+        neighbours: expansion.WordNeighbours | None = None,
     ) -> None:
         """Join models.
 
@@ -155,8 +155,8 @@ class ProfileEncoder:
         if self._sparse_model is not None:
             return list(self._sparse_model.encode_sparse(texts, query=query))
         if query:
-            return [expansion.query_terms(text, self._neighbours) for text in texts]
-        return [expansion.terms(text) for text in texts]
+            return [expansion.expand_query(text, self._neighbours) for text in texts]
+        return [expansion.weigh_terms(text) for text in texts]
 
 
 def get_multi_space_encoder(encoder: Encoder) -> MultiSpaceEncoder:
@@ -181,7 +181,7 @@ def _encode_texts(
         return dict(zip(texts, vectors, strict=True)), {texts[place]: rows for place, rows in states.items()}
     if not hasattr(model, "encode"):
         return {}, dict(zip(shown, model.encode_tokens(shown, query=query), strict=True))
-    encode = model.encode_queries if query and isinstance(model, QueryEncoder) else model.encode
+    encode = model.encode_queries if query and isinstance(model, PromptingEncoder) else model.encode
     found = dict(zip(texts, encode(texts), strict=True))
     if shown and isinstance(model, TokenEncoder):
         return found, dict(zip(shown, model.encode_tokens(shown), strict=True))

@@ -12,7 +12,7 @@ from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
-from hyperloci.spaces.views import EncoderInput, Views, semantic_view, views_of
+from hyperloci.spaces.views import EncoderInput, Views, semantic_view, make_views
 from hyperloci.store import half, int8
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def compute_fingerprints(sights: Sequence[EncoderInput], encoder: Encoder) -> li
     All views of all of them go through a model in one call, equal texts once; if any fails, none is made.
     """
     eyes = get_multi_space_encoder(encoder)
-    views = [views_of(sight) for sight in sights]
+    views = [make_views(sight) for sight in sights]
     whole = ("e1", TOKEN_SPACE) if eyes.has_tokens else ("e1",)
     looks = _RequestCollector()
     for view in views:
@@ -55,7 +55,7 @@ def compute_fingerprints(sights: Sequence[EncoderInput], encoder: Encoder) -> li
     wanted = looks.build_requests()
     seen = dict(zip((look.text for look in wanted), eyes.encode_requests(wanted), strict=True))
     terms = eyes.expand_terms([view.text for view in views])
-    return [Fingerprint(_columns(view, seen), weights) for view, weights in zip(views, terms, strict=True)]
+    return [Fingerprint(_pack_columns(view, seen), weights) for view, weights in zip(views, terms, strict=True)]
 
 
 class _RequestCollector:
@@ -71,12 +71,12 @@ class _RequestCollector:
         return [EncodeRequest(text=text, spaces=tuple(spaces)) for text, spaces in self._spaces.items()]
 
 
-def _columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]]) -> dict[str, bytes]:
+def _pack_columns(view: Views, seen: Mapping[str, Mapping[str, NDArray[np.float32]]]) -> dict[str, bytes]:
     whole = seen[view.text]
     columns: dict[str, bytes | None] = {
         "e1": half.pack_half(whole["e1"]),
-        "e9": spelling.bits(view.text),
-        TOKEN_SPACE: tokens.of_memory(whole[TOKEN_SPACE]) if TOKEN_SPACE in whole else None,
+        "e9": spelling.signature_bits(view.text),
+        TOKEN_SPACE: tokens.pack_token_vectors(whole[TOKEN_SPACE]) if TOKEN_SPACE in whole else None,
     }
     for column, text in view.dense.items():
         columns[column] = int8.pack_int8(seen[text][column])

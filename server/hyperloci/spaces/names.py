@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from hyperloci.spaces.space import MAX_CHARS
+from hyperloci.spaces.space import MAX_VIEW_SOURCE_CHARS
 from hyperloci.text.language.dates import date_words, languages
 from hyperloci.text.language.fences import mask_code
 from hyperloci.text.language.vocabulary import fold, vocabulary
@@ -22,7 +22,7 @@ MAX_NAME_CHARS: Final = 80
 MAX_NAMES: Final = 16
 """The mean of more says little about each."""
 
-_WORDLY: Final = re.compile(r"[\w+#]+(?:[-'./][\w+#]+)*")
+_NAME_WORD: Final = re.compile(r"[\w+#]+(?:[-'./][\w+#]+)*")
 _CAMEL: Final = re.compile(r"[a-z][A-Z]|[A-Z][a-z0-9]++[A-Z]|[A-Z]{2}[a-z]")
 _ACRONYM: Final = re.compile(r"[A-Z][A-Z0-9]{1,7}s?")
 _FILE: Final = re.compile(
@@ -31,7 +31,7 @@ _FILE: Final = re.compile(
 _QUOTED: Final = re.compile(r"`([^`\n]{2,60})`")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.]*(?:\(\))?")
 _CAPITAL: Final = re.compile(r"[A-ZА-ЯЁ][\w+#]*[a-zа-яё0-9+#]")
-_BEGINS: Final = re.compile(r"(?:^|[.!?:\n]|[-*#>] |\d[.)] )[\s\"'(*_#>-]{0,12}$")
+_SENTENCE_START: Final = re.compile(r"(?:^|[.!?:\n]|[-*#>] |\d[.)] )[\s\"'(*_#>-]{0,12}$")
 _VERSION: Final = re.compile(r"^v?\d[\d.]*$", re.IGNORECASE)
 
 
@@ -45,16 +45,16 @@ def _is_common(word: str) -> bool:
     return vocabulary().is_common(word) or word.lower() in _date_names()
 
 
-def in_text(text: str) -> list[str]:
+def find_names(text: str) -> list[str]:
     """Return the canonical names of what a text names, in order, once each."""
-    plain = mask_code(text[:MAX_CHARS])
-    known = _known(plain)
+    plain = mask_code(text[:MAX_VIEW_SOURCE_CHARS])
+    known = _find_known_names(plain)
     taken = {place for start, name in known for place in range(start, start + len(name))}
-    spelt = [(start, name) for start, name in _spelt(plain) if start not in taken]
-    return canonical(name for _, name in sorted([*_quoted(plain), *known, *spelt], key=lambda found: found[0]))
+    spelt = [(start, name) for start, name in _find_spelt_names(plain) if start not in taken]
+    return canonical_names(name for _, name in sorted([*_find_quoted_names(plain), *known, *spelt], key=lambda found: found[0]))
 
 
-def canonical(names: Iterable[str]) -> list[str]:
+def canonical_names(names: Iterable[str]) -> list[str]:
     """Return canonical names without repetition, sixteen at most."""
     found: dict[str, str] = {}
     for name in names:
@@ -64,7 +64,7 @@ def canonical(names: Iterable[str]) -> list[str]:
     return list(found.values())[:MAX_NAMES]
 
 
-def _quoted(text: str) -> list[tuple[int, str]]:
+def _find_quoted_names(text: str) -> list[tuple[int, str]]:
     return [
         (match.start(), match[1].removesuffix("()"))
         for match in _QUOTED.finditer(text)
@@ -72,9 +72,9 @@ def _quoted(text: str) -> list[tuple[int, str]]:
     ]
 
 
-def _known(text: str) -> list[tuple[int, str]]:
+def _find_known_names(text: str) -> list[tuple[int, str]]:
     """Return aliases, the longest first: `Git Hub Actions` is not also `Git Hub`."""
-    words = [(match.start(), match[0]) for match in _WORDLY.finditer(text[:MAX_CHARS])]
+    words = [(match.start(), match[0]) for match in _NAME_WORD.finditer(text[:MAX_VIEW_SOURCE_CHARS])]
     found: list[tuple[int, str]] = []
     place = 0
     while place < len(words):
@@ -93,13 +93,13 @@ def _is_alias(words: list[tuple[int, str]], size: int) -> bool:
     return known is not None and len(known.spellings) > 1 and not (text.islower() and known.is_ordinary(text))
 
 
-def _spelt(text: str) -> list[tuple[int, str]]:
+def _find_spelt_names(text: str) -> list[tuple[int, str]]:
     """Return names that their spelling gives away: `fooBar`, `HTTP`, `a/b.py`, `Acme Corp` within a sentence."""
     found: list[tuple[int, str]] = []
     end, run = -2, ""
-    for match in _WORDLY.finditer(text):
+    for match in _NAME_WORD.finditer(text):
         word = match[0].rstrip("'")
-        kind = _kind(word, bool(_BEGINS.search(text[max(0, match.start() - 12) : match.start()])))
+        kind = _name_kind(word, bool(_SENTENCE_START.search(text[max(0, match.start() - 12) : match.start()])))
         if kind == "capital" and run and match.start() == end + 1:
             start, run = found.pop()[0], f"{run} {word}"
             found.append((start, run))
@@ -112,7 +112,7 @@ def _spelt(text: str) -> list[tuple[int, str]]:
     return found
 
 
-def _kind(word: str, begins: bool) -> str:
+def _name_kind(word: str, begins: bool) -> str:
     if not 2 <= len(word) <= MAX_NAME_CHARS or _is_common(word) or _VERSION.match(word):
         return ""
     if _FILE.fullmatch(word) or _CAMEL.search(word) or _ACRONYM.fullmatch(word) or "_" in word.strip("_"):

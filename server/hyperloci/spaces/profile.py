@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final
 
 from hyperloci.errors import ConfigurationError
-from hyperloci.spaces.space import SPACES, Kind
+from hyperloci.spaces.space import SPACES, SpaceKind
 
 BUNDLED: Final = "bundled"
 """The name of the model that comes with Hyperloci."""
@@ -20,11 +20,11 @@ RULE: Final = "rule"
 FINGERPRINT_VERSION: Final = 3
 """Part of a profile's id: views or formats that change what is stored get another, and every memory is seen anew."""
 
-_KEYS: Final = frozenset({"model", "query", "document"})
+_CHOICE_KEYS: Final = frozenset({"model", "query", "document"})
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """A model, and what it wants to stand in front of a text.
 
     Attributes:
@@ -47,19 +47,19 @@ class Profile:
     """
 
     name: str
-    choices: Mapping[str, Choice]
+    choices: Mapping[str, ModelChoice]
 
-    def of(self, space: str) -> Choice:
+    def choice_of(self, space: str) -> ModelChoice:
         """Return what sees a space."""
-        return self.choices.get(space, Choice(RULE) if space == "e13" else self.choices["e1"])
+        return self.choices.get(space, ModelChoice(RULE) if space == "e13" else self.choices["e1"])
 
 
-_E5: Final = Choice("intfloat/e5-large-v2", query="query: ", document="passage: ")
-_MINI: Final = Choice(BUNDLED)
+_E5: Final = ModelChoice("intfloat/e5-large-v2", query="query: ", document="passage: ")
+_BUNDLED_CHOICE: Final = ModelChoice(BUNDLED)
 
-SHIPPED: Final[Mapping[str, Profile]] = MappingProxyType(
+SHIPPED_PROFILES: Final[Mapping[str, Profile]] = MappingProxyType(
     {
-        "bundled": Profile("bundled", MappingProxyType({"e1": _MINI})),
+        "bundled": Profile("bundled", MappingProxyType({"e1": _BUNDLED_CHOICE})),
         # E5, E8, E11: no causal or entity model has safetensors that sentence-transformers reads; their clauses and
         # names are short, and MiniLM's 384 dimensions keep the fingerprint small. E10 shares E1's instruction model.
         "gpu": Profile(
@@ -67,13 +67,13 @@ SHIPPED: Final[Mapping[str, Profile]] = MappingProxyType(
             MappingProxyType(
                 {
                     "e1": _E5,
-                    "e5": _MINI,
-                    "e7": Choice("Qodo/Qodo-Embed-1-1.5B"),
-                    "e8": _MINI,
+                    "e5": _BUNDLED_CHOICE,
+                    "e7": ModelChoice("Qodo/Qodo-Embed-1-1.5B"),
+                    "e8": _BUNDLED_CHOICE,
                     "e10": _E5,
-                    "e11": _MINI,
-                    "e12": Choice("colbert-ir/colbertv2.0"),
-                    "e13": Choice("naver/splade-v3"),
+                    "e11": _BUNDLED_CHOICE,
+                    "e12": ModelChoice("colbert-ir/colbertv2.0"),
+                    "e13": ModelChoice("naver/splade-v3"),
                 }
             ),
         ),
@@ -81,7 +81,7 @@ SHIPPED: Final[Mapping[str, Profile]] = MappingProxyType(
 )
 
 
-def profile_of(name: str, own: Mapping[str, object], model: str | None = None) -> Profile:
+def find_profile(name: str, own: Mapping[str, object], model: str | None = None) -> Profile:
     """Return the profile in force.
 
     Args:
@@ -93,44 +93,44 @@ def profile_of(name: str, own: Mapping[str, object], model: str | None = None) -
         ConfigurationError: no such profile, or one that can't be used; it says what would be right.
     """
     if name in own:
-        found = _own(name, own[name])
-    elif name in SHIPPED:
-        found = SHIPPED[name]
+        found = _read_own_profile(name, own[name])
+    elif name in SHIPPED_PROFILES:
+        found = SHIPPED_PROFILES[name]
     elif model:
         # One model named beside a profile that nobody knows is enough to work with.
-        found = SHIPPED[BUNDLED]
+        found = SHIPPED_PROFILES[BUNDLED]
     else:
-        known = ", ".join(sorted({*SHIPPED, *own}))
+        known = ", ".join(sorted({*SHIPPED_PROFILES, *own}))
         raise ConfigurationError(
             f"profile={name!r} names no model that is known here: use one of {known}, set `model`, or write "
             f"[profiles.{name}] in your hyperloci.toml."
         )
-    return Profile(found.name, {**found.choices, "e1": Choice(model)}) if model else found
+    return Profile(found.name, {**found.choices, "e1": ModelChoice(model)}) if model else found
 
 
-def _own(name: str, values: object) -> Profile:
+def _read_own_profile(name: str, values: object) -> Profile:
     where = f"[profiles.{name}]"
     if not isinstance(values, Mapping):
         raise ConfigurationError(f"{where} must be a table of space = model, not {values!r:.80}.")
     unknown = sorted(set(values) - _MODELLED)
     if unknown:
         raise ConfigurationError(
-            f"{where}: {', '.join(unknown)} takes no model; use {', '.join(sorted(_MODELLED, key=_number))}."
+            f"{where}: {', '.join(unknown)} takes no model; use {', '.join(sorted(_MODELLED, key=_space_number))}."
         )
-    choices = {space: _choice(where, space, value) for space, value in values.items()}
-    return Profile(name, MappingProxyType({"e1": _MINI, **choices}))
+    choices = {space: _read_choice(where, space, value) for space, value in values.items()}
+    return Profile(name, MappingProxyType({"e1": _BUNDLED_CHOICE, **choices}))
 
 
 _MODELLED: Final = frozenset(
-    name for name, space in SPACES.items() if (space.kind in (Kind.DENSE, Kind.TOKEN)) or name == "e13"
+    name for name, space in SPACES.items() if (space.kind in (SpaceKind.DENSE, SpaceKind.TOKEN)) or name == "e13"
 )
 
 
-def _number(space: str) -> int:
+def _space_number(space: str) -> int:
     return int(space[1:])
 
 
-def _choice(where: str, space: str, value: object) -> Choice:
+def _read_choice(where: str, space: str, value: object) -> ModelChoice:
     if isinstance(value, str):
         value = {"model": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("model"), str) or not value["model"]:
@@ -138,17 +138,17 @@ def _choice(where: str, space: str, value: object) -> Choice:
             f'{where}: {space} must be the name of a model, or {{model = "NAME", query = "...", document = "..."}}, '
             f"not {value!r:.80}."
         )
-    wrong = sorted(key for key, text in value.items() if key not in _KEYS or not isinstance(text, str))
+    wrong = sorted(key for key, text in value.items() if key not in _CHOICE_KEYS or not isinstance(text, str))
     if wrong:
-        raise ConfigurationError(f"{where}: {space} has {', '.join(wrong)}; use texts for {', '.join(sorted(_KEYS))}.")
+        raise ConfigurationError(f"{where}: {space} has {', '.join(wrong)}; use texts for {', '.join(sorted(_CHOICE_KEYS))}.")
     if value["model"] == RULE and space != "e13":
         raise ConfigurationError(f"{where}: {space} = {RULE!r}, but only e13 is seen by rule; name a model.")
     if space != "e1" and value["model"].startswith(("http://", "https://")):
         raise ConfigurationError(f"{where}: {space} can't be seen through an endpoint; only e1 can.")
-    return Choice(**value)
+    return ModelChoice(**value)
 
 
-def compound_id(foundation: str, version: int, others: Mapping[str, str]) -> str:
+def compose_model_id(foundation: str, version: int, others: Mapping[str, str]) -> str:
     """Return the id of a profile's models together: E1's, then what decides all other spaces.
 
     What stands before the `+` stays comparable when only the rest changes (`store.vectors.Vectors.use_model`).

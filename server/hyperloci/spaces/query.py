@@ -46,7 +46,7 @@ class QueryFingerprint:
     weigh_terms: bool = True
 
 
-def query_fingerprint(text: str, encoder: Encoder, entities: Sequence[str] = ()) -> QueryFingerprint:
+def fingerprint_query(text: str, encoder: Encoder, entities: Sequence[str] = ()) -> QueryFingerprint:
     """Return a question's fingerprint; all its views go through a model in one call.
 
     Args:
@@ -55,10 +55,10 @@ def query_fingerprint(text: str, encoder: Encoder, entities: Sequence[str] = ())
         entities: canonical names of what it asks about, where the caller has resolved them; else a rule finds them.
     """
     # Whoever only receives a fingerprint, a hook above all, has no need of the rules that take a question apart.
-    from hyperloci.spaces.asked import asked_of
+    from hyperloci.spaces.asked import views_of_query
 
     eyes = get_multi_space_encoder(encoder)
-    asked = asked_of(text, entities)
+    asked = views_of_query(text, entities)
     named = list(asked.entities)
     looks = [
         EncodeRequest(text=text, spaces=(("e1", TOKEN_SPACE) if eyes.has_tokens else ("e1",)), query=True),
@@ -71,14 +71,14 @@ def query_fingerprint(text: str, encoder: Encoder, entities: Sequence[str] = ())
         dense[column] = found[column]
     if named:
         dense[ENTITY_SPACE] = mean_direction([found[ENTITY_SPACE] for found in seen[1 + len(asked.dense) :]])
-    signature = spelling.signature(text)
+    signature = spelling.trigram_signature(text)
     if signature is not None:
         dense["e9"] = mean_direction([signature])
     return QueryFingerprint(
         model_id=eyes.model_id,
         dense=dense,
-        bits=spelling.bits(text),
-        tokens=tokens.of_query(seen[0][TOKEN_SPACE]) if eyes.has_tokens else None,
+        bits=spelling.signature_bits(text),
+        tokens=tokens.query_token_vectors(seen[0][TOKEN_SPACE]) if eyes.has_tokens else None,
         terms=eyes.expand_terms([text], query=True)[0],
         weigh_terms=eyes.weigh_terms,
     )

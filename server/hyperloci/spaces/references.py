@@ -12,8 +12,8 @@ from enum import StrEnum
 from typing import Final
 
 from hyperloci.model.chunk import CodeFacts
-from hyperloci.spaces.code_view import identifiers, split_identifier
-from hyperloci.spaces.space import MAX_CHARS
+from hyperloci.spaces.code_view import find_identifiers, split_identifier
+from hyperloci.spaces.space import MAX_VIEW_SOURCE_CHARS
 from hyperloci.text.language.tables import read_table
 
 MAX_REFERENCES: Final = 24
@@ -51,20 +51,20 @@ _DEFINES: Final = re.compile(
 _RECEIVER: Final = re.compile(r"\.|::|->")
 
 
-class Side(StrEnum):
+class ReferenceSide(StrEnum):
     """Which side of a reference a question is compared with."""
 
     OUT = "e8_out"
     IN = "e8_in"
 
 
-def outgoing(text: str, facts: CodeFacts | None) -> tuple[str, ...]:
+def find_references(text: str, facts: CodeFacts | None) -> tuple[str, ...]:
     """Return the names that a memory refers to, in its order, 24 at most."""
-    names = _of_code(facts) if facts is not None else _of_text(text[:MAX_CHARS])
+    names = _references_of_code(facts) if facts is not None else _references_of_text(text[:MAX_VIEW_SOURCE_CHARS])
     return tuple(dict.fromkeys(name for name in names if name))[:MAX_REFERENCES]
 
 
-def defined(text: str, title: str, path: str | None, facts: CodeFacts | None) -> str | None:
+def find_definitions(text: str, title: str, path: str | None, facts: CodeFacts | None) -> str | None:
     """Return what a memory defines, as one line; None if nothing."""
     if facts is not None and facts.name:
         own = f"{facts.qualname or facts.name} {split_identifier(facts.name)}"
@@ -75,56 +75,56 @@ def defined(text: str, title: str, path: str | None, facts: CodeFacts | None) ->
     return match["name"].strip("`") if match is not None else (title or None)
 
 
-def _of_code(facts: CodeFacts) -> list[str]:
-    calls = [_bare(call) for call in facts.calls]
+def _references_of_code(facts: CodeFacts) -> list[str]:
+    calls = [_bare_name(call) for call in facts.calls]
     return [*facts.imports, *facts.bases, *(call for call in calls if call not in _BUILTIN)]
 
 
-def _bare(name: str) -> str:
+def _bare_name(name: str) -> str:
     """Return a name without what it is called on: `client.session.fetch` is found by `fetch`."""
     return _RECEIVER.split(name)[-1]
 
 
-def _of_text(text: str) -> list[str]:
+def _references_of_text(text: str) -> list[str]:
     links = [next(filter(None, match.groups())).rstrip(".,;:!?") for match in _LINK.finditer(text)]
     imports = [next(filter(None, match.groups())) for match in _IMPORT.finditer(text)]
     plain = _LINK.sub(" ", text)
     quoted = [match[1].removesuffix("()") for match in _QUOTED.finditer(plain)]
     paths = [match[0] for match in _PATH.finditer(plain) if "/" in match[0] or _is_file(match[0])]
-    return [*imports, *links, *paths, *quoted, *identifiers(_PATH.sub(" ", plain))]
+    return [*imports, *links, *paths, *quoted, *find_identifiers(_PATH.sub(" ", plain))]
 
 
-_FILES: Final = re.compile(
+_FILE_NAME: Final = re.compile(
     r"\.(?:py|js|ts|tsx|jsx|go|rs|java|kt|c|h|cpp|cs|rb|php|sql|sh|md|toml|yaml|yml|json|txt|html|css|cfg|ini|lock)$"
 )
 
 
 def _is_file(name: str) -> bool:
-    return _FILES.search(name) is not None
+    return _FILE_NAME.search(name) is not None
 
 
-_END: Final = " .?!…"
+_TRAILING: Final = " .?!…"
 
 
-def asked(question: str) -> tuple[Side, str] | None:
+def find_asked_reference(question: str) -> tuple[ReferenceSide, str] | None:
     """Return which side a question is compared with, and the name it is about; None if it asks for neither."""
-    text = " ".join(question.split()).rstrip(_END)
-    for side, pattern in _questions():
+    text = " ".join(question.split()).rstrip(_TRAILING)
+    for side, pattern in _question_forms():
         match = pattern.match(text)
         if match is not None:
-            return side, _asked_name(match["name"].strip("`'\" "), side)
+            return side, _trim_asked_name(match["name"].strip("`'\" "), side)
     return None
 
 
 @functools.cache
-def _questions() -> tuple[tuple[Side, re.Pattern[str]], ...]:
+def _question_forms() -> tuple[tuple[ReferenceSide, re.Pattern[str]], ...]:
     """Return forms of questions, each with the side it asks for. Single blanks in what they match keep them linear."""
-    tables = ((Side.OUT, "references.asks_uses"), (Side.IN, "references.asks_definition"))
+    tables = ((ReferenceSide.OUT, "references.asks_uses"), (ReferenceSide.IN, "references.asks_definition"))
     return tuple((side, re.compile(f"^{form}$", re.IGNORECASE)) for side, table in tables for form in read_table(table))
 
 
-def _asked_name(name: str, side: Side) -> str:
+def _trim_asked_name(name: str, side: ReferenceSide) -> str:
     """Return a name as the compared side has it: what is referred to stands there bare."""
-    bare = _bare(name)
-    plain = side is Side.OUT and " " not in name and "/" not in name and not _is_file(name)
+    bare = _bare_name(name)
+    plain = side is ReferenceSide.OUT and " " not in name and "/" not in name and not _is_file(name)
     return bare if plain and bare and bare not in _BUILTIN else name

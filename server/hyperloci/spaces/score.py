@@ -10,13 +10,13 @@ import numpy as np
 
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.spaces.space import SPACES, Kind, Space
+from hyperloci.spaces.space import SPACES, SpaceKind, Space
 from hyperloci.store import half, int8
 from hyperloci.store.bits import FloatArray
 
 Row = Sequence[bytes | None]
 
-MODIFIERS: Final[Mapping[str, float]] = MappingProxyType({"e5_cause": 1.2, "e5_effect": 0.8})
+CAUSAL_WEIGHTS: Final[Mapping[str, float]] = MappingProxyType({"e5_cause": 1.2, "e5_effect": 0.8})
 """E.05: asked for effects, a memory's cause side counts more; asked for causes, its effect side counts less. The two
 sides are never compared with each other."""
 
@@ -24,7 +24,7 @@ FLOAT_COLUMN: Final = "e1"
 """The only column of halves; the other dense ones are `int8`."""
 
 
-def score(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
+def score_space(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
     """Return how well memories answer a query in one space: shape (len(rows),), 0..1, nan where absent.
 
     Absent is a memory to which the space does not apply, and every memory if the query has nothing to say in it (a
@@ -42,21 +42,21 @@ def score(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArra
     seen = SPACES[space]
     if not seen.columns:
         raise ValueError(f"{space} is not scored from stored rows: see store.sparse and spaces.temporal.")
-    if seen.kind is Kind.BINARY:
-        return _binary(query, rows)
-    if seen.kind is Kind.TOKEN:
-        return _tokens(query.tokens, rows)
-    return _dense(seen, query, rows)
+    if seen.kind is SpaceKind.BINARY:
+        return _score_binary(query, rows)
+    if seen.kind is SpaceKind.TOKEN:
+        return _score_tokens(query.tokens, rows)
+    return _score_dense(seen, query, rows)
 
 
-def _dense(space: Space, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
+def _score_dense(space: Space, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
     sides = [
-        cosines(column, query.dense[column], [row[place] for row in rows]) * np.float32(MODIFIERS.get(column, 1.0))
+        cosines_of_column(column, query.dense[column], [row[place] for row in rows]) * np.float32(CAUSAL_WEIGHTS.get(column, 1.0))
         for place, column in enumerate(space.columns)
         if column in query.dense
     ]
     if not sides:
-        return _absent(len(rows))
+        return _absent_scores(len(rows))
     # A query that has both sides itself (`the disk was full, so the deploy failed`) wants a memory with both.
     stacked = np.stack(sides)
     known = ~np.isnan(stacked)
@@ -65,11 +65,11 @@ def _dense(space: Space, query: QueryFingerprint, rows: Sequence[Row]) -> FloatA
     return np.asarray(np.clip(means, 0.0, 1.0), dtype=np.float32)
 
 
-def cosines(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> FloatArray:
+def cosines_of_column(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> FloatArray:
     """Return the cosines of stored vectors of one column with a unit vector, nan where there is none as long."""
     width = len(query) * (half.BYTES_PER_DIMENSION if column == FLOAT_COLUMN else 1)
     places = [place for place, blob in enumerate(blobs) if blob is not None and len(blob) == width]
-    scores = _absent(len(blobs))
+    scores = _absent_scores(len(blobs))
     if places:
         kept = [blobs[place] or b"" for place in places]
         matrix = half.unpack_half(kept) if column == FLOAT_COLUMN else int8.unpack_int8(kept, len(query))
@@ -77,28 +77,28 @@ def cosines(column: str, query: FloatArray, blobs: Sequence[bytes | None]) -> Fl
     return scores
 
 
-def _binary(query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
-    scores = _absent(len(rows))
-    places = [place for place, row in enumerate(rows) if row[0] is not None and len(row[0]) == spelling.BITS // 8]
+def _score_binary(query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
+    scores = _absent_scores(len(rows))
+    places = [place for place, row in enumerate(rows) if row[0] is not None and len(row[0]) == spelling.SIGNATURE_BITS // 8]
     if query.bits is None or not places:
         return scores
     blobs = [rows[place][0] or b"" for place in places]
     votes = query.dense.get("e9")
     if votes is None:
-        found = spelling.agreement(spelling.signs([query.bits])[0], blobs)
+        found = spelling.spelling_cosines(spelling.spelling_signs([query.bits])[0], blobs)
     else:
-        found = spelling.agreement(votes, blobs) / np.float32(spelling.SIGN_COSINE)
+        found = spelling.spelling_cosines(votes, blobs) / np.float32(spelling.SIGN_COSINE)
     scores[places] = np.clip(found, 0.0, 1.0)
     return scores
 
 
-def _tokens(query: FloatArray | None, rows: Sequence[Row]) -> FloatArray:
-    scores = _absent(len(rows))
+def _score_tokens(query: FloatArray | None, rows: Sequence[Row]) -> FloatArray:
+    scores = _absent_scores(len(rows))
     places = [place for place, row in enumerate(rows) if row[0]]
     if query is not None and len(query) and places:
-        scores[places] = tokens.max_sim(query, [rows[place][0] or b"" for place in places])
+        scores[places] = tokens.score_max_sim(query, [rows[place][0] or b"" for place in places])
     return scores
 
 
-def _absent(count: int) -> FloatArray:
+def _absent_scores(count: int) -> FloatArray:
     return np.full(count, np.nan, np.float32)

@@ -8,11 +8,11 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Final
 
-MAX_CHARS: Final = 20_000
+MAX_VIEW_SOURCE_CHARS: Final = 20_000
 """Rules read so much of a text; a memory that is longer is a document, and its beginning says what it is about."""
 
 
-class Kind(StrEnum):
+class SpaceKind(StrEnum):
     """How a space keeps what it sees of a memory."""
 
     DENSE = "dense"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
     COMPUTED = "computed"
 
 
-class Category(StrEnum):
+class SpaceCategory(StrEnum):
     """What a space sees; decides what its agreement counts for a topic."""
 
     SEMANTIC = "semantic"
@@ -46,43 +46,43 @@ class Space:
 
     name: str
     title: str
-    kind: Kind
-    category: Category
+    kind: SpaceKind
+    category: SpaceCategory
     columns: tuple[str, ...] = ()
 
 
-_ALL: Final = (
-    Space(name="e1", title="meaning", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e1",)),
-    Space(name="e2", title="recency", kind=Kind.COMPUTED, category=Category.TEMPORAL),
-    Space(name="e3", title="time of day and week", kind=Kind.COMPUTED, category=Category.TEMPORAL),
-    Space(name="e4", title="sequence", kind=Kind.COMPUTED, category=Category.TEMPORAL),
+_ALL_SPACES: Final = (
+    Space(name="e1", title="meaning", kind=SpaceKind.DENSE, category=SpaceCategory.SEMANTIC, columns=("e1",)),
+    Space(name="e2", title="recency", kind=SpaceKind.COMPUTED, category=SpaceCategory.TEMPORAL),
+    Space(name="e3", title="time of day and week", kind=SpaceKind.COMPUTED, category=SpaceCategory.TEMPORAL),
+    Space(name="e4", title="sequence", kind=SpaceKind.COMPUTED, category=SpaceCategory.TEMPORAL),
     Space(
         name="e5",
         title="cause and effect",
-        kind=Kind.DENSE,
-        category=Category.SEMANTIC,
+        kind=SpaceKind.DENSE,
+        category=SpaceCategory.SEMANTIC,
         columns=("e5_cause", "e5_effect"),
     ),
-    Space(name="e6", title="exact words", kind=Kind.SPARSE, category=Category.SEMANTIC),
-    Space(name="e7", title="code", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e7",)),
+    Space(name="e6", title="exact words", kind=SpaceKind.SPARSE, category=SpaceCategory.SEMANTIC),
+    Space(name="e7", title="code", kind=SpaceKind.DENSE, category=SpaceCategory.SEMANTIC, columns=("e7",)),
     Space(
         name="e8",
         title="references",
-        kind=Kind.DENSE,
-        category=Category.RELATIONAL,
+        kind=SpaceKind.DENSE,
+        category=SpaceCategory.RELATIONAL,
         columns=("e8_out", "e8_in"),
     ),
-    Space(name="e9", title="spelling", kind=Kind.BINARY, category=Category.STRUCTURAL, columns=("e9",)),
-    Space(name="e10", title="goal", kind=Kind.DENSE, category=Category.SEMANTIC, columns=("e10",)),
-    Space(name="e11", title="entities", kind=Kind.DENSE, category=Category.RELATIONAL, columns=("e11",)),
-    Space(name="e12", title="exact phrasing", kind=Kind.TOKEN, category=Category.SEMANTIC, columns=("e12",)),
-    Space(name="e13", title="related words", kind=Kind.SPARSE, category=Category.SEMANTIC),
+    Space(name="e9", title="spelling", kind=SpaceKind.BINARY, category=SpaceCategory.STRUCTURAL, columns=("e9",)),
+    Space(name="e10", title="goal", kind=SpaceKind.DENSE, category=SpaceCategory.SEMANTIC, columns=("e10",)),
+    Space(name="e11", title="entities", kind=SpaceKind.DENSE, category=SpaceCategory.RELATIONAL, columns=("e11",)),
+    Space(name="e12", title="exact phrasing", kind=SpaceKind.TOKEN, category=SpaceCategory.SEMANTIC, columns=("e12",)),
+    Space(name="e13", title="related words", kind=SpaceKind.SPARSE, category=SpaceCategory.SEMANTIC),
 )
 
-SPACES: Final[Mapping[str, Space]] = MappingProxyType({space.name: space for space in _ALL})
+SPACES: Final[Mapping[str, Space]] = MappingProxyType({space.name: space for space in _ALL_SPACES})
 """All thirteen by name, in order."""
 
 SPACE_OF_COLUMN: Final[Mapping[str, str]] = MappingProxyType(
-    {column: space.name for space in _ALL for column in space.columns}
+    {column: space.name for space in _ALL_SPACES for column in space.columns}
 )
 """The space that each column of the fingerprints table belongs to."""

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from hyperloci.store.analysis import stop_words
 from hyperloci.store.bits import unpack_signs
 
-BITS: Final = 1_024
-NGRAM: Final = 3
+SIGNATURE_BITS: Final = 1_024
+NGRAM_CHARS: Final = 3
 
 SIGN_COSINE: Final = float(np.sqrt(2 / np.pi))
 """The cosine of a sum of many trigrams with its own signs, about: a text compared with itself scores 1 after all."""
@@ -33,56 +33,56 @@ MAX_WORDS: Final = 256
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
-def words_of(text: str) -> list[str]:
+def spelling_words(text: str) -> list[str]:
     """Return a text's distinct words, folded, without stop words unless nothing else is left."""
     found = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
     return list(dict.fromkeys([word for word in found if word not in stop_words()] or found))[:MAX_WORDS]
 
 
-def signature(text: str) -> NDArray[np.float32] | None:
+def trigram_signature(text: str) -> NDArray[np.float32] | None:
     """Return the sum of a text's trigrams, shape (1024,); None for a text without a letter or digit."""
-    grams = {gram for word in words_of(text) for gram in _grams(word)}
+    grams = {gram for word in spelling_words(text) for gram in _trigrams_of(word)}
     if not grams:
         return None
-    total = np.zeros(BITS, np.int32)
+    total = np.zeros(SIGNATURE_BITS, np.int32)
     for gram in sorted(grams):
-        total += _bound(gram)
+        total += _bind_trigram(gram)
     return total.astype(np.float32)
 
 
-def bits(text: str) -> bytes | None:
+def signature_bits(text: str) -> bytes | None:
     """Return a text's 1,024 bits, 128 bytes; None for a text without a letter or digit."""
-    total = signature(text)
+    total = trigram_signature(text)
     return None if total is None else np.packbits(total > 0, bitorder="little").tobytes()
 
 
-def signs(blobs: Sequence[bytes]) -> NDArray[np.float32]:
+def spelling_signs(blobs: Sequence[bytes]) -> NDArray[np.float32]:
     """Return packed bits as -1 and 1, shape (len(blobs), 1024)."""
-    return unpack_signs(blobs, BITS)
+    return unpack_signs(blobs, SIGNATURE_BITS)
 
 
-def agreement(query: NDArray[np.float32], blobs: Sequence[bytes]) -> NDArray[np.float32]:
+def spelling_cosines(query: NDArray[np.float32], blobs: Sequence[bytes]) -> NDArray[np.float32]:
     """Return the cosine of a query's signature (or signs) with each text's signs, -1..1."""
-    norm = float(np.linalg.norm(query)) * np.sqrt(BITS)
-    return np.asarray(signs(blobs) @ query.astype(np.float32) / np.float32(norm or 1.0), dtype=np.float32)
+    norm = float(np.linalg.norm(query)) * np.sqrt(SIGNATURE_BITS)
+    return np.asarray(spelling_signs(blobs) @ query.astype(np.float32) / np.float32(norm or 1.0), dtype=np.float32)
 
 
-def _grams(word: str) -> list[str]:
+def _trigrams_of(word: str) -> list[str]:
     padded = f" {word} "
-    return [padded[start : start + NGRAM] for start in range(len(padded) - NGRAM + 1)]
+    return [padded[start : start + NGRAM_CHARS] for start in range(len(padded) - NGRAM_CHARS + 1)]
 
 
 @functools.lru_cache(maxsize=16_384)  # A project has some ten thousand distinct trigrams; 1 KB each.
-def _bound(gram: str) -> NDArray[np.int8]:
+def _bind_trigram(gram: str) -> NDArray[np.int8]:
     """Return the product of a trigram's letters, each rotated by its place."""
-    vector = np.ones(BITS, np.int8)
+    vector = np.ones(SIGNATURE_BITS, np.int8)
     for place, character in enumerate(gram):
-        vector = vector * np.roll(_letter(character), place)
+        vector = vector * np.roll(_letter_signs(character), place)
     return vector
 
 
 @functools.lru_cache(maxsize=4_096)
-def _letter(character: str) -> NDArray[np.int8]:
+def _letter_signs(character: str) -> NDArray[np.int8]:
     """Return a character's random signs: the same everywhere, from a hash of it."""
-    seed = hashlib.shake_128(character.encode("utf-8", "surrogatepass")).digest(BITS // 8)
+    seed = hashlib.shake_128(character.encode("utf-8", "surrogatepass")).digest(SIGNATURE_BITS // 8)
     return np.unpackbits(np.frombuffer(seed, np.uint8)).astype(np.int8) * 2 - 1

@@ -32,7 +32,7 @@ _EPOCH_WEEKDAY: Final = 3
 """1 January 1970 was a Thursday; Monday is 0."""
 
 
-def recency(times: NDArray[np.int64], now: int) -> FloatArray:
+def score_recency(times: NDArray[np.int64], now: int) -> FloatArray:
     """E2: return how fresh moments are, 0..1: the mean of exponential decays from an hour to a year.
 
     Args:
@@ -45,7 +45,7 @@ def recency(times: NDArray[np.int64], now: int) -> FloatArray:
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class RhythmMoment:
     """A time of day, a day of the week, or both.
 
     Attributes:
@@ -62,7 +62,7 @@ _CLOCK: Final = re.compile(r"\s+(\d{1,2}(?::\d{2})?\s*(?:am|pm)?)\b", re.IGNOREC
 _LAST_HOUR: Final = 24
 
 
-def moment_of(text: str) -> Moment | None:
+def moment_of(text: str) -> RhythmMoment | None:
     """Return the time of day or day of the week that a question names (`on Friday evening`), or None."""
     tables = [date_words(language) for language in languages()]
     words = [(match[0].lower(), match.end()) for match in _WORD.finditer(text)]
@@ -71,7 +71,7 @@ def moment_of(text: str) -> Moment | None:
     weekdays = [name[word] for name in names for word, _ in words if word in name]
     clocks = (_clock_hour(text, end) for word, end in words if any(word in table.clock for table in tables))
     hour = next((hour for hour in clocks if hour is not None), min(hours, default=None))
-    return None if hour is None and not weekdays else Moment(hour, min(weekdays, default=None))
+    return None if hour is None and not weekdays else RhythmMoment(hour, min(weekdays, default=None))
 
 
 def _clock_hour(text: str, at: int) -> float | None:
@@ -80,7 +80,7 @@ def _clock_hour(text: str, at: int) -> float | None:
     return None if minutes is None or minutes >= (_LAST_HOUR + 1) * 60 else minutes / 60
 
 
-def periodic(times: NDArray[np.int64], moment: Moment, *, utc_offset_ms: int = 0) -> FloatArray:
+def score_rhythm(times: NDArray[np.int64], moment: RhythmMoment, *, utc_offset_ms: int = 0) -> FloatArray:
     """E3: return how near moments are to a time of day and a day of the week, 0..1; parts left open don't count.
 
     Args:
@@ -92,16 +92,16 @@ def periodic(times: NDArray[np.int64], moment: Moment, *, utc_offset_ms: int = 0
     wanted: list[FloatArray] = []
     if moment.hour is not None:
         hours = (local % MS_PER_DAY) / MS_PER_HOUR
-        wanted.append(_nearness((hours - moment.hour).astype(np.float64), 24.0, DAY_HARMONICS))
+        wanted.append(_harmonic_nearness((hours - moment.hour).astype(np.float64), 24.0, DAY_HARMONICS))
     if moment.weekday is not None:
         days = (local // MS_PER_DAY + _EPOCH_WEEKDAY) % 7
-        wanted.append(_nearness((days - moment.weekday).astype(np.float64), 7.0, WEEK_HARMONICS))
+        wanted.append(_harmonic_nearness((days - moment.weekday).astype(np.float64), 7.0, WEEK_HARMONICS))
     if not wanted:
         return np.full(len(local), np.nan, np.float32)
     return np.asarray(np.mean(wanted, axis=0), dtype=np.float32)
 
 
-def _nearness(distance: NDArray[np.float64], period: float, harmonics: Sequence[int]) -> FloatArray:
+def _harmonic_nearness(distance: NDArray[np.float64], period: float, harmonics: Sequence[int]) -> FloatArray:
     """Return the cosine of Fourier features that far apart, negative ones cut off.
 
     The features of a moment t are (cos kt, sin kt) for each harmonic k; two moments' dot product is cos k(t - u).

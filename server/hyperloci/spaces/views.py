@@ -57,35 +57,35 @@ def semantic_view(title: str, content: str) -> str:
     return f"{title}\n{content}" if title else content
 
 
-def _whole(sight: EncoderInput) -> str:
-    title = sight.title if sight.facts is None else code_view.place(sight.title)
+def _whole_text(sight: EncoderInput) -> str:
+    title = sight.title if sight.facts is None else code_view.describe_place(sight.title)
     return semantic_view(title, sight.content)
 
 
-def views_of(sight: EncoderInput) -> Views:
+def make_views(sight: EncoderInput) -> Views:
     """Return the views of a memory."""
     spoken = sight.content if sight.facts is None else sight.facts.docstring
-    stated = causal.pairs(spoken)
+    stated = causal.find_causal_pairs(spoken)
     found = {
         "e5_cause": "; ".join(pair.cause for pair in stated),
         "e5_effect": "; ".join(pair.effect for pair in stated),
-        "e7": code_view.of_text(sight.content) if sight.facts is None else code_view.of_facts(sight.facts),
-        "e8_in": references.defined(sight.content, sight.title, sight.path, sight.facts),
-        "e10": goal.of_text(spoken, sight.title) if sight.facts is None else goal.of_code(spoken),
+        "e7": code_view.view_fenced_code(sight.content) if sight.facts is None else code_view.view_code_facts(sight.facts),
+        "e8_in": references.find_definitions(sight.content, sight.title, sight.path, sight.facts),
+        "e10": goal.goal_of_text(spoken, sight.title) if sight.facts is None else goal.goal_of_code(spoken),
     }
     named = {
-        "e8_out": references.outgoing(sight.content, sight.facts),
-        "e11": tuple(sight.entities or _named(sight)),
+        "e8_out": references.find_references(sight.content, sight.facts),
+        "e11": tuple(sight.entities or _names_of(sight)),
     }
     return Views(
-        text=_whole(sight),
+        text=_whole_text(sight),
         dense={column: text for column, text in found.items() if text},
         names={column: found for column, found in named.items() if found},
     )
 
 
-def _named(sight: EncoderInput) -> Sequence[str]:
+def _names_of(sight: EncoderInput) -> Sequence[str]:
     if sight.facts is None:
-        return names.in_text(sight.content)
+        return names.find_names(sight.content)
     # Of code, what it defines and what it takes from outside; every local name would be noise.
-    return names.canonical([*filter(None, [sight.facts.qualname]), *sight.facts.imports, *sight.facts.bases])
+    return names.canonical_names([*filter(None, [sight.facts.qualname]), *sight.facts.imports, *sight.facts.bases])

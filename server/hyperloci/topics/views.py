@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.spaces.tokens import BITS
+from hyperloci.spaces.tokens import TOKEN_BITS
 from hyperloci.store import half
 from hyperloci.store.analysis import stop_terms
 from hyperloci.store.bits import BoolArray, FloatArray
@@ -109,7 +109,7 @@ def _decode(blobs: Sequence[bytes | None], column: str) -> FloatArray:
 
 def _mean_span(blob: bytes) -> bytes:
     """Return the mean of a text's spans: MaxSim compares them one by one, but clusters need a vector a memory."""
-    signs = np.unpackbits(np.frombuffer(blob, np.uint8).reshape(-1, BITS // 8), axis=1)
+    signs = np.unpackbits(np.frombuffer(blob, np.uint8).reshape(-1, TOKEN_BITS // 8), axis=1)
     mean: FloatArray = (signs.astype(np.float32) * 2 - 1).mean(axis=0, dtype=np.float32)
     return mean.tobytes()
 
