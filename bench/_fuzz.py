@@ -35,7 +35,7 @@ from hyperloci.ingest.spoken_times import spoken_times
 from hyperloci.ingest.suspicion import suspicions
 from hyperloci.ingest.tool_use import describe
 from hyperloci.ingest.transcript import read_batch
-from hyperloci.ingest.walk import Found, check
+from hyperloci.ingest.walk import IndexableFile, check_file
 from hyperloci.lifecycle.records import Records
 from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
@@ -517,7 +517,7 @@ def _indexes(folder: Path) -> Iterator[Target]:
             (root / path).write_bytes(source.encode("utf-8", "surrogatepass"))
             report = memory.index_path()
             lost = [item.reason for item in report.skipped if item.path == path]
-            if lost and isinstance(check(root, path), Found):
+            if lost and isinstance(check_file(root, path), IndexableFile):
                 raise DefectError(lost[0])
             (root / path).unlink()
 

@@ -30,10 +30,10 @@ from markdown_it import MarkdownIt
 
 from bench._shared import bench_settings
 from hyperloci.errors import HyperlociError
-from hyperloci.ingest.decode import decode
+from hyperloci.ingest.decode import decode_text
 from hyperloci.ingest.file_kinds import FileKind
 from hyperloci.ingest.languages import language_of
-from hyperloci.ingest.walk import Found, walk
+from hyperloci.ingest.walk import IndexableFile, walk_tree
 from hyperloci.memory import Memory
 
 SLOW_SECONDS = 2.0
@@ -153,7 +153,7 @@ def history(memory: Memory, seconds: float) -> dict[str, Any]:
     }
 
 
-def index(memory: Memory, journal: Journal, found: Sequence[Found], seconds: float) -> None:
+def index(memory: Memory, journal: Journal, found: Sequence[IndexableFile], seconds: float) -> None:
     """Index the tree, twice: the second time there must be nothing to do."""
     failures = Failures()
     logging.getLogger().addHandler(failures)
@@ -199,7 +199,7 @@ def peak_kb() -> int:
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def use(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
+def use(memory: Memory, journal: Journal, found: Sequence[IndexableFile]) -> None:
     """Ask for some files by name, and walk from them; an error that is ours is an answer."""
     asks: dict[str, Callable[[str], object]] = {
         "search": lambda path: memory.search(path, reinforce=False),
@@ -228,7 +228,7 @@ def use(memory: Memory, journal: Journal, found: Sequence[Found]) -> None:
     journal.note(asks=len(asks) * len(some), ask_errors=errors, slowest_ask_s=round(slowest, 2))
 
 
-def parse(root: Path, found: Sequence[Found], journal: Journal) -> None:
+def parse(root: Path, found: Sequence[IndexableFile], journal: Journal) -> None:
     """Do the least that could be done with the same files: `git grep` once, and parse each once."""
     cpu = cpu_seconds()
     plain = [] if (root / ".git").exists() else ["--no-index"]
@@ -240,9 +240,9 @@ def parse(root: Path, found: Sequence[Found], journal: Journal) -> None:
     for file in found:
         journal.at("the plain parse", file.path, stalls=True)
         data = (root / file.path).read_bytes()
-        text = decode(data) or ""
+        text = decode_text(data) or ""
         language = language_of(file.path, text) if file.kind is FileKind.CODE else None
-        if language is not None and (grammar := language.load()) is not None:
+        if language is not None and (grammar := language.load_grammar()) is not None:
             parsers.setdefault(language.name, tree_sitter.Parser(grammar)).parse(data)
         elif file.kind is FileKind.MARKDOWN:
             markdown.parse(text)
@@ -255,9 +255,9 @@ def main() -> None:
     journal = Journal(folder, float(sys.argv[3]), float(sys.argv[4]))
     journal.at("the walk")
     settings = bench_settings(folder, embedder=False, upkeep=False)
-    seen = list(walk(root))
-    found = [entry for entry in seen if isinstance(entry, Found)]
-    skipped = Counter(entry.reason for entry in seen if not isinstance(entry, Found))
+    seen = list(walk_tree(root))
+    found = [entry for entry in seen if isinstance(entry, IndexableFile)]
+    skipped = Counter(entry.reason for entry in seen if not isinstance(entry, IndexableFile))
     journal.note(skipped=dict(skipped.most_common()), bytes=sum(file.size for file in found))
     with Memory.open(settings, root) as memory:
         index(memory, journal, found, float(sys.argv[5]))

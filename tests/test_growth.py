@@ -19,7 +19,7 @@ from hyperloci.graph import anchors, naming, values, words
 from hyperloci.ingest import facets, spoken_times
 from hyperloci.ingest.boundary import sanitize
 from hyperloci.ingest.chunk import chunk_file
-from hyperloci.ingest.code_facts import clean_name
+from hyperloci.ingest.code_facts import name_parts
 from hyperloci.ingest.peer_notes import read_notes
 from hyperloci.lifecycle import cues, sameness, sentences
 from hyperloci.lifecycle.pyramid import ranking
@@ -47,7 +47,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "entities": naming.extract_entities,
     "values": lambda text: [values.values_of(words.words_of(part)) for part in words.split(text)],
     "names of code": lambda text: [anchors.tails(name) for name in anchors.names_in(text)],
-    "a symbol's name": clean_name,
+    "a symbol's name": name_parts,
     "views of all spaces": lambda text: make_views(EncoderInput(content=text, title=text[:80])),
     "views of a question": views_of_query,
     "statements of a turn": lambda text: [sentences.statements(each) for each in sentences.sentences(text)],

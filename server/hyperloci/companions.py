@@ -21,7 +21,7 @@ from hyperloci.system.background import BackgroundThread
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
     from hyperloci.embedder.takeover import EmbedderFailover
-    from hyperloci.ingest.watch import Watchers
+    from hyperloci.ingest.watch import ProjectWatcher
     from hyperloci.lifecycle.keeper import MaintenanceScheduler
     from hyperloci_hooks.desk import HookServer
 
@@ -116,17 +116,17 @@ class WatchService:
         self._settings = settings
         self._project_path = project_path
         self._changed = changed
-        self._watchers: Watchers | None = None
+        self._watchers: ProjectWatcher | None = None
 
     def start(self) -> None:
         """Find the project and watch it."""
-        from hyperloci.ingest.watch import Watchers
+        from hyperloci.ingest.watch import ProjectWatcher
         from hyperloci.memory import Memory
 
         with Memory.open(self._settings, self._project_path) as memory:
             project = memory.project
         on_change = None if self._changed is None else _ignore_report(self._changed)
-        self._watchers = Watchers(self._settings, project, on_change=on_change)
+        self._watchers = ProjectWatcher(self._settings, project, on_change=on_change)
         self._watchers.start()
 
     def ensure_running(self) -> None:

@@ -586,7 +586,7 @@ class Memory:
         from hyperloci.ingest.indexer import Indexer
 
         target = None if path is None else self.project.inside(Path(path))
-        report = Indexer(self.store, self.settings, self.project, self._clock).index(target, progress=progress)
+        report = Indexer(self.store, self.settings, self.project, self._clock).index_tree(target, progress=progress)
         self._notify_embedder()
         return report
 

@@ -33,7 +33,7 @@ class Linked:
             else:
                 path.write_text(text, encoding="utf-8")
         self.clock.advance(10_000)
-        self.indexer.index()
+        self.indexer.index_tree()
 
     def edges(self, *labels: str) -> set[Edge]:
         """Return the edges between living snippets, those of the labels given."""

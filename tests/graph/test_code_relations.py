@@ -282,7 +282,7 @@ def test_indexing_again_changes_no_edge(code: Linked) -> None:
 
 @pytest.mark.req("D.03")
 def test_a_run_that_was_cut_off_leaves_its_relations_waiting(code: Linked) -> None:
-    from hyperloci.ingest.linking import link_waiting
+    from hyperloci.ingest.linking import link_queued
 
     code.index({"helpers.py": HELPERS, "use.py": "from helpers import helper\n\n\ndef f():\n    return helper(1)\n"})
     scope = code.store.scopes.find_key("p") or 0
@@ -290,10 +290,10 @@ def test_a_run_that_was_cut_off_leaves_its_relations_waiting(code: Linked) -> No
     with code.store.transaction():
         code.store.relation_queue.queue_kind(scope, "code")
         code.store.connection.execute("DELETE FROM hyperedges WHERE label IN ('calls', 'imports')")
-    assert link_waiting(code.store, scope, code.clock, cancelled=lambda: True) == 0
-    assert link_waiting(code.store, scope, code.clock) == len(before)
+    assert link_queued(code.store, scope, code.clock, cancelled=lambda: True) == 0
+    assert link_queued(code.store, scope, code.clock) == len(before)
     assert code.edges() == before
-    assert link_waiting(code.store, scope, code.clock) == 0
+    assert link_queued(code.store, scope, code.clock) == 0
 
 
 def ids(code: Linked) -> dict[Edge, str]:

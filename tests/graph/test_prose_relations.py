@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.graph.prose_relations import cue_before, slug
-from hyperloci.ingest.linking import link_waiting
+from hyperloci.ingest.linking import link_queued
 from hyperloci.model.kinds import NodeType
 from hyperloci.store import Store
 from hyperloci.store.positions import Positions
@@ -130,7 +130,7 @@ def test_commits_and_issues_that_documents_name_are_joined(docs: Linked) -> None
         commits[sha[:4]] = node.key
     with docs.store.transaction():
         docs.store.relation_queue.queue_kind(scope, "markdown")
-    link_waiting(docs.store, scope, docs.clock)
+    link_queued(docs.store, scope, docs.clock)
     edges = docs.store.edges.list_of_node(commits["3f2a"])
     assert {(edge.label, edge.confidence) for edge in edges} == {("links", 0.9), ("relates_to", 0.6)}
     assert docs.store.edges.list_of_node(commits["aaaa"]) == []

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.chunk import chunk_file
-from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, kind_of
+from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, file_kind_of
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS, LineIndex, is_blank, line_windows
-from hyperloci.ingest.prose import OVERLAP_WORDS, WHOLE_WORDS, Atom, count_words, pack, plain_windows
+from hyperloci.ingest.prose import OVERLAP_WORDS, WHOLE_WORDS, Atom, count_words, pack_atoms, windows_of_text
 from hyperloci.model.chunk import ChunkKind
 from tests.support import examples
 
@@ -37,7 +37,7 @@ SENTENCE = "A plain sentence of eight words stands here. "
     ],
 )
 def test_a_files_kind_is_in_its_name(path: str, kind: FileKind | None) -> None:
-    assert kind_of(path) is kind
+    assert file_kind_of(path) is kind
 
 
 @pytest.mark.req("D.05", "D.06")
@@ -93,11 +93,11 @@ def test_a_blank_file_has_no_chunks(path: str, text: str) -> None:
 
 
 def test_lines_are_counted_as_git_counts_them() -> None:
-    index = LineIndex.of("a\r\nb\rc\n\nd\u2028e")
+    index = LineIndex.from_text("a\r\nb\rc\n\nd\u2028e")
     assert index.starts == (0, 3, 7, 8)
     assert [index.line_at(offset) for offset in (0, 2, 3, 6, 7, 8, 10)] == [1, 1, 2, 2, 3, 4, 4]
     assert index.lines_of(0, 7) == (1, 2)
-    assert LineIndex.of("").starts == (0,)
+    assert LineIndex.from_text("").starts == (0,)
 
 
 def test_windows_of_lines_end_at_blank_lines_if_they_can() -> None:
@@ -118,8 +118,8 @@ def test_no_overlap_reaches_into_a_solid_atom() -> None:
         Atom(start=120, end=500, words=190, solid=True),
         Atom(start=500, end=700, words=100),
     ]
-    assert pack(text, atoms) == [(0, 120), (20, 500), (500, 700)]
-    assert pack(text, []) == []
+    assert pack_atoms(text, atoms) == [(0, 120), (20, 500), (500, 700)]
+    assert pack_atoms(text, []) == []
 
 
 _TEXTS = st.lists(
@@ -135,7 +135,7 @@ _TEXTS = st.lists(
 @given(_TEXTS)
 def test_windows_of_prose_cover_the_text_with_small_overlaps(text: str) -> None:
     covered = 0
-    for start, end in plain_windows(text):
+    for start, end in windows_of_text(text):
         assert start <= covered < end
         assert end - start <= MAX_CHUNK_CHARS
         assert count_words(text, start, covered) <= OVERLAP_WORDS
@@ -154,4 +154,4 @@ def test_every_character_of_any_text_is_in_a_chunk(text: str, path: str) -> None
         assert is_blank(text[covered:start])
         assert chunk.text == text[start:end]
         covered = end
-    assert is_blank(text[covered:]) or kind_of(path, text) is None
+    assert is_blank(text[covered:]) or file_kind_of(path, text) is None

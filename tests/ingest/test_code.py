@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from hyperloci.ingest import languages, outline
 from hyperloci.ingest.code import chunk_code, is_minified, module_name
-from hyperloci.ingest.code_facts import callee_name, clean_name, comment_text, docstring_text
-from hyperloci.ingest.definitions import Definition, parsed_share
+from hyperloci.ingest.code_facts import callee_name, name_parts, comment_text, docstring_text
+from hyperloci.ingest.definitions import Definition, share_parsed
 from hyperloci.ingest.languages import LANGUAGES, is_test_path, language_of
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS
 from hyperloci.ingest.outline import parse_outline
@@ -551,7 +551,7 @@ def test_every_language_is_cut_by_its_syntax(name: str) -> None:
 def test_every_row_of_the_table_has_a_sample_and_its_grammar() -> None:
     assert {row.name for row in LANGUAGES} == {*SAMPLES, "python"}
     for row in LANGUAGES:
-        assert row.load() is not None
+        assert row.load_grammar() is not None
         assert parse_outline(row, "") is not None
 
 
@@ -694,8 +694,8 @@ def test_a_missing_grammar_leaves_lines(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_grammar_that_cannot_be_imported_is_no_error() -> None:
-    assert languages._load("tree_sitter_klingon", "language") is None
-    assert languages._load("json", "language") is None
+    assert languages._import_grammar("tree_sitter_klingon", "language") is None
+    assert languages._import_grammar("json", "language") is None
 
 
 def test_the_share_that_parses_counts_what_stands_in_errors() -> None:
@@ -718,8 +718,8 @@ def test_the_share_that_parses_counts_what_stands_in_errors() -> None:
         signature="",
         comment="",
     )
-    assert parsed_share([item], [(10, 90), (30, 40)], 100) == pytest.approx(0.6)
-    assert parsed_share([], [(0, 50), (10, 20), (40, 60)], 100) == pytest.approx(0.4)
+    assert share_parsed([item], [(10, 90), (30, 40)], 100) == pytest.approx(0.6)
+    assert share_parsed([], [(0, 50), (10, 20), (40, 60)], 100) == pytest.approx(0.4)
 
 
 # tree-sitter-kotlin 1.1.0 never comes back from this.
@@ -777,7 +777,7 @@ def test_deep_nesting_is_survived(path: str, opening: str) -> None:
     ],
 )
 def test_names_are_cleaned(text: str, parts: tuple[str, ...]) -> None:
-    assert clean_name(text) == parts
+    assert name_parts(text) == parts
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hyperloci.config import Settings
 from hyperloci.ingest.commit_effects import MAX_EFFECTS, blob_id
 from hyperloci.ingest.commit_reading import commit_text
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
-from hyperloci.ingest.git import Git
+from hyperloci.ingest.git import GitRepository
 from hyperloci.ingest.git_log import ChangedFile, Commit
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import identify
@@ -32,7 +32,7 @@ class History:
 
     def index(self) -> IndexReport:
         self.clock.advance(1_000)
-        return Indexer(self.store, self.settings, identify(self.tree.root), self.clock).index()
+        return Indexer(self.store, self.settings, identify(self.tree.root), self.clock).index_tree()
 
     def run(self, **options: Any) -> CommitReport:
         project = identify(self.tree.root)
@@ -281,7 +281,7 @@ def test_a_damaged_repository_is_told_and_the_files_are_indexed(history: History
 def test_a_missing_git_is_told(history: History, tree: WorkingTree) -> None:
     tree.commit("one", a_py=CODE)
 
-    report = history.run(git=Git(tree.root, executable="no-such-git"))
+    report = history.run(git=GitRepository(tree.root, executable="no-such-git"))
 
     assert report.problem is not None and "could not be started" in report.problem
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hyperloci.ingest.decode import HEAD_BYTES, decode, decode_head, is_text
+from hyperloci.ingest.decode import HEAD_BYTES, decode_text, decode_head, is_text
 
 JAPANESE = "このファイルは設定を読み込みます。エラーが発生した場合は例外を投げます。\ndef main(): pass\n"
 CHINESE = "这个函数是用来读取配置的，如果出现错误会抛出异常。我们在这里说明了所有的参数。\n"
@@ -34,15 +34,15 @@ ENGLISH = "Plain words.\nint main() { return 0; }\n"
 @pytest.mark.parametrize("times", [1, 400])
 def test_a_text_is_read_in_the_encoding_it_was_saved_in(text: str, encoding: str, times: int) -> None:
     data = (text * times).encode(encoding)
-    assert decode(data) == text * times
+    assert decode_text(data) == text * times
     assert is_text(data[:HEAD_BYTES])
     assert decode_head(data[:HEAD_BYTES])[:50] == (text * times)[:50]
 
 
 def test_a_few_damaged_bytes_do_not_make_another_encoding_of_utf_8() -> None:
     data = (RUSSIAN * 20).encode()
-    assert decode(data[:301] + b"\xff\xfe" + data[302:]) is not None
-    text = decode(data + b"\xff")
+    assert decode_text(data[:301] + b"\xff\xfe" + data[302:]) is not None
+    text = decode_text(data + b"\xff")
     assert text is not None and text.startswith(RUSSIAN) and text.endswith("\ufffd")
 
 
@@ -50,8 +50,8 @@ def test_what_is_no_text_stays_none() -> None:
     chance = random.Random(7)
     for _ in range(300):
         data = b"\x89\0" + chance.randbytes(chance.randrange(40, 3_000))
-        assert decode(data) is None
+        assert decode_text(data) is None
         assert not is_text(data[:HEAD_BYTES])
-    assert decode(b"x = 1\0\0\ny = 2\n") is None
-    assert decode(b"\0" * 1_000) is None
-    assert decode(b"") == ""
+    assert decode_text(b"x = 1\0\0\ny = 2\n") is None
+    assert decode_text(b"\0" * 1_000) is None
+    assert decode_text(b"") == ""

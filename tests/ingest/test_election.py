@@ -42,11 +42,11 @@ def test_one_of_two_wins_and_the_other_wins_after_it_resigns(tmp_path: Path) -> 
     first, second = Election(tmp_path / "a.lock"), Election(tmp_path / "a.lock")
 
     assert (first.try_to_win(), second.try_to_win()) == (True, False)
-    assert (first.won, second.won) == (True, False)
+    assert (first.is_won, second.is_won) == (True, False)
 
     first.resign()
 
-    assert second.try_to_win() and not first.won
+    assert second.try_to_win() and not first.is_won
     second.resign()
 
 

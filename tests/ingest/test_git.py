@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.ingest.git import Details, Git, GitError
+from hyperloci.ingest.git import CommitDetails, GitRepository, GitError
 from hyperloci.ingest.git_log import ChangedFile, Commit, read_log
 from tests.ingest.working_tree import WorkingTree
 
@@ -31,10 +31,10 @@ def commit(repo: Repo, root: Path, message: str, **files: str) -> str:
     return repo("rev-parse", "HEAD")
 
 
-def log(root: Path, *without: str, details: Details = Details.CHANGES) -> list[Commit]:
+def log(root: Path, *without: str, details: CommitDetails = CommitDetails.CHANGES) -> list[Commit]:
     """Return what Git shows of the history of HEAD, oldest first."""
-    git = Git(root)
-    commits, problem = git.show(list(git.walk("HEAD", without=without))[::-1], details)
+    git = GitRepository(root)
+    commits, problem = git.read_commits(list(git.walk_commits("HEAD", without=without))[::-1], details)
     assert problem is None
     return commits
 
@@ -149,14 +149,14 @@ def test_only_commits_in_the_history_of_nothing_are_unreachable(repo: Repo, tmp_
     repo("commit", "-q", "-a", "--amend", "-m", "mended")
     new = repo("rev-parse", "HEAD")
     repo("checkout", "-q", "-b", "side", base)
-    git = Git(tmp_path)
+    git = GitRepository(tmp_path)
 
-    assert git.lost([base, old, new, "deadbeef" * 5]) == {old: (base,)}
-    assert git.lost([]) == {}
+    assert git.commits_lost_by([base, old, new, "deadbeef" * 5]) == {old: (base,)}
+    assert git.commits_lost_by([]) == {}
 
 
 def test_a_repository_without_commits_has_an_empty_log(repo: Repo, tmp_path: Path) -> None:
-    assert Git(tmp_path).head() is None
+    assert GitRepository(tmp_path).head_commit() is None
 
 
 def test_a_shallow_clone_has_the_commits_it_has(repo: Repo, tmp_path: Path) -> None:
@@ -178,13 +178,13 @@ def test_what_is_no_repository_or_damaged_says_so(repo: Repo, tmp_path: Path) ->
 
     for root in (tmp_path, plain):
         with pytest.raises(GitError) as raised:
-            list(Git(root).walk("HEAD"))
+            list(GitRepository(root).walk_commits("HEAD"))
         assert str(raised.value)
 
 
 def test_a_missing_git_says_so(tmp_path: Path) -> None:
     with pytest.raises(GitError, match="could not be started"):
-        Git(tmp_path, executable=str(tmp_path / "no-git")).head()
+        GitRepository(tmp_path, executable=str(tmp_path / "no-git")).head_commit()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="the traps are shell scripts")
@@ -207,7 +207,7 @@ def test_nothing_that_the_repository_configures_is_run(repo: Repo, tmp_path: Pat
     found = log(tmp_path)
 
     assert changes(found[1])["a.py"].hunks == ((1, 1),)
-    assert not Git(tmp_path).lost([found[0].sha])
+    assert not GitRepository(tmp_path).commits_lost_by([found[0].sha])
     assert not sprung.exists()
 
 
@@ -226,10 +226,10 @@ def test_a_history_that_lies_in_another_repository_is_not_read(tree: WorkingTree
     with pytest.raises(
         GitError, match=r"borrows from .*theirs/\.git/objects, which may be another project's; `git rep"
     ):
-        list(Git(tree.root).walk(sha))
+        list(GitRepository(tree.root).walk_commits(sha))
     (tree.root / ".git" / "objects" / "info" / "alternates").write_text("# none\n../other/objects\n")
     with pytest.raises(GitError):
-        Git(tree.root).head()
+        GitRepository(tree.root).head_commit()
 
 
 def test_another_working_tree_in_the_configuration_is_not_gone_to(tree: WorkingTree, tmp_path: Path) -> None:
@@ -237,11 +237,11 @@ def test_another_working_tree_in_the_configuration_is_not_gone_to(tree: WorkingT
     theirs.commit("Secret plans", a_py="a = 1\n")
     own = tree.commit("Own work", b_py="b = 2\n")
     tree.git("config", "core.worktree", str(theirs.root))
-    assert list(Git(tree.root).walk(own)) == [own]
+    assert list(GitRepository(tree.root).walk_commits(own)) == [own]
 
 
 def test_no_repository_above_a_folder_is_taken_for_its_own(tree: WorkingTree) -> None:
     tree.commit("Around it", a_py="a = 1\n")
     (tree.root / "inner").mkdir()
     with pytest.raises(GitError, match="not a git repository"):
-        Git(tree.root / "inner").head()
+        GitRepository(tree.root / "inner").head_commit()

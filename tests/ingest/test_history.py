@@ -19,7 +19,7 @@ from hyperloci.ingest import commits as commits_module
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.commit_reading import PATIENCE
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
-from hyperloci.ingest.git import Details, Git, GitError
+from hyperloci.ingest.git import CommitDetails, GitRepository, GitError
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import identify
@@ -60,7 +60,7 @@ class Past:
         indexer = self.indexer(**options)
         reports = [indexer.run()]
         while reports[-1].waiting:
-            reports.append(indexer.more())
+            reports.append(indexer.store_more())
         return reports
 
     def stored(self) -> set[str]:
@@ -91,10 +91,10 @@ def test_ten_thousand_commits_are_stored_newest_first(past: Past, monkeypatch: p
 
     assert (first.added, first.waiting) == (500, 9_500)
     assert past.stored() == set(shas[:500])
-    second = indexer.more(1_000)
+    second = indexer.store_more(1_000)
     assert (second.added, second.waiting) == (1_000, 8_500)
     assert past.stored() == set(shas[:1_500])
-    while indexer.more(2_000).waiting:
+    while indexer.store_more(2_000).waiting:
         pass
     assert past.stored() == set(shas)
     state = past.store.history.get_state(past.scope)
@@ -108,9 +108,9 @@ def test_after_a_whole_history_only_what_is_new_is_walked(past: Past) -> None:
     fast_import(past.tree.root, 3, start=300)
     walked: list[str] = []
 
-    class Watched(Git):
+    class Watched(GitRepository):
         def walk(self, start: str, *, without: Iterable[str] = ()) -> Iterator[str]:
-            for sha in super().walk(start, without=without):
+            for sha in super().walk_commits(start, without=without):
                 walked.append(sha)
                 yield sha
 
@@ -125,7 +125,7 @@ def test_a_history_cut_off_by_cancelling_goes_on_where_it_was(past: Past) -> Non
         answers = iter([False] * limit)
         indexer = past.indexer(cancelled=lambda answers=answers: next(answers, True))
         if indexer.run().waiting:
-            indexer.more()
+            indexer.store_more()
     assert 0 < len(past.stored()) < 700
 
     past.run_all()
@@ -184,7 +184,7 @@ def test_two_processes_at_the_same_history_store_every_commit_once(past: Past) -
     with Store.open(past.store.path, clock=past.clock) as other:
         one, two = past.indexer(), Past(other, past.settings, past.clock, past.tree).indexer()
         one.run(), two.run()
-        while one.more().waiting + two.more().waiting:
+        while one.store_more().waiting + two.store_more().waiting:
             pass
 
     assert past.stored() == set(past.in_git())
@@ -212,7 +212,7 @@ def test_a_rebase_in_the_middle_of_the_history_ends_what_it_replaced(past: Past)
     indexer.run()
     past.tree.git("rebase", "-q", "main")
 
-    indexer.more()
+    indexer.store_more()
     reports = past.run_all()
 
     assert reports[0].ended == 1 and past.node(old).valid_until is not None
@@ -401,29 +401,29 @@ def test_submodules_pointers_and_binaries_are_commits_like_others(past: Past) ->
     assert past.node(past.tree.git("rev-parse", "HEAD")).content == "Odd things\n\nChanged: data.bin, large.psd, vendor"
 
 
-class Failing(Git):
+class Failing(GitRepository):
     """Git that can't show some commits with some details."""
 
-    def __init__(self, root: Path, bad: dict[str, Details | None]) -> None:
+    def __init__(self, root: Path, bad: dict[str, CommitDetails | None]) -> None:
         super().__init__(root)
         self.bad = bad
         self.calls = 0
 
-    def show(self, shas: Sequence[str], details: Details = Details.CHANGES) -> tuple[list[Commit], str | None]:
+    def show(self, shas: Sequence[str], details: CommitDetails = CommitDetails.CHANGES) -> tuple[list[Commit], str | None]:
         self.calls += 1
-        levels = list(Details)
+        levels = list(CommitDetails)
         for place, sha in enumerate(shas):
             if sha in self.bad:
                 enough = self.bad[sha]
                 if enough is None or levels.index(details) < levels.index(enough):
-                    return super().show(shas[:place], details)[0], "fatal: bad object"
-        return super().show(shas, details)
+                    return super().read_commits(shas[:place], details)[0], "fatal: bad object"
+        return super().read_commits(shas, details)
 
 
 def test_a_commit_that_git_cannot_show_costs_itself_alone(past: Past, caplog: pytest.LogCaptureFixture) -> None:
     fast_import(past.tree.root, 20)
     shas = past.in_git()
-    git = Failing(past.tree.root, {shas[3]: None, shas[7]: Details.NAMES, shas[11]: Details.MESSAGE})
+    git = Failing(past.tree.root, {shas[3]: None, shas[7]: CommitDetails.NAMES, shas[11]: CommitDetails.MESSAGE})
 
     past.run_all(git=git)
 
@@ -437,7 +437,7 @@ def test_a_commit_that_git_cannot_show_costs_itself_alone(past: Past, caplog: py
 
 def test_details_that_no_commit_has_are_not_asked_of_each(past: Past) -> None:
     fast_import(past.tree.root, 200)
-    git = Failing(past.tree.root, dict.fromkeys(past.in_git(), Details.NAMES))
+    git = Failing(past.tree.root, dict.fromkeys(past.in_git(), CommitDetails.NAMES))
 
     past.run_all(git=git)
 
@@ -447,11 +447,11 @@ def test_details_that_no_commit_has_are_not_asked_of_each(past: Past) -> None:
 def test_a_git_that_fails_altogether_gives_no_commit_up(past: Past) -> None:
     fast_import(past.tree.root, 20)
 
-    class Gone(Git):
+    class Gone(GitRepository):
         def head(self) -> str | None:
             if self.calls:
                 raise GitError("git could not be started")
-            return super().head()
+            return super().head_commit()
 
         def show(self, shas: object, details: object = None) -> tuple[list[Commit], str | None]:
             self.calls += 1
@@ -545,7 +545,7 @@ def test_a_rename_is_followed_back_over_a_cut_off_run(past: Past) -> None:
     past.tree.git("mv", "a.py", "b.py")
     past.tree.commit("three")
     Indexer(past.store, past.settings, identify(past.tree.root), past.clock)._bring_up_to_date(
-        Indexer(past.store, past.settings, identify(past.tree.root), past.clock)._look([""]), 0.0
+        Indexer(past.store, past.settings, identify(past.tree.root), past.clock)._scan_targets([""]), 0.0
     )
     past.indexer(first=1).run()
 
@@ -561,9 +561,9 @@ def test_a_git_that_hangs_is_ended(past: Past, tmp_path: Path) -> None:
     script = tmp_path / "git.sh"
     script.write_text('#!/bin/sh\ncase "$*" in *--no-walk*) exec sleep 600;; *) exec git "$@";; esac\n')
     script.chmod(0o755)
-    git = Git(past.tree.root, executable=str(script), show_seconds=0.3)
+    git = GitRepository(past.tree.root, executable=str(script), show_seconds=0.3)
 
-    commits, problem = git.show(past.in_git())
+    commits, problem = git.read_commits(past.in_git())
 
     assert commits == [] and problem is not None and "longer than" in problem
 

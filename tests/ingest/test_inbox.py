@@ -6,48 +6,48 @@ import time
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.inbox import Batch, Inbox
+from hyperloci.ingest.inbox import ChangeBatch, ChangeInbox
 from tests.support import examples
 
 
 def test_what_comes_in_a_burst_is_taken_at_once() -> None:
-    inbox = Inbox(quiet=0.05, longest=5.0)
-    inbox.put("a", "b")
-    inbox.put("a")
-    inbox.put_git()
+    inbox = ChangeInbox(quiet=0.05, longest=5.0)
+    inbox.add_paths("a", "b")
+    inbox.add_paths("a")
+    inbox.add_git_change()
 
-    assert inbox.take(5.0) == Batch(paths=("a", "b"), git=True)
-    assert inbox.take(0.0) is None
+    assert inbox.take_batch(5.0) == ChangeBatch(paths=("a", "b"), git=True)
+    assert inbox.take_batch(0.0) is None
 
 
 def test_a_burst_that_never_ends_is_taken_all_the_same() -> None:
-    inbox = Inbox(quiet=60.0, longest=0.05)
-    inbox.put("a")
+    inbox = ChangeInbox(quiet=60.0, longest=0.05)
+    inbox.add_paths("a")
 
-    assert inbox.take(5.0) == Batch(paths=("a",))
+    assert inbox.take_batch(5.0) == ChangeBatch(paths=("a",))
 
 
 def test_more_paths_than_are_kept_mean_everything() -> None:
-    inbox = Inbox(quiet=0.0, limit=3)
+    inbox = ChangeInbox(quiet=0.0, limit=3)
     for name in "abcd":
-        inbox.put(name)
-    inbox.put("e")
+        inbox.add_paths(name)
+    inbox.add_paths("e")
 
-    assert inbox.take(5.0) == Batch(everything=True)
+    assert inbox.take_batch(5.0) == ChangeBatch(everything=True)
 
 
 def test_lost_events_mean_everything() -> None:
-    inbox = Inbox(quiet=0.0)
-    inbox.put("a")
-    inbox.put_everything()
+    inbox = ChangeInbox(quiet=0.0)
+    inbox.add_paths("a")
+    inbox.add_everything()
 
-    assert inbox.take(5.0) == Batch(everything=True)
+    assert inbox.take_batch(5.0) == ChangeBatch(everything=True)
 
 
 def test_closing_wakes_whoever_waits() -> None:
-    inbox = Inbox()
-    taken: list[Batch | None] = []
-    thread = threading.Thread(target=lambda: taken.append(inbox.take(60.0)))
+    inbox = ChangeInbox()
+    taken: list[ChangeBatch | None] = []
+    thread = threading.Thread(target=lambda: taken.append(inbox.take_batch(60.0)))
     thread.start()
 
     inbox.close()
@@ -57,21 +57,21 @@ def test_closing_wakes_whoever_waits() -> None:
 
 
 def test_a_closed_inbox_gives_nothing_out() -> None:
-    inbox = Inbox(quiet=0.0)
-    inbox.put("a")
+    inbox = ChangeInbox(quiet=0.0)
+    inbox.add_paths("a")
     inbox.close()
 
-    assert inbox.take(0.0) is None
+    assert inbox.take_batch(0.0) is None
 
 
 @given(st.lists(st.lists(st.sampled_from("abcdef"), min_size=1, max_size=4), min_size=1, max_size=8))
 @settings(max_examples=examples(30))
 def test_no_path_is_lost_between_threads(bursts: list[list[str]]) -> None:
-    inbox = Inbox(quiet=0.0)
+    inbox = ChangeInbox(quiet=0.0)
 
     def put_all() -> None:
         for burst in bursts:
-            inbox.put(*burst)
+            inbox.add_paths(*burst)
 
     thread = threading.Thread(target=put_all)
     thread.start()
@@ -80,7 +80,7 @@ def test_no_path_is_lost_between_threads(bursts: list[list[str]]) -> None:
     deadline = time.monotonic() + 10
 
     while found != wanted and time.monotonic() < deadline:
-        batch = inbox.take(1.0)
+        batch = inbox.take_batch(1.0)
         found |= set(batch.paths) if batch else set()
     thread.join(10)
 

@@ -79,11 +79,11 @@ class Index:
     def __call__(self, path: str | None = None, **options: Any) -> IndexReport:
         self.clock.advance(1_000)
         indexer = Indexer(self.store, self.settings, self.project, self.clock, **options)
-        return indexer.index(None if path is None else Path(path))
+        return indexer.index_tree(None if path is None else Path(path))
 
     def update(self, *paths: str) -> IndexReport:
         self.clock.advance(1_000)
-        return Indexer(self.store, self.settings, self.project, self.clock).update(paths)
+        return Indexer(self.store, self.settings, self.project, self.clock).update_paths(paths)
 
     def nodes(self) -> list[Node]:
         return self.store.nodes.query_nodes(type="snippet", limit=10_000)[::-1]
@@ -187,7 +187,7 @@ def test_progress_is_told_file_by_file(index: Index, tree: WorkingTree) -> None:
         tree.write(name, MODULE)
     told: list[tuple[int, int, str]] = []
 
-    Indexer(index.store, index.settings, index.project, index.clock).index(progress=lambda *step: told.append(step))
+    Indexer(index.store, index.settings, index.project, index.clock).index_tree(progress=lambda *step: told.append(step))
 
     assert told == [(1, 3, "a.py"), (2, 3, "b.py"), (3, 3, "c.py")]
 
@@ -314,11 +314,11 @@ def test_an_edit_in_the_same_tick_and_of_the_same_size_is_seen(
     path.write_text("x = 1\n")
     time = path.stat().st_mtime_ns
     indexer = Indexer(store, settings, identify(tree.root), lambda: time // 1_000_000)
-    indexer.index()
+    indexer.index_tree()
     path.write_text("x = 2\n")
     os.utime(path, ns=(time, time))
 
-    indexer.index()
+    indexer.index_tree()
 
     assert [node.content for node in store.nodes.query_nodes(type="snippet")] == ["x = 2\n"]
 
@@ -574,7 +574,7 @@ def test_a_project_that_is_too_broad_is_not_indexed(store: Store, settings: Sett
     project = identify(tree.root, home=tree.root)
 
     with pytest.raises(BadRequestError, match="too broad"):
-        Indexer(store, settings, project).index()
+        Indexer(store, settings, project).index_tree()
 
 
 def test_a_watcher_reports_files_folders_and_what_is_gone(index: Index, tree: WorkingTree) -> None:
@@ -657,7 +657,7 @@ def fresh_contents(path: Path, settings: Settings, clock: FakeClock, root: Path)
 
 def index_in_process(settings: Settings, root: Path) -> None:
     with Store.open(settings.database) as store:
-        Indexer(store, settings, identify(root)).index()
+        Indexer(store, settings, identify(root)).index_tree()
 
 
 def test_two_processes_that_index_at_once_make_what_one_makes(
@@ -757,4 +757,4 @@ def test_after_any_edits_the_index_is_that_of_the_files_as_they_are(
 def test_nothing_is_indexed_while_it_cannot_be_told_what_the_project_excludes(index: Index, tree: WorkingTree) -> None:
     settings = replace(index.settings, exclude_fault="x.toml cannot be read.")
     with pytest.raises(ConfigurationError, match="Nothing is indexed before that is corrected"):
-        Indexer(index.store, settings, index.project, index.clock).index()
+        Indexer(index.store, settings, index.project, index.clock).index_tree()

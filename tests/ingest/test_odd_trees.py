@@ -81,7 +81,7 @@ def test_what_is_text_is_indexed_and_everything_else_has_its_reason(
     odd: WorkingTree, store: Store, settings: Settings, clock: FakeClock
 ) -> None:
     project = identify(odd.root)
-    report = Indexer(store, settings, project, clock).index()
+    report = Indexer(store, settings, project, clock).index_tree()
     reasons = {item.path: item.reason for item in report.skipped}
     assert reasons.keys() == SKIPPED.keys()
     for path, reason in SKIPPED.items():
@@ -90,7 +90,7 @@ def test_what_is_text_is_indexed_and_everything_else_has_its_reason(
     assert scope is not None
     assert set(GOOD) <= set(store.files.list_files(scope))
     assert store.relation_queue.list_waiting(scope) == {}
-    again = Indexer(store, settings, project, clock).index()
+    again = Indexer(store, settings, project, clock).index_tree()
     assert (again.added, again.changed, again.moved, again.removed) == (0, 0, 0, 0)
 
 
@@ -103,7 +103,7 @@ def test_a_name_that_is_no_text_keeps_no_other_out(
         (Path(os.fsdecode(os.fsencode(tree.root) + b"/caf\xe9.md"))).write_bytes(b"# Coffee\n")
     except OSError:
         pytest.skip("this file system takes no such name")
-    report = Indexer(store, settings, identify(tree.root), clock).index()
+    report = Indexer(store, settings, identify(tree.root), clock).index_tree()
     assert [item.reason for item in report.skipped] == ["its name is not valid text"]
     assert report.files == 1
 

@@ -10,9 +10,9 @@ from contextlib import closing
 
 import pytest
 
-from hyperloci.ingest.parser import CancelledError, Limits, Parser, borrowed
-from hyperloci.ingest.parser_wire import Parsed, frame_of, take_frame
-from hyperloci.ingest.reading import chunks_of
+from hyperloci.ingest.parser import ParsingCancelledError, ParserLimits, FileParser, borrow_parser
+from hyperloci.ingest.parser_wire import ParseAnswer, frame_of, take_frame
+from hyperloci.ingest.reading import chunk_bytes
 from hyperloci.system.framing import FrameError, pack_frame
 
 GOOD = b"# Good\n\nA paragraph that is long enough to be a section of its own, with words in it.\n"
@@ -70,24 +70,24 @@ COMMAND = (sys.executable, "-c", CHILD)
 
 
 @pytest.fixture
-def parser() -> Iterator[Parser]:
+def parser() -> Iterator[FileParser]:
     """Return a parser whose process does what a file's content says."""
-    with closing(Parser(COMMAND, Limits(seconds=1.0, memory=300_000_000))) as found:
+    with closing(FileParser(COMMAND, ParserLimits(seconds=1.0, memory=300_000_000))) as found:
         yield found
 
 
-def ask(parser: Parser, *contents: bytes, path: str = "a.md") -> list[Parsed]:
+def ask(parser: FileParser, *contents: bytes, path: str = "a.md") -> list[ParseAnswer]:
     """Hand over some files at once, and return the answers."""
     for content in contents:
         parser.submit(path, content)
-    return [parser.answer() for _ in contents]
+    return [parser.wait_for_answer() for _ in contents]
 
 
-def test_a_process_cuts_files_as_this_one_does(parser: Parser) -> None:
+def test_a_process_cuts_files_as_this_one_does(parser: FileParser) -> None:
     files = [("a.md", GOOD), ("b.py", b"def f(x: int) -> int:\n    return x\n"), ("c.txt", b"\xff\xfe"), ("d.md", b"")]
     for path, data in files:
         parser.submit(path, data)
-    assert [parser.answer() for _ in files] == [Parsed(chunks=chunks_of(path, data)) for path, data in files]
+    assert [parser.wait_for_answer() for _ in files] == [ParseAnswer(chunks=chunk_bytes(path, data)) for path, data in files]
 
 
 @pytest.mark.parametrize(
@@ -106,39 +106,39 @@ def test_a_process_cuts_files_as_this_one_does(parser: Parser) -> None:
         (b"announced", "its parser was ended twice while reading it"),
     ],
 )
-def test_a_file_that_breaks_its_parser_costs_only_itself(parser: Parser, content: bytes, reason: str) -> None:
+def test_a_file_that_breaks_its_parser_costs_only_itself(parser: FileParser, content: bytes, reason: str) -> None:
     first, bad, after, last = ask(parser, GOOD, content, GOOD, GOOD)
     assert bad.failure is not None and bad.failure.startswith(reason), bad
     assert "secret" not in bad.failure
-    assert first == after == last == Parsed(chunks=chunks_of("a.md", GOOD))
+    assert first == after == last == ParseAnswer(chunks=chunk_bytes("a.md", GOOD))
 
 
-def test_bad_files_in_a_row_cost_only_themselves(parser: Parser) -> None:
+def test_bad_files_in_a_row_cost_only_themselves(parser: FileParser) -> None:
     answers = ask(parser, b"error", b"segmentation fault", b"killed", GOOD, b"exit", b"deep", GOOD)
     assert [answer.failure is None for answer in answers] == [False, False, False, True, False, False, True]
 
 
-def test_what_a_library_prints_is_no_answer(parser: Parser) -> None:
+def test_what_a_library_prints_is_no_answer(parser: FileParser) -> None:
     printed, after = ask(parser, b"prints", GOOD)
-    assert printed == Parsed(chunks=chunks_of("a.md", b"prints"))
-    assert after == Parsed(chunks=chunks_of("a.md", GOOD))
+    assert printed == ParseAnswer(chunks=chunk_bytes("a.md", b"prints"))
+    assert after == ParseAnswer(chunks=chunk_bytes("a.md", GOOD))
 
 
-def test_a_process_that_something_else_killed_is_no_files_fault(parser: Parser, tmp_path: object) -> None:
+def test_a_process_that_something_else_killed_is_no_files_fault(parser: FileParser, tmp_path: object) -> None:
     marker = f"{tmp_path}/marker".encode()
     parser.submit("once-killed.md", marker)
-    assert parser.answer() == Parsed(chunks=chunks_of("once-killed.md", marker))
+    assert parser.wait_for_answer() == ParseAnswer(chunks=chunk_bytes("once-killed.md", marker))
 
 
-def test_a_process_that_was_killed_between_two_files_is_started_anew(parser: Parser) -> None:
+def test_a_process_that_was_killed_between_two_files_is_started_anew(parser: FileParser) -> None:
     (first,) = ask(parser, GOOD)
     assert parser.process_id is not None
     os.kill(parser.process_id, signal.SIGKILL)
     (second,) = ask(parser, GOOD)
-    assert first == second == Parsed(chunks=chunks_of("a.md", GOOD))
+    assert first == second == ParseAnswer(chunks=chunk_bytes("a.md", GOOD))
 
 
-def test_a_frozen_process_is_ended(monkeypatch: pytest.MonkeyPatch, parser: Parser) -> None:
+def test_a_frozen_process_is_ended(monkeypatch: pytest.MonkeyPatch, parser: FileParser) -> None:
     ask(parser, GOOD)
     with monkeypatch.context() as impatient:
         impatient.setattr("hyperloci.ingest.parser.WALL_FACTOR", 0.0)
@@ -148,39 +148,39 @@ def test_a_frozen_process_is_ended(monkeypatch: pytest.MonkeyPatch, parser: Pars
     assert after.failure is None
 
 
-def test_a_cancelled_run_does_not_wait_for_its_file(parser: Parser) -> None:
+def test_a_cancelled_run_does_not_wait_for_its_file(parser: FileParser) -> None:
     parser.submit("a.md", b"sleep")
-    with pytest.raises(CancelledError):
-        parser.answer(lambda: True)
+    with pytest.raises(ParsingCancelledError):
+        parser.wait_for_answer(lambda: True)
 
 
-def test_more_than_the_pipes_hold_is_exchanged(parser: Parser) -> None:
-    parser.limits = Limits()
+def test_more_than_the_pipes_hold_is_exchanged(parser: FileParser) -> None:
+    parser.limits = ParserLimits()
     data = GOOD * 12_000
     answers = ask(parser, *[data] * 4, path="a.txt")
-    expected = Parsed(chunks=chunks_of("a.txt", data))
+    expected = ParseAnswer(chunks=chunk_bytes("a.txt", data))
     assert all(answer == expected for answer in answers)
 
 
-def test_files_that_a_larger_limit_allows_are_cut(parser: Parser) -> None:
-    assert Limits(seconds=2.0).request("a", b"x").seconds == 2.0
-    assert Limits(seconds=2.0).request("a", b"x" * 3_000_000).seconds == 6.0
+def test_files_that_a_larger_limit_allows_are_cut(parser: FileParser) -> None:
+    assert ParserLimits(seconds=2.0).make_request("a", b"x").seconds == 2.0
+    assert ParserLimits(seconds=2.0).make_request("a", b"x" * 3_000_000).seconds == 6.0
 
 
 @pytest.mark.parametrize("command", [("/nowhere/python",), (sys.executable, "-c", "pass")])
 def test_without_a_process_files_are_cut_here_and_it_is_said(command: tuple[str, ...]) -> None:
-    with closing(Parser(command)) as parser:
+    with closing(FileParser(command)) as parser:
         good, bad = ask(parser, GOOD, GOOD)
-        assert good == bad == Parsed(chunks=chunks_of("a.md", GOOD))
+        assert good == bad == ParseAnswer(chunks=chunk_bytes("a.md", GOOD))
         assert parser.unisolated is not None and "could not be started" in parser.unisolated
 
 
 def test_an_idle_process_ends_and_the_next_file_starts_another() -> None:
     command = (sys.executable, "-c", "from hyperloci.ingest.parser_child import main; main(idle_seconds=0.0)")
-    with closing(Parser(command)) as parser:
+    with closing(FileParser(command)) as parser:
         parser.submit("a.md", GOOD)
         # It may end before it was asked anything: that is no file's fault, twice in a row included.
-        assert parser.answer().chunks == chunks_of("a.md", GOOD)
+        assert parser.wait_for_answer().chunks == chunk_bytes("a.md", GOOD)
 
 
 def test_a_process_dies_with_its_parent(tmp_path: object) -> None:
@@ -197,20 +197,20 @@ def test_a_process_dies_with_its_parent(tmp_path: object) -> None:
 
 
 def test_the_next_run_finds_the_process_of_the_last_one() -> None:
-    with borrowed() as first:
+    with borrow_parser() as first:
         ask(first, GOOD)
         pid = first.process_id
-        with borrowed() as other:
+        with borrow_parser() as other:
             ask(other, GOOD)
             assert other.process_id != pid
             beside = other.process_id
         assert beside is not None
-    with borrowed() as again:
+    with borrow_parser() as again:
         assert again.process_id in (pid, beside)
 
 
 def test_a_run_that_leaves_files_behind_takes_its_process_with_it() -> None:
-    with borrowed() as parser:
+    with borrow_parser() as parser:
         ask(parser, GOOD)
         pid = parser.process_id
         parser.submit("a.md", GOOD)
@@ -226,13 +226,13 @@ def test_bytes_that_are_no_value_are_refused(torn: bytes) -> None:
 
 
 def test_a_value_is_taken_only_when_all_of_it_is_there() -> None:
-    frame = frame_of(Parsed(failure="x"))
+    frame = frame_of(ParseAnswer(failure="x"))
     buffer = bytearray()
     for byte in frame[:-1]:
         buffer.append(byte)
         assert take_frame(buffer) is None
     buffer.append(frame[-1])
-    assert take_frame(buffer + frame) == Parsed(failure="x")
+    assert take_frame(buffer + frame) == ParseAnswer(failure="x")
 
 
 def is_alive(pid: int) -> bool:

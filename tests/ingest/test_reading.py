@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.reading import UNSETTLED, FreshFile, RawFile, chunks_of, settled_time, uncut
+from hyperloci.ingest.reading import UNSETTLED, FreshFile, FileOnDisk, chunk_bytes, settled_mtime, fresh_file_uncut
 from tests.support import NOW, FakeClock, examples
 
 BODY = "This paragraph has words enough to be a section that stands alone, and then some more of them besides.\n" * 2
@@ -14,8 +14,8 @@ BODY = "This paragraph has words enough to be a section that stands alone, and t
 
 def fresh(text: str | bytes, path: str = "notes.md", mtime_ns: int = 0) -> FreshFile:
     data = text if isinstance(text, bytes) else text.encode()
-    file = uncut(path, RawFile(data=data, size=len(data), mtime_ns=mtime_ns), FakeClock())
-    return replace(file, chunks=chunks_of(path, data))
+    file = fresh_file_uncut(path, FileOnDisk(data=data, size=len(data), mtime_ns=mtime_ns), FakeClock())
+    return replace(file, chunks=chunk_bytes(path, data))
 
 
 @pytest.mark.req("D.01")
@@ -82,7 +82,7 @@ def test_the_title_says_where_a_chunk_stands() -> None:
 def test_a_time_of_just_now_settles_nothing(age_ms: int, settled: bool) -> None:
     mtime_ns = (NOW - age_ms) * 1_000_000
 
-    assert settled_time(mtime_ns, FakeClock()) == (mtime_ns if settled else UNSETTLED)
+    assert settled_mtime(mtime_ns, FakeClock()) == (mtime_ns if settled else UNSETTLED)
 
 
 def test_a_file_from_the_future_or_before_1970_was_changed_between() -> None:

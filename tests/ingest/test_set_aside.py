@@ -17,8 +17,8 @@ from hyperloci.config import Settings
 from hyperloci.graph.prose_relations import ProseRules
 from hyperloci.ingest import indexer as indexers
 from hyperloci.ingest.indexer import Indexer
-from hyperloci.ingest.linking import link_waiting
-from hyperloci.ingest.parser import Limits, Parser
+from hyperloci.ingest.linking import link_queued
+from hyperloci.ingest.parser import ParserLimits, FileParser
 from hyperloci.ingest.project import identify
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
@@ -61,15 +61,15 @@ class Index:
         self._command = command
 
     @contextlib.contextmanager
-    def borrowed(self, limits: Limits) -> Iterator[Parser]:
-        with closing(Parser(self._command, limits)) as parser:
+    def borrowed(self, limits: ParserLimits) -> Iterator[FileParser]:
+        with closing(FileParser(self._command, limits)) as parser:
             yield parser
             self.starts += parser.process_id is not None
 
     def __call__(self, *paths: str) -> IndexReport:
         self.clock.advance(1_000)
         indexer = Indexer(self.store, self.settings, self.project, self.clock)
-        return indexer.update(paths) if paths else indexer.index()
+        return indexer.update_paths(paths) if paths else indexer.index_tree()
 
     @property
     def scope(self) -> int:
@@ -203,7 +203,7 @@ def test_a_relation_that_fails_is_set_aside_alone_and_does_not_wait_again(
     assert index.store.relation_queue.list_waiting(index.scope) == {}
     monkeypatch.undo()
     tree.write("a.md", f"# A\n\n[good](b.md), and see `antidote`. {WORDS}")
-    Indexer(index.store, index.settings, index.project, index.clock).index()
+    Indexer(index.store, index.settings, index.project, index.clock).index_tree()
     assert index.set_aside() == {}
 
 
@@ -216,29 +216,29 @@ def test_a_relation_is_tried_again_by_a_new_version_of_the_program(
     assert len(index.set_aside()) == 1
     fail_on(monkeypatch, "nothing at all")
     index.store.set_aside = SetAsideRows(index.store.connection, index.store.transaction, program="99")
-    link_waiting(index.store, index.scope, index.clock)
+    link_queued(index.store, index.scope, index.clock)
     assert index.set_aside() == {}
 
 
 def test_a_pipe_in_the_place_of_a_file_is_not_waited_for(index: Index, tree: WorkingTree) -> None:
-    from hyperloci.ingest.reading import read_raw
+    from hyperloci.ingest.reading import read_file
 
     os.mkfifo(tree.root / "pipe.md")
     with pytest.raises(OSError, match="not a regular file"):
-        read_raw(tree.root / "pipe.md")
+        read_file(tree.root / "pipe.md")
     report = index()
     assert {item.path: item.reason for item in report.skipped} == {"pipe.md": "not a regular file"}
 
 
 def test_a_file_that_grew_since_it_was_seen_is_not_read_to_its_end(tree: WorkingTree) -> None:
-    from hyperloci.ingest.reading import read_raw
+    from hyperloci.ingest.reading import read_file
 
     path = tree.root / "log.md"
     path.write_bytes(b"x" * 1_001)
     with pytest.raises(OSError, match="grew above 1,000 bytes"):
-        read_raw(path, 1_000)
+        read_file(path, 1_000)
     path.write_bytes(b"x" * 1_000)
-    assert read_raw(path, 1_000).size == 1_000
+    assert read_file(path, 1_000).size == 1_000
 
 
 def edges(store: Store) -> int:

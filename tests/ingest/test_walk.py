@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.decode import decode, is_text
+from hyperloci.ingest.decode import decode_text, is_text
 from hyperloci.ingest.file_kinds import FileKind
-from hyperloci.ingest.skip_rules import name_reason
-from hyperloci.ingest.walk import Found, check, is_ignored_folder, walk
+from hyperloci.ingest.skip_rules import reason_to_skip_name
+from hyperloci.ingest.walk import IndexableFile, check_file, is_ignored_folder, walk_tree
 from hyperloci.model.answers import SkippedFile
 from tests.support import examples
 
@@ -28,11 +28,11 @@ def make(root: Path, files: Mapping[str, str | bytes]) -> Path:
 
 
 def found(root: Path, **options: Any) -> list[str]:
-    return [item.path for item in walk(root, **options) if isinstance(item, Found)]
+    return [item.path for item in walk_tree(root, **options) if isinstance(item, IndexableFile)]
 
 
 def reasons(root: Path, **options: Any) -> dict[str, str]:
-    return {item.path: item.reason for item in walk(root, **options) if isinstance(item, SkippedFile)}
+    return {item.path: item.reason for item in walk_tree(root, **options) if isinstance(item, SkippedFile)}
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -65,15 +65,15 @@ def as_nobody() -> Iterator[Path]:
 
 def test_a_found_file_has_its_size_time_and_kind(tmp_path: Path) -> None:
     make(tmp_path, {"src/a.py": "x = 1\n"})
-    (item,) = walk(tmp_path)
+    (item,) = walk_tree(tmp_path)
     status = (tmp_path / "src/a.py").stat()
-    assert item == Found(path="src/a.py", size=6, mtime_ns=status.st_mtime_ns, kind=FileKind.CODE)
+    assert item == IndexableFile(path="src/a.py", size=6, mtime_ns=status.st_mtime_ns, kind=FileKind.CODE)
 
 
 def test_the_order_is_that_of_the_names(tmp_path: Path) -> None:
     make(tmp_path, dict.fromkeys(["b.md", "a/z.md", "a/b/c.md", "a.md", "c/x.md", "B.md"], "x"))
     assert found(tmp_path) == ["B.md", "a.md", "b.md", "a/z.md", "a/b/c.md", "c/x.md"]
-    assert list(walk(tmp_path)) == list(walk(tmp_path))
+    assert list(walk_tree(tmp_path)) == list(walk_tree(tmp_path))
 
 
 def test_a_script_without_an_ending_is_known_by_its_first_line(tmp_path: Path) -> None:
@@ -106,7 +106,7 @@ def test_folders_of_tools_are_never_entered(tmp_path: Path, folder: str, reason:
     ((path, said),) = reasons(tmp_path).items()
     assert said == reason
     assert path.endswith("/")
-    assert isinstance(check(tmp_path, folder), SkippedFile)
+    assert isinstance(check_file(tmp_path, folder), SkippedFile)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_a_private_key_is_skipped_whatever_its_name(tmp_path: Path) -> None:
     ],
 )
 def test_names_tell(name: str, reason: str | None) -> None:
-    assert name_reason(name) == reason
+    assert reason_to_skip_name(name) == reason
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,7 @@ def test_what_is_no_regular_file_is_not_opened(tmp_path: Path) -> None:
 def test_a_name_that_is_no_text_is_skipped(tmp_path: Path) -> None:
     with open(os.fsencode(tmp_path) + b"/\xff.md", "wb"):
         pass
-    (item,) = walk(tmp_path)
+    (item,) = walk_tree(tmp_path)
     assert item == SkippedFile(path="\ufffd.md", reason="its name is not valid text")
 
 
@@ -224,11 +224,11 @@ def test_what_may_not_be_read_is_skipped_with_the_systems_words(as_nobody: Path)
     assert found(as_nobody) == ["open/b.md"]
     denied = "cannot be read: Permission denied"
     assert reasons(as_nobody) == {"c.md": denied, "closed/": denied}
-    assert isinstance(check(as_nobody, "closed/a.md"), SkippedFile)
+    assert isinstance(check_file(as_nobody, "closed/a.md"), SkippedFile)
 
 
 def test_a_root_that_is_gone_is_skipped(tmp_path: Path) -> None:
-    (item,) = walk(tmp_path / "nowhere")
+    (item,) = walk_tree(tmp_path / "nowhere")
     assert isinstance(item, SkippedFile)
     assert "No such file" in item.reason
 
@@ -265,15 +265,15 @@ def test_a_link_counts_only_if_it_is_the_only_way_to_a_file_of_the_tree(tmp_path
     assert said["env.md"] == "may hold secrets"
     assert said["broken.md"].startswith("a symbolic link that leads nowhere")
     assert said["loop.md"].startswith("a symbolic link that leads nowhere")
-    assert isinstance(check(root, "folder_link/a.md"), SkippedFile)
-    assert isinstance(check(root, "only.md"), Found)
+    assert isinstance(check_file(root, "folder_link/a.md"), SkippedFile)
+    assert isinstance(check_file(root, "only.md"), IndexableFile)
 
 
 def test_the_root_itself_may_be_reached_by_a_link(tmp_path: Path) -> None:
     make(tmp_path / "real", {"a.md": "x"})
     (tmp_path / "link").symlink_to("real")
     assert found(tmp_path / "link") == ["a.md"]
-    assert isinstance(check(tmp_path / "link", "a.md"), Found)
+    assert isinstance(check_file(tmp_path / "link", "a.md"), IndexableFile)
 
 
 # Ignore files
@@ -370,11 +370,11 @@ def test_an_ignored_folder_needs_no_watch(tmp_path: Path) -> None:
 )
 def test_one_path_is_judged_without_a_walk(tmp_path: Path, path: str, reason: str) -> None:
     make(tmp_path, {"src/a.md": "x"})
-    verdict = check(tmp_path, path)
+    verdict = check_file(tmp_path, path)
     assert isinstance(verdict, SkippedFile)
     assert verdict.reason == reason
-    assert isinstance(check(tmp_path, "src/../src/a.md"), Found)
-    assert isinstance(check(tmp_path, tmp_path / "src" / "a.md"), Found)
+    assert isinstance(check_file(tmp_path, "src/../src/a.md"), IndexableFile)
+    assert isinstance(check_file(tmp_path, tmp_path / "src" / "a.md"), IndexableFile)
 
 
 # Encodings
@@ -397,7 +397,7 @@ def test_one_path_is_judged_without_a_walk(tmp_path: Path, path: str, reason: st
     ],
 )
 def test_text_is_decoded_and_what_is_no_text_is_not(data: bytes, text: str | None) -> None:
-    assert decode(data) == text
+    assert decode_text(data) == text
 
 
 def test_a_head_may_end_inside_a_character() -> None:
@@ -490,10 +490,10 @@ def test_one_path_is_judged_as_the_walk_judges_it(
     with tempfile.TemporaryDirectory() as folder:
         root = Path(os.path.realpath(folder))
         grow(root, *tree)
-        for item in walk(root):
-            assert check(root, item.path.rstrip("/")) in {item, SkippedFile(path=item.path, reason="a folder")}
+        for item in walk_tree(root):
+            assert check_file(root, item.path.rstrip("/")) in {item, SkippedFile(path=item.path, reason="a folder")}
         every = [path.relative_to(root).as_posix() for path in root.rglob("*") if path.is_file()]
-        assert {path for path in every if isinstance(check(root, path), Found)} == set(found(root))
+        assert {path for path in every if isinstance(check_file(root, path), IndexableFile)} == set(found(root))
 
 
 @pytest.mark.req("W1")

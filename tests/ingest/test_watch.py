@@ -15,16 +15,16 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.ingest.project import identify
-from hyperloci.ingest.watch import Watchers
+from hyperloci.ingest.watch import ProjectWatcher
 from hyperloci.ingest.watch_files import FileWatch
-from hyperloci.ingest.watch_worker import Pace
+from hyperloci.ingest.watch_worker import WatchPace
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
 from tests.ingest.working_tree import WorkingTree, fast_import
 
 DEADLINE = 60.0
 
-QUICK = Pace(quiet=0.05, longest=0.5)
+QUICK = WatchPace(quiet=0.05, longest=0.5)
 
 WATCHING = """
 import sys, threading
@@ -43,7 +43,7 @@ sys.stdin.read()
 watchers.stop()
 """
 
-START = Callable[..., Watchers]
+START = Callable[..., ProjectWatcher]
 
 
 @pytest.fixture
@@ -53,11 +53,11 @@ def watching(settings: Settings) -> Settings:
 
 @pytest.fixture
 def start(watching: Settings, tree: WorkingTree) -> Iterator[START]:
-    started: list[Watchers] = []
+    started: list[ProjectWatcher] = []
 
-    def make(on_change: Callable[[IndexReport], None] | None = None, **options: Any) -> Watchers:
+    def make(on_change: Callable[[IndexReport], None] | None = None, **options: Any) -> ProjectWatcher:
         defaults: dict[str, Any] = {"pace": QUICK, "retry_seconds": 0.05, "back_off_seconds": 0.05}
-        watchers = Watchers(watching, identify(tree.root), on_change=on_change, **(defaults | options))
+        watchers = ProjectWatcher(watching, identify(tree.root), on_change=on_change, **(defaults | options))
         started.append(watchers)
         watchers.start()
         return watchers
@@ -269,8 +269,8 @@ def test_a_failing_listener_does_not_end_the_watch(
 
 
 def test_watching_that_is_ruled_out_starts_nothing(settings: Settings, tree: WorkingTree) -> None:
-    off = Watchers(settings, identify(tree.root))
-    broad = Watchers(replace(settings, watch=True), identify(tree.root, home=tree.root))
+    off = ProjectWatcher(settings, identify(tree.root))
+    broad = ProjectWatcher(replace(settings, watch=True), identify(tree.root, home=tree.root))
     for watchers, reason in ((off, "switched off"), (broad, "too broad")):
         watchers.start()
         assert not watchers.status()["running"] and reason in watchers.status()["last_error"]
@@ -282,7 +282,7 @@ def test_stopping_in_the_middle_of_a_run_ends_it_soon(
 ) -> None:
     for i in range(300):
         tree.write(f"m{i}.py", "\n\n".join(function(f"f{i}_{j}") for j in range(10)))
-    watchers = Watchers(watching, identify(tree.root), pace=QUICK)
+    watchers = ProjectWatcher(watching, identify(tree.root), pace=QUICK)
     watchers.start()
     until(lambda: indexed())
 

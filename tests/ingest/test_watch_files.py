@@ -11,7 +11,7 @@ from watchdog.observers.api import BaseObserver
 
 from hyperloci.ingest.project_git import open_repository
 from hyperloci.ingest.watch_files import HEAVY_FOLDERS, FileWatch, is_on_network, plan_watches
-from hyperloci.ingest.watch_git import git_watches, tells_of_git
+from hyperloci.ingest.watch_git import git_watches, is_git_state
 from tests.ingest.working_tree import WorkingTree
 
 DEADLINE = 60.0
@@ -62,7 +62,7 @@ def ignoring(*names: str) -> Callable[[Path], bool]:
 
 def test_both_ends_of_whatever_happens_are_seen(tree: WorkingTree, watch: FileWatch, seen: Seen, canary: Path) -> None:
     tree.write("a/one.py", "x = 1\n")
-    watch.watch([(tree.root, True)], canary)
+    watch.watch_folders([(tree.root, True)], canary)
 
     tree.write("a/new.py", "x = 2\n")
     assert seen.has(tree.root / "a/new.py")
@@ -81,7 +81,7 @@ def test_both_ends_of_whatever_happens_are_seen(tree: WorkingTree, watch: FileWa
 
 def test_reading_a_file_is_no_event(tree: WorkingTree, watch: FileWatch, seen: Seen, canary: Path) -> None:
     path = tree.write("one.py", "x = 1\n")
-    watch.watch([(tree.root, True)], canary)
+    watch.watch_folders([(tree.root, True)], canary)
 
     path.read_text()
     marker = tree.write("marker.py", "x = 1\n")
@@ -93,7 +93,7 @@ def test_a_folder_watched_alone_tells_nothing_of_what_is_below(
     tree: WorkingTree, watch: FileWatch, seen: Seen, canary: Path
 ) -> None:
     tree.write("deep/one.py", "x = 1\n")
-    watch.watch([(tree.root, False)], canary)
+    watch.watch_folders([(tree.root, False)], canary)
 
     below = tree.write("deep/two.py", "x = 1\n")
     marker = tree.write("marker.py", "x = 1\n")
@@ -106,7 +106,7 @@ def test_a_folder_that_was_deleted_and_made_again_is_watched_again(
 ) -> None:
     tree.write("deep/one.py", "x = 1\n")
     plan = [(tree.root, False), (tree.root / "deep", True)]
-    watch.watch(plan, canary)
+    watch.watch_folders(plan, canary)
     tree.remove("deep/one.py")
     (tree.root / "deep").rmdir()
     assert seen.has(tree.root / "deep")
@@ -114,7 +114,7 @@ def test_a_folder_that_was_deleted_and_made_again_is_watched_again(
     tree.write("deep/one.py", "x = 1\n")
     seen.paths.clear()
     for attempt in range(50):
-        watch.watch(plan, canary)
+        watch.watch_folders(plan, canary)
         tree.write(f"deep/again{attempt}.py", "x = 1\n")
         with seen._changed:
             if seen._changed.wait_for(lambda: any("again" in path for path in seen.paths), 0.2):
@@ -125,25 +125,25 @@ def test_a_folder_that_was_deleted_and_made_again_is_watched_again(
 def test_a_folder_that_another_took_the_place_of_is_watched(
     tree: WorkingTree, watch: FileWatch, seen: Seen, canary: Path
 ) -> None:
-    watch.watch([(tree.root, True)], canary)
+    watch.watch_folders([(tree.root, True)], canary)
     tree.root.rename(tree.root.with_name("away"))
     tree.root.mkdir()
 
-    watch.watch([(tree.root, True)], canary)
+    watch.watch_folders([(tree.root, True)], canary)
     path = tree.write("one.py", "x = 1\n")
 
     assert seen.has(path)
 
 
 def test_a_watch_whose_reader_died_is_made_anew(tree: WorkingTree, watch: FileWatch, seen: Seen, canary: Path) -> None:
-    watch.watch([(tree.root, True)], canary)
+    watch.watch_folders([(tree.root, True)], canary)
     reader = getattr(watch._observer, "_inotify_fd", None)
     if reader is None:
         pytest.skip("this system has no such reader")
     reader.stop()
     reader.join()
 
-    watch.watch([(tree.root, True)], canary)
+    watch.watch_folders([(tree.root, True)], canary)
     path = tree.write("one.py", "x = 1\n")
 
     assert seen.has(path)
@@ -152,7 +152,7 @@ def test_a_watch_whose_reader_died_is_made_anew(tree: WorkingTree, watch: FileWa
 def test_stopping_leaves_no_thread(tree: WorkingTree, seen: Seen, canary: Path) -> None:
     before = set(threading.enumerate())
     watch = FileWatch(seen)
-    watch.watch([(tree.root, True)], canary)
+    watch.watch_folders([(tree.root, True)], canary)
     assert set(threading.enumerate()) > before
 
     watch.stop()
@@ -168,7 +168,7 @@ def test_a_limit_that_is_reached_leaves_nothing_behind(
     watch = FileWatch(seen, observer=lambda: full_observer(monkeypatch))
 
     with pytest.raises(OSError, match="limit"):
-        watch.watch([(tree.root, True)], canary)
+        watch.watch_folders([(tree.root, True)], canary)
 
     assert set(threading.enumerate()) == before
 
@@ -270,4 +270,4 @@ def test_only_pointers_tell_of_git(tree: WorkingTree, path: str, expected: bool)
     repository = open_repository(tree.root)
     assert repository is not None
 
-    assert tells_of_git(repository, tree.root / ".git" / path) is expected
+    assert is_git_state(repository, tree.root / ".git" / path) is expected

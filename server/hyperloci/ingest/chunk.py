@@ -16,10 +16,10 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from hyperloci.ingest.code import chunk_code, chunk_lines
-from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, kind_of, plain_language
+from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, file_kind_of, language_of_plain_file
 from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.markdown import chunk_markdown
-from hyperloci.ingest.prose import plain_windows
+from hyperloci.ingest.prose import windows_of_text
 from hyperloci.model.chunk import TextChunk, ChunkKind
 from hyperloci.model.position import Position
 
@@ -44,24 +44,24 @@ def chunk_file(path: str, text: str) -> list[TextChunk]:
     """
     if is_blank(text):
         return []
-    match kind_of(path, text):
+    match file_kind_of(path, text):
         case FileKind.MARKDOWN:
             return chunk_markdown(path, text)
         case FileKind.CODE:
             return chunk_code(path, text)
         case FileKind.PLAIN_CODE:
-            return chunk_lines(path, text, plain_language(path))
+            return chunk_lines(path, text, language_of_plain_file(path))
         case FileKind.PROSE:
             title = _TITLE.match(text)
             name = (title[1] or title[2]).strip() if title else PurePosixPath(path).stem
-            return _text_chunks(path, text, plain_windows(text), name)
+            return _chunks_of_spans(path, text, windows_of_text(text), name)
         case FileKind.CONFIG if len(text) <= MAX_CONFIG_BYTES:
-            return _text_chunks(path, text, line_windows(text, 0, len(text)), PurePosixPath(path).name)
+            return _chunks_of_spans(path, text, line_windows(text, 0, len(text)), PurePosixPath(path).name)
     return []
 
 
-def _text_chunks(path: str, text: str, spans: Iterable[Span], name: str) -> list[TextChunk]:
-    lines = LineIndex.of(text)
+def _chunks_of_spans(path: str, text: str, spans: Iterable[Span], name: str) -> list[TextChunk]:
+    lines = LineIndex.from_text(text)
     chunks: list[TextChunk] = []
     for start, end in spans:
         if not is_blank(text[start:end]):

@@ -21,7 +21,7 @@ from hyperloci.ingest.definitions import Definition
 from hyperloci.ingest.languages import language_of
 from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.outline import Fact, Outline, parse_outline
-from hyperloci.ingest.partition import Piece, partition
+from hyperloci.ingest.partition import CodePiece, partition_outline
 from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from hyperloci.model.position import Position
 
@@ -46,21 +46,21 @@ def chunk_code(path: str, text: str) -> list[TextChunk]:
     outline = parse_outline(language, text) if language and not is_minified(text) else None
     if outline is None or language is None:
         return chunk_lines(path, text, language.name if language else None)
-    file = _File(path, module_name(path), language.name, outline.source.lines)
-    pieces = (piece for piece in partition(outline) if not is_blank(text[piece.start : piece.end]))
-    return [_chunk(file, outline, piece) for piece in pieces]
+    file = _CodeFile(path, module_name(path), language.name, outline.source.lines)
+    pieces = (piece for piece in partition_outline(outline) if not is_blank(text[piece.start : piece.end]))
+    return [_make_chunk(file, outline, piece) for piece in pieces]
 
 
 def chunk_lines(path: str, text: str, language: str | None) -> list[TextChunk]:
     """Cut code that no grammar can read into windows of whole lines."""
-    file = _File(path, module_name(path), language, LineIndex.of(text))
+    file = _CodeFile(path, module_name(path), language, LineIndex.from_text(text))
     return [
         TextChunk(
             text=text[start:end],
             kind=ChunkKind.CODE,
             breadcrumb=(file.module,),
             code=CodeFacts(kind="block"),
-            position=_position(file, (start, end), []),
+            position=_locate_chunk(file, (start, end), []),
         )
         for start, end in line_windows(text, 0, len(text))
         if not is_blank(text[start:end])
@@ -84,7 +84,7 @@ def module_name(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _CodeFile:
     """What all chunks of a file share."""
 
     path: str
@@ -93,21 +93,21 @@ class _File:
     lines: LineIndex
 
 
-def _chunk(file: _File, outline: Outline, piece: Piece) -> TextChunk:
-    above = _enclosing(outline, piece.owner)
+def _make_chunk(file: _CodeFile, outline: Outline, piece: CodePiece) -> TextChunk:
+    above = _enclosing_definitions(outline, piece.owner)
     return TextChunk(
         text=outline.source.text[piece.start : piece.end],
         kind=ChunkKind.CODE,
         breadcrumb=(file.module, *(above[0].qualname.split(".") if above else ())),
-        code=_code_facts(outline, piece, above[0] if above else None),
-        position=_position(file, (piece.start, piece.end), above),
+        code=_facts_of_piece(outline, piece, above[0] if above else None),
+        position=_locate_chunk(file, (piece.start, piece.end), above),
     )
 
 
-def _position(file: _File, span: Span, above: Sequence[Definition]) -> Position:
+def _locate_chunk(file: _CodeFile, span: Span, above: Sequence[Definition]) -> Position:
     """Place a chunk; `above` is its definition and those around it, innermost first."""
     first, last = file.lines.lines_of(*span)
-    classes = (item.name if item.is_class else item.owner for item in above if _in_class(item))
+    classes = (item.name if item.is_class else item.owner for item in above if _belongs_to_class(item))
     return Position(
         path=file.path,
         line_start=first,
@@ -123,11 +123,11 @@ def _position(file: _File, span: Span, above: Sequence[Definition]) -> Position:
     )
 
 
-def _in_class(item: Definition) -> bool:
+def _belongs_to_class(item: Definition) -> bool:
     return item.is_class or item.kind == "method"
 
 
-def _enclosing(outline: Outline, number: int | None) -> list[Definition]:
+def _enclosing_definitions(outline: Outline, number: int | None) -> list[Definition]:
     """Return a definition and those around it, innermost first; none for the module."""
     chain: list[Definition] = []
     while number is not None:
@@ -136,9 +136,9 @@ def _enclosing(outline: Outline, number: int | None) -> list[Definition]:
     return chain
 
 
-def _code_facts(outline: Outline, piece: Piece, item: Definition | None) -> CodeFacts:
-    calls = _words(outline.calls, piece.start, piece.end)
-    imports = _words(outline.imports, piece.start, piece.end)
+def _facts_of_piece(outline: Outline, piece: CodePiece, item: Definition | None) -> CodeFacts:
+    calls = _facts_between(outline.calls, piece.start, piece.end)
+    imports = _facts_between(outline.imports, piece.start, piece.end)
     if item is None:
         kind = "module" if piece.is_head else "block"
         doc = outline.docs.get(None, "") if piece.is_head else ""
@@ -155,7 +155,7 @@ def _code_facts(outline: Outline, piece: Piece, item: Definition | None) -> Code
     )
 
 
-def _words(facts: Sequence[Fact], start: int, end: int) -> tuple[str, ...]:
+def _facts_between(facts: Sequence[Fact], start: int, end: int) -> tuple[str, ...]:
     first = bisect_left(facts, (start, ""))
     last = bisect_left(facts, (end, ""))
     return tuple(dict.fromkeys(word for _, word in facts[first:last]))

@@ -32,13 +32,13 @@ _BODY_OPENS: Final = re.compile(r" ?(?:[{:;]|=>?)$")
 _IMPORT_WORDS: Final = re.compile(r"^(?:global )?(?:import|using|use) (?:static )?| ?;$")
 
 
-def clean_name(text: str) -> tuple[str, ...]:
+def name_parts(text: str) -> tuple[str, ...]:
     """Return a name's parts, outermost first, without generics, receivers, pointers and quotes.
 
     `A::B<T>::f` is `("A", "B", "f")`, `module.exports.run` is `("run",)`, `operator<<` stays whole.
     """
     if match := _OPERATOR.search(text):
-        return (*clean_name(text[: match.start()]), " ".join(match[0].split()))
+        return (*name_parts(text[: match.start()]), " ".join(match[0].split()))
     for _ in range(MAX_GENERICS):
         previous, text = text, _GENERIC.sub("", text)
         if previous == text:
@@ -75,7 +75,7 @@ def callee_name(text: str) -> str:
     if _PLAIN_CALLEE.fullmatch(text):
         return text
     # From the end: to look for an end from every beginning takes seconds where a thousand calls are one expression.
-    last = _LAST_NAME_BACKWARDS.match(_without_type_arguments(text).rstrip()[::-1])
+    last = _LAST_NAME_BACKWARDS.match(_strip_type_arguments(text).rstrip()[::-1])
     return last[0][::-1] if last else ""
 
 
@@ -87,10 +87,10 @@ def import_name(text: str) -> str:
 
 def base_name(text: str) -> str:
     """Return a base class without type arguments and constructor arguments."""
-    return _without_type_arguments(text).partition("(")[0].strip().lstrip("*&")
+    return _strip_type_arguments(text).partition("(")[0].strip().lstrip("*&")
 
 
-def _without_type_arguments(text: str) -> str:
+def _strip_type_arguments(text: str) -> str:
     text = text.rstrip()
     if text.endswith("]") and "[" in text:
         return text[: text.index("[")]

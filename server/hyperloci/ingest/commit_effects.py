@@ -9,7 +9,7 @@ from typing import Final
 
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.project import Project
-from hyperloci.ingest.reading import hash_of, read_raw
+from hyperloci.ingest.reading import hash_bytes, read_file
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 
@@ -18,14 +18,14 @@ MAX_EFFECTS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Touched:
+class TouchedNodes:
     """The snippets that a commit changed; `exact` if they were found by lines, not by names."""
 
     nodes: tuple[NodeKey, ...] = ()
     exact: bool = True
 
 
-class Effects:
+class CommitEffects:
     """Finds the snippets of the symbols that commits changed, as they are now."""
 
     def __init__(self, store: Store, project: Project, scope_key: int) -> None:
@@ -39,17 +39,17 @@ class Effects:
         self._noted: dict[str, str] = {}
         self._resumed = False
 
-    def of(self, commits: Sequence[Commit]) -> dict[str, Touched]:
+    def find_touched(self, commits: Sequence[Commit]) -> dict[str, TouchedNodes]:
         """Return what each commit touched; they come from the newest back, so that renames on the way are followed."""
-        found: dict[str, Touched] = {}
+        found: dict[str, TouchedNodes] = {}
         for commit in commits:
-            found[commit.sha] = self._of_commit(commit, self._present)
+            found[commit.sha] = self._touched_by_commit(commit, self._present)
             for file in commit.files:
                 if file.old_path is not None:
                     self._present[file.old_path] = self._present.get(file.path, file.path)
         return found
 
-    def resume(self) -> None:
+    def load_renames(self) -> None:
         """Take over the renames that an earlier run met on its way to here."""
         if not self._resumed:
             self._resumed = True
@@ -63,28 +63,28 @@ class Effects:
         self._noted |= new
         return new
 
-    def _of_commit(self, commit: Commit, present: Mapping[str, str]) -> Touched:
+    def _touched_by_commit(self, commit: Commit, present: Mapping[str, str]) -> TouchedNodes:
         if commit.truncated:
-            return Touched()
+            return TouchedNodes()
         nodes: dict[NodeKey, None] = {}
         exact = True
         for file in commit.files:
             path = present.get(file.path, file.path)
             if path in self._files and len(nodes) < MAX_EFFECTS:
-                same = file.blob == self._blob(path, len(file.blob))
-                touched = self._at_hunks(path, file.hunks) if same else self._named(path, file.names)
+                same = file.blob == self._blob_of_file(path, len(file.blob))
+                touched = self._nodes_at_hunks(path, file.hunks) if same else self._nodes_named(path, file.names)
                 exact = exact and (same or not touched)
                 nodes.update(dict.fromkeys(touched))
-        return Touched(tuple(nodes)[:MAX_EFFECTS], exact)
+        return TouchedNodes(tuple(nodes)[:MAX_EFFECTS], exact)
 
-    def _at_hunks(self, path: str, hunks: Sequence[tuple[int, int]]) -> list[NodeKey]:
+    def _nodes_at_hunks(self, path: str, hunks: Sequence[tuple[int, int]]) -> list[NodeKey]:
         return [
             node
             for start, length in hunks
             for node in self._store.files.find_nodes_at_lines(self._scope_key, path, start, start + max(length, 1) - 1)
         ]
 
-    def _named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
+    def _nodes_named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
         """Return the snippets of those names that only one symbol of the file bears."""
         if path not in self._symbols:
             by_name: dict[str, dict[str, list[NodeKey]]] = {}
@@ -98,14 +98,14 @@ class Effects:
             }
         return [node for name in names for node in self._symbols[path].get(name, ())]
 
-    def _blob(self, path: str, digits: int) -> str | None:
+    def _blob_of_file(self, path: str, digits: int) -> str | None:
         """Return Git's id of a file's indexed content, None if the file on disk is another by now."""
         if (path, digits) not in self._blobs:
             try:
-                data = read_raw(self._root / path).data
+                data = read_file(self._root / path).data
             except OSError:
                 data = b""
-            same = hash_of(data) == self._files[path].content_hash
+            same = hash_bytes(data) == self._files[path].content_hash
             self._blobs[path, digits] = blob_id(data, digits) if same else None
         return self._blobs[path, digits]
 

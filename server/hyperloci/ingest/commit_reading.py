@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from hyperloci.ingest.git import Details, Git
+from hyperloci.ingest.git import CommitDetails, GitRepository
 from hyperloci.ingest.git_log import Commit
 
 PATIENCE: Final = 3
@@ -28,12 +28,12 @@ MAX_NAMED_FILES: Final = 20
 class CommitReader:
     """Reads commits with as many details as can be had."""
 
-    def __init__(self, git: Git) -> None:
+    def __init__(self, git: GitRepository) -> None:
         self._git = git
-        self._details = Details.CHANGES
+        self._details = CommitDetails.CHANGES
         self._failed = 0
 
-    def read(self, shas: Sequence[str]) -> Iterator[tuple[str, Commit | str]]:
+    def iter_commits(self, shas: Sequence[str]) -> Iterator[tuple[str, Commit | str]]:
         """Yield commits in their order; of one that can't be read at all the reason.
 
         Raises:
@@ -41,7 +41,7 @@ class CommitReader:
         """
         left = list(shas)
         while left:
-            commits, problem = self._git.show(left, self._details)
+            commits, problem = self._git.read_commits(left, self._details)
             if commits:
                 self._failed = 0
             for commit in commits:
@@ -49,21 +49,21 @@ class CommitReader:
             left = left[len(commits) :]
             if left and (problem is not None or not commits):
                 first = left.pop(0)
-                yield first, self._alone(first, problem or "git shows nothing of it")
+                yield first, self._read_alone(first, problem or "git shows nothing of it")
 
-    def _alone(self, sha: str, problem: str) -> Commit | str:
+    def _read_alone(self, sha: str, problem: str) -> Commit | str:
         """Read a commit that failed among others, with ever fewer details."""
-        levels = list(Details)
+        levels = list(CommitDetails)
         for details in levels[levels.index(self._details) :]:
-            commits, fault = self._git.show([sha], details)
+            commits, fault = self._git.read_commits([sha], details)
             if commits:
-                self._note(details)
+                self._note_details(details)
                 return commits[0]
             problem = fault or problem
-        self._git.head()  # Raises where it is not the commit's fault.
+        self._git.head_commit()  # Raises where it is not the commit's fault.
         return problem
 
-    def _note(self, details: Details) -> None:
+    def _note_details(self, details: CommitDetails) -> None:
         self._failed += details is not self._details
         if self._failed >= PATIENCE:
             self._details, self._failed = details, 0
@@ -71,7 +71,7 @@ class CommitReader:
 
 def commit_text(commit: Commit) -> str:
     """Return what is remembered of a commit: its message and the names of its files."""
-    subject, body = _cut(commit.subject, MAX_SUBJECT_CHARS), _cut(commit.body, MAX_BODY_CHARS)
+    subject, body = _cut_text(commit.subject, MAX_SUBJECT_CHARS), _cut_text(commit.body, MAX_BODY_CHARS)
     paths = [file.path for file in commit.files]
     named = ", ".join(paths[:MAX_NAMED_FILES])
     more = commit.changed - min(len(paths), MAX_NAMED_FILES)
@@ -81,7 +81,7 @@ def commit_text(commit: Commit) -> str:
     return "\n\n".join(part for part in (subject, body, f"Changed: {named}{rest}{note}" if paths else "") if part)
 
 
-def _cut(text: str, limit: int) -> str:
+def _cut_text(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit] + "…"
 
 

@@ -24,11 +24,11 @@ from typing import Final
 from hyperloci.clock import Clock, system_clock
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest.boundary import SanitizedText, sanitize, sanitize_name
-from hyperloci.ingest.commit_effects import Effects, Touched
+from hyperloci.ingest.commit_effects import CommitEffects, TouchedNodes
 from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text, shallow_commits
-from hyperloci.ingest.git import Git, GitError, never
+from hyperloci.ingest.git import GitRepository, GitError, never_cancelled
 from hyperloci.ingest.git_log import Commit
-from hyperloci.ingest.linking import due_name
+from hyperloci.ingest.linking import due_counter_name
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository, read_head
 from hyperloci.ingest.turns import WriteThrottle
@@ -61,7 +61,7 @@ NAME_CONFIDENCE: Final = 0.8
 """Of an edge that rests on names in hunk headings: Git sees one function a hunk, and not always the right one."""
 
 NOTHING: Final = SanitizedText(text="")
-UNTOUCHED: Final = Touched()
+UNTOUCHED: Final = TouchedNodes()
 
 _log = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class CommitReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Missing:
+class _MissingCommit:
     """A commit that is to be stored; `resumed` if later ones of the same walk are known already."""
 
     sha: str
@@ -106,25 +106,25 @@ class CommitIndexer:
         scope_key: int,
         clock: Clock = system_clock,
         *,
-        git: Git | None = None,
+        git: GitRepository | None = None,
         first: int = FIRST_COMMITS,
         wanted: int = 0,
-        cancelled: Callable[[], bool] = never,
+        cancelled: Callable[[], bool] = never_cancelled,
     ) -> None:
         self._store = store
         self._project = project
         self._scope_key = scope_key
         self._clock = clock
-        self._git = git or Git(project.root)
+        self._git = git or GitRepository(project.root)
         self._first = first
         self._wanted = wanted
         self._cancelled = cancelled
         self._turns = WriteThrottle(store)
         self._writer = MemoryWriter(store, sparing=True)
-        self._effects: Effects | None = None
+        self._effects: CommitEffects | None = None
         self._reader = CommitReader(self._git)
         self._head: str | None = None
-        self._window: deque[_Missing] = deque()
+        self._window: deque[_MissingCommit] = deque()
         self._unlisted = 0
         self._problem: str | None = None
         self._resumed = False
@@ -138,77 +138,77 @@ class CommitIndexer:
         if self._project.common_dir is None:
             return CommitReport()
         try:
-            head = self._git.head()
+            head = self._git.head_commit()
             if head is None:
                 return CommitReport()
-            ended, revived = self._reconcile(head)
-            self._miss_outdated()
-            self._walk(head)
+            ended, revived = self._reconcile_history(head)
+            self._requeue_outdated()
+            self._walk_history(head)
             new = itertools.takewhile(lambda missing: not missing.resumed, self._window)
             added = self._store_next(sum(1 for _ in itertools.islice(new, self._first)))
         except (GitError, BrokenRepositoryError) as error:
             return CommitReport(problem=str(error))
-        return CommitReport(added=added, ended=ended, revived=revived, waiting=self._waiting, problem=self._problem)
+        return CommitReport(added=added, ended=ended, revived=revived, waiting=self._count_waiting, problem=self._problem)
 
-    def more(self, count: int = BATCH) -> CommitReport:
+    def store_more(self, count: int = BATCH) -> CommitReport:
         """Store the next older commits; where `waiting` is 0 there are none left, or they can't be read."""
         if self._project.common_dir is None:
             return CommitReport()
         try:
-            head = self._git.head()
+            head = self._git.head_commit()
             if head is None:
                 return CommitReport()
             if head != self._head or not self._window:
-                self._walk(head)
+                self._walk_history(head)
             added = self._store_next(count)
         except (GitError, BrokenRepositoryError) as error:
             return CommitReport(problem=str(error))
-        return CommitReport(added=added, waiting=self._waiting, problem=self._problem)
+        return CommitReport(added=added, waiting=self._count_waiting, problem=self._problem)
 
     # -- what is to be done ------------------------------------------------------------------------------------------
 
     @property
-    def _waiting(self) -> int:
+    def _count_waiting(self) -> int:
         return len(self._window) + self._unlisted
 
-    def _state(self) -> CommitHistoryState:
+    def _read_state(self) -> CommitHistoryState:
         return self._store.history.get_state(self._scope_key) or CommitHistoryState()
 
-    def _reconcile(self, head: str) -> tuple[int, int]:
+    def _reconcile_history(self, head: str) -> tuple[int, int]:
         """End what no branch leads to any more, revive what one leads to again; return how many of each."""
         history = self._store.history
         state = history.get_state(self._scope_key)
         # Before there was a state, any stored commit may be one that nothing leads to.
         tips = state.tips if state else tuple(history.list_commits(self._scope_key))
-        lost = self._git.lost(tips)
+        lost = self._git.commits_lost_by(tips)
         ended = history.list_ended(self._scope_key)
-        still_lost = self._git.lost(ended)
-        back = [ended[sha] for sha in self._git.existing(ended) if sha not in still_lost]
+        still_lost = self._git.commits_lost_by(ended)
+        back = [ended[sha] for sha in self._git.existing_commits(ended) if sha not in still_lost]
         gone = [node for sha, node in history.get_node_ids(self._scope_key, lost).items() if sha not in ended]
-        self._mark(gone, self._clock())
-        self._mark(back, None)
+        self._mark_ended(gone, self._clock())
+        self._mark_ended(back, None)
         # What is lost no longer covers what it stood on.
         base = {parent for parents in lost.values() for parent in parents} - lost.keys()
-        others = self._git.beyond([sha for sha in tips if sha not in lost] + sorted(base), head)
+        others = self._git.commits_beyond([sha for sha in tips if sha not in lost] + sorted(base), head)
         covering = (head, *sorted(others)[:MAX_TIPS])
         if state is None or state.tips != covering:
             with self._store.transaction():
-                history.put_state(self._scope_key, replace(self._state(), tips=covering))
+                history.put_state(self._scope_key, replace(self._read_state(), tips=covering))
         return len(gone), len(back)
 
-    def _miss_outdated(self) -> None:
+    def _requeue_outdated(self) -> None:
         """Have those commits tried again that an earlier version of the program failed on."""
         if outdated := self._store.set_aside.list_outdated_subjects(self._scope_key, SetAsideKind.COMMIT):
             with self._store.transaction():
                 self._store.history.mark_missing(self._scope_key, outdated)
                 self._store.set_aside.clear_subjects(self._scope_key, SetAsideKind.COMMIT, outdated)
 
-    def _walk(self, head: str) -> None:
+    def _walk_history(self, head: str) -> None:
         """Find which commits are missing, newest first."""
         self._head, self._problem = head, None
         self._window.clear()
         self._unlisted, self._resumed = 0, False
-        state, basis = self._state(), self._basis()
+        state, basis = self._read_state(), self._history_basis()
         whole_to = state.whole_to if state.basis == basis else None
         if whole_to == head:
             return
@@ -220,20 +220,20 @@ class CommitIndexer:
             state,
             whole_to=whole_to,
             basis=basis,
-            waiting=self._waiting,
+            waiting=self._count_waiting,
             older=state.older if whole_to else older,
             tips=state.tips if head in state.tips else (head, *state.tips),
         )
         if found != state:
             with self._store.transaction():
                 self._store.history.put_state(self._scope_key, found)
-        if not self._waiting:
-            self._finish()
+        if not self._count_waiting:
+            self._mark_history_whole()
 
     def _list_missing(self, head: str, whole_to: str | None) -> int:
         """List the missing commits, or the first of them; return how many more there are than are wanted."""
         seen = 0
-        shas = self._git.walk(head, without=[whole_to] if whole_to else ())
+        shas = self._git.walk_commits(head, without=[whole_to] if whole_to else ())
         bounded = self._wanted > 0 and whole_to is None
         try:
             while not self._cancelled() and (some := list(itertools.islice(shas, ASKED_AT_ONCE))):
@@ -244,7 +244,7 @@ class CommitIndexer:
                     if sha in known:
                         self._resumed = True
                     elif len(self._window) < WINDOW:
-                        self._window.append(_Missing(sha, self._resumed))
+                        self._window.append(_MissingCommit(sha, self._resumed))
                     else:
                         self._unlisted += 1
         except GitError as error:
@@ -252,22 +252,22 @@ class CommitIndexer:
             self._problem = str(error)
         return max(0, seen - self._wanted) if bounded else 0
 
-    def _basis(self) -> str:
+    def _history_basis(self) -> str:
         """Return what a whole history rests on: deeper clones and larger wishes have more."""
         cut_off = ",".join(sorted(shallow_commits(self._project.common_dir)))
         return f"{hashlib.sha256(cut_off.encode()).hexdigest()[:16] if cut_off else 'whole'}:{self._wanted}"
 
-    def _finish(self) -> None:
+    def _mark_history_whole(self) -> None:
         """Note that nothing is missing before the commit that the walk began with."""
         if self._problem is not None:
             return
         with self._store.transaction():
-            state = self._state()
+            state = self._read_state()
             self._store.history.put_state(self._scope_key, replace(state, whole_to=self._head, waiting=0))
             self._store.history.forget_renames(self._scope_key)
             if self._resumed:
                 # Documents may name commits that are here only now; which do, only a look at all of them can tell.
-                self._store.meta.set(due_name(self._scope_key), str(self._clock()))
+                self._store.meta.set(due_counter_name(self._scope_key), str(self._clock()))
 
     # -- doing it ----------------------------------------------------------------------------------------------------
 
@@ -275,7 +275,7 @@ class CommitIndexer:
         """Store the first `count` of the missing commits; return how many were new."""
         if not self._window:
             return 0
-        added, branch = 0, _branch(self._project.root)
+        added, branch = 0, _current_branch(self._project.root)
         try:
             while self._window and count > 0 and not self._cancelled():
                 some = [self._window.popleft() for _ in range(min(BATCH, count, len(self._window)))]
@@ -285,18 +285,18 @@ class CommitIndexer:
             self._window.clear()  # What of it was stored, the next walk tells.
             self._forget_undone()
             raise
-        if not self._waiting:
-            self._finish()
+        if not self._count_waiting:
+            self._mark_history_whole()
         return added
 
-    def _store_batch(self, missing: Sequence[_Missing], branch: str | None) -> int:
-        commits = dict(self._reader.read([one.sha for one in missing]))
+    def _store_batch(self, missing: Sequence[_MissingCommit], branch: str | None) -> int:
+        commits = dict(self._reader.iter_commits([one.sha for one in missing]))
         for sha in commits.keys() & shallow_commits(self._project.common_dir):
             if isinstance(commit := commits[sha], Commit):
                 # It is shown as if it had added every file.
                 commits[sha] = replace(commit, files=(), changed=0, read=0)
-        touched = self._touched([commit for commit in commits.values() if isinstance(commit, Commit)], missing)
-        ready = deque(self._prepared(sha, commit, touched) for sha, commit in commits.items())
+        touched = self._find_touched([commit for commit in commits.values() if isinstance(commit, Commit)], missing)
+        ready = deque(self._prepare_commit(sha, commit, touched) for sha, commit in commits.items())
         added = 0
         while ready:
             if self._cancelled():
@@ -308,27 +308,27 @@ class CommitIndexer:
                 while ready and time.perf_counter() < deadline:
                     one = ready.popleft()
                     if not self._store.files.has_commit(self._scope_key, one.sha):
-                        added += self._put(one, branch)
+                        added += self._store_commit(one, branch)
                 self._store.history.reduce_waiting(self._scope_key, before - len(ready))
         return added
 
-    def _touched(self, commits: Sequence[Commit], missing: Sequence[_Missing]) -> Mapping[str, Touched]:
+    def _find_touched(self, commits: Sequence[Commit], missing: Sequence[_MissingCommit]) -> Mapping[str, TouchedNodes]:
         if self._effects is None:
-            self._effects = Effects(self._store, self._project, self._scope_key)
+            self._effects = CommitEffects(self._store, self._project, self._scope_key)
         if any(one.resumed for one in missing):
-            self._effects.resume()
-        touched = self._effects.of(commits)
-        if self._waiting and (renames := self._effects.new_renames()):
+            self._effects.load_renames()
+        touched = self._effects.find_touched(commits)
+        if self._count_waiting and (renames := self._effects.new_renames()):
             with self._store.transaction():
                 self._store.history.put_renames(self._scope_key, renames)
         return touched
 
-    def _prepared(self, sha: str, commit: Commit | str, touched: Mapping[str, Touched]) -> _Ready:
+    def _prepare_commit(self, sha: str, commit: Commit | str, touched: Mapping[str, TouchedNodes]) -> _PreparedCommit:
         """Make a commit ready to be written, outside of any transaction; what fails has its reason instead."""
         if isinstance(commit, str):
-            return _Ready(sha=sha, problem=commit)
+            return _PreparedCommit(sha=sha, problem=commit)
         try:
-            return _Ready(
+            return _PreparedCommit(
                 sha=sha,
                 text=sanitize(commit_text(commit)),
                 author=sanitize(commit.author).text,
@@ -336,35 +336,35 @@ class CommitIndexer:
                 touched=touched[sha],
             )
         except Exception as error:  # One message that no rule foresaw must not keep all others out.
-            return _Ready(sha=sha, problem=describe_failure(error))
+            return _PreparedCommit(sha=sha, problem=describe_failure(error))
 
-    def _put(self, one: _Ready, branch: str | None) -> int:
+    def _store_commit(self, one: _PreparedCommit, branch: str | None) -> int:
         """Write one commit, or note that it can't be; return how many were written."""
         problem = one.problem
         if problem is None:
             try:
                 with self._store.transaction():
-                    self._add(one, branch)
+                    self._add_commit(one, branch)
             except Exception as error:
                 if not is_fault_of_content(error):
                     raise
                 problem = describe_failure(error)
                 self._forget_undone()
         if problem is not None:
-            self._set_aside(one.sha, problem)
+            self._set_commit_aside(one.sha, problem)
         return int(problem is None)
 
     def _forget_undone(self) -> None:
         """Forget the entities that were made known in what was undone."""
         self._writer = MemoryWriter(self._store, sparing=True)
 
-    def _set_aside(self, sha: str, problem: str) -> None:
+    def _set_commit_aside(self, sha: str, problem: str) -> None:
         """Leave a commit out that can't be read or stored, so that it costs no further run anything."""
         _log.warning("commit %s of %s cannot be stored: %s", sha[:SHORT_SHA], self._project.name, problem)
         self._store.files.put_commit(self._scope_key, sha, None)
         self._store.set_aside.add_failure(self._scope_key, SetAsideKind.COMMIT, sha, problem, now=self._clock())
 
-    def _add(self, one: _Ready, branch: str | None) -> None:
+    def _add_commit(self, one: _PreparedCommit, branch: str | None) -> None:
         now = self._clock()
         date = min(max(one.date_ms, 0), now)  # Anyone may write any date into a commit.
         metadata = {
@@ -407,15 +407,15 @@ class CommitIndexer:
                 evidence=f"git {one.sha[:SHORT_SHA]}",
             )
 
-    def _mark(self, node_ids: Sequence[str], ended_at: int | None) -> None:
+    def _mark_ended(self, node_ids: Sequence[str], ended_at: int | None) -> None:
         """End commits that no branch leads to any more, or take that back."""
         waiting = deque(node_ids)
         while waiting:
             with self._turns.take_turn() as deadline:
                 while waiting and time.perf_counter() < deadline:
-                    self._mark_one(waiting.popleft(), ended_at)
+                    self._mark_node_ended(waiting.popleft(), ended_at)
 
-    def _mark_one(self, node_id: str, ended_at: int | None) -> None:
+    def _mark_node_ended(self, node_id: str, ended_at: int | None) -> None:
         node = self._store.nodes.get_node(node_id)
         if node is None or (ended_at is None and "unreachable" not in node.metadata):
             return
@@ -426,17 +426,17 @@ class CommitIndexer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Ready:
+class _PreparedCommit:
     """A commit as it is to be written; `problem` says why it can't be."""
 
     sha: str
     text: SanitizedText = NOTHING
     author: str = ""
     date_ms: int = 0
-    touched: Touched = UNTOUCHED
+    touched: TouchedNodes = UNTOUCHED
     problem: str | None = None
 
 
-def _branch(root: Path) -> str | None:
+def _current_branch(root: Path) -> str | None:
     repository = open_repository(root)
     return read_head(repository).branch if repository else None

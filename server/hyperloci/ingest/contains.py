@@ -25,7 +25,7 @@ def rebuild_contains(store: Store, file_key: int, *, now: int, is_new: bool = Fa
     ordered = [(chunk.node_key, address_of(places[chunk.node_key])) for chunk in chunks if chunk.node_key in places]
     for chunk in () if is_new else chunks:
         store.edges.delete_automatic(chunk.node_key, (LABEL,))
-    for holder, held in held_by(ordered).items():
+    for holder, held in find_held_chunks(ordered).items():
         store.edges.link_nodes(LABEL, holder, held, now=now, automatic=True)
 
 
@@ -34,7 +34,7 @@ def address_of(position: Position) -> Address:
     return tuple(position.symbol.split(".")) if position.symbol else position.section_path
 
 
-def held_by(chunks: Iterable[tuple[NodeKey, Address]]) -> Mapping[NodeKey, list[NodeKey]]:
+def find_held_chunks(chunks: Iterable[tuple[NodeKey, Address]]) -> Mapping[NodeKey, list[NodeKey]]:
     """Return what each chunk holds, in order: of every address the first chunk, under its nearest ancestor.
 
     A long section or function has several chunks with one address; the first, with the heading, stands for all.

@@ -26,46 +26,46 @@ _TEXT_CONTROLS: Final = b"\t\n\r\f\v\b\x1b"
 _CONTROLS: Final = bytes(byte for byte in (*range(0x20), 0x7F) if byte not in _TEXT_CONTROLS)
 
 
-def decode(data: bytes) -> str | None:
+def decode_text(data: bytes) -> str | None:
     """Return a file's text; None if it is binary or in an encoding that can't be told.
 
     UTF-8, UTF-16 and UTF-32 by their marks; without one UTF-8, also if a few bytes of it are damaged; UTF-16 and UTF-32
     by where their NULs are; else the first of the older encodings of Japan, Korea, China, Russia and the West that the
     text makes sense in. Any other file with a NUL in its first 8 KB is binary.
     """
-    return _decode(data, partial=False)
+    return _try_encodings(data, partial=False)
 
 
 def is_text(head: bytes) -> bool:
     """Say whether a file that begins with `head` (its first 8 KB, or all of it) can be decoded as far as that tells."""
-    return _decode(head, partial=len(head) >= HEAD_BYTES) is not None
+    return _try_encodings(head, partial=len(head) >= HEAD_BYTES) is not None
 
 
 def decode_head(head: bytes) -> str:
     """Return the text of a file's beginning, which may end within a character; empty if it is no text."""
-    return _decode(head, partial=True) or ""
+    return _try_encodings(head, partial=True) or ""
 
 
-def _decode(data: bytes, *, partial: bool) -> str | None:
+def _try_encodings(data: bytes, *, partial: bool) -> str | None:
     encoding = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     if encoding is None and b"\0" in data[:HEAD_BYTES]:
-        encoding = _wide(data[:HEAD_BYTES])
+        encoding = _detect_utf_16(data[:HEAD_BYTES])
         if encoding is None:
             return None
-    text = _strictly(data, encoding or "utf-8", partial)
+    text = _decode_strictly(data, encoding or "utf-8", partial)
     if text is not None or encoding is not None:
         return text
-    return _damaged_utf_8(data) or _older(data, partial)
+    return _decode_damaged_utf_8(data) or _decode_older_encoding(data, partial)
 
 
-def _strictly(data: bytes, encoding: str, partial: bool) -> str | None:
+def _decode_strictly(data: bytes, encoding: str, partial: bool) -> str | None:
     try:
         return codecs.getincrementaldecoder(encoding)().decode(data, final=not partial)
     except UnicodeDecodeError:
         return None
 
 
-def _wide(head: bytes) -> str | None:
+def _detect_utf_16(head: bytes) -> str | None:
     """Return the encoding of a text of mostly Western letters without a mark, told by where its NULs are."""
     for encoding, width, letter in _WIDE:
         whole = head[: len(head) // width * width]
@@ -73,50 +73,50 @@ def _wide(head: bytes) -> str | None:
         zeros = [part.count(0) / max(1, len(part)) for part in places]
         others = [share for place, share in enumerate(zeros) if place != letter]
         if whole and zeros[letter] < _FEW and min(others) > 1 - _FEW:
-            text = _strictly(whole, encoding, partial=True)
-            return encoding if text is not None and not _has_controls(text.encode("utf-8", "replace")) else None
+            text = _decode_strictly(whole, encoding, partial=True)
+            return encoding if text is not None and not _has_control_bytes(text.encode("utf-8", "replace")) else None
     return None
 
 
-def _damaged_utf_8(data: bytes) -> str | None:
+def _decode_damaged_utf_8(data: bytes) -> str | None:
     """Return a text in UTF-8 of which less is damaged than shows that it is UTF-8."""
     text = data.decode("utf-8", "replace")
     damaged = text.count("\ufffd")
     whole = sum(1 for char in text if char > "\x7f") - damaged
-    return text if damaged <= whole * _FEW and not _has_controls(data) else None
+    return text if damaged <= whole * _FEW and not _has_control_bytes(data) else None
 
 
-def _older(data: bytes, partial: bool) -> str | None:
-    if _has_controls(data):
+def _decode_older_encoding(data: bytes, partial: bool) -> str | None:
+    if _has_control_bytes(data):
         return None
     for encoding, makes_sense in _OLDER:
-        text = _strictly(data, encoding, partial)
+        text = _decode_strictly(data, encoding, partial)
         if text is not None and makes_sense(text):
             return text
     return None
 
 
-def _has_controls(data: bytes) -> bool:
+def _has_control_bytes(data: bytes) -> bool:
     return len(data) > len(data.translate(None, _CONTROLS))
 
 
-def _share(text: str, wanted: Callable[[str], bool]) -> float:
+def _share_of_signs(text: str, wanted: Callable[[str], bool]) -> float:
     """Return what share of a text's signs above ASCII is of a kind."""
     above = [char for char in text if char > "\x7f"]
     return sum(1 for char in above if wanted(char)) / max(1, len(above))
 
 
 def _is_japanese(text: str) -> bool:
-    kana = _share(text, lambda char: "\u3041" <= char <= "\u30fe")
-    return kana > _SOME and kana + _share(text, _is_wide_sign) > 1 - _FEW
+    kana = _share_of_signs(text, lambda char: "\u3041" <= char <= "\u30fe")
+    return kana > _SOME and kana + _share_of_signs(text, _is_wide_sign) > 1 - _FEW
 
 
 def _is_korean(text: str) -> bool:
-    return _share(text, lambda char: "\uac00" <= char <= "\ud7a3" or "\u3001" <= char <= "\u3011") > 1 - _FEW
+    return _share_of_signs(text, lambda char: "\uac00" <= char <= "\ud7a3" or "\u3001" <= char <= "\u3011") > 1 - _FEW
 
 
 def _is_chinese(text: str) -> bool:
-    return _share(text, _is_wide_sign) > 1 - _FEW and _share(text, _COMMON_CHINESE.__contains__) > _SOME / 4
+    return _share_of_signs(text, _is_wide_sign) > 1 - _FEW and _share_of_signs(text, _COMMON_CHINESE.__contains__) > _SOME / 4
 
 
 def _is_wide_sign(char: str) -> bool:
@@ -128,7 +128,7 @@ def _is_russian(text: str) -> bool:
     words = _CYRILLIC_WORD.findall(text)
     if sum(map(len, words)) <= _MOST * sum(1 for char in text if char > "\x7f"):
         return False
-    return _share(text, str.islower) > _MOST and _share(text, "оеаинтОЕАИНТ".__contains__) > _THIRD
+    return _share_of_signs(text, str.islower) > _MOST and _share_of_signs(text, "оеаинтОЕАИНТ".__contains__) > _THIRD
 
 
 def _is_western(text: str) -> bool:

@@ -10,10 +10,10 @@ from typing import Final
 
 from tree_sitter import Node, Query, QueryCursor
 
-from hyperloci.ingest.code_facts import clean_name, comment_text, one_line_signature
+from hyperloci.ingest.code_facts import name_parts, comment_text, one_line_signature
 from hyperloci.ingest.languages import INLINE_LINES, Language
 from hyperloci.ingest.lines import Span
-from hyperloci.ingest.source import Nesting, Source
+from hyperloci.ingest.source import SpanNesting, SourceText
 
 _MAX_WRAPPED: Final = 64
 """A wrapper of one definition has that, its decorators and a word or two; what has more children is a list."""
@@ -55,7 +55,7 @@ class Definition:
 
 
 @dataclass(frozen=True, slots=True)
-class Lead:
+class LeadingNode:
     """A comment or attribute that may belong to the definition below it. Offsets are characters."""
 
     start: int
@@ -64,7 +64,7 @@ class Lead:
 
 
 @dataclass(slots=True)
-class _Match:
+class _DefinitionMatch:
     """A definition as the query found it."""
 
     node: Node
@@ -75,7 +75,7 @@ class _Match:
 
 
 def find_definitions(
-    source: Source, language: Language, query: Query, root: Node, leads: Sequence[Lead]
+    source: SourceText, language: Language, query: Query, root: Node, leads: Sequence[LeadingNode]
 ) -> tuple[Definition, ...]:
     """Return all definitions in the tree, nested ones too, outer before inner.
 
@@ -85,31 +85,31 @@ def find_definitions(
         root: the tree's root.
         leads: comments and attributes, in order.
     """
-    found = _matches(source, language, query, root)
+    found = _find_matches(source, language, query, root)
     matches = sorted(found, key=lambda match: (match.outer.start_byte, -match.outer.end_byte))
-    spans = [source.span(match.outer) for match in matches]
-    nesting = Nesting.of(spans)
+    spans = [source.span_of(match.outer) for match in matches]
+    nesting = SpanNesting.from_spans(spans)
     lead_ends = [lead.end for lead in leads]
     built: list[Definition] = []
     for match, span, parent in zip(matches, spans, nesting.parents, strict=True):
         above = built[parent] if parent is not None else None
-        own_leads = _leads_of(source, leads, lead_ends, span[0])
-        built.append(_definition(source, language, match, span, parent, above, own_leads))
+        own_leads = _leads_before(source, leads, lead_ends, span[0])
+        built.append(_make_definition(source, language, match, span, parent, above, own_leads))
     return tuple(built)
 
 
-def _definition(
-    source: Source,
+def _make_definition(
+    source: SourceText,
     language: Language,
-    match: _Match,
+    match: _DefinitionMatch,
     span: Span,
     parent: int | None,
     above: Definition | None,
-    leads: Sequence[Lead],
+    leads: Sequence[LeadingNode],
 ) -> Definition:
     kind, _, suffix = match.capture.partition(".")
-    owner = match.parts[-2] if len(match.parts) > 1 else _owner(above)
-    chunked = suffix == "" or (suffix == "inline" and _line_count(match.outer) >= INLINE_LINES)
+    owner = match.parts[-2] if len(match.parts) > 1 else _owner_name(above)
+    chunked = suffix == "" or (suffix == "inline" and _count_lines(match.outer) >= INLINE_LINES)
     return Definition(
         name=match.parts[-1],
         qualname=".".join(((above.qualname,) if above else ()) + match.parts),
@@ -122,40 +122,40 @@ def _definition(
         parent=parent,
         chunked=chunked,
         part=suffix == "part",
-        signature=_signature(source, language, match) if chunked else "",
+        signature=_signature_of(source, language, match) if chunked else "",
         comment=comment_text([source.text[lead.start : lead.end] for lead in leads if lead.is_comment]),
     )
 
 
-def _owner(above: Definition | None) -> str:
+def _owner_name(above: Definition | None) -> str:
     """Return the class that a definition right inside `above` is a member of."""
     return above.name if above is not None and above.is_class else ""
 
 
-def _line_count(node: Node) -> int:
+def _count_lines(node: Node) -> int:
     return node.end_point.row - node.start_point.row + 1
 
 
-def _matches(source: Source, language: Language, query: Query, root: Node) -> Iterator[_Match]:
+def _find_matches(source: SourceText, language: Language, query: Query, root: Node) -> Iterator[_DefinitionMatch]:
     """Yield one match for each defined node: of several patterns the last, of several names the first."""
-    best: dict[Span, _Match] = {}
+    best: dict[Span, _DefinitionMatch] = {}
     for pattern, captures in QueryCursor(query).matches(root):
         capture = next((name for name in captures if name.partition(".")[0] in _KINDS), None)
         if capture is None or not captures.get("name"):
             continue
         node = captures[capture][0]
-        outer = _outer(node, language)
+        outer = _find_wrapper(node, language)
         held = best.get(outer.byte_range)
         if held is not None and held.pattern >= pattern:
             continue
-        owners = [part for owner in captures.get("owner", ()) for part in clean_name(source.text_of(owner))]
-        parts = (*owners, *clean_name(source.text_of(captures["name"][0])))
+        owners = [part for owner in captures.get("owner", ()) for part in name_parts(source.text_of(owner))]
+        parts = (*owners, *name_parts(source.text_of(captures["name"][0])))
         if parts:
-            best[outer.byte_range] = _Match(node, outer, capture, pattern, parts)
+            best[outer.byte_range] = _DefinitionMatch(node, outer, capture, pattern, parts)
     yield from best.values()
 
 
-def _outer(node: Node, language: Language) -> Node:
+def _find_wrapper(node: Node, language: Language) -> Node:
     """Return the outermost wrapper that holds this definition and no other of its kind."""
     if not language.wrappers:
         return node
@@ -167,11 +167,11 @@ def _outer(node: Node, language: Language) -> Node:
     return outer
 
 
-def _leads_of(source: Source, leads: Sequence[Lead], ends: Sequence[int], start: int) -> list[Lead]:
+def _leads_before(source: SourceText, leads: Sequence[LeadingNode], ends: Sequence[int], start: int) -> list[LeadingNode]:
     """Return the unbroken run of comments and attributes right above a definition, at its indentation."""
     text, lines = source.text, source.lines
     column = start - lines.start_of_line_at(start)
-    found: list[Lead] = []
+    found: list[LeadingNode] = []
     below = start
     number = bisect_right(ends, start) - 1
     while number >= 0:
@@ -194,43 +194,43 @@ _BODY_HOLDERS: Final = ("value", "right", "type", "definition")
 _BODY_ENDINGS: Final = ("_body", "block", "declaration_list", "column_definitions", "create_query")
 
 
-def _signature(source: Source, language: Language, match: _Match) -> str:
-    start = _behind_attributes(match.outer, language)
-    body = _body(match.node)
+def _signature_of(source: SourceText, language: Language, match: _DefinitionMatch) -> str:
+    start = _skip_attributes(match.outer, language)
+    body = _find_body(match.node)
     if body is not None:
-        return one_line_signature(source.between(start, body.start_byte))
-    header = source.between(start, match.outer.end_byte)
+        return one_line_signature(source.text_between(start, body.start_byte))
+    header = source.text_between(start, match.outer.end_byte)
     brace = header.find("{")
     return one_line_signature(header[:brace] if brace > 0 else header.partition("\n")[0])
 
 
-def _behind_attributes(node: Node, language: Language) -> int:
+def _skip_attributes(node: Node, language: Language) -> int:
     """Return the byte at which a definition's header begins, behind its decorators and annotations."""
     skipped = node.start_byte
     for child in node.children:
         if child.type == "modifiers":
-            return _behind_attributes(child, language)
+            return _skip_attributes(child, language)
         if child.type not in language.attributes and not child.type.endswith("comment"):
             return child.start_byte
         skipped = child.end_byte
     return skipped
 
 
-def _body(node: Node) -> Node | None:
+def _find_body(node: Node) -> Node | None:
     if body := node.child_by_field_name("body"):
         return body
     for field in _BODY_HOLDERS:
         holder = node.child_by_field_name(field)
-        if holder and (body := holder.child_by_field_name("body") or _body_child(holder)):
+        if holder and (body := holder.child_by_field_name("body") or _find_body_child(holder)):
             return body
-    return _body_child(node)
+    return _find_body_child(node)
 
 
-def _body_child(node: Node) -> Node | None:
+def _find_body_child(node: Node) -> Node | None:
     return next((child for child in node.named_children if child.type.endswith(_BODY_ENDINGS)), None)
 
 
-def parsed_share(definitions: Sequence[Definition], errors: Sequence[Span], length: int) -> float:
+def share_parsed(definitions: Sequence[Definition], errors: Sequence[Span], length: int) -> float:
     """Return which share of a file the parser understood: all but what it skipped outside of every definition."""
     whole = [item for item in definitions if not item.part]
     starts = [item.start for item in whole]

@@ -28,7 +28,7 @@ class Election:
         self._lock = FileLock(lock_path, timeout=0, thread_local=False)
 
     @property
-    def won(self) -> bool:
+    def is_won(self) -> bool:
         """Whether this candidate owns the lock."""
         return bool(self._lock.is_locked)
 
@@ -38,12 +38,12 @@ class Election:
         Raises:
             OSError: the lock file cannot be made.
         """
-        if self.won:
+        if self.is_won:
             return True
         self.lock_path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with contextlib.suppress(Timeout):
             self._lock.acquire()
-        return self.won
+        return self.is_won
 
     def wait_to_win(self, stop: threading.Event, *, retry_seconds: float = RETRY_SECONDS) -> bool:
         """Ask again and again until the lock is ours or `stop` is set; return whether it is ours.

@@ -121,7 +121,7 @@ _PLAIN_CODE: Final[dict[str, str]] = {
 """Languages without a grammar here: their files are cut at lines."""
 
 
-def kind_of(path: str, text: str = "") -> FileKind | None:
+def file_kind_of(path: str, text: str = "") -> FileKind | None:
     """Return a file's kind by its name, or by the interpreter its first line calls; None if no chunker reads it.
 
     Args:
@@ -143,6 +143,6 @@ def kind_of(path: str, text: str = "") -> FileKind | None:
     return FileKind.CODE if language_of(path, text) else None
 
 
-def plain_language(path: str) -> str | None:
+def language_of_plain_file(path: str) -> str | None:
     """Return the name of a language without a grammar, by the file's ending."""
     return _PLAIN_CODE.get(PurePosixPath(path).suffix.lower())

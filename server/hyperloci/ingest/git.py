@@ -66,7 +66,7 @@ _PATCH_OPTIONS: Final = """
 """.split()  # noqa: SIM905
 
 
-class Details(StrEnum):
+class CommitDetails(StrEnum):
     """How much of a commit is read; less needs fewer of the repository's objects."""
 
     CHANGES = "changes"
@@ -78,9 +78,9 @@ class Details(StrEnum):
 
 
 _DETAIL_OPTIONS: Final = {
-    Details.CHANGES: _PATCH_OPTIONS,
-    Details.NAMES: ["--raw", "--no-renames"],
-    Details.MESSAGE: ["--no-patch"],
+    CommitDetails.CHANGES: _PATCH_OPTIONS,
+    CommitDetails.NAMES: ["--raw", "--no-renames"],
+    CommitDetails.MESSAGE: ["--no-patch"],
 }
 
 
@@ -88,12 +88,12 @@ class GitError(Exception):
     """Git did not answer; the message says why."""
 
 
-def never() -> bool:
+def never_cancelled() -> bool:
     """Return False: nobody cancels."""
     return False
 
 
-class Git:
+class GitRepository:
     """One working tree, read through the `git` executable. Every method may raise `GitError`."""
 
     def __init__(self, root: Path, *, executable: str = "git", show_seconds: float = SHOW_TIMEOUT_SECONDS) -> None:
@@ -101,16 +101,16 @@ class Git:
         self._executable = executable
         self._show_seconds = show_seconds
 
-    def head(self) -> str | None:
+    def head_commit(self) -> str | None:
         """Return the hash of the commit that is checked out, None before the first."""
-        code, out, problem = self._call(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
+        code, out, problem = self._run_git(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"])
         if code == 0:
             return out.strip()
         if problem:
             raise GitError(problem)
         return None
 
-    def walk(self, start: str, *, without: Iterable[str] = ()) -> Iterator[str]:
+    def walk_commits(self, start: str, *, without: Iterable[str] = ()) -> Iterator[str]:
         """Yield the hashes of a commit and all before it, children before parents, else the latest first.
 
         Args:
@@ -119,11 +119,11 @@ class Git:
         """
         revisions = f"{start}\n" + "".join(f"^{sha}\n" for sha in without)
         arguments = ["rev-list", "--date-order", "--ignore-missing", "--stdin"]
-        with self._stream(arguments, revisions, WALK_TIMEOUT_SECONDS) as lines:
+        with self._stream_git(arguments, revisions, WALK_TIMEOUT_SECONDS) as lines:
             for line in lines:
                 yield line.decode("ascii").rstrip()
 
-    def show(self, shas: Sequence[str], details: Details = Details.CHANGES) -> tuple[list[Commit], str | None]:
+    def read_commits(self, shas: Sequence[str], details: CommitDetails = CommitDetails.CHANGES) -> tuple[list[Commit], str | None]:
         """Read commits in the order given; return those that could be, and why the next could not.
 
         Fewer may come without a reason: one that exceeds the reader's budget is the last.
@@ -134,7 +134,7 @@ class Git:
         if not shas:
             return commits, None
         try:
-            with self._stream(
+            with self._stream_git(
                 ["log", *options, "--stdin"], "".join(f"{sha}\n" for sha in shas), self._show_seconds
             ) as lines:
                 commits.extend(read_log(lines))
@@ -143,39 +143,39 @@ class Git:
             return commits[:-1], str(error)
         return commits, None
 
-    def lost(self, tips: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    def commits_lost_by(self, tips: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """Return the commits, with their parents, that lead to `tips` and that no branch, tag or tree leads to."""
         revisions = "".join(f"{sha}\n" for sha in tips)
         if not revisions:
             return {}
         arguments = ["rev-list", "--parents", "--ignore-missing", "--stdin", "--not", "--all"]
-        with self._stream(arguments, revisions, WALK_TIMEOUT_SECONDS) as lines:
+        with self._stream_git(arguments, revisions, WALK_TIMEOUT_SECONDS) as lines:
             rows = [line.decode("ascii").split() for line in lines]
         return {row[0]: tuple(row[1:]) for row in rows}
 
-    def beyond(self, tips: Sequence[str], start: str) -> set[str]:
+    def commits_beyond(self, tips: Sequence[str], start: str) -> set[str]:
         """Return those of `tips` that are neither `start` nor before it; those that the repository lacks are beyond."""
-        present = self.existing(tips)
+        present = self.existing_commits(tips)
         revisions = "".join(f"{sha}\n" for sha in present) + f"^{start}\n"
-        with self._stream(["rev-list", "--stdin"], revisions, WALK_TIMEOUT_SECONDS) as lines:
+        with self._stream_git(["rev-list", "--stdin"], revisions, WALK_TIMEOUT_SECONDS) as lines:
             reached = {line.decode("ascii").rstrip() for line in lines}
         return {sha for sha in tips if sha in reached or sha not in present}
 
-    def existing(self, wanted: Iterable[str]) -> set[str]:
+    def existing_commits(self, wanted: Iterable[str]) -> set[str]:
         """Return those of `wanted` that the repository has."""
         asked = "".join(f"{sha}\n" for sha in wanted)
         if not asked:
             return set()
-        code, out, problem = self._call(["cat-file", "--batch-check=%(objectname) %(objecttype)"], asked)
+        code, out, problem = self._run_git(["cat-file", "--batch-check=%(objectname) %(objecttype)"], asked)
         if code != 0:
             raise GitError(problem or "git cat-file failed")
         return {line.removesuffix(" commit") for line in out.splitlines() if line.endswith(" commit")}
 
-    def _command(self, arguments: Sequence[str]) -> list[str]:
-        self._refuse_borrowed()
+    def _build_command(self, arguments: Sequence[str]) -> list[str]:
+        self._refuse_borrowed_history()
         return neutral_command(self._executable, self._root, arguments)
 
-    def _refuse_borrowed(self) -> None:
+    def _refuse_borrowed_history(self) -> None:
         """Read no history that lies, in whole or in part, in a Git folder elsewhere."""
         try:
             repository = open_repository(self._root)
@@ -187,11 +187,11 @@ class Git:
                 " removing .git/objects/info/alternates, makes it whole"
             )
 
-    def _call(self, arguments: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
+    def _run_git(self, arguments: Sequence[str], stdin: str = "") -> tuple[int, str, str]:
         """Run Git and return its exit status, output and first line of complaint."""
         try:
             done = subprocess.run(
-                self._command(arguments),
+                self._build_command(arguments),
                 input=stdin.encode(),
                 capture_output=True,
                 env=neutral_environment(self._root),
@@ -202,17 +202,17 @@ class Git:
             raise GitError(f"git {arguments[0]} took longer than {CALL_TIMEOUT_SECONDS:g} s") from None
         except OSError as error:
             raise GitError(f"git could not be started ({error.strerror or error})") from error
-        return done.returncode, done.stdout.decode("utf-8", "replace"), _first_line(done.stderr)
+        return done.returncode, done.stdout.decode("utf-8", "replace"), _first_line_of(done.stderr)
 
     @contextlib.contextmanager
-    def _stream(self, arguments: Sequence[str], stdin: str, seconds: float) -> Iterator[Iterator[bytes]]:
+    def _stream_git(self, arguments: Sequence[str], stdin: str, seconds: float) -> Iterator[Iterator[bytes]]:
         """Run Git and give its output line by line; it is killed after `seconds`, and when the block ends."""
         with tempfile.TemporaryFile() as complaints, tempfile.TemporaryFile() as given:
             given.write(stdin.encode())
             given.seek(0)
             try:
                 process = subprocess.Popen(
-                    self._command(arguments),
+                    self._build_command(arguments),
                     stdin=given,
                     stdout=subprocess.PIPE,
                     stderr=complaints,
@@ -225,12 +225,12 @@ class Git:
             timer.start()
             try:
                 assert process.stdout is not None
-                yield _lines(process.stdout)
+                yield _iter_lines(process.stdout)
                 # Whoever stopped reading has what was wanted.
                 if not process.stdout.read(1) and process.wait() != 0:
                     complaints.seek(0)
                     late = f"git {arguments[0]} took longer than {seconds:g} s"
-                    raise GitError(_first_line(complaints.read()) or late)
+                    raise GitError(_first_line_of(complaints.read()) or late)
             finally:
                 timer.cancel()
                 process.kill()
@@ -262,13 +262,13 @@ def root_commit(root: Path, home: Path | None, timeout: float) -> str | None:
     except OSError as error:
         raise GitError(f"git could not be started ({error.strerror or error})") from error
     if done.returncode != 0:
-        raise GitError(f"git refused: {_first_line(done.stderr)}")
+        raise GitError(f"git refused: {_first_line_of(done.stderr)}")
     # Newest first: where histories were joined, the oldest root is the project's own.
     roots = done.stdout.decode("ascii", "replace").split()
     return roots[-1] if roots else None
 
 
-def _lines(stream: IO[bytes]) -> Iterator[bytes]:
+def _iter_lines(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield lines, of each no more than its first `MAX_LINE_BYTES`."""
     at_start = True
     while line := stream.readline(MAX_LINE_BYTES):
@@ -277,7 +277,7 @@ def _lines(stream: IO[bytes]) -> Iterator[bytes]:
         at_start = line.endswith(b"\n")
 
 
-def _first_line(raw: bytes) -> str:
+def _first_line_of(raw: bytes) -> str:
     return raw.decode("utf-8", "replace").strip().partition("\n")[0]
 
 

@@ -75,14 +75,14 @@ class Commit:
 
 
 @dataclass(slots=True)
-class _File:
+class _FileDiff:
     path: str
     old_path: str | None
     blob: str
     hunks: list[tuple[int, int]] = field(default_factory=list)
     names: dict[str, None] = field(default_factory=dict)
 
-    def done(self) -> ChangedFile:
+    def make_changed_file(self) -> ChangedFile:
         return ChangedFile(
             path=self.path, old_path=self.old_path, blob=self.blob, hunks=tuple(self.hunks), names=tuple(self.names)
         )
@@ -90,21 +90,21 @@ class _File:
 
 def read_log(lines: Iterable[bytes]) -> Iterator[Commit]:
     """Make commits of the lines of a log written with `HEADER_FORMAT`; one that exceeds its budget is the last."""
-    reader: _CommitReader | None = None
+    reader: _CommitParser | None = None
     for line in lines:
         if reader is None or (line.startswith(b"\0") and reader.header_is_complete):
             if reader is not None:
-                yield reader.done()
-            reader = _CommitReader()
-        reader.feed(line)
+                yield reader.make_commit()
+            reader = _CommitParser()
+        reader.feed_line(line)
         if reader.is_spent:
-            yield reader.done()
+            yield reader.make_commit()
             return
     if reader is not None and reader.header_is_complete:
-        yield reader.done()
+        yield reader.make_commit()
 
 
-class _CommitReader:
+class _CommitParser:
     """Reads the lines of one commit."""
 
     def __init__(self) -> None:
@@ -112,24 +112,24 @@ class _CommitReader:
         self._message: list[bytes] = []
         self._message_bytes = 0
         self.header_is_complete = False
-        self._files: dict[str, _File] = {}
+        self._files: dict[str, _FileDiff] = {}
         self._changed = 0
         self._read = 0
         self._patch_bytes = 0
-        self._file: _File | None = None
-        self._hunk: _Hunk | None = None
+        self._file: _FileDiff | None = None
+        self._hunk: _HunkReader | None = None
         self.is_spent = False
 
-    def feed(self, line: bytes) -> None:
+    def feed_line(self, line: bytes) -> None:
         """Read a line."""
         if not self.header_is_complete:
-            self._head(line)
+            self._read_head_line(line)
             return
         self._patch_bytes += len(line)
-        if self._hunk is not None and self._hunk.takes(line):
+        if self._hunk is not None and self._hunk.takes_line(line):
             self.is_spent = self._patch_bytes > MAX_PATCH_BYTES
         elif line.startswith(b":"):
-            self._raw(line)
+            self._read_raw_line(line)
             self._patch_bytes = 0  # Names are cheap, and come before all changes.
         elif line.startswith(b"diff --git "):
             self._file = None
@@ -137,36 +137,36 @@ class _CommitReader:
             # In which symbols so many files were changed, nobody asks.
             self.is_spent = self._patch_bytes > MAX_PATCH_BYTES or self._changed > MAX_FILES
         elif line.startswith(b"+++ "):
-            self._file = self._files.get(_path(line[4:]).removeprefix("b/"))
+            self._file = self._files.get(_decode_path(line[4:]).removeprefix("b/"))
         elif line.startswith(b"@@ "):
-            self._hunk = _Hunk(line, self._file)
+            self._hunk = _HunkReader(line, self._file)
 
-    def _head(self, line: bytes) -> None:
+    def _read_head_line(self, line: bytes) -> None:
         if not self._fields:
-            self._fields = _text(line).rstrip("\n").split("\0")[1:]
+            self._fields = _decode_line(line).rstrip("\n").split("\0")[1:]
         elif line == _MESSAGE_ENDS:
             self.header_is_complete = True
         elif self._message_bytes < MAX_MESSAGE_BYTES:
             self._message.append(line)
             self._message_bytes += len(line)
 
-    def done(self) -> Commit:
+    def make_commit(self) -> Commit:
         """Return what was read."""
         sha, author, seconds, parents = (*self._fields, "", "", "", "")[:4]
-        subject, _, body = _text(b"".join(self._message)).strip().partition("\n\n")
+        subject, _, body = _decode_line(b"".join(self._message)).strip().partition("\n\n")
         return Commit(
             sha=sha,
             parents=tuple(parents.split()),
             author=author,
-            date_ms=_seconds(seconds) * 1_000,
+            date_ms=_parse_seconds(seconds) * 1_000,
             subject=" ".join(subject.split()),
             body=body.strip(),
-            files=tuple(file.done() for file in self._files.values()),
+            files=tuple(file.make_changed_file() for file in self._files.values()),
             changed=self._changed,
             read=max(0, self._read - 1) if self.is_spent else self._changed,
         )
 
-    def _raw(self, line: bytes) -> None:
+    def _read_raw_line(self, line: bytes) -> None:
         self._changed += 1
         if len(self._files) >= MAX_FILES:
             return
@@ -174,49 +174,49 @@ class _CommitReader:
         fields = meta.split(b" ")
         if len(fields) < 5 or not paths:
             return
-        path = _path(paths[-1])
-        old_path = _path(paths[0]) if len(paths) > 1 else None
-        self._files[path] = _File(path, old_path, _text(fields[3]))
+        path = _decode_path(paths[-1])
+        old_path = _decode_path(paths[0]) if len(paths) > 1 else None
+        self._files[path] = _FileDiff(path, old_path, _decode_line(fields[3]))
 
 
-class _Hunk:
+class _HunkReader:
     """Reads one hunk: counts its lines, so that no content can pass for a heading, and notes what they define."""
 
-    def __init__(self, line: bytes, file: _File | None) -> None:
+    def __init__(self, line: bytes, file: _FileDiff | None) -> None:
         self._file = file
         heading = _HUNK.match(line)
         old, start, new, context = heading.groups() if heading else (b"0", b"0", b"0", b"")
-        self._left = _count(old) + _count(new)
-        self._context: str | None = _context_name(context)
+        self._left = _parse_count(old) + _parse_count(new)
+        self._context: str | None = _read_context_name(context)
         if file is not None and len(file.hunks) < MAX_HUNKS:
-            file.hunks.append((int(start), _count(new)))
+            file.hunks.append((int(start), _parse_count(new)))
         if self._left == 0:
-            self._settle()
+            self._note_context()
 
-    def takes(self, line: bytes) -> bool:
+    def takes_line(self, line: bytes) -> bool:
         """Read a line of content; False when the hunk is over and the line is not its own."""
         if self._left <= 0:
             return line.startswith(b"\\ ")  # "\ No newline at end of file"
         if line.startswith(b"\\ "):
             return True
         self._left -= 1
-        self._look_at(line[1:])
+        self._find_names(line[1:])
         if self._left == 0:
-            self._settle()
+            self._note_context()
         return True
 
-    def _look_at(self, text: bytes) -> None:
+    def _find_names(self, text: bytes) -> None:
         if self._file is None:
             return
         if defined := _DEFINITION.match(text):
-            self._file.names[_text(defined[1])] = None
+            self._file.names[_decode_line(defined[1])] = None
             self._context = None  # What stands before a definition is touched only if a line of its own was.
         elif self._context is not None and not _NEUTRAL.match(text):
             if not text[:1].isspace():
                 self._context = None  # At the margin: after the function that Git names, not in it.
-            self._settle()
+            self._note_context()
 
-    def _settle(self) -> None:
+    def _note_context(self) -> None:
         if self._file is not None and self._context is not None:
             self._file.names[self._context] = None
         self._context = None
@@ -239,13 +239,13 @@ _CALL_LIKE: Final = re.compile(rb"(?<![\w$])(~?[A-Za-z_$][\w$]*+)\s*+\(")
 _BARE: Final = re.compile(rb"(?<![\w$])([A-Za-z_$][\w$]*+)\s*+[:{]?\s*+$")
 
 
-def _context_name(context: bytes) -> str | None:
+def _read_context_name(context: bytes) -> str | None:
     """Return the name in the line that Git shows as a hunk's context (`def g(self):`, `void A::run(int x)`)."""
     found = _DEFINITION.match(context) or _CALL_LIKE.search(context) or _BARE.search(context)
-    return _text(found[1]) if found else None
+    return _decode_line(found[1]) if found else None
 
 
-def _seconds(text: str) -> int:
+def _parse_seconds(text: str) -> int:
     """Return a time as Git gives it; 0 for what is none: anyone may write anything into a commit."""
     try:
         return int(text)
@@ -253,11 +253,11 @@ def _seconds(text: str) -> int:
         return 0
 
 
-def _count(number: bytes | None) -> int:
+def _parse_count(number: bytes | None) -> int:
     return 1 if number is None else int(number)
 
 
-def _text(raw: bytes) -> str:
+def _decode_line(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
 
 
@@ -265,15 +265,15 @@ _ESCAPED: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPES: Final = {b"a": b"\a", b"b": b"\b", b"t": b"\t", b"n": b"\n", b"v": b"\v", b"f": b"\f", b"r": b"\r"}
 
 
-def _unescape(match: re.Match[bytes]) -> bytes:
+def _unescape_byte(match: re.Match[bytes]) -> bytes:
     code = match[1]
     return bytes([int(code, 8) & 0xFF]) if len(code) == 3 else _ESCAPES.get(code, code)
 
 
-def _path(raw: bytes) -> str:
+def _decode_path(raw: bytes) -> str:
     """Return a path as it is, from the form that Git writes: quoted where it has odd characters."""
     raw = raw.rstrip(b"\n")
     if raw.startswith(b'"'):
         closing = raw.rindex(b'"')
-        return _text(_ESCAPED.sub(_unescape, raw[1:closing] if closing else raw[1:]))
-    return _text(raw.rstrip(b"\t"))
+        return _decode_line(_ESCAPED.sub(_unescape_byte, raw[1:closing] if closing else raw[1:]))
+    return _decode_line(raw.rstrip(b"\t"))

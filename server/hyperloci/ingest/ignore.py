@@ -62,16 +62,16 @@ class LinearPattern(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Group:
+class _PatternGroup:
     """Neighbouring patterns with what each decides, last first; `any_pattern` matches wherever one of them may."""
 
     any_pattern: LinearPattern
     patterns: tuple[tuple[LinearPattern, bool], ...]
 
     @classmethod
-    def of(cls, patterns: Sequence[tuple[LinearPattern, bool]]) -> _Group:
+    def from_patterns(cls, patterns: Sequence[tuple[LinearPattern, bool]]) -> _PatternGroup:
         union = "|".join(f"(?:{_GROUP_NAME.sub('(?:', pattern.pattern)})" for pattern, _ in patterns)
-        return cls(_linear(union), tuple(reversed(patterns)))
+        return cls(_compile_linear(union), tuple(reversed(patterns)))
 
     def decide(self, path: str) -> bool | None:
         if not self.any_pattern.search(path):  # As most paths don't.
@@ -91,7 +91,7 @@ class IgnoreRules:
 
     base: str
     source: str
-    groups: tuple[_Group, ...]
+    groups: tuple[_PatternGroup, ...]
 
     def decide(self, path: str) -> bool | None:
         """Return whether the patterns ignore a path (a folder's ends in a slash); None if they say nothing of it."""
@@ -104,7 +104,7 @@ Chain = tuple[IgnoreRules, ...]
 """The rules that hold in a folder, weakest first."""
 
 
-def ignored_by(chain: Chain, path: str) -> str | None:
+def find_ignoring_rule(chain: Chain, path: str) -> str | None:
     """Return the source of the rules that ignore a path, None if none do. A folder's path ends in a slash."""
     for rules in reversed(chain):
         decision = rules.decide(path)
@@ -129,14 +129,14 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
         with contextlib.suppress(GitIgnorePatternError, re2.error):
             expression, ignores = GitIgnoreSpecPattern.pattern_to_regex(line)
             if expression is not None and ignores is not None:
-                patterns.append((_linear(str(expression)), ignores))
+                patterns.append((_compile_linear(str(expression)), ignores))
     if not patterns:
         return None
-    groups = [_Group.of(patterns[start : start + GROUP_PATTERNS]) for start in range(0, len(patterns), GROUP_PATTERNS)]
+    groups = [_PatternGroup.from_patterns(patterns[start : start + GROUP_PATTERNS]) for start in range(0, len(patterns), GROUP_PATTERNS)]
     return IgnoreRules(base, source, tuple(reversed(groups)))
 
 
-def _linear(expression: str) -> LinearPattern:
+def _compile_linear(expression: str) -> LinearPattern:
     options = re2.Options()
     options.log_errors = False
     options.max_mem = MAX_MACHINE_BYTES
@@ -167,7 +167,7 @@ def read_rules(file: Path, base: str, source: str) -> IgnoreRules | None:
     return compile_rules(parse_lines(data), base, source) if len(data) <= MAX_IGNORE_BYTES else None
 
 
-def folder_rules(folder: Path, base: str) -> Chain:
+def read_folder_rules(folder: Path, base: str) -> Chain:
     """Return the rules of the ignore files that lie in a folder.
 
     Args:

@@ -18,7 +18,7 @@ MAX_PATHS: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class ChangeBatch:
     """What happened: files and folders that changed, whether everything has to be compared, whether Git moved."""
 
     paths: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Batch:
     git: bool = False
 
 
-class Inbox:
+class ChangeInbox:
     """A bounded set of paths between threads that see events and the one that works them off."""
 
     def __init__(self, *, quiet: float = QUIET_SECONDS, longest: float = LONGEST_SECONDS, limit: int = MAX_PATHS):
@@ -41,25 +41,25 @@ class Inbox:
         self._first = 0.0
         self._last = 0.0
 
-    def put(self, *paths: str) -> None:
+    def add_paths(self, *paths: str) -> None:
         """Note that something happened to these paths; never waits."""
         with self._changed:
-            self._note()
+            self._note_arrival()
             self._paths.update(dict.fromkeys(paths))
             if len(self._paths) > self._limit:
                 self._paths.clear()
                 self._everything = True
 
-    def put_everything(self) -> None:
+    def add_everything(self) -> None:
         """Note that events may have been missed."""
         with self._changed:
-            self._note()
+            self._note_arrival()
             self._everything = True
 
-    def put_git(self) -> None:
+    def add_git_change(self) -> None:
         """Note that a branch or HEAD moved."""
         with self._changed:
-            self._note()
+            self._note_arrival()
             self._git = True
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class Inbox:
             self._closed = True
             self._changed.notify_all()
 
-    def take(self, timeout: float) -> Batch | None:
+    def take_batch(self, timeout: float) -> ChangeBatch | None:
         """Wait for events, then for quiet, and return them; None after `timeout` without any, or if closed."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._has_any(), timeout)
@@ -76,20 +76,20 @@ class Inbox:
                 now = time.monotonic()
                 wait = min(self._last + self._quiet, self._first + self._longest) - now
                 if wait <= 0:
-                    return self._empty()
+                    return self._drain()
                 self._changed.wait(wait)
             return None
 
     def _has_any(self) -> bool:
         return bool(self._paths) or self._everything or self._git
 
-    def _note(self) -> None:
+    def _note_arrival(self) -> None:
         self._last = time.monotonic()
         if not self._has_any():
             self._first = self._last
             self._changed.notify_all()
 
-    def _empty(self) -> Batch:
-        batch = Batch(paths=() if self._everything else tuple(self._paths), everything=self._everything, git=self._git)
+    def _drain(self) -> ChangeBatch:
+        batch = ChangeBatch(paths=() if self._everything else tuple(self._paths), everything=self._everything, git=self._git)
         self._paths, self._everything, self._git = {}, False, False
         return batch

@@ -19,9 +19,9 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.ingest.boundary import sanitize_name
 from hyperloci.ingest.matching import match_file, match_moves
-from hyperloci.ingest.parser import CancelledError, Parser
-from hyperloci.ingest.reading import FreshChunk, FreshFile, RawFile, hash_of, read_raw, uncut
-from hyperloci.ingest.writing import FileWriter, Written, path_of
+from hyperloci.ingest.parser import ParsingCancelledError, FileParser
+from hyperloci.ingest.reading import FreshChunk, FreshFile, FileOnDisk, hash_bytes, read_file, fresh_file_uncut
+from hyperloci.ingest.writing import FileWriter, WrittenFile, path_of
 from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
@@ -52,7 +52,7 @@ _WORD: Final = re.compile(r"\w+")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FileStamp:
     """A file's size and time, as the walk over the tree saw them."""
 
     size: int
@@ -60,7 +60,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class _Loose:
+class _LooseChunk:
     """A chunk that its file no longer has; it may turn up in another."""
 
     chunk: StoredChunk
@@ -68,7 +68,7 @@ class _Loose:
 
 
 @dataclass(frozen=True, slots=True)
-class _Appeared:
+class _NewChunk:
     """A chunk that its file did not have before: the file's place in its window, and the chunk's in the file."""
 
     file: int
@@ -76,7 +76,7 @@ class _Appeared:
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _WindowItem:
     """A path of a window; its file as it was read, not cut yet, or None where there is nothing to write."""
 
     window: int
@@ -105,7 +105,7 @@ class IndexRun:
         root: Path,
         scope_key: int,
         writer: FileWriter,
-        parser: Parser,
+        parser: FileParser,
         clock: Clock,
         cancelled: Callable[[], bool],
         *,
@@ -124,13 +124,13 @@ class IndexRun:
         self._ever_set_aside = store.set_aside.list_subjects(scope_key, SetAsideKind.FILE)
         self._failed: set[str] = set()
         self._stopped = False
-        self._loose: list[_Loose] = []
-        self._unsettled: list[Written] = []
+        self._loose: list[_LooseChunk] = []
+        self._unsettled: list[WrittenFile] = []
         self._renamed: dict[str, IndexedFile] = {}
         self.skipped: list[SkippedFile] = []
         self.unchanged = 0
 
-    def run(self, present: Mapping[str, Seen], covers: Callable[[str], bool], progress: Progress) -> None:
+    def run(self, present: Mapping[str, FileStamp], covers: Callable[[str], bool], progress: Progress) -> None:
         """Bring what is stored in line with the files that are there.
 
         Args:
@@ -138,21 +138,21 @@ class IndexRun:
             covers: whether a stored file that is not among them is gone (others were not looked at).
             progress: told after each file.
         """
-        self._have_outdated_chunks_written()
+        self._mark_outdated_files()
         known = self._known = self._store.files.list_files(self._scope_key)
-        work = [path for path, seen in present.items() if not self._is_same(path, seen)]
+        work = [path for path, seen in present.items() if not self._is_unchanged(path, seen)]
         self.unchanged = len(present) - len(work)
         gone = [row for path, row in known.items() if path not in present and covers(path)]
         self._find_renames(gone, [path for path in work if path not in known], present)
         left = {row.key: row for row in gone if row not in self._renamed.values()}
         for key, chunks in self._store.files.list_chunks(left).items():
-            self._loose.extend(_Loose(chunk, key) for chunk in chunks)
+            self._loose.extend(_LooseChunk(chunk, key) for chunk in chunks)
         # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
         changed = sorted(path for path in work if path in known or path in self._renamed)
         added = sorted(path for path in work if path not in known and path not in self._renamed)
-        windows = [*self._windows(changed, present), *([path] for path in added)]
+        windows = [*self._iter_windows(changed, present), *([path] for path in added)]
         done = 0
-        for number, items in itertools.groupby(self._cut(windows), key=lambda item: item.window):
+        for number, items in itertools.groupby(self._parse_windows(windows), key=lambda item: item.window):
             files = [item.file for item in items if item.file is not None]
             if self._is_stopped():
                 return
@@ -161,10 +161,10 @@ class IndexRun:
             progress(done, len(work), windows[number][-1])
         if self._is_stopped():
             return
-        self._settle(left.values())
-        self._take_back(path for path in self._ever_set_aside if path not in present and covers(path))
+        self._settle_files(left.values())
+        self._clear_set_aside(path for path in self._ever_set_aside if path not in present and covers(path))
 
-    def _have_outdated_chunks_written(self) -> None:
+    def _mark_outdated_files(self) -> None:
         """Have the files written again of which another version of the program could not store a part."""
         outdated = self._store.set_aside.list_outdated_subjects(self._scope_key, SetAsideKind.CHUNK)
         if outdated:
@@ -179,19 +179,19 @@ class IndexRun:
 
     # -- which files -------------------------------------------------------------------------------------------------
 
-    def _find_renames(self, gone: Sequence[IndexedFile], added: Sequence[str], present: Mapping[str, Seen]) -> None:
+    def _find_renames(self, gone: Sequence[IndexedFile], added: Sequence[str], present: Mapping[str, FileStamp]) -> None:
         """Find files that are gone here and there with the same content elsewhere: they were renamed."""
         by_hash: dict[bytes, list[IndexedFile]] = {}
         for row in gone:
             by_hash.setdefault(row.content_hash, []).append(row)
         sizes = {row.size for row in gone}
         for path in added:
-            if present[path].size in sizes and (raw := self._read(path)):
-                rows = by_hash.get(hash_of(raw.data))
+            if present[path].size in sizes and (raw := self._read_file(path)):
+                rows = by_hash.get(hash_bytes(raw.data))
                 if rows:
                     self._renamed[path] = rows.pop(0)
 
-    def _windows(self, paths: Iterable[str], present: Mapping[str, Seen]) -> Iterator[list[str]]:
+    def _iter_windows(self, paths: Iterable[str], present: Mapping[str, FileStamp]) -> Iterator[list[str]]:
         window: list[str] = []
         size = 0
         for path in paths:
@@ -203,13 +203,13 @@ class IndexRun:
         if window:
             yield window
 
-    def _is_same(self, path: str, seen: Seen) -> bool:
+    def _is_unchanged(self, path: str, seen: FileStamp) -> bool:
         row = self._known.get(path)
         return row is not None and (row.size, row.mtime_ns) == (seen.size, seen.mtime_ns)
 
-    def _read(self, path: str) -> RawFile | None:
+    def _read_file(self, path: str) -> FileOnDisk | None:
         try:
-            return read_raw(self._root / path, self._max_bytes)
+            return read_file(self._root / path, self._max_bytes)
         except FileNotFoundError:
             return None  # Gone since it was seen: an event or the next run will tell.
         except OSError as error:
@@ -218,11 +218,11 @@ class IndexRun:
 
     # -- reading ahead -----------------------------------------------------------------------------------------------
 
-    def _cut(self, windows: Sequence[Sequence[str]]) -> Iterator[_Item]:
+    def _parse_windows(self, windows: Sequence[Sequence[str]]) -> Iterator[_WindowItem]:
         """Yield every path in its order, with the file cut into chunks; the next ones are being cut meanwhile."""
-        ahead: deque[_Item] = deque()
+        ahead: deque[_WindowItem] = deque()
         bytes_ahead = 0
-        for item in self._items(windows):
+        for item in self._iter_items(windows):
             if item.file is not None:
                 self._parser.submit(item.path, item.data)
             ahead.append(item)
@@ -230,47 +230,47 @@ class IndexRun:
             while ahead and (len(ahead) > FILES_AHEAD or bytes_ahead > BYTES_AHEAD or ahead[0].file is None):
                 first = ahead.popleft()
                 bytes_ahead -= len(first.data)
-                yield self._finished(first)
+                yield self._parse_item(first)
         while ahead:
-            yield self._finished(ahead.popleft())
+            yield self._parse_item(ahead.popleft())
 
-    def _items(self, windows: Sequence[Sequence[str]]) -> Iterator[_Item]:
+    def _iter_items(self, windows: Sequence[Sequence[str]]) -> Iterator[_WindowItem]:
         for number, window in enumerate(windows):
             for path in window:
                 if self._is_stopped():
                     return
-                raw = self._read(path)
-                yield _Item(number, path) if raw is None else self._item(number, path, raw)
+                raw = self._read_file(path)
+                yield _WindowItem(number, path) if raw is None else self._make_item(number, path, raw)
 
-    def _item(self, number: int, path: str, raw: RawFile) -> _Item:
-        file = uncut(path, raw, self._clock)
+    def _make_item(self, number: int, path: str, raw: FileOnDisk) -> _WindowItem:
+        file = fresh_file_uncut(path, raw, self._clock)
         row = self._known.get(path)
         if row is not None and row.content_hash == file.content_hash:
-            self._writer.touch(row, raw)
+            self._writer.update_stamp(row, raw)
             self.unchanged += 1
-            return _Item(number, path)
+            return _WindowItem(number, path)
         failed = self._set_aside.get(path)
         if failed is not None and failed.content == file.content_hash.hex():
             self.skipped.append(SkippedFile(path=path, reason=SET_ASIDE + failed.reason))
-            return _Item(number, path)
-        return _Item(number, path, file, raw.data)
+            return _WindowItem(number, path)
+        return _WindowItem(number, path, file, raw.data)
 
-    def _finished(self, item: _Item) -> _Item:
+    def _parse_item(self, item: _WindowItem) -> _WindowItem:
         if item.file is None or self._stopped:
-            return _Item(item.window, item.path)
+            return _WindowItem(item.window, item.path)
         try:
-            parsed = self._parser.answer(self._cancelled)
-        except CancelledError:
+            parsed = self._parser.wait_for_answer(self._cancelled)
+        except ParsingCancelledError:
             self._stopped = True
-            return _Item(item.window, item.path)
+            return _WindowItem(item.window, item.path)
         if parsed.failure is not None:
-            self._put_aside(item.file, parsed.failure)
-            return _Item(item.window, item.path)
-        return _Item(item.window, item.path, replace(item.file, chunks=parsed.chunks))
+            self._set_file_aside(item.file, parsed.failure)
+            return _WindowItem(item.window, item.path)
+        return _WindowItem(item.window, item.path, replace(item.file, chunks=parsed.chunks))
 
     # -- what fails by itself ----------------------------------------------------------------------------------------
 
-    def _put_aside(self, file: FreshFile, reason: str) -> None:
+    def _set_file_aside(self, file: FreshFile, reason: str) -> None:
         _log.warning("%s is set aside: it %s", file.path, reason)
         self.skipped.append(SkippedFile(path=file.path, reason=SET_ASIDE + reason))
         with self._store.transaction():
@@ -284,7 +284,7 @@ class IndexRun:
             )
 
     @contextlib.contextmanager
-    def _costing_only(self, file: FreshFile) -> Iterator[None]:
+    def _set_aside_on_failure(self, file: FreshFile) -> Iterator[None]:
         """Run the block for one file: what fails by its fault sets it aside, and the others go on."""
         try:
             yield
@@ -293,9 +293,9 @@ class IndexRun:
                 raise
             _log.debug("%s", file.path, exc_info=True)
             self._failed.add(file.path)
-            self._put_aside(file, describe_failure(error))
+            self._set_file_aside(file, describe_failure(error))
 
-    def _take_back(self, paths: Iterable[str]) -> None:
+    def _clear_set_aside(self, paths: Iterable[str]) -> None:
         """Note that files are gone or work again."""
         if found := list(paths):
             with self._store.transaction():
@@ -304,71 +304,71 @@ class IndexRun:
     # -- a window of files -------------------------------------------------------------------------------------------
 
     def _write_window(self, files: Sequence[FreshFile]) -> None:
-        arrivals = self._arrivals_or_none(files)
+        arrivals = self._try_find_arrivals(files)
         arrived: set[int] = set()
         for i, file in enumerate(files):
             written = None
-            with self._costing_only(file):
+            with self._set_aside_on_failure(file):
                 written = self._writer.write(file, arrivals=arrivals.get(i), renamed_from=self._renamed.get(file.path))
             if file.path in self._failed:
                 continue
             if file.path in self._ever_set_aside:
-                self._take_back([file.path])
+                self._clear_set_aside([file.path])
             if written is None:
                 self.unchanged += 1
                 continue
             arrived |= written.arrived
             if written.gone:
                 self._unsettled.append(written)
-                self._loose.extend(_Loose(chunk, written.file_key) for chunk in written.gone)
+                self._loose.extend(_LooseChunk(chunk, written.file_key) for chunk in written.gone)
         self._loose = [loose for loose in self._loose if loose.chunk.node_key not in arrived]
 
-    def _arrivals_or_none(self, files: Sequence[FreshFile]) -> dict[int, dict[int, StoredChunk]]:
+    def _try_find_arrivals(self, files: Sequence[FreshFile]) -> dict[int, dict[int, StoredChunk]]:
         """Find chunks that come from other files; where that fails, they are new here and forgotten there."""
         try:
-            return self._arrivals(files, self._known)
+            return self._find_arrivals(files, self._known)
         except Exception as error:
             if not is_fault_of_content(error):
                 raise
             _log.warning("what moved between files is not followed: %s", describe_failure(error))
             return {}
 
-    def _arrivals(
+    def _find_arrivals(
         self, files: Sequence[FreshFile], known: Mapping[str, IndexedFile]
     ) -> dict[int, dict[int, StoredChunk]]:
         """Find chunks that come from other files: for each file, by the index of the chunk, the snippet it was."""
         rows = [known.get(file.path) or self._renamed.get(file.path) for file in files]
         stored = self._store.files.list_chunks([row.key for row in rows if row is not None])
         gone = [loose.chunk for loose in self._loose]
-        appeared: list[_Appeared] = []
+        appeared: list[_NewChunk] = []
         for i, (file, row) in enumerate(zip(files, rows, strict=True)):
             old = stored.get(row.key, []) if row is not None else []
             matching = match_file(old, file.chunks)
             gone.extend(old[place] for place in matching.gone)
-            appeared.extend(_Appeared(i, place) for place in matching.fresh)
+            appeared.extend(_NewChunk(i, place) for place in matching.fresh)
         fresh = [files[chunk.file].chunks[chunk.index] for chunk in appeared]
         found: dict[int, dict[int, StoredChunk]] = {}
-        for before, after in match_moves(gone, fresh, lambda i, j: self._is_alike(gone[i], fresh[j])):
+        for before, after in match_moves(gone, fresh, lambda i, j: self._is_similar(gone[i], fresh[j])):
             found.setdefault(appeared[after].file, {})[appeared[after].index] = gone[before]
         return found
 
-    def _is_alike(self, stored: StoredChunk, fresh: FreshChunk) -> bool:
+    def _is_similar(self, stored: StoredChunk, fresh: FreshChunk) -> bool:
         node = self._store.nodes.get_by_key(stored.node_key)
-        before, after = _words(node.content if node else ""), _words(fresh.chunk.text)
+        before, after = _words_of_chunk(node.content if node else ""), _words_of_chunk(fresh.chunk.text)
         return len(before & after) >= MOVED_LIKENESS * len(before | after)
 
     # -- what is left ------------------------------------------------------------------------------------------------
 
-    def _settle(self, gone: Iterable[IndexedFile]) -> None:
+    def _settle_files(self, gone: Iterable[IndexedFile]) -> None:
         by_home: dict[int, list[StoredChunk]] = {}
         for loose in self._loose:
             by_home.setdefault(loose.file_key, []).append(loose.chunk)
         for written in self._unsettled:
-            with self._costing_only(written.file):
-                self._writer.settle(written, by_home.get(written.file_key, ()))
+            with self._set_aside_on_failure(written.file):
+                self._writer.forget_gone(written, by_home.get(written.file_key, ()))
         for row in gone:
             self._writer.remove(row)
 
 
-def _words(text: str) -> set[str]:
+def _words_of_chunk(text: str) -> set[str]:
     return set(_WORD.findall(text))

@@ -19,13 +19,13 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
 from hyperloci.graph.anchors import anchor_pending
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
-from hyperloci.ingest.git import never
+from hyperloci.ingest.git import never_cancelled
 from hyperloci.ingest.ignore import IGNORE_FILES
-from hyperloci.ingest.index_run import IndexRun, Seen
-from hyperloci.ingest.linking import link_waiting, queue_readers
-from hyperloci.ingest.parser import Limits, borrowed
+from hyperloci.ingest.index_run import IndexRun, FileStamp
+from hyperloci.ingest.linking import link_queued, queue_readers
+from hyperloci.ingest.parser import ParserLimits, borrow_parser
 from hyperloci.ingest.project import Project
-from hyperloci.ingest.walk import UNREADABLE, Found, check, is_ignored_folder, walk
+from hyperloci.ingest.walk import UNREADABLE, IndexableFile, check_file, is_ignored_folder, walk_tree
 from hyperloci.ingest.writing import FileWriter
 from hyperloci.model.answers import IndexReport, Progress, SkippedFile
 from hyperloci.store import Store
@@ -44,7 +44,7 @@ class Indexer:
         project: Project,
         clock: Clock = system_clock,
         *,
-        cancelled: Callable[[], bool] = never,
+        cancelled: Callable[[], bool] = never_cancelled,
     ) -> None:
         """Make an indexer.
 
@@ -63,7 +63,7 @@ class Indexer:
         self._cancelled = cancelled
         self._commits: CommitIndexer | None = None
 
-    def index(self, path: Path | None = None, *, progress: Progress | None = None) -> IndexReport:
+    def index_tree(self, path: Path | None = None, *, progress: Progress | None = None) -> IndexReport:
         """Bring a file, a folder or (by default) the whole project and its Git history up to date.
 
         Args:
@@ -79,9 +79,9 @@ class Indexer:
         target = "" if path is None else self._relative(path)
         if _is_gone(self.root / target):
             raise NotFoundError(f"path={str(path)!r} does not exist in {self.root}.")
-        return self._bring_up_to_date(self._look([target]), started, progress, with_history=not target)
+        return self._bring_up_to_date(self._scan_targets([target]), started, progress, with_history=not target)
 
-    def update(self, paths: Iterable[str]) -> IndexReport:
+    def update_paths(self, paths: Iterable[str]) -> IndexReport:
         """Bring some files or folders up to date, as a watcher reports them; what is not there is forgotten.
 
         Args:
@@ -96,7 +96,7 @@ class Indexer:
         targets = list(dict.fromkeys(self._relative(Path(path)) for path in paths))
         if any(PurePosixPath(target).name in IGNORE_FILES for target in targets):
             targets = [""]  # What such a file says holds for everything beside and below it.
-        return self._bring_up_to_date(self._look(targets), started)
+        return self._bring_up_to_date(self._scan_targets(targets), started)
 
     def update_history(self) -> IndexReport:
         """Bring the Git history up to date.
@@ -107,7 +107,7 @@ class Indexer:
         """
         started = time.perf_counter()
         self._check_root()
-        return self._bring_up_to_date(_Look(), started, with_history=True)
+        return self._bring_up_to_date(_TreeScan(), started, with_history=True)
 
     def continue_history(self) -> IndexReport:
         """Store the next older commits of the Git history; without `commits_waiting`, there are none left to be had.
@@ -119,8 +119,8 @@ class Indexer:
         started = time.perf_counter()
         self._check_root()
         if self._commits is None:
-            self._commits = self._commit_indexer(self._scope_key())
-        return _report_of(self._commits.more(), started)
+            self._commits = self._make_commit_indexer(self._scope_key())
+        return _make_history_report(self._commits.store_more(), started)
 
     def ignores_folder(self, folder: Path) -> bool:
         """Whether nothing in a folder is indexed, by its name or by an ignore file."""
@@ -147,24 +147,24 @@ class Indexer:
                 return "" if inside == "." else inside
         raise BadRequestError(f"path={str(path)!r} lies outside the project; give a path inside {self.root}.")
 
-    def _look(self, targets: Sequence[str]) -> _Look:
+    def _scan_targets(self, targets: Sequence[str]) -> _TreeScan:
         """Find the files to index among some files and folders; the empty path is the whole project."""
-        look = _Look(targets=tuple(targets))
+        look = _TreeScan(targets=tuple(targets))
         exclude, max_bytes = self._settings.exclude, self._settings.max_file_bytes
         folders = {target for target in targets if (self.root / target).is_dir()}
         for target in targets:
             if target not in folders and not _is_gone(self.root / target):
-                look.take(check(self.root, target, exclude=exclude, max_bytes=max_bytes))
+                look.add_entry(check_file(self.root, target, exclude=exclude, max_bytes=max_bytes))
         if folders:
-            for found in walk(self.root, exclude=exclude, max_bytes=max_bytes):
+            for found in walk_tree(self.root, exclude=exclude, max_bytes=max_bytes):
                 if any(_is_under(found.path, folder) for folder in folders):
-                    look.take(found)
+                    look.add_entry(found)
         return look
 
     # -- what is stored ----------------------------------------------------------------------------------------------
 
     def _bring_up_to_date(
-        self, look: _Look, started: float, progress: Progress | None = None, *, with_history: bool = False
+        self, look: _TreeScan, started: float, progress: Progress | None = None, *, with_history: bool = False
     ) -> IndexReport:
         scope_key = self._scope_key()
         writer = FileWriter(self._store, self._project.id, scope_key, self._clock)
@@ -172,7 +172,7 @@ class Indexer:
         if "" in look.targets and not self._store.files.is_indexed_root(self._project.id, str(self._project.root)):
             with self._store.transaction():
                 self._store.files.set_indexed_root(self._project.id, str(self._project.root))
-        with borrowed(self._limits()) as parser:
+        with borrow_parser(self._make_limits()) as parser:
             run = IndexRun(
                 self._store,
                 self.root,
@@ -183,13 +183,13 @@ class Indexer:
                 self._cancelled,
                 max_bytes=self._settings.max_file_bytes,
             )
-            run.run(look.present, look.covers, progress or _silent)
+            run.run(look.present, look.covers, progress or _report_nothing)
         if writer.tally.added or writer.tally.changed:
             anchor_pending(self._store, scope_key, now=self._clock())
         if writer.appeared and known_before:
             queue_readers(self._store, scope_key, writer.appeared, self._clock)
-        history = self._history(scope_key) if with_history and not self._cancelled() else CommitReport()
-        link_waiting(self._store, scope_key, self._clock, cancelled=self._cancelled)
+        history = self._index_history(scope_key) if with_history and not self._cancelled() else CommitReport()
+        link_queued(self._store, scope_key, self._clock, cancelled=self._cancelled)
         skipped = [*run.skipped, *look.skipped]  # What failed comes first: few lines are read.
         if history.problem:
             skipped.insert(0, SkippedFile(path=".git", reason=history.problem))
@@ -204,20 +204,20 @@ class Indexer:
             unchanged_files=run.unchanged,
             commits=history.added,
             commits_waiting=history.waiting,
-            skipped=_at_most(skipped, MAX_SKIPPED),
+            skipped=_limit_skipped(skipped, MAX_SKIPPED),
             seconds=round(time.perf_counter() - started, 3),
             set_aside=sum(self._store.set_aside.count_by_kind(scope_key).values()),
         )
 
-    def _limits(self) -> Limits:
-        return Limits(seconds=self._settings.parse_seconds, memory=self._settings.parse_memory_mb * 1_000_000)
+    def _make_limits(self) -> ParserLimits:
+        return ParserLimits(seconds=self._settings.parse_seconds, memory=self._settings.parse_memory_mb * 1_000_000)
 
-    def _history(self, scope_key: int) -> CommitReport:
+    def _index_history(self, scope_key: int) -> CommitReport:
         # A fresh one: older commits are joined to the symbols as they are now.
-        self._commits = self._commit_indexer(scope_key)
+        self._commits = self._make_commit_indexer(scope_key)
         return self._commits.run()
 
-    def _commit_indexer(self, scope_key: int) -> CommitIndexer:
+    def _make_commit_indexer(self, scope_key: int) -> CommitIndexer:
         return CommitIndexer(
             self._store,
             self._project,
@@ -244,18 +244,18 @@ class Indexer:
 
 
 @dataclass(slots=True)
-class _Look:
+class _TreeScan:
     """What a look at the tree found: the files to index, what was skipped, and what could not be looked at."""
 
     targets: tuple[str, ...] = ()
-    present: dict[str, Seen] = field(default_factory=dict)
+    present: dict[str, FileStamp] = field(default_factory=dict)
     skipped: list[SkippedFile] = field(default_factory=list)
     unreadable: list[str] = field(default_factory=list)
 
-    def take(self, found: Found | SkippedFile) -> None:
+    def add_entry(self, found: IndexableFile | SkippedFile) -> None:
         """Note one file or folder."""
-        if isinstance(found, Found):
-            self.present[found.path] = Seen(found.size, found.mtime_ns)
+        if isinstance(found, IndexableFile):
+            self.present[found.path] = FileStamp(found.size, found.mtime_ns)
             return
         self.skipped.append(found)
         if found.reason.startswith(UNREADABLE):
@@ -268,7 +268,7 @@ class _Look:
         return any(_is_under(path, target) for target in self.targets)
 
 
-def _report_of(history: CommitReport, started: float) -> IndexReport:
+def _make_history_report(history: CommitReport, started: float) -> IndexReport:
     return IndexReport(
         files=0,
         chunks=0,
@@ -298,11 +298,11 @@ def _is_gone(path: Path) -> bool:
     return False
 
 
-def _at_most(skipped: Sequence[SkippedFile], limit: int) -> tuple[SkippedFile, ...]:
+def _limit_skipped(skipped: Sequence[SkippedFile], limit: int) -> tuple[SkippedFile, ...]:
     if len(skipped) <= limit:
         return tuple(skipped)
     return (*skipped[:limit], SkippedFile(path="…", reason=f"and {len(skipped) - limit} more"))
 
 
-def _silent(done: int, total: int, what: str) -> None:
+def _report_nothing(done: int, total: int, what: str) -> None:
     """Take no notice of progress."""

@@ -59,13 +59,13 @@ class Language:
     attributes: frozenset[str] = frozenset()
     tests: str = r"(^|/)tests?/"
 
-    def load(self) -> tree_sitter.Language | None:
+    def load_grammar(self) -> tree_sitter.Language | None:
         """Load the grammar, once; None if its package is missing or was built for another tree-sitter."""
-        return _load(self.grammar, self.loader)
+        return _import_grammar(self.grammar, self.loader)
 
 
 @cache
-def _load(grammar: str, loader: str) -> tree_sitter.Language | None:
+def _import_grammar(grammar: str, loader: str) -> tree_sitter.Language | None:
     try:
         pointer = cast(Callable[[], object], getattr(importlib.import_module(grammar), loader))()
         return tree_sitter.Language(pointer)

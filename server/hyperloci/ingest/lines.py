@@ -23,7 +23,7 @@ class LineIndex:
     starts: tuple[int, ...]
 
     @classmethod
-    def of(cls, text: str) -> LineIndex:
+    def from_text(cls, text: str) -> LineIndex:
         """Index a text; even the empty text has one line."""
         lengths = [len(line) + 1 for line in text.split("\n")]
         return cls(tuple(accumulate(lengths[:-1], initial=0)))
@@ -59,7 +59,7 @@ def line_windows(text: str, start: int, end: int, limit: int = WINDOW_CHARS) -> 
     """
     windows: list[Span] = []
     while end - start > limit:
-        cut = _best_cut(text, start, start + limit)
+        cut = _find_best_cut(text, start, start + limit)
         windows.append((start, cut))
         start = cut
     if start < end:
@@ -67,7 +67,7 @@ def line_windows(text: str, start: int, end: int, limit: int = WINDOW_CHARS) -> 
     return windows
 
 
-def _best_cut(text: str, start: int, stop: int) -> int:
+def _find_best_cut(text: str, start: int, stop: int) -> int:
     middle = (start + stop) // 2
     blank = text.rfind("\n\n", middle, stop)
     if blank != -1:

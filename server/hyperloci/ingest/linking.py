@@ -9,7 +9,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.graph.linking import LABELS, Linker
 from hyperloci.ingest.code import module_name
-from hyperloci.ingest.git import never
+from hyperloci.ingest.git import never_cancelled
 from hyperloci.ingest.languages import is_test_path
 from hyperloci.ingest.turns import WriteThrottle
 from hyperloci.model.chunk import TextChunk
@@ -27,14 +27,14 @@ MANY_FILES: Final = 50
 
 
 @dataclass(slots=True)
-class Rewritten:
+class RewrittenChunks:
     """What writing a known file did to its snippets: those whose text, place or name is another, and how."""
 
     keys: list[NodeKey] = field(default_factory=list)
     renamed: list[NodeKey] = field(default_factory=list)
     names_changed: bool = False
 
-    def note(self, key: NodeKey, chunk: TextChunk, *, is_renamed: bool = False) -> None:
+    def add_chunk(self, key: NodeKey, chunk: TextChunk, *, is_renamed: bool = False) -> None:
         """Note one snippet."""
         self.keys.append(key)
         if is_renamed:
@@ -43,7 +43,7 @@ class Rewritten:
             self.names_changed = True
 
 
-def keep_relations(store: Store, scope_key: int, path: str, rewritten: Rewritten, *, now: int) -> None:
+def keep_relations(store: Store, scope_key: int, path: str, rewritten: RewrittenChunks, *, now: int) -> None:
     """Replace the edges of a known file's rewritten snippets, in the transaction that ends the file.
 
     What they name in files that are written later, and what others make of their new names, is found at the end of the
@@ -57,7 +57,7 @@ def keep_relations(store: Store, scope_key: int, path: str, rewritten: Rewritten
     if rewritten.names_changed:
         store.relation_queue.queue_snippets(row.key for row in store.relation_queue.list_snippets(scope_key, path))
     if len(rewritten.keys) <= AT_ONCE:
-        linker(store, scope_key).relink(path, rewritten.keys, now=now)
+        make_linker(store, scope_key).relink(path, rewritten.keys, now=now)
 
 
 def queue_readers(store: Store, scope_key: int, paths: Collection[str], clock: Clock) -> None:
@@ -67,36 +67,36 @@ def queue_readers(store: Store, scope_key: int, paths: Collection[str], clock: C
     """
     stems = {module_name(path).rpartition(".")[2] for path in paths}
     with store.transaction():
-        store.meta.set(due_name(scope_key), str(clock()))
+        store.meta.set(due_counter_name(scope_key), str(clock()))
         if len(stems) > MANY_FILES:
             store.relation_queue.queue_kind(scope_key, "code")
         else:
             store.relation_queue.queue_snippets(store.relation_queue.find_importers(scope_key, stems))
 
 
-def due_name(scope_key: int) -> str:
+def due_counter_name(scope_key: int) -> str:
     """Return the name under which it is noted that a project's documents are to be looked at again."""
     return f"relations.due.{scope_key}"
 
 
-def linker(store: Store, scope_key: int) -> Linker:
+def make_linker(store: Store, scope_key: int) -> Linker:
     """Return a fresh linker that knows which files are tests."""
     return Linker(store, scope_key, is_test_path)
 
 
-def link_waiting(
-    store: Store, scope_key: int, clock: Clock, *, cancelled: Callable[[], bool] = never, turns: WriteThrottle | None = None
+def link_queued(
+    store: Store, scope_key: int, clock: Clock, *, cancelled: Callable[[], bool] = never_cancelled, turns: WriteThrottle | None = None
 ) -> int:
     """Find the relations of every snippet that waits for it; return how many edges came or went.
 
     What is found is worked out before the write lock is taken. Cut off anywhere, the rest waits for the next time. A
     snippet with a relation that can't be found is set aside, with what else was found of it: it does not wait again.
     """
-    _queue_outdated(store, scope_key)
+    _queue_outdated_snippets(store, scope_key)
     waiting = store.relation_queue.list_waiting(scope_key)
     if not waiting:
         return 0
-    finder = linker(store, scope_key)
+    finder = make_linker(store, scope_key)
     turns = turns or WriteThrottle(store)
     changed = 0
     batch: dict[NodeKey, list[WantedRelation]] = {}
@@ -105,22 +105,22 @@ def link_waiting(
             break
         batch.update((key, list(links)) for key, links in finder.find(path, keys).items())
         if len(batch) >= AT_ONCE:
-            changed += _write(store, turns, scope_key, batch, clock)
+            changed += _write_links(store, turns, scope_key, batch, clock)
             batch = {}
-        _keep_failures(store, scope_key, keys, finder.failed, now=clock())
+        _record_failures(store, scope_key, keys, finder.failed, now=clock())
     if batch:
-        changed += _write(store, turns, scope_key, batch, clock)
+        changed += _write_links(store, turns, scope_key, batch, clock)
     return changed
 
 
-def _queue_outdated(store: Store, scope_key: int) -> None:
+def _queue_outdated_snippets(store: Store, scope_key: int) -> None:
     """Have those looked at again that an earlier version of the program failed on."""
     if outdated := store.set_aside.list_outdated_nodes(scope_key, SetAsideKind.RELATIONS):
         with store.transaction():
             store.relation_queue.queue_snippets(outdated)
 
 
-def _keep_failures(
+def _record_failures(
     store: Store, scope_key: int, keys: Collection[NodeKey], failed: dict[NodeKey, str], *, now: int
 ) -> None:
     """Set aside what failed, and take back what works again."""
@@ -130,17 +130,17 @@ def _keep_failures(
     with store.transaction():
         store.set_aside.clear_subjects(scope_key, SetAsideKind.RELATIONS, [before[key] for key in before if key not in failed])
         for key, reason in failed.items():
-            store.set_aside.add_failure(scope_key, SetAsideKind.RELATIONS, _subject(store, key), reason, now=now, node=key)
+            store.set_aside.add_failure(scope_key, SetAsideKind.RELATIONS, _subject_of(store, key), reason, now=now, node=key)
     failed.clear()
 
 
-def _subject(store: Store, key: NodeKey) -> str:
+def _subject_of(store: Store, key: NodeKey) -> str:
     """Return how a person finds a snippet: its path and symbol, and the key that no other has."""
     position = store.positions.get_positions([key]).get(key)
     return f"{position.path if position else ''}#{(position.symbol if position else None) or ''} {key}"
 
 
-def _write(store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeKey, list[WantedRelation]], clock: Clock) -> int:
+def _write_links(store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeKey, list[WantedRelation]], clock: Clock) -> int:
     changed = 0
     keys = list(batch)
     for start in range(0, len(keys), AT_ONCE):
@@ -153,14 +153,14 @@ def _write(store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeK
         except Exception as error:
             if not is_fault_of_content(error):
                 raise
-            changed += sum(_write_one(store, turns, scope_key, key, batch[key], clock) for key in some)
+            changed += sum(_write_links_of(store, turns, scope_key, key, batch[key], clock) for key in some)
     return changed
 
 
-def _write_one(store: Store, turns: WriteThrottle, scope_key: int, key: NodeKey, links: Sequence[WantedRelation], clock: Clock) -> int:
+def _write_links_of(store: Store, turns: WriteThrottle, scope_key: int, key: NodeKey, links: Sequence[WantedRelation], clock: Clock) -> int:
     came = went = 0
     with turns.take_turn():
-        subject = _subject(store, key)
+        subject = _subject_of(store, key)
         with store.set_aside.attempt_piece(scope_key, SetAsideKind.RELATIONS, subject, now=clock(), node=key):
             came, went = store.relation_queue.replace_relations_of_all({key: links}, LABELS, now=clock())
         store.relation_queue.unqueue_snippets([key])

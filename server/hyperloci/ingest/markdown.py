@@ -29,18 +29,18 @@ from hyperloci.ingest.prose import (
     WINDOW_WORDS,
     Atom,
     count_words,
-    pack,
+    pack_atoms,
     prose_atoms,
     solid_atoms,
 )
 from hyperloci.ingest.section_types import SectionType, infer_section_type
-from hyperloci.ingest.sections import Document, Section, inline_tokens, parse_document, parse_sections, shown_text
+from hyperloci.ingest.sections import Document, Section, inline_tokens, parse_document, parse_sections, displayed_text
 from hyperloci.model.chunk import TextChunk, ChunkKind
 from hyperloci.model.position import Position
 
 __all__ = ["Section", "SectionType", "chunk_markdown", "infer_section_type", "parse_sections"]
 
-_SOLID: Final = frozenset({"fence", "code_block", "html_block", "table_open"})
+_SOLID_TOKENS: Final = frozenset({"fence", "code_block", "html_block", "table_open"})
 """Blocks that are kept whole: half of one says little."""
 
 _MAY_LINK: Final = re.compile(r"[\]<]|https?:")
@@ -49,7 +49,7 @@ _URL_TAIL: Final = ".,:;!?*_~"
 
 
 @dataclass(frozen=True, slots=True)
-class _Links:
+class _LinksOfBlock:
     """The links of one block, with the characters it spans."""
 
     start: int
@@ -58,7 +58,7 @@ class _Links:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _SectionPlace:
     """What a chunk says of the section it is in."""
 
     path: tuple[str, ...]
@@ -75,27 +75,27 @@ def chunk_markdown(path: str, text: str) -> list[TextChunk]:
         text: the decoded file.
     """
     document = parse_document(text)
-    index = LineIndex.of(text)
-    links = list(_links(document))
+    index = LineIndex.from_text(text)
+    links = list(_find_links(document))
     root = document.title or PurePosixPath(path).stem
     return [
-        _chunk(path, text, span, index, place, root, links)
-        for place, span in _placed_spans(document)
+        _make_chunk(path, text, span, index, place, root, links)
+        for place, span in _iter_placed_spans(document)
         if not is_blank(text[span[0] : span[1]])
     ]
 
 
-def _placed_spans(document: Document) -> Iterator[tuple[_Place, Span]]:
+def _iter_placed_spans(document: Document) -> Iterator[tuple[_SectionPlace, Span]]:
     """Yield the extent of every chunk, and the section it is in."""
-    for group in _groups(document):
-        place = _place(document, group)
+    for group in _group_sections(document):
+        place = _place_of_group(document, group)
         start, end = document.sections[group[0]].char_start, document.sections[group[-1]].char_end
-        for span in pack(document.text, _section_atoms(document, start, end)):
+        for span in pack_atoms(document.text, _atoms_of_section(document, start, end)):
             yield place, span
 
 
-def _chunk(
-    path: str, text: str, span: Span, index: LineIndex, place: _Place, root: str, links: Sequence[_Links]
+def _make_chunk(
+    path: str, text: str, span: Span, index: LineIndex, place: _SectionPlace, root: str, links: Sequence[_LinksOfBlock]
 ) -> TextChunk:
     line_start, line_end = index.lines_of(*span)
     body = text[span[0] : span[1]]
@@ -122,49 +122,49 @@ def _chunk(
 # Which sections share a chunk, and where that chunk stands
 
 
-def _groups(document: Document) -> list[list[int]]:
+def _group_sections(document: Document) -> list[list[int]]:
     """Gather small sections with their neighbours; every other section is a group of its own."""
     sections = document.sections
     groups: list[list[int]] = []
     current: list[int] = []
     for number, section in enumerate(sections):
-        if current and (_size(document, current) >= MIN_CHUNK_CHARS or _is_outside(sections, current[0], section)):
-            _close(document, groups, current)
+        if current and (_group_size(document, current) >= MIN_CHUNK_CHARS or _is_outside_section(sections, current[0], section)):
+            _close_group(document, groups, current)
             current = []
         current.append(number)
     if current:
-        _close(document, groups, current)
+        _close_group(document, groups, current)
     return groups
 
 
-def _close(document: Document, groups: list[list[int]], group: list[int]) -> None:
-    if groups and _size(document, group) < MIN_CHUNK_CHARS:
+def _close_group(document: Document, groups: list[list[int]], group: list[int]) -> None:
+    if groups and _group_size(document, group) < MIN_CHUNK_CHARS:
         groups[-1].extend(group)
     else:
         groups.append(group)
 
 
-def _size(document: Document, group: Sequence[int]) -> int:
+def _group_size(document: Document, group: Sequence[int]) -> int:
     sections = document.sections
     return len(document.text[sections[group[0]].char_start : sections[group[-1]].char_end].strip())
 
 
-def _is_outside(sections: Sequence[Section], first: int, section: Section) -> bool:
+def _is_outside_section(sections: Sequence[Section], first: int, section: Section) -> bool:
     parent = sections[first].parent
     return parent is not None and section.char_start >= sections[parent].subtree_end
 
 
-def _place(document: Document, group: Sequence[int]) -> _Place:
+def _place_of_group(document: Document, group: Sequence[int]) -> _SectionPlace:
     """Place a group at its section of size, else at its only innermost section, else at the nearest common ancestor."""
     sections = document.sections
-    large = [number for number in group if _size(document, [number]) >= MIN_CHUNK_CHARS]
+    large = [number for number in group if _group_size(document, [number]) >= MIN_CHUNK_CHARS]
     parents = {sections[number].parent for number in group}
     leaves = large[:1] or [number for number in group if number not in parents]
     if len(leaves) == 1:
-        return _place_of(sections[leaves[0]])
+        return _place_of_section(sections[leaves[0]])
     types = {sections[number].type for number in leaves}
     above = _common_ancestor(sections, leaves)
-    return _Place(
+    return _SectionPlace(
         path=sections[above].path if above is not None else (),
         level=sections[above].level if above is not None else None,
         anchor=sections[group[0]].anchor or None,
@@ -172,17 +172,17 @@ def _place(document: Document, group: Sequence[int]) -> _Place:
     )
 
 
-def _place_of(section: Section) -> _Place:
-    return _Place(section.path, section.level or None, section.anchor or None, section.type)
+def _place_of_section(section: Section) -> _SectionPlace:
+    return _SectionPlace(section.path, section.level or None, section.anchor or None, section.type)
 
 
 def _common_ancestor(sections: Sequence[Section], numbers: Sequence[int]) -> int | None:
-    chains = [[*_ancestors(sections, number)] for number in numbers]
+    chains = [[*_iter_ancestors(sections, number)] for number in numbers]
     shared = set(chains[0]).intersection(*chains[1:])
     return next((number for number in chains[0] if number in shared), None)
 
 
-def _ancestors(sections: Sequence[Section], number: int) -> Iterator[int]:
+def _iter_ancestors(sections: Sequence[Section], number: int) -> Iterator[int]:
     parent = sections[number].parent
     while parent is not None:
         yield parent
@@ -192,7 +192,7 @@ def _ancestors(sections: Sequence[Section], number: int) -> Iterator[int]:
 # From blocks to atoms
 
 
-def _section_atoms(document: Document, start: int, end: int) -> list[Atom]:
+def _atoms_of_section(document: Document, start: int, end: int) -> list[Atom]:
     """Cut the characters from `start` to `end`, both at section borders, into atoms that tile them."""
     words = count_words(document.text, start, end)
     if words <= WHOLE_WORDS and end - start <= MAX_CHUNK_CHARS:
@@ -205,14 +205,14 @@ def _section_atoms(document: Document, start: int, end: int) -> list[Atom]:
     matter = starts[document.front_matter]
     if start < matter:
         atoms += solid_atoms(document.text, start, min(matter, end))
-    return atoms + _block_atoms(document, tokens, max(start, min(matter, end)), end)
+    return atoms + _atoms_of_blocks(document, tokens, max(start, min(matter, end)), end)
 
 
 def _first_line(token: Token) -> int:
     return token.map[0] if token.map else 0
 
 
-def _block_atoms(document: Document, tokens: Sequence[Token], start: int, end: int) -> list[Atom]:
+def _atoms_of_blocks(document: Document, tokens: Sequence[Token], start: int, end: int) -> list[Atom]:
     """Cut `start` to `end` at the outermost blocks among `tokens`; what no block covers (link definitions) is prose."""
     atoms: list[Atom] = []
     outer = min((token.level for token in tokens), default=0)
@@ -225,37 +225,37 @@ def _block_atoms(document: Document, tokens: Sequence[Token], start: int, end: i
         inner = tokens[number + 1 : None if last else heads[place + 1]]
         after = end if last else borders[place + 1]
         if max(start, borders[place]) < after:
-            atoms += _one_block(document, tokens[number], inner, max(start, borders[place]), after)
+            atoms += _atoms_of_block(document, tokens[number], inner, max(start, borders[place]), after)
     return atoms
 
 
-def _one_block(document: Document, token: Token, inner: Sequence[Token], start: int, end: int) -> list[Atom]:
+def _atoms_of_block(document: Document, token: Token, inner: Sequence[Token], start: int, end: int) -> list[Atom]:
     text = document.text
     close = document.line_starts[token.map[1]] if token.map else end
     if close < end and text[close:end].strip():
-        return _one_block(document, token, inner, start, close) + prose_atoms(text, close, end)
-    if token.type in _SOLID:
+        return _atoms_of_block(document, token, inner, start, close) + prose_atoms(text, close, end)
+    if token.type in _SOLID_TOKENS:
         return solid_atoms(text, start, end)
     nested = [block for block in inner if block.level > token.level]
     if nested and (end - start > MAX_CHUNK_CHARS or count_words(text, start, end) > WINDOW_WORDS):
-        return _block_atoms(document, nested, start, end)
-    holds_solid = any(block.type in _SOLID for block in nested)
+        return _atoms_of_blocks(document, nested, start, end)
+    holds_solid = any(block.type in _SOLID_TOKENS for block in nested)
     return solid_atoms(text, start, end) if holds_solid else prose_atoms(text, start, end)
 
 
 # Links
 
 
-def _links(document: Document) -> Iterator[_Links]:
+def _find_links(document: Document) -> Iterator[_LinksOfBlock]:
     starts = document.line_starts
     for token, first, behind in document.inlines:
         if _MAY_LINK.search(token.content):
-            found = tuple(_inline_links(inline_tokens(token, document.references)))
+            found = tuple(_iter_inline_links(inline_tokens(token, document.references)))
             if found:
-                yield _Links(starts[first], starts[behind], found)
+                yield _LinksOfBlock(starts[first], starts[behind], found)
 
 
-def _inline_links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
+def _iter_inline_links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
     """Yield each link's target, with the text that must be in a chunk for the link to be in it."""
     prose: list[str] = []
     target, label = "", ""
@@ -267,15 +267,15 @@ def _inline_links(tokens: Sequence[Token]) -> Iterator[tuple[str, str]]:
                 yield target, label
             target = ""
         elif target:
-            label = label or shown_text(token).strip()
+            label = label or displayed_text(token).strip()
         else:
-            prose.append(" " if token.type == "code_inline" else shown_text(token))
+            prose.append(" " if token.type == "code_inline" else displayed_text(token))
     for match in _BARE_URL.finditer("".join(prose)):
         url = match[0].rstrip(_URL_TAIL)
         yield url, url
 
 
-def _links_within(links: Sequence[_Links], span: Span, body: str) -> tuple[str, ...]:
+def _links_within(links: Sequence[_LinksOfBlock], span: Span, body: str) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for block in links[bisect_right(links, span[0], key=lambda block: block.end) :]:
         if block.start >= span[1]:

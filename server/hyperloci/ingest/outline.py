@@ -13,9 +13,9 @@ import tree_sitter
 from tree_sitter import Node, Parser, Query, QueryCursor
 
 from hyperloci.ingest.code_facts import base_name, callee_name, comment_text, docstring_text, import_name
-from hyperloci.ingest.definitions import Definition, Lead, find_definitions, parsed_share
+from hyperloci.ingest.definitions import Definition, LeadingNode, find_definitions, share_parsed
 from hyperloci.ingest.languages import Language
-from hyperloci.ingest.source import Nesting, Source
+from hyperloci.ingest.source import SpanNesting, SourceText
 
 MIN_PARSED_SHARE = 0.5
 """A file of which less was understood is cut at lines: its tree says more of the grammar than of the file."""
@@ -48,7 +48,7 @@ class Outline:
         docs: docstring or leading comment of each definition, by its index; of the module under None.
     """
 
-    source: Source
+    source: SourceText
     root: Node
     definitions: tuple[Definition, ...]
     calls: tuple[Fact, ...]
@@ -75,41 +75,41 @@ Bash's grammar reads behind its tables there and takes the process with it (`imp
 
 def parse_outline(language: Language, text: str) -> Outline | None:
     """Parse a source file. None if its grammar is missing, gives up, or understands less than half; never raises."""
-    grammar = language.load()
+    grammar = language.load_grammar()
     if grammar is None:
         return None
-    source = Source.of(text)
+    source = SourceText.from_text(text)
     if language.name == "python" and source.data.count(b"\\\n") > MAX_CONTINUATIONS:
         return None
-    root = _parse(grammar, source.data)
-    if root is None or _is_heap_of_tokens(root):
+    root = _parse_tree(grammar, source.data)
+    if root is None or _is_token_heap(root):
         return None
-    found = QueryCursor(_query(language, "facts")).captures(root)
+    found = QueryCursor(_compile_query(language, "facts")).captures(root)
     leads = sorted(
         (
-            _lead(source, node, is_comment=name == "comment")
+            _make_lead(source, node, is_comment=name == "comment")
             for name in ("comment", "lead")
             for node in found.get(name, ())
         ),
         key=lambda lead: lead.start,
     )
-    definitions = find_definitions(source, language, _query(language, "definitions"), root, leads)
-    errors = [source.span(node) for node in found.get("error", ())]
-    if parsed_share(definitions, errors, len(text)) < MIN_PARSED_SHARE:
+    definitions = find_definitions(source, language, _compile_query(language, "definitions"), root, leads)
+    errors = [source.span_of(node) for node in found.get("error", ())]
+    if share_parsed(definitions, errors, len(text)) < MIN_PARSED_SHARE:
         return None
-    nesting = Nesting.of([(item.start, item.end) for item in definitions])
+    nesting = SpanNesting.from_spans([(item.start, item.end) for item in definitions])
     return Outline(
         source=source,
         root=root,
         definitions=definitions,
-        calls=_facts(source, found, {"call": _callee, "invocation": _invoked}),
-        imports=_facts(source, found, {"import": _imported, "member": _member}),
-        bases=_by_definition(nesting, _facts(source, found, {"base": _base})),
-        docs=_docs(source, nesting, definitions, leads, found.get("doc", ())),
+        calls=_collect_facts(source, found, {"call": _read_callee, "invocation": _read_invocation}),
+        imports=_collect_facts(source, found, {"import": _read_import, "member": _read_member}),
+        bases=_group_by_definition(nesting, _collect_facts(source, found, {"base": _read_base})),
+        docs=_collect_docs(source, nesting, definitions, leads, found.get("doc", ())),
     )
 
 
-def _parse(grammar: tree_sitter.Language, data: bytes) -> Node | None:
+def _parse_tree(grammar: tree_sitter.Language, data: bytes) -> Node | None:
     """Return the tree's root, or None when the parser does not come to an end on broken code, as Kotlin's may."""
     data = _HIGH_PLANES.sub(_LETTER, data)
     allowed = _FREE_REPORTS + len(data) // _BYTES_PER_REPORT
@@ -130,7 +130,7 @@ def _parse(grammar: tree_sitter.Language, data: bytes) -> Node | None:
         return None
 
 
-def _is_heap_of_tokens(root: Node) -> bool:
+def _is_token_heap(root: Node) -> bool:
     """Say whether much of a tree is one node with thousands of bare signs in it, as nothing but broken code has.
 
     A query asks of each sign whether a named node follows beside it: the time that takes grows with their square.
@@ -147,24 +147,24 @@ def _is_heap_of_tokens(root: Node) -> bool:
 
 
 @cache
-def _query(language: Language, which: str) -> Query:
-    grammar = language.load()
+def _compile_query(language: Language, which: str) -> Query:
+    grammar = language.load_grammar()
     assert grammar is not None  # the caller has loaded it
     return Query(grammar, language.definitions if which == "definitions" else language.facts + "(ERROR) @error")
 
 
-def _lead(source: Source, node: Node, *, is_comment: bool) -> Lead:
+def _make_lead(source: SourceText, node: Node, *, is_comment: bool) -> LeadingNode:
     """Some grammars count the line's end as part of a line comment: it is not."""
-    start, end = source.span(node)
+    start, end = source.span_of(node)
     while end > start and source.text[end - 1] in "\r\n":
         end -= 1
-    return Lead(start, end, is_comment)
+    return LeadingNode(start, end, is_comment)
 
 
-_Reader = Callable[[Source, Node], str]
+_Reader = Callable[[SourceText, Node], str]
 
 
-def _facts(source: Source, found: Mapping[str, list[Node]], readers: Mapping[str, _Reader]) -> tuple[Fact, ...]:
+def _collect_facts(source: SourceText, found: Mapping[str, list[Node]], readers: Mapping[str, _Reader]) -> tuple[Fact, ...]:
     read = [
         (source.to_char(node.start_byte), reader(source, node))
         for capture, reader in readers.items()
@@ -173,21 +173,21 @@ def _facts(source: Source, found: Mapping[str, list[Node]], readers: Mapping[str
     return tuple(sorted(fact for fact in read if fact[1]))
 
 
-def _callee(source: Source, node: Node) -> str:
+def _read_callee(source: SourceText, node: Node) -> str:
     return callee_name(source.text_of(node))
 
 
-def _invoked(source: Source, node: Node) -> str:
+def _read_invocation(source: SourceText, node: Node) -> str:
     """Read the callee of a call that has no node for it: what stands before its arguments or block."""
     stop = node.child_by_field_name("arguments") or node.child_by_field_name("block")
-    return callee_name(source.between(node.start_byte, stop.start_byte if stop else node.end_byte).rstrip())
+    return callee_name(source.text_between(node.start_byte, stop.start_byte if stop else node.end_byte).rstrip())
 
 
-def _imported(source: Source, node: Node) -> str:
+def _read_import(source: SourceText, node: Node) -> str:
     return import_name(source.text_of(node))
 
 
-def _member(source: Source, node: Node) -> str:
+def _read_member(source: SourceText, node: Node) -> str:
     """Join a name to the module it is imported from: `from .x import y` imports `.x.y`."""
     statement = node.parent
     if statement is not None and statement.type == "aliased_import":
@@ -197,32 +197,32 @@ def _member(source: Source, node: Node) -> str:
     return prefix + ("" if prefix.endswith(".") else ".") + source.text_of(node)
 
 
-def _base(source: Source, node: Node) -> str:
+def _read_base(source: SourceText, node: Node) -> str:
     return base_name(source.text_of(node))
 
 
-def _by_definition(nesting: Nesting, facts: Sequence[Fact]) -> dict[int | None, tuple[str, ...]]:
+def _group_by_definition(nesting: SpanNesting, facts: Sequence[Fact]) -> dict[int | None, tuple[str, ...]]:
     grouped: dict[int | None, dict[str, None]] = {}
     for offset, word in facts:
-        grouped.setdefault(nesting.innermost(offset), {})[word] = None
+        grouped.setdefault(nesting.find_innermost(offset), {})[word] = None
     return {number: tuple(words) for number, words in grouped.items()}
 
 
-def _docs(
-    source: Source, nesting: Nesting, definitions: Sequence[Definition], leads: Sequence[Lead], nodes: Sequence[Node]
+def _collect_docs(
+    source: SourceText, nesting: SpanNesting, definitions: Sequence[Definition], leads: Sequence[LeadingNode], nodes: Sequence[Node]
 ) -> dict[int | None, str]:
     docs: dict[int | None, str] = {number: item.comment for number, item in enumerate(definitions) if item.comment}
     for node in sorted(nodes, key=lambda node: node.start_byte, reverse=True):
-        docs[nesting.innermost(source.to_char(node.start_byte))] = docstring_text(source.text_of(node))
+        docs[nesting.find_innermost(source.to_char(node.start_byte))] = docstring_text(source.text_of(node))
     if None not in docs:
-        docs[None] = _head_comment(source.text, definitions, leads)
+        docs[None] = _find_head_comment(source.text, definitions, leads)
     return docs
 
 
 _BEFORE_HEAD: Final = ("", "<?php")
 
 
-def _head_comment(text: str, definitions: Sequence[Definition], leads: Sequence[Lead]) -> str:
+def _find_head_comment(text: str, definitions: Sequence[Definition], leads: Sequence[LeadingNode]) -> str:
     """Return what the comments above all code say, unless they are a definition's own or a licence."""
     own = {item.lead for item in definitions if item.lead != item.start}
     run: list[str] = []

@@ -22,8 +22,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.ingest.parser_wire import READY, Parsed, Request, frame_of, take_frame
-from hyperloci.ingest.reading import chunks_of
+from hyperloci.ingest.parser_wire import READY, ParseAnswer, ParseRequest, frame_of, take_frame
+from hyperloci.ingest.reading import chunk_bytes
 from hyperloci.store.set_aside import describe_failure
 from hyperloci.system.framing import FrameError
 
@@ -36,22 +36,22 @@ LARGE_BYTES: Final = 1_000_000
 WALL_FACTOR: Final = 30.0
 """A process that waits instead of working is ended after so many times its processor time: it was frozen."""
 
-PATIENCE_SECONDS: Final = 0.2
+CANCEL_CHECK_SECONDS: Final = 0.2
 """How often a waiting run asks whether it was cancelled."""
 
-STARTS: Final = 2
+MAX_STARTS: Final = 2
 """So often it is tried to start a process that says nothing."""
 
 _PIPE_BYTES: Final = 1 << 20
 
-_OUTSIDE: Final = tuple(getattr(signal, name, None) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"))
+_OUTSIDE_SIGNALS: Final = tuple(getattr(signal, name, None) for name in ("SIGKILL", "SIGTERM", "SIGHUP", "SIGINT"))
 """Signals that a process does not give itself; the kernel's, for want of memory, is the first."""
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ParserLimits:
     """What cutting one file may cost.
 
     Attributes:
@@ -62,25 +62,25 @@ class Limits:
     seconds: float = 10.0
     memory: int = 2 << 30
 
-    def request(self, path: str, data: bytes) -> Request:
+    def make_request(self, path: str, data: bytes) -> ParseRequest:
         """Return what is asked for a file."""
         seconds = self.seconds * max(1.0, len(data) / LARGE_BYTES)
-        return Request(path=path, data=data, seconds=seconds, memory=self.memory)
+        return ParseRequest(path=path, data=data, seconds=seconds, memory=self.memory)
 
 
-class CancelledError(Exception):
+class ParsingCancelledError(Exception):
     """The run was cancelled while it waited for a file."""
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _WaitingFile:
     """A file without an answer yet; `deaths` counts the processes that ended over it by no fault of its own."""
 
-    request: Request
+    request: ParseRequest
     deaths: int = 0
 
 
-class _Child:
+class _ParserProcess:
     """One process and the bytes on their way to and from it."""
 
     def __init__(self, command: Sequence[str]) -> None:
@@ -100,9 +100,9 @@ class _Child:
         self._to, self._from = self.process.stdin.fileno(), self.process.stdout.fileno()
         for end in (self._to, self._from):
             os.set_blocking(end, False)
-            _widen(end)
+            _widen_pipe(end)
 
-    def send(self, request: Request) -> None:
+    def send(self, request: ParseRequest) -> None:
         self._unsent.append(memoryview(frame_of(request)))
         self.exchange(0.0)
 
@@ -150,7 +150,7 @@ class _Child:
         return status
 
 
-def _widen(pipe: int) -> None:
+def _widen_pipe(pipe: int) -> None:
     """Have a pipe hold many files, where the system can: the process goes on while the run is busy."""
     import fcntl
 
@@ -158,7 +158,7 @@ def _widen(pipe: int) -> None:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
 
-class Parser:
+class FileParser:
     """Cuts files in a process of its own; used by one thread at a time.
 
     Args:
@@ -166,11 +166,11 @@ class Parser:
         limits: what one file may cost.
     """
 
-    def __init__(self, command: Sequence[str] = COMMAND, limits: Limits | None = None) -> None:
+    def __init__(self, command: Sequence[str] = COMMAND, limits: ParserLimits | None = None) -> None:
         self._command = command
-        self.limits = limits or Limits()
-        self._child: _Child | None = None
-        self._waiting: deque[_Waiting] = deque()
+        self.limits = limits or ParserLimits()
+        self._child: _ParserProcess | None = None
+        self._waiting: deque[_WaitingFile] = deque()
         self._silent_starts = 0
         self.unisolated: str | None = None if os.name == "posix" else "this system has no limits for a process"
 
@@ -188,12 +188,12 @@ class Parser:
         """Hand over a file; the answers come in the order of the files."""
         if self.is_idle and self._child is not None and self._child.process.poll() is not None:
             self.close()  # It ended while nobody wanted it.
-        waiting = _Waiting(self.limits.request(path, data))
+        waiting = _WaitingFile(self.limits.make_request(path, data))
         self._waiting.append(waiting)
         if self._child is not None:
             self._child.send(waiting.request)
 
-    def answer(self, cancelled: Callable[[], bool] = lambda: False) -> Parsed:
+    def wait_for_answer(self, cancelled: Callable[[], bool] = lambda: False) -> ParseAnswer:
         """Wait for what the first file without an answer was cut into, and return it.
 
         Args:
@@ -205,17 +205,17 @@ class Parser:
         deadline = time.monotonic() + self._waiting[0].request.seconds * WALL_FACTOR
         while True:
             if self.unisolated is not None:
-                return _parsed_here(self._waiting.popleft().request)
-            parsed = self._received() or self._judged(deadline)
+                return _parse_here(self._waiting.popleft().request)
+            parsed = self._take_answer() or self._judge_process(deadline)
             if parsed is not None:
                 self._waiting.popleft()
                 return parsed
             if cancelled():
-                raise CancelledError
+                raise ParsingCancelledError
             if self._child is None:
                 self._start()
             else:
-                self._child.exchange(PATIENCE_SECONDS)
+                self._child.exchange(CANCEL_CHECK_SECONDS)
 
     def close(self) -> None:
         """End the process, and forget what it has not answered."""
@@ -226,29 +226,29 @@ class Parser:
 
     def _start(self) -> None:
         try:
-            self._child = _Child(self._command)
+            self._child = _ParserProcess(self._command)
         except OSError as error:
-            self._give_up(error.strerror or str(error))
+            self._fall_back(error.strerror or str(error))
             return
         for waiting in self._waiting:
             self._child.send(waiting.request)
 
-    def _give_up(self, why: str) -> None:
+    def _fall_back(self, why: str) -> None:
         self.unisolated = f"its process could not be started: {why}"
         _log.warning("files are read without protection: %s", self.unisolated)
 
-    def _received(self) -> Parsed | None:
+    def _take_answer(self) -> ParseAnswer | None:
         """Return the next answer that is there."""
         child = self._child
         if child is None:
             return None
-        value = _next_value(child)
+        value = _take_value(child)
         if value == READY:
             child.ready, self._silent_starts = True, 0
-            value = _next_value(child)
-        return value if isinstance(value, Parsed) else None
+            value = _take_value(child)
+        return value if isinstance(value, ParseAnswer) else None
 
-    def _judged(self, deadline: float) -> Parsed | None:
+    def _judge_process(self, deadline: float) -> ParseAnswer | None:
         """Look whether the process ended or was frozen; return the answer if that was the first file's doing."""
         child, first = self._child, self._waiting[0]
         if child is None:
@@ -258,27 +258,27 @@ class Parser:
                 return None
             self._child = None
             child.end()
-            return Parsed(failure=f"was not read within {first.request.seconds * WALL_FACTOR:g} s")
+            return ParseAnswer(failure=f"was not read within {first.request.seconds * WALL_FACTOR:g} s")
         self._child = None
         status = child.end()
         if not child.ready:
             self._silent_starts += 1
-            if self._silent_starts >= STARTS:
-                self._give_up(f"it ended at once (status {status})")
+            if self._silent_starts >= MAX_STARTS:
+                self._fall_back(f"it ended at once (status {status})")
             return None
         if status == -signal.SIGPROF:
-            return Parsed(failure=f"takes more than {first.request.seconds:g} s to read")
-        if status >= 0 or -status in _OUTSIDE:
+            return ParseAnswer(failure=f"takes more than {first.request.seconds:g} s to read")
+        if status >= 0 or -status in _OUTSIDE_SIGNALS:
             first.deaths += 1
-            return None if first.deaths < STARTS else Parsed(failure="its parser was ended twice while reading it")
-        return Parsed(failure=f"crashes its parser ({signal.Signals(-status).name})")
+            return None if first.deaths < MAX_STARTS else ParseAnswer(failure="its parser was ended twice while reading it")
+        return ParseAnswer(failure=f"crashes its parser ({signal.Signals(-status).name})")
 
 
-def _next_value(child: _Child) -> Parsed | str | None:
+def _take_value(child: _ParserProcess) -> ParseAnswer | str | None:
     """Return the next value a process sent, None while there is none; nonsense ends it."""
     try:
         value = take_frame(child.received)
-        if value is None or isinstance(value, Parsed) or value == READY:
+        if value is None or isinstance(value, ParseAnswer) or value == READY:
             return value
     except FrameError:
         pass
@@ -289,38 +289,38 @@ def _next_value(child: _Child) -> Parsed | str | None:
 
 
 @contextlib.contextmanager
-def borrowed(limits: Limits | None = None) -> Iterator[Parser]:
+def borrow_parser(limits: ParserLimits | None = None) -> Iterator[FileParser]:
     """Lend this process's parser for a run, or one of its own while another run has it.
 
     Its process stays for a while after the run: a watcher's next file does not wait for a start.
     """
-    with _keeping:
-        parser = _kept.pop() if _kept else Parser()
-    parser.limits = limits or Limits()
+    with _idle_parsers_lock:
+        parser = _idle_parsers.pop() if _idle_parsers else FileParser()
+    parser.limits = limits or ParserLimits()
     try:
         yield parser
     finally:
-        with _keeping:
-            is_kept = parser.is_idle and not _kept
+        with _idle_parsers_lock:
+            is_kept = parser.is_idle and not _idle_parsers
             if is_kept:
-                _kept.append(parser)
+                _idle_parsers.append(parser)
         if not is_kept:
             parser.close()
 
 
-_keeping: Final = threading.Lock()
-_kept: Final[list[Parser]] = []
+_idle_parsers_lock: Final = threading.Lock()
+_idle_parsers: Final[list[FileParser]] = []
 
 
 @atexit.register
 def _close_kept() -> None:
-    with _keeping:
-        while _kept:
-            _kept.pop().close()
+    with _idle_parsers_lock:
+        while _idle_parsers:
+            _idle_parsers.pop().close()
 
 
-def _parsed_here(request: Request) -> Parsed:
+def _parse_here(request: ParseRequest) -> ParseAnswer:
     try:
-        return Parsed(chunks=chunks_of(request.path, request.data))
+        return ParseAnswer(chunks=chunk_bytes(request.path, request.data))
     except Exception as error:  # No file that nobody foresaw may keep the others out.
-        return Parsed(failure=describe_failure(error))
+        return ParseAnswer(failure=describe_failure(error))

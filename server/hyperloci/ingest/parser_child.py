@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Final
 
-from hyperloci.ingest.parser_wire import READY, Parsed, Request, frame_of, receive
-from hyperloci.ingest.reading import FreshChunk, chunks_of
+from hyperloci.ingest.parser_wire import READY, ParseAnswer, ParseRequest, frame_of, receive
+from hyperloci.ingest.reading import FreshChunk, chunk_bytes
 from hyperloci.store.set_aside import describe_failure
 from hyperloci.system.framing import FrameError, write_all
 
@@ -26,7 +26,7 @@ IDLE_SECONDS: Final = 30.0
 Parse = Callable[[str, bytes], Sequence[FreshChunk]]
 
 
-def main(parse: Parse = chunks_of, *, idle_seconds: float = IDLE_SECONDS) -> None:
+def main(parse: Parse = chunk_bytes, *, idle_seconds: float = IDLE_SECONDS) -> None:
     """Serve the parent at the other end of standard input and output until it is gone.
 
     Args:
@@ -39,33 +39,33 @@ def main(parse: Parse = chunks_of, *, idle_seconds: float = IDLE_SECONDS) -> Non
     signal.signal(signal.SIGPROF, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
     with contextlib.suppress(EOFError, FrameError, BrokenPipeError):
-        _serve(0, answers, parse, idle_seconds)
+        _serve_requests(0, answers, parse, idle_seconds)
 
 
-def _serve(requests: int, answers: int, parse: Parse, idle_seconds: float) -> None:
+def _serve_requests(requests: int, answers: int, parse: Parse, idle_seconds: float) -> None:
     write = partial(os.write, answers)
     write_all(write, frame_of(READY))
     while select.select([requests], [], [], idle_seconds)[0]:
         request = receive(lambda size: os.read(requests, size))
-        with _limits(request):
-            answer, go_on = _answer(request, parse)
+        with _limit_resources(request):
+            answer, go_on = _answer_request(request, parse)
         write_all(write, answer)
         if not go_on:
             return
 
 
-def _answer(request: Request, parse: Parse) -> tuple[bytes, bool]:
+def _answer_request(request: ParseRequest, parse: Parse) -> tuple[bytes, bool]:
     """Return the answer's bytes, and whether this process is fit for another file."""
     try:
-        return frame_of(Parsed(chunks=tuple(parse(request.path, request.data)))), True
+        return frame_of(ParseAnswer(chunks=tuple(parse(request.path, request.data)))), True
     except MemoryError:
-        return frame_of(Parsed(failure=f"needs more than {request.memory / 1e9:.1f} GB of memory")), False
+        return frame_of(ParseAnswer(failure=f"needs more than {request.memory / 1e9:.1f} GB of memory")), False
     except Exception as error:  # No file that nobody foresaw may keep the others out.
-        return frame_of(Parsed(failure=describe_failure(error))), True
+        return frame_of(ParseAnswer(failure=describe_failure(error))), True
 
 
 @contextlib.contextmanager
-def _limits(request: Request) -> Iterator[None]:
+def _limit_resources(request: ParseRequest) -> Iterator[None]:
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     soft = request.memory if hard == resource.RLIM_INFINITY else min(request.memory, hard)
     with contextlib.suppress(OSError, ValueError):  # macOS knows no such limit.

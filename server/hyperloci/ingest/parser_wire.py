@@ -27,7 +27,7 @@ _FRAMES: Final = Framing(b"HLP\x01", max_header=0, max_body=1 << 30)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ParseRequest:
     """A file to cut: its path and bytes, and what that may cost in seconds of processor time and bytes of memory."""
 
     path: str
@@ -37,7 +37,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
+class ParseAnswer:
     """What a file was cut into, or why it could not be, in words."""
 
     chunks: tuple[FreshChunk, ...] = ()
@@ -50,20 +50,20 @@ _VALUES: Final[dict[type, Callable[[Any], Any]]] = {kind: attrgetter(*names) for
 _SETTERS: Final = {kind: tuple(getattr(kind, name).__set__ for name in names) for kind, names in _NAMES.items()}
 
 
-def _taken_apart(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _reduce_value(value: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
     """Return how a value with slots is put together again; the general way asks for its fields every time."""
     kind = type(value)
-    return _put_together, (kind, _VALUES[kind](value))
+    return _rebuild_value, (kind, _VALUES[kind](value))
 
 
-def _put_together(kind: type[Any], values: tuple[Any, ...]) -> Any:
+def _rebuild_value(kind: type[Any], values: tuple[Any, ...]) -> Any:
     made: Any = object.__new__(kind)
     for put, value in zip(_SETTERS[kind], values, strict=True):
         put(made, value)
     return made
 
 
-_DISPATCH: Final = copyreg.dispatch_table | dict.fromkeys(_NAMES, _taken_apart)
+_DISPATCH: Final = copyreg.dispatch_table | dict.fromkeys(_NAMES, _reduce_value)
 
 
 def frame_of(value: object) -> bytes:

@@ -69,7 +69,7 @@ def prose_atoms(text: str, start: int, end: int) -> list[Atom]:
         return [Atom(start=start, end=end, words=words)] if start < end else []
     atoms: list[Atom] = []
     for first, last in sentence_spans(text, start, end):
-        for low, high in _sentence_spans(text, first, last):
+        for low, high in _cut_sentence(text, first, last):
             atoms.append(Atom(start=low, end=high, words=count_words(text, low, high)))
     return atoms
 
@@ -86,38 +86,38 @@ def paragraph_atoms(text: str, start: int, end: int) -> list[Atom]:
     return [atom for low, high in paragraphs for atom in prose_atoms(text, low, high)]
 
 
-def pack(text: str, atoms: Sequence[Atom]) -> list[Span]:
+def pack_atoms(text: str, atoms: Sequence[Atom]) -> list[Span]:
     """Pack atoms that tile a text into windows of about `WINDOW_WORDS` words and at most `MAX_CHUNK_CHARS` characters.
 
     The spans' union is that of the atoms; a window overlaps the one before it by at most `OVERLAP_WORDS` words.
     """
     if not atoms:
         return []
-    if _fits_whole(atoms):
+    if _fits_one_window(atoms):
         return [(atoms[0].start, atoms[-1].end)]
     windows: list[Span] = []
     first, start = 0, atoms[0].start
     while first < len(atoms):
         if atoms[first].end - start > MAX_CHUNK_CHARS:
             start = atoms[first].start
-        after = _fill(text, atoms, first, start)
+        after = _fill_window(text, atoms, first, start)
         windows.append((start, atoms[after - 1].end))
-        start = _overlap_start(text, atoms, after, start)
+        start = _find_overlap_start(text, atoms, after, start)
         first = after
     return windows
 
 
-def plain_windows(text: str) -> list[Span]:
+def windows_of_text(text: str) -> list[Span]:
     """Cut a plain text (no markup that is understood) into windows at its paragraphs."""
-    return pack(text, paragraph_atoms(text, 0, len(text)))
+    return pack_atoms(text, paragraph_atoms(text, 0, len(text)))
 
 
-def _fits_whole(atoms: Sequence[Atom]) -> bool:
+def _fits_one_window(atoms: Sequence[Atom]) -> bool:
     words = sum(atom.words for atom in atoms)
     return words <= WHOLE_WORDS and atoms[-1].end - atoms[0].start <= MAX_CHUNK_CHARS
 
 
-def _fill(text: str, atoms: Sequence[Atom], first: int, start: int) -> int:
+def _fill_window(text: str, atoms: Sequence[Atom], first: int, start: int) -> int:
     """Return the index behind the last atom of the window that begins at `start`, with `first` its first new atom."""
     words = count_words(text, start, atoms[first].end)
     after = first + 1
@@ -142,7 +142,7 @@ def _is_tail(atoms: Sequence[Atom], after: int, start: int) -> bool:
     return True
 
 
-def _overlap_start(text: str, atoms: Sequence[Atom], after: int, window_start: int) -> int:
+def _find_overlap_start(text: str, atoms: Sequence[Atom], after: int, window_start: int) -> int:
     """Return where the next window begins: up to `OVERLAP_WORDS` words before its first new atom."""
     cut = atoms[after - 1].end
     low = window_start
@@ -179,16 +179,16 @@ def _split_after(pattern: re.Pattern[str], text: str, start: int, end: int) -> I
         yield low, end
 
 
-def _sentence_spans(text: str, start: int, end: int) -> Iterator[Span]:
+def _cut_sentence(text: str, start: int, end: int) -> Iterator[Span]:
     """Keep a sentence whole, or cut a run-on one (a log, a list without markup) at its lines, or at its words."""
     if end - start <= MAX_CHUNK_CHARS and count_words(text, start, end) <= WINDOW_WORDS:
         yield start, end
         return
     for low, high in _split_after(_LINE_END, text, start, end):
-        yield from _word_runs(text, low, high)
+        yield from _cut_line(text, low, high)
 
 
-def _word_runs(text: str, start: int, end: int) -> Iterator[Span]:
+def _cut_line(text: str, start: int, end: int) -> Iterator[Span]:
     """Cut a long line into runs of at most `WINDOW_WORDS` words and `MAX_CHUNK_CHARS` characters."""
     low, words = start, 0
     for match in _WORD.finditer(text, start, end):

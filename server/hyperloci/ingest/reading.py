@@ -17,7 +17,7 @@ from hyperloci.graph.naming import Named
 from hyperloci.ingest.abbreviations import spelled_out
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.chunk import chunk_file
-from hyperloci.ingest.decode import decode
+from hyperloci.ingest.decode import decode_text
 from hyperloci.ingest.facets import facets_of_chunk
 from hyperloci.ingest.regular import open_regular
 from hyperloci.ingest.suspicion import name_suspicions
@@ -86,7 +86,7 @@ class FreshFile:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RawFile:
+class FileOnDisk:
     """The bytes of a file, with its size and times when they were read."""
 
     data: bytes
@@ -94,7 +94,7 @@ class RawFile:
     mtime_ns: int
 
 
-def read_raw(path: Path, max_bytes: int | None = None) -> RawFile:
+def read_file(path: Path, max_bytes: int | None = None) -> FileOnDisk:
     """Read a file whole.
 
     Args:
@@ -109,33 +109,33 @@ def read_raw(path: Path, max_bytes: int | None = None) -> RawFile:
         data = file.read() if max_bytes is None else file.read(max_bytes + 1)
     if max_bytes is not None and len(data) > max_bytes:
         raise OSError(errno.EFBIG, f"it grew above {max_bytes:,} bytes", str(path))
-    return RawFile(data=data, size=len(data), mtime_ns=status.st_mtime_ns)
+    return FileOnDisk(data=data, size=len(data), mtime_ns=status.st_mtime_ns)
 
 
-def hash_of(data: bytes) -> bytes:
+def hash_bytes(data: bytes) -> bytes:
     """Return the hash that a file's content is compared by."""
     return hashlib.sha256(data).digest()
 
 
-def settled_time(mtime_ns: int, clock: Clock) -> int:
+def settled_mtime(mtime_ns: int, clock: Clock) -> int:
     """Return a file's time, or `UNSETTLED` if it was written just now: it could be written again in the same tick."""
     age_ns = (clock() + 1) * _NS_PER_MS - mtime_ns
     return UNSETTLED if 0 <= age_ns <= RACY_NS else mtime_ns
 
 
-def uncut(path: str, raw: RawFile, clock: Clock) -> FreshFile:
+def fresh_file_uncut(path: str, raw: FileOnDisk, clock: Clock) -> FreshFile:
     """Return what is known of a file right after it was read, before it is cut: without chunks."""
     return FreshFile(
         path=path,
         size=raw.size,
-        mtime_ns=settled_time(raw.mtime_ns, clock),
+        mtime_ns=settled_mtime(raw.mtime_ns, clock),
         changed_ms=min(max(raw.mtime_ns // _NS_PER_MS, 0), clock()),
-        content_hash=hash_of(raw.data),
+        content_hash=hash_bytes(raw.data),
         chunks=(),
     )
 
 
-def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
+def chunk_bytes(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     """Clean, redact and cut a file (D.05, D.06, E.03).
 
     The whole file is redacted before it is cut: a private key or block may span chunks, and what the parse tree says
@@ -144,19 +144,19 @@ def chunks_of(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     Raises:
         UnicodeError: it is no text, though it began as one.
     """
-    text = decode(data)
+    text = decode_text(data)
     if text is None:
         raise UnicodeError(path)
     prepared = sanitize(text)
     chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
     if prepared.text != text:
-        place = _placement(text, prepared.text)
+        place = _position_mapper(text, prepared.text)
         chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
     of_name = name_suspicions(path)
-    return tuple(_fresh_chunk(chunk, prepared, of_name) for chunk in chunks)
+    return tuple(_sanitize_chunk(chunk, prepared, of_name) for chunk in chunks)
 
 
-def _fresh_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[str, ...]) -> FreshChunk:
+def _sanitize_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[str, ...]) -> FreshChunk:
     return FreshChunk(
         chunk=chunk,
         content_hash=hash_content(chunk.text),
@@ -168,14 +168,14 @@ def _fresh_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[str, 
     )
 
 
-def _placement(original: str, prepared: str) -> Callable[[Position], Position]:
+def _position_mapper(original: str, prepared: str) -> Callable[[Position], Position]:
     """Return a function from positions in the prepared text to positions in the original one.
 
     Cleaning and redacting change what is on a line; only a private block or key takes lines away.
     """
     before, after = original.split("\n"), prepared.split("\n")
-    line_of = range(len(before)) if len(before) == len(after) else _aligned(before, after)
-    before_starts, after_starts = _starts(before), _starts(after)
+    line_of = range(len(before)) if len(before) == len(after) else _align_lines(before, after)
+    before_starts, after_starts = _line_starts(before), _line_starts(after)
 
     def at(line: int, offset: int) -> int:
         target, column = line_of[line], offset - after_starts[line]
@@ -197,10 +197,10 @@ def _placement(original: str, prepared: str) -> Callable[[Position], Position]:
     return place
 
 
-def _aligned(before: Sequence[str], after: Sequence[str]) -> list[int]:
+def _align_lines(before: Sequence[str], after: Sequence[str]) -> list[int]:
     """Return for each line of `after` the line of `before` that it is or replaced."""
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
+    head = _common_prefix_length(before, after)
+    tail = _common_prefix_length(before[head:][::-1], after[head:][::-1])
     inner, new_inner = before[head : len(before) - tail], after[head : len(after) - tail]
     line_of = [*range(head), *[head] * len(new_inner), *range(len(before) - tail, len(before))]
     if len(inner) * len(new_inner) > MAX_ALIGNED:
@@ -212,11 +212,11 @@ def _aligned(before: Sequence[str], after: Sequence[str]) -> list[int]:
     return line_of
 
 
-def _common(left: Sequence[str], right: Sequence[str]) -> int:
+def _common_prefix_length(left: Sequence[str], right: Sequence[str]) -> int:
     return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
 
 
-def _starts(lines: Sequence[str]) -> list[int]:
+def _line_starts(lines: Sequence[str]) -> list[int]:
     starts, offset = [], 0
     for line in lines:
         starts.append(offset)

@@ -82,7 +82,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class _Heading:
+class _DocumentHeading:
     title: str
     level: int
     anchor: str
@@ -97,21 +97,21 @@ def parse_sections(text: str) -> list[Section]:
 def parse_document(text: str) -> Document:
     """Parse a Markdown text: ATX and setext headings, fences, lists, tables, HTML and YAML or TOML front matter."""
     lines = _LINE.split(text)
-    front_matter = _front_matter_lines(lines)
+    front_matter = _count_front_matter_lines(lines)
     visible = [""] * front_matter + lines[front_matter:]
     references: dict[str, Any] = {}
-    tokens = block_parser().parse("\n".join(visible).removeprefix("\ufeff"), references)
-    line_starts = _line_starts(text, lines)
-    headings = list(_headings(tokens, references))
+    tokens = make_block_parser().parse("\n".join(visible).removeprefix("\ufeff"), references)
+    line_starts = _find_line_starts(text, lines)
+    headings = list(_iter_headings(tokens, references))
     return Document(
         text=text,
-        sections=tuple(_sections(text, headings, line_starts)),
+        sections=tuple(_build_sections(text, headings, line_starts)),
         blocks=tuple(token for token in tokens if token.map and token.type != "inline"),
-        inlines=tuple(_inlines(tokens)),
+        inlines=tuple(_iter_inline_tokens(tokens)),
         references=references,
         line_starts=line_starts,
         front_matter=front_matter,
-        title=_document_title(lines[:front_matter], headings),
+        title=_find_document_title(lines[:front_matter], headings),
     )
 
 
@@ -124,19 +124,19 @@ def slugify(title: str) -> str:
 def inline_tokens(inline: Token, references: dict[str, Any]) -> list[Token]:
     """Parse the inline markup of a block that markdown-it left unparsed; only its first 10,000 characters."""
     tokens: list[Token] = []
-    parser = block_parser()
+    parser = make_block_parser()
     parser.inline.parse(inline.content[:_MAX_INLINE_CHARS], parser, references, tokens)
     return tokens
 
 
-def shown_text(token: Token) -> str:
+def displayed_text(token: Token) -> str:
     """Return what a reader sees of one inline token: text and code as they are, breaks as spaces, no markup."""
     if token.type in {"text", "code_inline", "text_special"}:
         return token.content
     return " " if token.type.endswith("break") else ""
 
 
-class _Parser(MarkdownIt):
+class _BlockParser(MarkdownIt):
     """CommonMark with tables that reports links as they were written: not percent-encoded, none refused."""
 
     def normalizeLink(self, url: str) -> str:
@@ -147,22 +147,22 @@ class _Parser(MarkdownIt):
 
 
 @cache
-def block_parser() -> MarkdownIt:
+def make_block_parser() -> MarkdownIt:
     """Return the shared parser; it parses blocks, and inline text only where it is asked to."""
-    parser = _Parser("commonmark").enable("table")
+    parser = _BlockParser("commonmark").enable("table")
     parser.core.ruler.disable(["inline", "text_join"])
     return parser
 
 
 _LINE: Final = re.compile(r"\r\n?|\n")
-_FENCES: Final = {"---": ("---", "..."), "+++": ("+++",)}
+_FRONT_MATTER_FENCES: Final = {"---": ("---", "..."), "+++": ("+++",)}
 _FRONT_MATTER_KEY: Final = re.compile(r"[\w\"'.-]+\s*[:=]|[#\[]")
 _FRONT_MATTER_TITLE: Final = re.compile(r"title\s*[:=]\s*(.+)")
 
 
-def _front_matter_lines(lines: Sequence[str]) -> int:
+def _count_front_matter_lines(lines: Sequence[str]) -> int:
     """Return how many lines at the top are front matter: fenced, and with a key right below the opening fence."""
-    closing = _FENCES.get(lines[0].removeprefix("\ufeff").rstrip())
+    closing = _FRONT_MATTER_FENCES.get(lines[0].removeprefix("\ufeff").rstrip())
     if closing is None or len(lines) < 2 or not _FRONT_MATTER_KEY.match(lines[1]):
         return 0
     for number, line in enumerate(lines[1:], start=2):
@@ -171,13 +171,13 @@ def _front_matter_lines(lines: Sequence[str]) -> int:
     return 0
 
 
-def _line_starts(text: str, lines: Sequence[str]) -> tuple[int, ...]:
+def _find_line_starts(text: str, lines: Sequence[str]) -> tuple[int, ...]:
     if "\r" not in text:
         return (*accumulate((len(line) + 1 for line in lines[:-1]), initial=0), len(text))
     return (0, *(match.end() for match in _LINE.finditer(text)), len(text))
 
 
-def _document_title(front_matter: Sequence[str], headings: Sequence[_Heading]) -> str:
+def _find_document_title(front_matter: Sequence[str], headings: Sequence[_DocumentHeading]) -> str:
     for line in front_matter:
         if match := _FRONT_MATTER_TITLE.match(line):
             return match[1].strip().strip("\"'")[:_MAX_TITLE_CHARS]
@@ -185,7 +185,7 @@ def _document_title(front_matter: Sequence[str], headings: Sequence[_Heading]) -
     return first_level[0] if len(first_level) == 1 else ""
 
 
-def _inlines(tokens: Sequence[Token]) -> Iterator[tuple[Token, int, int]]:
+def _iter_inline_tokens(tokens: Sequence[Token]) -> Iterator[tuple[Token, int, int]]:
     first, behind = 0, 0
     for token in tokens:
         if token.map:
@@ -194,23 +194,23 @@ def _inlines(tokens: Sequence[Token]) -> Iterator[tuple[Token, int, int]]:
             yield token, first, behind
 
 
-def _headings(tokens: Sequence[Token], references: dict[str, Any]) -> Iterator[_Heading]:
+def _iter_headings(tokens: Sequence[Token], references: dict[str, Any]) -> Iterator[_DocumentHeading]:
     """Yield the headings that open sections: those in quotes and lists don't, but they do take an anchor."""
     used: dict[str, int] = {}
     for index, token in enumerate(tokens):
         if token.type != "heading_open" or token.map is None:
             continue
-        title = " ".join("".join(map(shown_text, inline_tokens(tokens[index + 1], references))).split())
-        anchor = _unique(slugify(title), used)
+        title = " ".join("".join(map(displayed_text, inline_tokens(tokens[index + 1], references))).split())
+        anchor = _make_slug_unique(slugify(title), used)
         if token.level == 0:
-            yield _Heading(_shortened(title), int(token.tag[1]), anchor, token.map[0])
+            yield _DocumentHeading(_shorten_title(title), int(token.tag[1]), anchor, token.map[0])
 
 
-def _shortened(title: str) -> str:
+def _shorten_title(title: str) -> str:
     return title if len(title) <= _MAX_TITLE_CHARS else title[: _MAX_TITLE_CHARS - 1] + "…"
 
 
-def _unique(slug: str, used: dict[str, int]) -> str:
+def _make_slug_unique(slug: str, used: dict[str, int]) -> str:
     anchor = slug
     while anchor in used:
         used[slug] += 1
@@ -219,19 +219,19 @@ def _unique(slug: str, used: dict[str, int]) -> str:
     return anchor
 
 
-def _sections(text: str, headings: Sequence[_Heading], line_starts: Sequence[int]) -> list[Section]:
+def _build_sections(text: str, headings: Sequence[_DocumentHeading], line_starts: Sequence[int]) -> list[Section]:
     """Lay the sections over the text; white space above the first heading belongs to that heading's section."""
     if not text:
         return []
     starts = [line_starts[heading.line] for heading in headings]
     if not starts or text[: starts[0]].strip("\ufeff \t\r\n"):
-        headings = [_Heading("", 0, "", 0), *headings]
+        headings = [_DocumentHeading("", 0, "", 0), *headings]
         starts.insert(0, 0)
     starts[0] = 0
     ends = [*starts[1:], len(text)]
-    index = LineIndex.of(text)
+    index = LineIndex.from_text(text)
     sections: list[Section] = []
-    for number, (heading, parent) in enumerate(zip(headings, _parents(headings), strict=True)):
+    for number, (heading, parent) in enumerate(zip(headings, _find_parents(headings), strict=True)):
         above = sections[parent] if parent is not None else None
         line_start, line_end = index.lines_of(starts[number], ends[number])
         sections.append(
@@ -246,13 +246,13 @@ def _sections(text: str, headings: Sequence[_Heading], line_starts: Sequence[int
                 char_end=ends[number],
                 line_start=line_start,
                 line_end=line_end,
-                subtree_end=_subtree_end(headings, ends, number),
+                subtree_end=_find_subtree_end(headings, ends, number),
             )
         )
     return sections
 
 
-def _parents(headings: Sequence[_Heading]) -> list[int | None]:
+def _find_parents(headings: Sequence[_DocumentHeading]) -> list[int | None]:
     """Return each heading's nearest one above with a lower level; the text above the first is nobody's parent."""
     parents: list[int | None] = []
     open_ones: list[int] = []
@@ -265,7 +265,7 @@ def _parents(headings: Sequence[_Heading]) -> list[int | None]:
     return parents
 
 
-def _subtree_end(headings: Sequence[_Heading], ends: Sequence[int], number: int) -> int:
+def _find_subtree_end(headings: Sequence[_DocumentHeading], ends: Sequence[int], number: int) -> int:
     level = headings[number].level
     last = number
     if level:

@@ -238,7 +238,7 @@ _MARK_LINES: Final = 12
 _PRIVATE_KEY: Final = re.compile(rb"\s*-----BEGIN [A-Z ]*PRIVATE KEY-----")
 
 
-def folder_reason(folder: Path) -> str | None:
+def reason_to_skip_folder(folder: Path) -> str | None:
     """Say why a folder is never entered."""
     name = folder.name
     if reason := _FOLDERS.get(name):
@@ -252,7 +252,7 @@ def folder_reason(folder: Path) -> str | None:
     return reason if any(os.path.lexists(folder.parent / manifest) for manifest in beside) else None
 
 
-def name_reason(name: str, folder: str = "") -> str | None:
+def reason_to_skip_name(name: str, folder: str = "") -> str | None:
     """Say why a file of this name is never indexed; `folder` is the name of the one it lies in."""
     lowered = name.lower()
     if (folder, lowered) in _SECRET_PLACES:
@@ -262,7 +262,7 @@ def name_reason(name: str, folder: str = "") -> str | None:
     return next((reason for reason, matches in _FILE_MATCHERS if matches(lowered)), None)
 
 
-def content_reason(head: bytes, kind: FileKind, size: int) -> str | None:
+def reason_to_skip_content(head: bytes, kind: FileKind, size: int) -> str | None:
     """Say why a file is not indexed, from its first 8 KB."""
     if not is_text(head):
         return BINARY if b"\0" in head else UNDECODABLE
@@ -277,8 +277,8 @@ def content_reason(head: bytes, kind: FileKind, size: int) -> str | None:
     return GENERATED if kind is not FileKind.MARKDOWN and _GENERATED_MARK.search(top) else None
 
 
-def _matcher(patterns: tuple[str, ...]) -> Callable[[str], object]:
+def _make_matcher(patterns: tuple[str, ...]) -> Callable[[str], object]:
     return re.compile("|".join(translate(pattern) for pattern in patterns)).match
 
 
-_FILE_MATCHERS: Final = tuple((reason, _matcher(patterns)) for reason, patterns in _FILE_PATTERNS)
+_FILE_MATCHERS: Final = tuple((reason, _make_matcher(patterns)) for reason, patterns in _FILE_PATTERNS)

@@ -19,7 +19,7 @@ _CONTINUATION_BYTES: Final = bytes(range(0x80, 0xC0))
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class SourceText:
     """A decoded file, the bytes that tree-sitter gets of it, and the way from the one to the other."""
 
     text: str
@@ -28,25 +28,25 @@ class Source:
     to_char: Callable[[int], int]
 
     @classmethod
-    def of(cls, text: str) -> Source:
+    def from_text(cls, text: str) -> SourceText:
         """Prepare a text. A lone surrogate, which has no UTF-8, goes to the parser as one `?`."""
         data = text.encode("utf-8", "replace")
-        return cls(text, data, LineIndex.of(text), _char_map(text, data))
+        return cls(text, data, LineIndex.from_text(text), _map_bytes_to_chars(text, data))
 
     def text_of(self, node: Node) -> str:
         """Return a node's text."""
-        return self.between(node.start_byte, node.end_byte)
+        return self.text_between(node.start_byte, node.end_byte)
 
-    def between(self, start: int, end: int) -> str:
+    def text_between(self, start: int, end: int) -> str:
         """Return the text between two byte offsets."""
         return self.data[start:end].decode("utf-8", "replace")
 
-    def span(self, node: Node) -> Span:
+    def span_of(self, node: Node) -> Span:
         """Return a node's extent in characters."""
         return self.to_char(node.start_byte), self.to_char(node.end_byte)
 
 
-def _char_map(text: str, data: bytes) -> Callable[[int], int]:
+def _map_bytes_to_chars(text: str, data: bytes) -> Callable[[int], int]:
     """Return the function from byte to character offsets: itself for ASCII, else through blocks of known counts."""
     if len(text) == len(data):
         return int
@@ -62,7 +62,7 @@ def _char_map(text: str, data: bytes) -> Callable[[int], int]:
 
 
 @dataclass(frozen=True, slots=True)
-class Nesting:
+class SpanNesting:
     """Spans that contain one another or don't meet, outer before inner, in the order of their beginnings."""
 
     starts: tuple[int, ...]
@@ -70,7 +70,7 @@ class Nesting:
     parents: tuple[int | None, ...]
 
     @classmethod
-    def of(cls, spans: Sequence[Span]) -> Nesting:
+    def from_spans(cls, spans: Sequence[Span]) -> SpanNesting:
         """Find each span's parent. The spans must be sorted by start, longer ones first."""
         parents: list[int | None] = []
         open_ones: list[int] = []
@@ -81,7 +81,7 @@ class Nesting:
             open_ones.append(len(parents) - 1)
         return cls(tuple(start for start, _ in spans), tuple(end for _, end in spans), tuple(parents))
 
-    def innermost(self, offset: int) -> int | None:
+    def find_innermost(self, offset: int) -> int | None:
         """Return the index of the innermost span that holds an offset."""
         number: int | None = bisect_right(self.starts, offset) - 1
         if number == -1:

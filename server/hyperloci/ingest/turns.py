@@ -15,7 +15,7 @@ TURN_SECONDS: Final = 0.002
 QUIET_TURN_SECONDS: Final = 0.01
 """The same where nobody else writes: each commit costs a third of a millisecond."""
 
-OTHERS_SECONDS: Final = 600.0
+OTHERS_EXPECTED_SECONDS: Final = 600.0
 """So long after somebody had to wait for the lock, others are counted on to write again: a session has its pauses."""
 
 LONGEST_REST_SECONDS: Final = 0.025
@@ -25,7 +25,7 @@ of them may have been stopped while waiting."""
 GLANCE_SECONDS: Final = 0.0005
 """How often a rest looks whether they have had their turn."""
 
-REST_SHARE: Final = 1.0
+BLIND_REST_SHARE: Final = 1.0
 """Where it can't be told who waits: how long the lock is left alone, in turns."""
 
 
@@ -52,9 +52,9 @@ class WriteThrottle:
         others_wait = self._store.has_waiting_writers()
         now = time.perf_counter()
         if others_wait is not False:
-            self._others_until = now + OTHERS_SECONDS
+            self._others_until = now + OTHERS_EXPECTED_SECONDS
         if others_wait is None:
-            time.sleep(max(0.0, self._ended + self._took * REST_SHARE - now))
+            time.sleep(max(0.0, self._ended + self._took * BLIND_REST_SHARE - now))
         while others_wait and time.perf_counter() < now + LONGEST_REST_SECONDS:
             time.sleep(GLANCE_SECONDS)
             others_wait = self._store.has_waiting_writers()

@@ -20,11 +20,11 @@ from typing import Final
 
 from hyperloci.ingest.boundary import sanitize_name
 from hyperloci.ingest.decode import HEAD_BYTES, decode_head
-from hyperloci.ingest.file_kinds import FileKind, kind_of
-from hyperloci.ingest.ignore import Chain, compile_rules, folder_rules, ignored_by, pattern_lines, read_rules
+from hyperloci.ingest.file_kinds import FileKind, file_kind_of
+from hyperloci.ingest.ignore import Chain, compile_rules, read_folder_rules, find_ignoring_rule, pattern_lines, read_rules
 from hyperloci.ingest.project_git import BrokenRepositoryError, find_repository
 from hyperloci.ingest.regular import open_regular
-from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, SECRET_NAME, content_reason, folder_reason, name_reason
+from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, SECRET_NAME, reason_to_skip_content, reason_to_skip_folder, reason_to_skip_name
 from hyperloci.model.answers import SkippedFile
 
 MAX_FILE_BYTES = 1_000_000
@@ -41,7 +41,7 @@ EXCLUDE_SETTING: Final = "the setting exclude"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class IndexableFile:
     """A file to index.
 
     Attributes:
@@ -57,7 +57,7 @@ class Found:
     kind: FileKind
 
 
-def walk(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> Iterator[Found | SkippedFile]:
+def walk_tree(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> Iterator[IndexableFile | SkippedFile]:
     """Yield every file under `root` that is indexed, and every file and folder that is skipped; folders end in `/`.
 
     Args:
@@ -65,30 +65,30 @@ def walk(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_B
         exclude: more patterns in the manner of `.gitignore`, relative to the root; stronger than every ignore file.
         max_bytes: larger files are skipped.
     """
-    return _Tree.at(root, exclude, max_bytes).walk()
+    return _ProjectTree.at_root(root, exclude, max_bytes).iter_files()
 
 
-def check(
+def check_file(
     root: Path, path: Path | str, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
-) -> Found | SkippedFile:
+) -> IndexableFile | SkippedFile:
     """Judge one file as `walk` does, without walking.
 
     Args:
         root, exclude, max_bytes: as for `walk`.
         path: absolute, or relative to the root.
     """
-    return _Tree.at(root, exclude, max_bytes).check(path)
+    return _ProjectTree.at_root(root, exclude, max_bytes).check_file(path)
 
 
 def is_ignored_folder(root: Path, folder: Path | str, *, exclude: Sequence[str] = ()) -> bool:
     """Say whether `walk` would not enter a folder: so that it need not be watched."""
-    tree = _Tree.at(root, exclude, MAX_FILE_BYTES)
-    relative = tree.relative(folder)
-    return relative is None or (relative != "" and tree.enter(relative)[1] is not None)
+    tree = _ProjectTree.at_root(root, exclude, MAX_FILE_BYTES)
+    relative = tree.relative_path(folder)
+    return relative is None or (relative != "" and tree.enter_folder(relative)[1] is not None)
 
 
 @dataclass(frozen=True, slots=True)
-class _Folder:
+class _WalkedFolder:
     """A folder on the way: its path as a prefix (empty for the root), and the rules that hold in it."""
 
     prefix: str
@@ -96,7 +96,7 @@ class _Folder:
 
 
 @dataclass(frozen=True, slots=True)
-class _Tree:
+class _ProjectTree:
     """A project's tree and how it is judged.
 
     Attributes:
@@ -116,7 +116,7 @@ class _Tree:
     in_repository: bool
 
     @classmethod
-    def at(cls, root: Path, exclude: Sequence[str], max_bytes: int) -> _Tree:
+    def at_root(cls, root: Path, exclude: Sequence[str], max_bytes: int) -> _ProjectTree:
         real = Path(os.path.realpath(root))
         try:
             repository = find_repository(real, ())
@@ -129,14 +129,14 @@ class _Tree:
             outer = (rules,)
         folder = top
         for part in real.relative_to(top).parts:
-            outer += folder_rules(folder, "".join(name + "/" for name in folder.relative_to(top).parts))
+            outer += read_folder_rules(folder, "".join(name + "/" for name in folder.relative_to(top).parts))
             folder /= part
         settings = compile_rules(pattern_lines(exclude), above, EXCLUDE_SETTING)
         return cls(real, above, outer, (settings,) if settings else (), max_bytes, repository is not None)
 
     # One path
 
-    def relative(self, path: Path | str) -> str | None:
+    def relative_path(self, path: Path | str) -> str | None:
         """Return a path relative to the root, POSIX; None if it lies outside. Links on the way stay as they are."""
         absolute = os.path.normpath(os.path.join(self.root, path))
         try:
@@ -145,31 +145,31 @@ class _Tree:
             return None
         return "" if inside == PurePosixPath(".") else str(inside)
 
-    def check(self, path: Path | str) -> Found | SkippedFile:
-        relative = self.relative(path)
+    def check_file(self, path: Path | str) -> IndexableFile | SkippedFile:
+        relative = self.relative_path(path)
         if not relative:
-            return _skip(_shown(os.fspath(path)), "outside of the project" if relative is None else "a folder")
+            return _skip_path(_printable_path(os.fspath(path)), "outside of the project" if relative is None else "a folder")
         parent, _, name = relative.rpartition("/")
-        folder, skipped = self.enter(parent) if parent else (self.top(), None)
+        folder, skipped = self.enter_folder(parent) if parent else (self.top_folder(), None)
         if skipped:
             return skipped
-        verdict = self.judge(folder, name)
+        verdict = self.judge_entry(folder, name)
         if verdict is None:
-            return self.link(relative, frozenset())
-        return verdict if not isinstance(verdict, _Folder) else _skip(relative + "/", "a folder")
+            return self.follow_link(relative, frozenset())
+        return verdict if not isinstance(verdict, _WalkedFolder) else _skip_path(relative + "/", "a folder")
 
-    def top(self) -> _Folder:
-        return _Folder("", self.outer + folder_rules(self.root, self.above))
+    def top_folder(self) -> _WalkedFolder:
+        return _WalkedFolder("", self.outer + read_folder_rules(self.root, self.above))
 
-    def enter(self, relative: str) -> tuple[_Folder, SkippedFile | None]:
+    def enter_folder(self, relative: str) -> tuple[_WalkedFolder, SkippedFile | None]:
         """Go down to a folder; or as far as the walk would, with the reason it goes no further."""
-        folder = self.top()
+        folder = self.top_folder()
         for name in relative.split("/"):
-            verdict = self.judge(folder, name)
+            verdict = self.judge_entry(folder, name)
             if verdict is None:
-                return folder, _skip(folder.prefix + name, "behind a symbolic link")
-            if isinstance(verdict, Found):
-                return folder, _skip(verdict.path, "not a folder")
+                return folder, _skip_path(folder.prefix + name, "behind a symbolic link")
+            if isinstance(verdict, IndexableFile):
+                return folder, _skip_path(verdict.path, "not a folder")
             if isinstance(verdict, SkippedFile):
                 return folder, verdict
             folder = verdict
@@ -177,13 +177,13 @@ class _Tree:
 
     # Judging
 
-    def judge(self, folder: _Folder, name: str) -> Found | SkippedFile | _Folder | None:
+    def judge_entry(self, folder: _WalkedFolder, name: str) -> IndexableFile | SkippedFile | _WalkedFolder | None:
         """Judge one entry of a folder; None for a symbolic link, about which the whole tree has a say."""
         path = folder.prefix + name
-        if _shown(path) != path:
-            return _skip(_shown(path), "its name is not valid text")
+        if _printable_path(path) != path:
+            return _skip_path(_printable_path(path), "its name is not valid text")
         if sanitize_name(name) != name:
-            return _skip(path, SECRET_NAME)
+            return _skip_path(path, SECRET_NAME)
         try:
             status = os.lstat(self.root / path)
             if stat.S_ISLNK(status.st_mode):
@@ -192,46 +192,46 @@ class _Tree:
                 return self._judge_folder(folder, path)
             return self._judge_file(folder.chain, path, path, status)
         except OSError as error:
-            return _skip(path, f"{UNREADABLE}: {error.strerror or error}")
+            return _skip_path(path, f"{UNREADABLE}: {error.strerror or error}")
 
-    def _judge_folder(self, folder: _Folder, path: str) -> SkippedFile | _Folder:
+    def _judge_folder(self, folder: _WalkedFolder, path: str) -> SkippedFile | _WalkedFolder:
         absolute = self.root / path
-        reason = folder_reason(absolute) or self._ignored(folder.chain, path + "/")
+        reason = reason_to_skip_folder(absolute) or self._ignoring_rule(folder.chain, path + "/")
         if reason is None and self.in_repository and os.path.lexists(absolute / ".git"):
             reason = "another repository"
         if reason:
-            return _skip(path + "/", reason)
-        return _Folder(path + "/", folder.chain + folder_rules(absolute, self.above + path + "/"))
+            return _skip_path(path + "/", reason)
+        return _WalkedFolder(path + "/", folder.chain + read_folder_rules(absolute, self.above + path + "/"))
 
-    def _judge_file(self, chain: Chain, path: str, target: str, status: os.stat_result) -> Found | SkippedFile:
+    def _judge_file(self, chain: Chain, path: str, target: str, status: os.stat_result) -> IndexableFile | SkippedFile:
         """Judge a file: `path` is what it is called, `target` what is read (the same, but for a link)."""
         pure = PurePosixPath(path)
-        reason = name_reason(pure.name, pure.parent.name) or self._ignored(chain, path)
+        reason = reason_to_skip_name(pure.name, pure.parent.name) or self._ignoring_rule(chain, path)
         if reason:
-            return _skip(path, reason)
+            return _skip_path(path, reason)
         if not stat.S_ISREG(status.st_mode):
-            return _skip(path, "not a regular file")
+            return _skip_path(path, "not a regular file")
         if status.st_size > self.max_bytes:
-            return _skip(path, f"{status.st_size:,} bytes, above {self.max_bytes:,}")
-        kind = kind_of(path)
+            return _skip_path(path, f"{status.st_size:,} bytes, above {self.max_bytes:,}")
+        kind = file_kind_of(path)
         if kind is None and PurePosixPath(path).suffix:
-            return _skip(path, EMPTY_KIND)
+            return _skip_path(path, EMPTY_KIND)
         with open_regular(self.root / target) as file:
             head = file.read(HEAD_BYTES)
-        kind = kind or kind_of(path, decode_head(head))
+        kind = kind or file_kind_of(path, decode_head(head))
         if kind is None:
-            return _skip(path, BINARY if b"\0" in head else EMPTY_KIND)
-        if reason := content_reason(head, kind, status.st_size):
-            return _skip(path, reason)
-        return Found(path=path, size=status.st_size, mtime_ns=status.st_mtime_ns, kind=kind)
+            return _skip_path(path, BINARY if b"\0" in head else EMPTY_KIND)
+        if reason := reason_to_skip_content(head, kind, status.st_size):
+            return _skip_path(path, reason)
+        return IndexableFile(path=path, size=status.st_size, mtime_ns=status.st_mtime_ns, kind=kind)
 
-    def _ignored(self, chain: Chain, path: str) -> str | None:
-        source = ignored_by(chain + self.exclude, self.above + path)
+    def _ignoring_rule(self, chain: Chain, path: str) -> str | None:
+        source = find_ignoring_rule(chain + self.exclude, self.above + path)
         return IGNORED + source if source else None
 
     # Links
 
-    def link(self, path: str, seen: frozenset[str] | set[str]) -> Found | SkippedFile:
+    def follow_link(self, path: str, seen: frozenset[str] | set[str]) -> IndexableFile | SkippedFile:
         """Judge a symbolic link: it counts if it is the only way to a file of the tree, which an ignore file left out.
 
         Args:
@@ -240,65 +240,65 @@ class _Tree:
         """
         try:
             real = os.path.realpath(self.root / path, strict=True)
-            target = self.relative(real)
+            target = self.relative_path(real)
             if target is None:
-                return _skip(path, "a symbolic link out of the project")
+                return _skip_path(path, "a symbolic link out of the project")
             status = os.stat(real)
             if not stat.S_ISREG(status.st_mode):
-                return _skip(path, "a symbolic link to a folder")
-            itself = self.check(target)
-            if isinstance(itself, Found) or target in seen:
-                return _skip(path, f"a symbolic link to {target}, which is indexed")
+                return _skip_path(path, "a symbolic link to a folder")
+            itself = self.check_file(target)
+            if isinstance(itself, IndexableFile) or target in seen:
+                return _skip_path(path, f"a symbolic link to {target}, which is indexed")
             if not itself.reason.startswith(IGNORED):
-                return _skip(path, itself.reason)
-            folder = self.enter(path.rpartition("/")[0])[0] if "/" in path else self.top()
-            reason = name_reason(PurePosixPath(target).name, PurePosixPath(target).parent.name)
-            return _skip(path, reason) if reason else self._judge_file(folder.chain, path, target, status)
+                return _skip_path(path, itself.reason)
+            folder = self.enter_folder(path.rpartition("/")[0])[0] if "/" in path else self.top_folder()
+            reason = reason_to_skip_name(PurePosixPath(target).name, PurePosixPath(target).parent.name)
+            return _skip_path(path, reason) if reason else self._judge_file(folder.chain, path, target, status)
         except (OSError, RuntimeError) as error:
-            return _skip(path, f"a symbolic link that leads nowhere: {getattr(error, 'strerror', None) or error}")
+            return _skip_path(path, f"a symbolic link that leads nowhere: {getattr(error, 'strerror', None) or error}")
 
     # The whole tree
 
-    def walk(self) -> Iterator[Found | SkippedFile]:
+    def iter_files(self) -> Iterator[IndexableFile | SkippedFile]:
         links: list[str] = []
-        waiting: list[_Folder] = [self.top()]
+        waiting: list[_WalkedFolder] = [self.top_folder()]
         while waiting:
             folder = waiting.pop()
-            names = self._names(folder)
+            names = self._list_names(folder)
             if isinstance(names, SkippedFile):
                 yield names
                 continue
-            inner: list[_Folder] = []
+            inner: list[_WalkedFolder] = []
             for name in names:
-                verdict = self.judge(folder, name)
+                verdict = self.judge_entry(folder, name)
                 if verdict is None:
                     links.append(folder.prefix + name)
-                elif isinstance(verdict, _Folder):
+                elif isinstance(verdict, _WalkedFolder):
                     inner.append(verdict)
                 else:
                     yield verdict
             waiting.extend(reversed(inner))
         yield from self._walk_links(sorted(links))
 
-    def _names(self, folder: _Folder) -> list[str] | SkippedFile:
+    def _list_names(self, folder: _WalkedFolder) -> list[str] | SkippedFile:
         try:
             return sorted(os.listdir(self.root / folder.prefix))
         except OSError as error:
-            return _skip(folder.prefix or "./", f"{UNREADABLE}: {error.strerror or error}")
+            return _skip_path(folder.prefix or "./", f"{UNREADABLE}: {error.strerror or error}")
 
-    def _walk_links(self, links: Sequence[str]) -> Iterator[Found | SkippedFile]:
+    def _walk_links(self, links: Sequence[str]) -> Iterator[IndexableFile | SkippedFile]:
         seen: set[str] = set()
         for path in links:
-            verdict = self.link(path, seen)
-            if isinstance(verdict, Found):
-                seen.add(self.relative(os.path.realpath(self.root / path)) or path)
+            verdict = self.follow_link(path, seen)
+            if isinstance(verdict, IndexableFile):
+                seen.add(self.relative_path(os.path.realpath(self.root / path)) or path)
             yield verdict
 
 
-def _skip(path: str, reason: str) -> SkippedFile:
+def _skip_path(path: str, reason: str) -> SkippedFile:
     return SkippedFile(path=sanitize_name(path), reason=reason)
 
 
-def _shown(path: str) -> str:
+def _printable_path(path: str) -> str:
     """Return a path as it can be stored: bytes that are no text are replaced."""
     return path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -18,10 +18,10 @@ from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.ingest.election import RETRY_SECONDS, Election, lock_path
-from hyperloci.ingest.inbox import Inbox
+from hyperloci.ingest.inbox import ChangeInbox
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.watch_files import FileWatch
-from hyperloci.ingest.watch_worker import Pace, WatchWorker
+from hyperloci.ingest.watch_worker import WatchPace, WatchWorker
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
 from hyperloci.store.faults import describe_error
@@ -61,7 +61,7 @@ class WatchStatus:
     failures: int = 0
 
 
-class Watchers:
+class ProjectWatcher:
     """The file and Git watchers of one project in one process."""
 
     def __init__(
@@ -71,7 +71,7 @@ class Watchers:
         clock: Clock = system_clock,
         on_change: Callable[[IndexReport], None] | None = None,
         *,
-        pace: Pace | None = None,
+        pace: WatchPace | None = None,
         make_watch: Callable[[Callable[[str], None]], FileWatch] = FileWatch,
         retry_seconds: float = RETRY_SECONDS,
         back_off_seconds: float = FIRST_BACK_OFF_SECONDS,
@@ -92,14 +92,14 @@ class Watchers:
         self._project = project
         self._clock = clock
         self._on_change = on_change
-        self._pace = pace or Pace()
+        self._pace = pace or WatchPace()
         self._make_watch = make_watch
         self._retry = retry_seconds
         self._back_off = back_off_seconds
         self._thread = BackgroundThread("hyperloci-watch", self._run)
         self._status = StatusBoard(WatchStatus())
         self._lock = threading.Lock()
-        self._inbox: Inbox | None = None
+        self._inbox: ChangeInbox | None = None
 
     def start(self) -> None:
         """Start the worker, unless the settings or the project (the home folder, say) rule watching out."""
@@ -131,17 +131,17 @@ class Watchers:
             try:
                 if election.wait_to_win(stopping, retry_seconds=self._retry):
                     self._status.update(owner=True)
-                    self._work(election.lock_path.parent)
+                    self._watch_until_stopped(election.lock_path.parent)
             except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
-                self._failed(error)
+                self._note_failure(error)
             finally:
                 election.resign()
                 self._status.update(owner=False, indexing=False, polling=None)
-            stopping.wait(self._wait_after_failures())
+            stopping.wait(self._backoff_seconds())
 
-    def _work(self, canary: Path) -> None:
+    def _watch_until_stopped(self, canary: Path) -> None:
         """Own the watchers until stopped, or until something fails."""
-        inbox = Inbox(quiet=self._pace.quiet, longest=self._pace.longest)
+        inbox = ChangeInbox(quiet=self._pace.quiet, longest=self._pace.longest)
         with self._lock:
             self._inbox = inbox
         if self._thread.stopping.is_set():
@@ -163,15 +163,15 @@ class Watchers:
                 tell=self._status.update,
                 on_change=self._on_change,
             )
-            worker.work()
+            worker.run_until_stopped()
 
-    def _failed(self, error: Exception) -> None:
+    def _note_failure(self, error: Exception) -> None:
         failures = self._status.current.failures + 1
         known = isinstance(error, HyperlociError | OSError)
         words = describe_error(error)
         _log.warning("watching %s failed (%d in a row): %s", self._project.root, failures, words, exc_info=not known)
         self._status.update(last_error=words, failures=failures)
 
-    def _wait_after_failures(self) -> float:
+    def _backoff_seconds(self) -> float:
         failures = self._status.current.failures
         return min(self._back_off * 2.0 ** (failures - 1), LONGEST_BACK_OFF_SECONDS) if failures else 0.0

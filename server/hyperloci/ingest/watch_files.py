@@ -60,12 +60,12 @@ class FileWatch:
     """Watches folders and passes the paths of what happened to a callback, from threads of its own."""
 
     def __init__(self, seen: Callable[[str], None], *, observer: Callable[[], Any] = Observer) -> None:
-        self._handler = _Handler(seen)
+        self._handler = _ChangeHandler(seen)
         self._make_observer = observer
         self._observer: Any = None
         self._watches: dict[Watch, tuple[Any, tuple[int, int] | None]] = {}
 
-    def watch(self, wanted: Iterable[Watch], canary: Path) -> None:
+    def watch_folders(self, wanted: Iterable[Watch], canary: Path) -> None:
         """Watch these folders from now on, and no others.
 
         Args:
@@ -84,7 +84,7 @@ class FileWatch:
                 warnings.filterwarnings("ignore", "Callback with id", RuntimeWarning)
                 self._observer = self._make_observer()
                 self._observer.start()
-            self._schedule({*wanted, (canary, False)})
+            self._schedule_watches({*wanted, (canary, False)})
         except BaseException:
             self.stop()
             raise
@@ -94,15 +94,15 @@ class FileWatch:
         reader = getattr(self._observer, "_inotify_fd", None)
         return self._observer is not None and self._observer.is_alive() and (reader is None or reader.is_alive())
 
-    def _schedule(self, wanted: set[Watch]) -> None:
+    def _schedule_watches(self, wanted: set[Watch]) -> None:
         # A watch ends when its folder is deleted and goes with it when it is moved; another folder may be there now.
         ended = {emitter.watch for emitter in self._observer.emitters if not emitter.is_alive()}
         for watch, (given, identity) in list(self._watches.items()):
-            if watch not in wanted or given in ended or identity != _identity(watch[0]):
+            if watch not in wanted or given in ended or identity != _identity_of_folder(watch[0]):
                 self._observer.unschedule(given)
                 del self._watches[watch]
         for folder, recursive in sorted(wanted - set(self._watches), key=lambda watch: (watch[1], str(watch[0]))):
-            identity = _identity(folder)
+            identity = _identity_of_folder(folder)
             given = self._observer.schedule(self._handler, str(folder), recursive=recursive, event_filter=EVENTS)
             self._watches[folder, recursive] = given, identity
 
@@ -115,7 +115,7 @@ class FileWatch:
             observer.join()
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
+def _identity_of_folder(folder: Path) -> tuple[int, int] | None:
     try:
         status = folder.stat()
     except OSError:
@@ -123,7 +123,7 @@ def _identity(folder: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-class _Handler(FileSystemEventHandler):
+class _ChangeHandler(FileSystemEventHandler):
     """Takes both ends of every event: a file saved by renaming is new at its name, a moved one gone from its old."""
 
     def __init__(self, seen: Callable[[str], None]) -> None:
@@ -145,18 +145,18 @@ def plan_watches(root: Path, is_ignored: Callable[[Path], bool], platform: str =
     """
     if not platform.startswith("linux"):
         return [(root, True)]
-    return _plan(root, is_ignored)[0]
+    return _plan_folder(root, is_ignored)[0]
 
 
-def _plan(folder: Path, is_ignored: Callable[[Path], bool]) -> tuple[list[Watch], bool]:
+def _plan_folder(folder: Path, is_ignored: Callable[[Path], bool]) -> tuple[list[Watch], bool]:
     """Return the watches for a folder, and whether one with all below it will do."""
     parts: list[list[Watch]] = []
     whole = True
-    for child in _folders(folder):
+    for child in _list_folders(folder):
         if is_ignored(child):
             whole = whole and not _is_heavy(child)
         else:
-            watches, child_whole = _plan(child, is_ignored)
+            watches, child_whole = _plan_folder(child, is_ignored)
             parts.append(watches)
             whole = whole and child_whole
     if whole:
@@ -167,7 +167,7 @@ def _plan(folder: Path, is_ignored: Callable[[Path], bool]) -> tuple[list[Watch]
 def _is_heavy(folder: Path) -> bool:
     waiting, seen = [folder], 0
     while waiting:
-        children = _folders(waiting.pop())
+        children = _list_folders(waiting.pop())
         seen += len(children)
         if seen > HEAVY_FOLDERS:
             return True
@@ -175,7 +175,7 @@ def _is_heavy(folder: Path) -> bool:
     return False
 
 
-def _folders(folder: Path) -> list[Path]:
+def _list_folders(folder: Path) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
             return [Path(entry.path) for entry in entries if entry.is_dir(follow_symlinks=False)]
@@ -191,13 +191,13 @@ def is_on_network(path: Path, mounts: str | None = None) -> bool:
         mounts: text in the form of `/proc/mounts`; read from there by default.
     """
     best, kind = -1, ""
-    for place, type_ in _mounted(_read(_MOUNTS) if mounts is None else mounts):
+    for place, type_ in _parse_mounts(_read_mounts(_MOUNTS) if mounts is None else mounts):
         if path.is_relative_to(place) and len(place.parts) >= best:
             best, kind = len(place.parts), type_
     return kind in NETWORK_TYPES
 
 
-def _mounted(mounts: str) -> Iterator[tuple[Path, str]]:
+def _parse_mounts(mounts: str) -> Iterator[tuple[Path, str]]:
     for line in mounts.splitlines():
         fields: Sequence[str] = line.split(" ")
         if len(fields) > 2:
@@ -208,7 +208,7 @@ def _mounted(mounts: str) -> Iterator[tuple[Path, str]]:
             )
 
 
-def _read(path: Path) -> str:
+def _read_mounts(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8", errors="surrogateescape")
     except OSError:

@@ -25,7 +25,7 @@ def git_watches(repository: Repository) -> Iterator[tuple[Path, bool]]:
         yield repository.git_dir / "logs", False
 
 
-def tells_of_git(repository: Repository, path: Path) -> bool:
+def is_git_state(repository: Repository, path: Path) -> bool:
     """Whether a change of this file means that HEAD or a branch moved. Git writes `X.lock` and renames it to `X`."""
     if path.name.endswith(".lock"):
         return False

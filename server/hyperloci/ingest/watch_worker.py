@@ -12,12 +12,12 @@ from typing import Final
 
 from hyperloci.clock import Clock, to_iso
 from hyperloci.config import Settings
-from hyperloci.ingest.inbox import LONGEST_SECONDS, QUIET_SECONDS, Batch, Inbox
+from hyperloci.ingest.inbox import LONGEST_SECONDS, QUIET_SECONDS, ChangeBatch, ChangeInbox
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.project_git import BrokenRepositoryError, Head, Repository, open_repository, read_head
 from hyperloci.ingest.watch_files import MAX_WATCHES, FileWatch, is_on_network, plan_watches
-from hyperloci.ingest.watch_git import git_watches, tells_of_git
+from hyperloci.ingest.watch_git import git_watches, is_git_state
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
 
@@ -35,7 +35,7 @@ POLL_SHARE: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class WatchPace:
     """How often things happen, in seconds."""
 
     quiet: float = QUIET_SECONDS
@@ -54,9 +54,9 @@ class WatchWorker:
         project: Project,
         clock: Clock,
         *,
-        inbox: Inbox,
+        inbox: ChangeInbox,
         stop: threading.Event,
-        pace: Pace,
+        pace: WatchPace,
         make_watch: Callable[[Callable[[str], None]], FileWatch],
         canary: Path,
         tell: Callable[..., None],
@@ -68,17 +68,17 @@ class WatchWorker:
         self._inbox = inbox
         self._stop = stop
         self._pace = pace
-        self._watch = make_watch(self._seen)
+        self._watch = make_watch(self._note_change)
         self._canary = canary
         self._tell: Callable[..., None] = tell
         self._on_change = on_change
-        self._repository = _repository(self._root)
+        self._repository = _find_repository(self._root)
         self._head: Head | None = None
         self._left_out: tuple[str, ...] = ()
         self._polling: str | None = None
         self._older_at: float | None = None
 
-    def work(self) -> None:
+    def run_until_stopped(self) -> None:
         """Watch and index until stopped.
 
         Raises:
@@ -86,16 +86,16 @@ class WatchWorker:
                 comparison that the next worker begins with.
         """
         try:
-            self._arm()  # Before the first comparison, so that nothing falls between the two.
-            due = self._compare_everything()
+            self._start_watching()  # Before the first comparison, so that nothing falls between the two.
+            due = self._compare_tree()
             while not self._stop.is_set():
                 next_at = due if self._older_at is None else min(due, self._older_at)
-                batch = self._inbox.take(max(0.0, next_at - time.monotonic()))
+                batch = self._inbox.take_batch(max(0.0, next_at - time.monotonic()))
                 if batch is not None:
-                    due = self._handle(batch, due)
+                    due = self._handle_batch(batch, due)
                 elif time.monotonic() >= due:
-                    self._arm()
-                    due = self._compare_everything()
+                    self._start_watching()
+                    due = self._compare_tree()
                 else:
                     self._continue_history()
         finally:
@@ -103,14 +103,14 @@ class WatchWorker:
 
     # -- watching ----------------------------------------------------------------------------------------------------
 
-    def _arm(self) -> None:
+    def _start_watching(self) -> None:
         """Watch what is there to be watched now; where that cannot be, poll."""
-        self._polling = self._why_poll()
+        self._polling = self._reason_to_poll()
         if self._polling is not None:
             self._watch.stop()
         self._tell(polling=self._polling)
 
-    def _why_poll(self) -> str | None:
+    def _reason_to_poll(self) -> str | None:
         if is_on_network(self._root):
             return "the project is on a network file system"
         left_out: list[str] = []
@@ -128,52 +128,52 @@ class WatchWorker:
         if self._repository is not None:
             watches.extend(git_watches(self._repository))
         try:
-            self._watch.watch(watches, self._canary)
+            self._watch.watch_folders(watches, self._canary)
         except OSError as error:
             return f"the system gives no more watches ({error.strerror or error})"
         return None
 
-    def _seen(self, path: str) -> None:
+    def _note_change(self, path: str) -> None:
         """Take an event, in one of watchdog's threads: note it and be gone."""
-        if self._repository is not None and tells_of_git(self._repository, Path(path)):
-            self._inbox.put_git()
+        if self._repository is not None and is_git_state(self._repository, Path(path)):
+            self._inbox.add_git_change()
         elif path == str(self._root):
-            self._inbox.put_everything()
+            self._inbox.add_everything()
         elif path.startswith(f"{self._root}{os.sep}") and not path.startswith(self._left_out):
-            self._inbox.put(path)
+            self._inbox.add_paths(path)
 
     # -- indexing ----------------------------------------------------------------------------------------------------
 
-    def _compare_everything(self) -> float:
+    def _compare_tree(self) -> float:
         """Compare everything, and return when to do it next."""
         started = time.monotonic()
         self._head = self._read_head()
-        self._index(self._indexer.index)
+        self._try_index(self._indexer.index_tree)
         ended = time.monotonic()
         if self._polling is None:
             return ended + self._pace.reconcile
         return ended + max(self._pace.poll, POLL_SHARE * (ended - started))
 
-    def _handle(self, batch: Batch, due: float) -> float:
+    def _handle_batch(self, batch: ChangeBatch, due: float) -> float:
         self._tell(last_event=to_iso(self._clock()))
         if batch.everything or (batch.git and self._read_head() != self._head):
-            self._arm()
-            return self._compare_everything()
+            self._start_watching()
+            return self._compare_tree()
         if any(Path(path).is_dir() for path in batch.paths):
-            self._arm()  # A new folder; what was put into it before it was watched is found by going through it.
+            self._start_watching()  # A new folder; what was put into it before it was watched is found by going through it.
         if batch.paths:
-            self._index(lambda: self._indexer.update(batch.paths))
+            self._try_index(lambda: self._indexer.update_paths(batch.paths))
         if batch.git:
-            self._index(self._indexer.update_history)
+            self._try_index(self._indexer.update_history)
         return due
 
-    def _index(self, action: Callable[[], IndexReport]) -> None:
+    def _try_index(self, action: Callable[[], IndexReport]) -> None:
         self._tell(indexing=True)
         report = action()
         self._tell(indexing=False, last_run=to_iso(self._clock()), last_error=None, failures=0)
         if report.commits_waiting:
             self._older_at = time.monotonic()
-        if self._on_change is not None and _changed_anything(report):
+        if self._on_change is not None and _has_changes(report):
             self._on_change(report)
 
     def _continue_history(self) -> None:
@@ -182,7 +182,7 @@ class WatchWorker:
             return
         started = time.monotonic()
         self._older_at = None
-        self._index(self._indexer.continue_history)
+        self._try_index(self._indexer.continue_history)
         if self._older_at is not None:
             self._older_at += HISTORY_SHARE * (time.monotonic() - started)
 
@@ -190,12 +190,12 @@ class WatchWorker:
         return read_head(self._repository) if self._repository is not None else None
 
 
-def _repository(root: Path) -> Repository | None:
+def _find_repository(root: Path) -> Repository | None:
     try:
         return open_repository(root)
     except BrokenRepositoryError:
         return None
 
 
-def _changed_anything(report: IndexReport) -> bool:
+def _has_changes(report: IndexReport) -> bool:
     return bool(report.added or report.changed or report.moved or report.removed or report.commits)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hyperloci.ingest.linking import due_name, link_waiting
+from hyperloci.ingest.linking import due_counter_name, link_queued
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.pruning import PRUNE_BATCH, PrunableEdges
@@ -21,11 +21,11 @@ def link_step(context: MaintenanceContext) -> int:
         key = store.scopes.find_key(scope)
         if key is None:
             continue
-        if store.meta.get(due_name(key)) is not None:
+        if store.meta.get(due_counter_name(key)) is not None:
             with store.transaction():
                 for kind in PROSE:
                     store.relation_queue.queue_kind(key, kind)
-                store.meta.drop(due_name(key))
+                store.meta.drop(due_counter_name(key))
         changed += _link(context, key)
     return changed
 
@@ -79,4 +79,4 @@ def _link(context: MaintenanceContext, scope_key: int) -> int:
         context.yield_to_others()
         return False
 
-    return link_waiting(context.store, scope_key, context.clock, cancelled=cancelled)
+    return link_queued(context.store, scope_key, context.clock, cancelled=cancelled)
