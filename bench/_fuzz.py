@@ -31,9 +31,9 @@ from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.languages import LANGUAGES
 from hyperloci.ingest.peer_graph import read_graph
 from hyperloci.ingest.peer_notes import read_notes
-from hyperloci.ingest.spoken_times import spoken_times
-from hyperloci.ingest.suspicion import suspicions
-from hyperloci.ingest.tool_use import describe
+from hyperloci.ingest.spoken_times import find_relative_dates
+from hyperloci.ingest.suspicion import find_injection_flags
+from hyperloci.ingest.tool_use import describe_tool_use
 from hyperloci.ingest.transcript import read_batch
 from hyperloci.ingest.walk import IndexableFile, check_file
 from hyperloci.lifecycle.records import Records
@@ -495,15 +495,15 @@ def _read(source: str) -> None:
     extract_entities(source)
     plan_route(source, classify_intent(source), NOW)
     estimate_effort(source)
-    spoken_times(source, NOW)
-    suspicions(source)
+    find_relative_dates(source, NOW)
+    find_injection_flags(source)
     statements(source)
     judge(source, "The server listens on port 80, and nobody disabled it.")
     for sentence in sentences(source):
         word_count(sentence)
     query_of(source)
     excerpt(source, "the token of the server", 200)
-    describe("Bash", {"command": source, "file_path": source}, response=source)
+    describe_tool_use("Bash", {"command": source, "file_path": source}, response=source)
 
 
 @contextmanager

@@ -267,16 +267,16 @@ def _make_late() -> None:
     secret_views._fold_pattern()
     secret_evidence._public_pattern()
     secret_evidence._named_pattern()
-    secret_evidence._said_pattern()
-    secret_evidence._head_pattern()
+    secret_evidence._stated_pattern()
+    secret_evidence._heading_pattern()
     for token in secret_rules.TOKENS:
         redact._token_pattern(token)
     for value in secret_values.VALUES:
         redact._value_patterns(value)
-    for evidence in steering.EVIDENCE:
-        steering._pattern(evidence)
-    for suspicion_rule in suspicion.SUSPICIONS:
-        suspicion._pattern(suspicion_rule)
+    for evidence in steering.STEERING_FEATURES:
+        steering._feature_pattern(evidence)
+    for suspicion_rule in suspicion.INJECTION_RULES:
+        suspicion._rule_pattern(suspicion_rule)
     for language in languages.LANGUAGES:
         for extension in language.extensions:
             languages.is_test_path(f"a{extension}")

@@ -121,9 +121,9 @@ def import_ms(module: str) -> float:
 
 
 def ours() -> tuple[Redactor, str]:
-    from hyperloci.ingest.redact import redact
+    from hyperloci.ingest.redact import redact_secrets
 
-    return (lambda text: redact(text).text), "hyperloci.ingest.redact"
+    return (lambda text: redact_secrets(text).text), "hyperloci.ingest.redact"
 
 
 def detect_secrets() -> tuple[Redactor, str]:

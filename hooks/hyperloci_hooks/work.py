@@ -79,14 +79,14 @@ class EventWork:
     def _handle_event(self, event: EventRule, told: Mapping[str, Any]) -> str:
         from hyperloci.clock import system_clock
         from hyperloci.config import Settings
-        from hyperloci.ingest.project import identify
+        from hyperloci.ingest.project import identify_project
         from hyperloci.lifecycle.records import Records
 
         place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or get_text(told, "cwd") or self._cwd or os.getcwd())
         settings = self._settings = Settings.from_env(self._environ, place)
         if get_text(told, "agent_id") and not settings.capture_subagents:
             return ""
-        project = identify(place, override=settings.project)
+        project = identify_project(place, override=settings.project)
         records = Records(project, get_text(told, "session_id"), now=system_clock(), mark=self._mark)
         record = self._unkept = event.make(records, told)
         self.known.set()

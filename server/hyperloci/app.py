@@ -242,9 +242,9 @@ class _RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record, its traceback too, with every secret replaced."""
-        from hyperloci.ingest.redact import redact  # at the first record: the client waits for what loads before it
+        from hyperloci.ingest.redact import redact_secrets  # at the first record: the client waits for what loads before it
 
-        return redact(super().format(record)).text
+        return redact_secrets(super().format(record)).text
 
 
 class _OneLineFormatter(_RedactingFormatter):

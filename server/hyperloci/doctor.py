@@ -17,7 +17,7 @@ from hyperloci import __version__, install
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError, StoreCorruptError
-from hyperloci.ingest.project import Project, identify
+from hyperloci.ingest.project import Project, identify_project
 from hyperloci.lifecycle import backups
 from hyperloci.lifecycle.places import PlaceAccount, account
 from hyperloci.store import Store, health, vec
@@ -241,9 +241,9 @@ def _disk(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
 def _git_project(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
     if shutil.which("git") is None:
         yield Finding(Level.WARNING, "git", "not found: commits are not remembered", "install git")
-    found = identify(project, override=settings.project, claimed_name=settings.claimed_project)
+    found = identify_project(project, override=settings.project, claimed_name=settings.claimed_project)
     yield from _place_of_project(settings, found)
-    if found.broad:
+    if found.is_broad:
         yield Finding(Level.NOTE, "project", "this folder is too broad to index or watch; open a project's folder")
     for note in found.notes:
         yield Finding(Level.NOTE, "project", note)

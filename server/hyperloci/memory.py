@@ -585,7 +585,7 @@ class Memory:
         """
         from hyperloci.ingest.indexer import Indexer
 
-        target = None if path is None else self.project.inside(Path(path))
+        target = None if path is None else self.project.resolve_path(Path(path))
         report = Indexer(self.store, self.settings, self.project, self._clock).index_tree(target, progress=progress)
         self._notify_embedder()
         return report
@@ -597,10 +597,10 @@ class Memory:
 
     def try_again(self) -> int:
         """Have everything that is set aside tried again by the next run; return how many things that are."""
-        from hyperloci.ingest.trying_again import try_again
+        from hyperloci.ingest.trying_again import retry_set_aside
 
         scopes = (self.store.scopes.find_key(scope) for scope in (self.project.id, GLOBAL_SCOPE))
-        return sum(try_again(self.store, scope) for scope in scopes if scope is not None)
+        return sum(retry_set_aside(self.store, scope) for scope in scopes if scope is not None)
 
     def index_history(self, progress: Progress | None = None) -> int:
         """Store the older commits of the git history that are still missing, newest first; return how many were new.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hyperloci.config import Settings
 from hyperloci.ingest.indexer import Indexer
-from hyperloci.ingest.project import Basis, Project
+from hyperloci.ingest.project import IdentityBasis, Project
 from hyperloci.store import Store
 from tests.support import FakeClock
 
@@ -21,7 +21,7 @@ class Linked:
     def __init__(self, store: Store, settings: Settings, root: Path, clock: FakeClock) -> None:
         root.mkdir(exist_ok=True)
         self.store, self.root, self.clock = store, root, clock
-        project = Project(id="p", name="p", root=root, basis=Basis.PATH, place_id="", place=root)
+        project = Project(id="p", name="p", root=root, basis=IdentityBasis.PATH, place_id="", place=root)
         self.indexer = Indexer(store, settings, project, clock)
 
     def index(self, files: Mapping[str, str | None]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.ingest.project import identify
+from hyperloci.ingest.project import identify_project
 from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
 from hyperloci_hooks.drain import drain_in_subprocess
@@ -34,7 +34,7 @@ sys.exit(drain.main(Path(sys.argv[1])))
 def leave(settings: Settings, project: Path, *prompts: str) -> None:
     """Leave prompts in the spool."""
     for number, prompt in enumerate(prompts):
-        record = Records(identify(project), "s1", now=1_800_000_000_000 + number).prompt(prompt)
+        record = Records(identify_project(project), "s1", now=1_800_000_000_000 + number).prompt(prompt)
         assert record is not None
         save_record(settings, record)
 

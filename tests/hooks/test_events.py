@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.project import Basis, Project
+from hyperloci.ingest.project import IdentityBasis, Project
 from hyperloci.lifecycle.records import Records
 from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci_hooks.budget import GRACE_SECONDS, SECONDS
@@ -17,7 +17,7 @@ from hyperloci_hooks.events import EVENTS
 from tests.support import NOW, examples
 
 ROOT = Path("/srv/harbour")
-PROJECT = Project(id="p", name="harbour", root=ROOT, basis=Basis.PATH, place_id="", place=ROOT)
+PROJECT = Project(id="p", name="harbour", root=ROOT, basis=IdentityBasis.PATH, place_id="", place=ROOT)
 
 
 def record_of(event: str, **payload: Any) -> CaptureRecord | None:

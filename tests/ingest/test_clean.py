@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.clean import INJECTED_TAG, clean, strip_injected, strip_private
+from hyperloci.ingest.clean import INJECTED_TAG, clean_text, strip_injected_context, strip_private_blocks
 from tests.support import examples
 
 TRICKY = (
@@ -25,14 +25,14 @@ HOSTILE = st.text(st.sampled_from(TRICKY + VISIBLE), max_size=40) | st.text(max_
 @example("\U0001f3f4\u200b\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f")
 @example("\ud83d\u200b\ude00")
 def test_cleaning_twice_is_cleaning_once(text: str) -> None:
-    assert clean(clean(text)) == clean(text)
+    assert clean_text(clean_text(text)) == clean_text(text)
 
 
 @pytest.mark.req("SPEC-02.34")
 @LAWS
 @given(HOSTILE)
 def test_a_cleaned_text_can_be_encoded_and_holds_no_control_character(text: str) -> None:
-    cleaned = clean(text)
+    cleaned = clean_text(text)
     cleaned.encode("utf-8")
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", cleaned)
     assert not re.search("[\u202a-\u202e\u2066-\u2069\ufeff]", cleaned)
@@ -43,7 +43,7 @@ def test_a_cleaned_text_can_be_encoded_and_holds_no_control_character(text: str)
 def test_a_text_without_hidden_characters_comes_back_as_it_was(text: str) -> None:
     text = text.replace("\u115f", "").replace("\u1160", "").replace("\u3164", "").replace("\uffa0", "")
     text = re.sub("[\u2065\ufff0-\ufff8\U000e0000-\U000e0fff]", "", text)  # unassigned, and invisible by default
-    assert clean(text) == text
+    assert clean_text(text) == text
 
 
 @pytest.mark.req("SPEC-02.34")
@@ -72,7 +72,7 @@ def test_a_text_without_hidden_characters_comes_back_as_it_was(text: str) -> Non
     ],
 )
 def test_what_cannot_be_seen_goes(dirty: str, expected: str) -> None:
-    assert clean(dirty) == expected
+    assert clean_text(dirty) == expected
 
 
 @pytest.mark.req("SPEC-02.34")
@@ -96,22 +96,22 @@ def test_what_cannot_be_seen_goes(dirty: str, expected: str) -> None:
     ],
 )
 def test_what_writing_needs_stays(text: str) -> None:
-    assert clean(text) == text
+    assert clean_text(text) == text
 
 
 def test_a_run_of_joiners_carries_no_message_even_where_one_is_allowed() -> None:
-    assert clean("می\u200c\u200d\u200c\u200c\u200dخ") == "می\u200cخ"
-    assert clean("\u2764\ufe0f\ufe0f\ufe0e\ufe00") == "\u2764\ufe0f"
-    assert clean("a\u200db") == "ab"
+    assert clean_text("می\u200c\u200d\u200c\u200c\u200dخ") == "می\u200cخ"
+    assert clean_text("\u2764\ufe0f\ufe0f\ufe0e\ufe00") == "\u2764\ufe0f"
+    assert clean_text("a\u200db") == "ab"
 
 
 def test_an_escape_sequence_that_never_ends_takes_no_text_with_it() -> None:
-    assert clean("\x1b]0;title\nsecond line") == "0;title\nsecond line"
-    assert clean("end \x1b[") == "end "
+    assert clean_text("\x1b]0;title\nsecond line") == "0;title\nsecond line"
+    assert clean_text("end \x1b[") == "end "
 
 
 def test_a_misread_quotation_mark_takes_no_letter_with_it() -> None:
-    assert clean("\x8bName\x9bNext") == "NameNext"
+    assert clean_text("\x8bName\x9bNext") == "NameNext"
 
 
 @pytest.mark.parametrize(
@@ -129,7 +129,7 @@ def test_a_misread_quotation_mark_takes_no_letter_with_it() -> None:
     ],
 )
 def test_a_private_block_is_never_kept(text: str, expected: str, blocks: int) -> None:
-    assert strip_private(text) == (expected, blocks)
+    assert strip_private_blocks(text) == (expected, blocks)
 
 
 TAG_SOUP = st.lists(
@@ -154,38 +154,38 @@ TAG_SOUP = st.lists(
 @LAWS
 @given(TAG_SOUP)
 def test_stripping_twice_is_stripping_once(text: str) -> None:
-    once = strip_private(text)[0]
-    assert strip_private(once) == (once, 0)
-    assert strip_injected(strip_injected(text)) == strip_injected(text)
+    once = strip_private_blocks(text)[0]
+    assert strip_private_blocks(once) == (once, 0)
+    assert strip_injected_context(strip_injected_context(text)) == strip_injected_context(text)
 
 
 @LAWS
 @given(st.text(), st.text())
 def test_what_stands_in_a_private_block_never_shows(before: str, after: str) -> None:
     text = f"{before.replace('<', '')}<private>hunter2</private>{after.replace('<', '')}"
-    assert strip_private(text)[0] == text.replace("<private>hunter2</private>", "[private]")
+    assert strip_private_blocks(text)[0] == text.replace("<private>hunter2</private>", "[private]")
 
 
 def test_an_injected_block_is_removed_and_what_stands_round_it_stays() -> None:
     block = f'<{INJECTED_TAG} query="deploy">\n- a memory\n</{INJECTED_TAG}>\n'
-    assert strip_injected(f"before\n{block}after") == "before\nafter"
-    assert strip_injected(f"{block}{block}after") == "after"
-    assert strip_injected(f"before\n<{INJECTED_TAG}>\ncut off by the") == "before\n"
+    assert strip_injected_context(f"before\n{block}after") == "before\nafter"
+    assert strip_injected_context(f"{block}{block}after") == "after"
+    assert strip_injected_context(f"before\n<{INJECTED_TAG}>\ncut off by the") == "before\n"
 
 
 def test_writing_about_the_injected_tag_is_no_injected_block() -> None:
     text = f"The context stands in `<{INJECTED_TAG}>` and ends with a tag.\nMore text.\n"
-    assert strip_injected(text) == text
+    assert strip_injected_context(text) == text
 
 
 def test_hostile_texts_of_a_million_characters_are_cleaned() -> None:
     size = 1_000_000
-    assert clean("\x1b]" * (size // 2)) == ""
-    assert clean("\x1b[" + "0" * size) == "0" * size
-    assert clean("a\u200d" * (size // 2)) == "a" * (size // 2)
-    assert strip_private("<private>" * (size // 9)) == ("[private]", 1)
-    assert strip_private("</private" * (size // 9))[1] == 0
-    assert strip_injected(f"\n<{INJECTED_TAG} " * (size // 20)).startswith("\n")
+    assert clean_text("\x1b]" * (size // 2)) == ""
+    assert clean_text("\x1b[" + "0" * size) == "0" * size
+    assert clean_text("a\u200d" * (size // 2)) == "a" * (size // 2)
+    assert strip_private_blocks("<private>" * (size // 9)) == ("[private]", 1)
+    assert strip_private_blocks("</private" * (size // 9))[1] == 0
+    assert strip_injected_context(f"\n<{INJECTED_TAG} " * (size // 20)).startswith("\n")
 
 
 @pytest.mark.parametrize(
@@ -206,12 +206,12 @@ def test_hostile_texts_of_a_million_characters_are_cleaned() -> None:
     ],
 )
 def test_a_private_block_is_dropped_however_its_tag_is_written(text: str) -> None:
-    public, blocks = strip_private(text)
+    public, blocks = strip_private_blocks(text)
     assert "secret" not in public
     assert blocks == 1
-    assert strip_private(public) == (public, 0)
+    assert strip_private_blocks(public) == (public, 0)
 
 
 def test_what_only_begins_like_a_private_tag_stays() -> None:
     text = "List<privateKey> and a <private/> mark, private: x < y"
-    assert strip_private(text)[0] == text.replace("<private/>", "[private]")
+    assert strip_private_blocks(text)[0] == text.replace("<private/>", "[private]")

@@ -12,7 +12,7 @@ from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import GitRepository
 from hyperloci.ingest.git_log import ChangedFile, Commit
 from hyperloci.ingest.indexer import Indexer
-from hyperloci.ingest.project import identify
+from hyperloci.ingest.project import identify_project
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Role, Tier
 from hyperloci.model.node import Node
@@ -32,16 +32,16 @@ class History:
 
     def index(self) -> IndexReport:
         self.clock.advance(1_000)
-        return Indexer(self.store, self.settings, identify(self.tree.root), self.clock).index_tree()
+        return Indexer(self.store, self.settings, identify_project(self.tree.root), self.clock).index_tree()
 
     def run(self, **options: Any) -> CommitReport:
-        project = identify(self.tree.root)
+        project = identify_project(self.tree.root)
         with self.store.transaction():
             scope = self.store.scopes.ensure_scope(project.id, now=self.clock())
         return CommitIndexer(self.store, project, scope, self.clock, **options).run()
 
     def node(self, sha: str) -> Node:
-        scope = self.store.scopes.find_key(identify(self.tree.root).id) or 0
+        scope = self.store.scopes.find_key(identify_project(self.tree.root).id) or 0
         node = self.store.nodes.get_node(self.store.history.list_commits(scope)[sha])
         assert node is not None
         return node
@@ -223,7 +223,7 @@ def test_history_that_was_cut_off_is_finished_without_gaps(history: History, tre
         history.run(cancelled=lambda answers=answers: next(answers, True))
     history.run()
 
-    scope = history.store.scopes.find_key(identify(tree.root).id) or 0
+    scope = history.store.scopes.find_key(identify_project(tree.root).id) or 0
     assert set(history.store.history.list_commits(scope)) == set(shas)
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.facets import MAX_TAGS, facets_of, facets_of_chunk
+from hyperloci.ingest.facets import MAX_TAGS, classify_facets, classify_chunk_facets
 from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import Origin
@@ -15,7 +15,7 @@ from tests.support import examples
 
 
 def docs(text: str, section_type: str | None = None) -> Facets:
-    return facets_of(text, Origin.MARKDOWN, section_type=section_type)
+    return classify_facets(text, Origin.MARKDOWN, section_type=section_type)
 
 
 @pytest.mark.req("D.07")
@@ -46,10 +46,10 @@ def test_whom_it_speaks_to() -> None:
 
 @pytest.mark.req("D.07")
 def test_how_sure_it_is_follows_from_who_stored_it_and_from_its_words() -> None:
-    assert facets_of("The limit is 5.", Origin.TOOL, confidence=0.95).confidence_level == ConfidenceLevel.HIGH
-    assert facets_of("The limit is 5.", Origin.TOOL, confidence=0.7).confidence_level == ConfidenceLevel.MODERATE
-    assert facets_of("The limit is 5.", Origin.TOOL, confidence=0.3).confidence_level == ConfidenceLevel.UNCERTAIN
-    assert facets_of("Maybe the limit is 5, I think.", Origin.TOOL).confidence_level == ConfidenceLevel.LOW
+    assert classify_facets("The limit is 5.", Origin.TOOL, confidence=0.95).confidence_level == ConfidenceLevel.HIGH
+    assert classify_facets("The limit is 5.", Origin.TOOL, confidence=0.7).confidence_level == ConfidenceLevel.MODERATE
+    assert classify_facets("The limit is 5.", Origin.TOOL, confidence=0.3).confidence_level == ConfidenceLevel.UNCERTAIN
+    assert classify_facets("Maybe the limit is 5, I think.", Origin.TOOL).confidence_level == ConfidenceLevel.LOW
 
 
 @pytest.mark.req("D.07")
@@ -72,7 +72,7 @@ def test_what_may_soon_change_is_marked() -> None:
     ],
 )
 def test_source_and_authority_follow_the_channel(origin: Origin, source: SourceType, authority: float) -> None:
-    found = facets_of("x", origin)
+    found = classify_facets("x", origin)
     assert (found.source_type, found.authority) == (source, authority)
 
 
@@ -84,12 +84,12 @@ def test_code_is_told_by_its_place_and_its_names() -> None:
         position=Position(path="tests/test_auth.py", symbol="test_login"),
         code=CodeFacts(kind="function", name="test_login"),
     )
-    found = facets_of_chunk(chunk)
+    found = classify_chunk_facets(chunk)
     assert found.source_type == SourceType.CODE and found.domain_tags == ("security", "testing")
 
 
 @settings(max_examples=examples(60))
 @given(st.text(max_size=400), st.sampled_from(list(Origin)))
 def test_any_text_has_facets_with_few_sorted_tags(text: str, origin: Origin) -> None:
-    tags = facets_of(text, origin).domain_tags
+    tags = classify_facets(text, origin).domain_tags
     assert list(tags) == sorted(set(tags)) and len(tags) <= MAX_TAGS

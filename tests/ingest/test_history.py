@@ -22,8 +22,8 @@ from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import CommitDetails, GitRepository, GitError
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.indexer import Indexer
-from hyperloci.ingest.project import identify
-from hyperloci.ingest.trying_again import try_again
+from hyperloci.ingest.project import identify_project
+from hyperloci.ingest.trying_again import retry_set_aside
 from hyperloci.memory import Memory
 from hyperloci.model.answers import CommitCounts
 from hyperloci.model.node import Node
@@ -42,14 +42,14 @@ class Past:
 
     @property
     def scope(self) -> int:
-        project = identify(self.tree.root)
+        project = identify_project(self.tree.root)
         with self.store.transaction():
             return self.store.scopes.ensure_scope(project.id, now=self.clock())
 
     def indexer(self, **options: Any) -> CommitIndexer:
         return CommitIndexer(
             self.store,
-            identify(self.tree.root),
+            identify_project(self.tree.root),
             self.scope,
             self.clock,
             **options,
@@ -502,7 +502,7 @@ def test_set_aside_commits_are_missing_again_when_everything_is_to_be_tried(
         patch.setattr(commits_module, "prepare", lambda text: exec("raise ValueError"))
         past.run_all()
 
-    assert try_again(past.store, past.scope) == 20
+    assert retry_set_aside(past.store, past.scope) == 20
     past.run_all()
     assert (len(past.stored()), past.store.set_aside.count_by_kind()) == (20, {})
 
@@ -544,8 +544,8 @@ def test_a_rename_is_followed_back_over_a_cut_off_run(past: Past) -> None:
     sha = past.tree.commit("two", a_py=code.replace("return total", "return -total"))
     past.tree.git("mv", "a.py", "b.py")
     past.tree.commit("three")
-    Indexer(past.store, past.settings, identify(past.tree.root), past.clock)._bring_up_to_date(
-        Indexer(past.store, past.settings, identify(past.tree.root), past.clock)._scan_targets([""]), 0.0
+    Indexer(past.store, past.settings, identify_project(past.tree.root), past.clock)._bring_up_to_date(
+        Indexer(past.store, past.settings, identify_project(past.tree.root), past.clock)._scan_targets([""]), 0.0
     )
     past.indexer(first=1).run()
 
@@ -571,7 +571,7 @@ def test_a_git_that_hangs_is_ended(past: Past, tmp_path: Path) -> None:
 def test_who_asks_for_commits_is_told_which_are_not_read_yet(past: Past) -> None:
     fast_import(past.tree.root, 700)
     past.indexer().run()
-    memory = Memory(past.store, past.settings, identify(past.tree.root), past.clock)
+    memory = Memory(past.store, past.settings, identify_project(past.tree.root), past.clock)
 
     asked = memory.search("number", content_type="commit")
     assert any(hint.startswith("200 older commits are not read yet") for hint in asked.hints)

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
 from hyperloci.ingest.indexer import MAX_SKIPPED, Indexer
-from hyperloci.ingest.project import identify
+from hyperloci.ingest.project import identify_project
 from hyperloci.model.answers import IndexReport
 from hyperloci.model.kinds import NodeType, Origin, Tier
 from hyperloci.model.node import Node
@@ -74,7 +74,7 @@ class Index:
 
     def __init__(self, store: Store, settings: Settings, clock: FakeClock, root: Path) -> None:
         self.store, self.settings, self.clock = store, settings, clock
-        self.project = identify(root)
+        self.project = identify_project(root)
 
     def __call__(self, path: str | None = None, **options: Any) -> IndexReport:
         self.clock.advance(1_000)
@@ -313,7 +313,7 @@ def test_an_edit_in_the_same_tick_and_of_the_same_size_is_seen(
     path = tree.root / "a.py"
     path.write_text("x = 1\n")
     time = path.stat().st_mtime_ns
-    indexer = Indexer(store, settings, identify(tree.root), lambda: time // 1_000_000)
+    indexer = Indexer(store, settings, identify_project(tree.root), lambda: time // 1_000_000)
     indexer.index_tree()
     path.write_text("x = 2\n")
     os.utime(path, ns=(time, time))
@@ -571,7 +571,7 @@ def test_a_path_outside_names_the_project(index: Index, tree: WorkingTree, tmp_p
 
 
 def test_a_project_that_is_too_broad_is_not_indexed(store: Store, settings: Settings, tree: WorkingTree) -> None:
-    project = identify(tree.root, home=tree.root)
+    project = identify_project(tree.root, home=tree.root)
 
     with pytest.raises(BadRequestError, match="too broad"):
         Indexer(store, settings, project).index_tree()
@@ -657,7 +657,7 @@ def fresh_contents(path: Path, settings: Settings, clock: FakeClock, root: Path)
 
 def index_in_process(settings: Settings, root: Path) -> None:
     with Store.open(settings.database) as store:
-        Indexer(store, settings, identify(root)).index_tree()
+        Indexer(store, settings, identify_project(root)).index_tree()
 
 
 def test_two_processes_that_index_at_once_make_what_one_makes(

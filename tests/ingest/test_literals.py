@@ -5,20 +5,20 @@ from subprocess import run
 
 import pytest
 
-from hyperloci.ingest.literals import LONG_TEXT, Literals
+from hyperloci.ingest.literals import LONG_TEXT, LiteralSet
 
 FILLER = "nothing of it\n" * (LONG_TEXT // 10)
 
 
 @pytest.mark.parametrize("filler", ["", FILLER], ids=["short", "long"])
 def test_what_a_text_holds_is_found_whatever_its_length_and_the_kind_of_the_literal(filler: str) -> None:
-    literals = Literals(("key", "a.b", "ключ", "(", "ab", "abc"), common={"key"}, occasional={"ab", "("})
+    literals = LiteralSet(("key", "a.b", "ключ", "(", "ab", "abc"), common={"key"}, occasional={"ab", "("})
 
     for held in ({"key"}, {"ab"}, {"ab", "abc"}, {"ключ", "a.b"}, {"("}, set[str]()):
         text = "\ud800" + filler + " ".join(sorted(held)) + filler
-        assert literals.held_by(text) == held
-        assert literals.are_in(text) is bool(held)
-    assert literals.held_by(filler + "axb") == set()
+        assert literals.find_in(text) == held
+        assert literals.occur_in(text) is bool(held)
+    assert literals.find_in(filler + "axb") == set()
 
 
 def test_short_texts_do_not_load_the_engine() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.ingest.indexer import Indexer
-from hyperloci.ingest.project import identify
+from hyperloci.ingest.project import identify_project
 from hyperloci.ingest.transcript import read_batch
 from hyperloci.store import Store
 from tests.ingest.working_tree import WorkingTree
@@ -80,7 +80,7 @@ def odd(tree: WorkingTree, tmp_path: Path) -> WorkingTree:
 def test_what_is_text_is_indexed_and_everything_else_has_its_reason(
     odd: WorkingTree, store: Store, settings: Settings, clock: FakeClock
 ) -> None:
-    project = identify(odd.root)
+    project = identify_project(odd.root)
     report = Indexer(store, settings, project, clock).index_tree()
     reasons = {item.path: item.reason for item in report.skipped}
     assert reasons.keys() == SKIPPED.keys()
@@ -103,7 +103,7 @@ def test_a_name_that_is_no_text_keeps_no_other_out(
         (Path(os.fsdecode(os.fsencode(tree.root) + b"/caf\xe9.md"))).write_bytes(b"# Coffee\n")
     except OSError:
         pytest.skip("this file system takes no such name")
-    report = Indexer(store, settings, identify(tree.root), clock).index_tree()
+    report = Indexer(store, settings, identify_project(tree.root), clock).index_tree()
     assert [item.reason for item in report.skipped] == ["its name is not valid text"]
     assert report.files == 1
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
-from hyperloci.ingest.project import Basis, identify, project_id
+from hyperloci.ingest.project import IdentityBasis, identify_project, make_project_id
 from hyperloci.ingest.project_git import read_remotes
 from hyperloci.ingest.project_remote import normalise_remote
-from hyperloci.ingest.project_token import TOKEN_FILE, known_token
+from hyperloci.ingest.project_token import TOKEN_FILE, read_token
 from tests.support import examples
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -66,37 +66,37 @@ def no_git(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_clones_of_one_remote_are_two_projects(home: Path, work: Path) -> None:
-    first = identify(repository(work / "a", remote=HTTPS), home=home)
-    second = identify(repository(work / "b", remote=SSH), home=home)
+    first = identify_project(repository(work / "a", remote=HTTPS), home=home)
+    second = identify_project(repository(work / "b", remote=SSH), home=home)
     assert first.id != second.id
     assert first.remote == second.remote == "github.com/acme/rocket"
-    assert (first.basis, first.name, first.place) == (Basis.PLACE, "rocket", work / "a" / ".git")
+    assert (first.basis, first.name, first.place) == (IdentityBasis.PLACE, "rocket", work / "a" / ".git")
     assert (first.root, second.root) == (work / "a", work / "b")
     assert len(first.id) == len("project:") + 16
-    assert identify(work / "a", home=home) == first
+    assert identify_project(work / "a", home=home) == first
 
 
 def test_a_token_lies_in_the_git_folder_for_the_user_alone_and_is_never_committed(home: Path, work: Path) -> None:
     folder = repository(work / "a")
-    found = identify(folder, home=home)
+    found = identify_project(folder, home=home)
     token = folder / ".git" / TOKEN_FILE
     assert (token.stat().st_mode & 0o777, len(token.read_bytes())) == (0o600, 33)
     assert git(folder, "status", "--porcelain", "--ignored") == ""
     git(work, "clone", "-q", str(folder), "copy")
     assert not (work / "copy" / ".git" / TOKEN_FILE).exists()
-    assert found.token == known_token(folder / ".git") != identify(work / "copy", home=home).token
+    assert found.token == read_token(folder / ".git") != identify_project(work / "copy", home=home).token
 
 
 def test_the_id_changes_with_the_token_and_with_the_path(home: Path, work: Path) -> None:
     folder = repository(work / "a")
-    first = identify(folder, home=home)
+    first = identify_project(folder, home=home)
     shutil.move(folder, work / "b")
-    moved = identify(work / "b", home=home)
+    moved = identify_project(work / "b", home=home)
     assert (moved.token, moved.id == first.id) == (first.token, False)
     shutil.move(work / "b", folder)
-    assert identify(folder, home=home) == first
+    assert identify_project(folder, home=home) == first
     (folder / ".git" / TOKEN_FILE).unlink()
-    assert identify(folder, home=home).id != first.id
+    assert identify_project(folder, home=home).id != first.id
 
 
 def test_two_processes_that_leave_a_token_at_once_agree(home: Path, work: Path) -> None:
@@ -122,7 +122,7 @@ def test_two_processes_that_leave_a_token_at_once_agree(home: Path, work: Path) 
 @pytest.mark.parametrize("kind", ["symbolic link", "second name", "rubbish", "folder", "pipe"])
 def test_what_stands_in_a_tokens_place_is_not_taken_for_one(home: Path, work: Path, kind: str) -> None:
     victim, folder = repository(work / "victim"), repository(work / "a")
-    known = identify(victim, home=home).token
+    known = identify_project(victim, home=home).token
     token = folder / ".git" / TOKEN_FILE
     if kind == "symbolic link":
         token.symlink_to(victim / ".git" / TOKEN_FILE)
@@ -134,7 +134,7 @@ def test_what_stands_in_a_tokens_place_is_not_taken_for_one(home: Path, work: Pa
         token.mkdir()
     else:
         os.mkfifo(token)
-    found = identify(folder, home=home)
+    found = identify_project(folder, home=home)
     assert (found.token, known is not None) == (None, True)
 
 
@@ -142,9 +142,9 @@ def test_what_stands_in_a_tokens_place_is_not_taken_for_one(home: Path, work: Pa
 def test_a_git_folder_of_somebody_else_gets_no_token_and_gives_none(home: Path, work: Path) -> None:
     folder, other = repository(work / "a"), repository(work / "b")
     os.chown(folder / ".git", 12_345, 12_345)
-    identify(other, home=home)
+    identify_project(other, home=home)
     os.chown(other / ".git" / TOKEN_FILE, 12_345, 12_345)
-    assert [identify(path, home=home).token for path in (folder, other)] == [None, None]
+    assert [identify_project(path, home=home).token for path in (folder, other)] == [None, None]
     assert not (folder / ".git" / TOKEN_FILE).exists()
 
 
@@ -153,7 +153,7 @@ def test_a_remote_is_enough_to_never_start_git(home: Path, work: Path, monkeypat
     commit = git(folder, "rev-parse", "HEAD")
     git(folder, "worktree", "add", "-q", "-b", "side", str(work / "side"))
     no_git(monkeypatch)
-    found = identify(work / "side", home=home)
+    found = identify_project(work / "side", home=home)
     assert (found.remote, found.branch, found.head) == ("github.com/acme/rocket", "side", commit)
 
 
@@ -175,7 +175,7 @@ def test_working_trees_of_one_repository_share_a_memory(
         (own / "gitdir").write_text(f"{side / '.git'}\n")
         side.mkdir(parents=True)
         (side / ".git").write_text(f"gitdir: {own}\n")
-    first, second = identify(main, home=home), identify(side, home=home)
+    first, second = identify_project(main, home=home), identify_project(side, home=home)
     assert first.id == second.id
     assert first.common_dir == second.common_dir == main / ".git"
     assert (first.root, second.root) == (main, side)
@@ -188,7 +188,7 @@ def test_a_folder_inside_belongs_to_the_repository_around_it(home: Path, work: P
     inside.mkdir(parents=True)
     (inside / "x.py").touch()
     for path in (inside, inside / "x.py", inside / "not there yet", root / ".git", root / ".git" / "refs"):
-        assert identify(path, home=home).root == root
+        assert identify_project(path, home=home).root == root
 
 
 def test_a_submodule_is_a_project_of_its_own(home: Path, work: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_submodule_is_a_project_of_its_own(home: Path, work: Path) -> None:
     outer = repository(work / "outer", remote=HTTPS)
     git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "sub")
     git(outer / "sub", "remote", "set-url", "origin", "https://example.org/library")
-    found = identify(outer / "sub", home=home)
+    found = identify_project(outer / "sub", home=home)
     assert (found.remote, found.root) == ("example.org/library", outer / "sub")
     assert found.common_dir == outer / ".git" / "modules" / "sub"
 
@@ -206,7 +206,7 @@ def test_a_clone_without_a_remote_claims_the_first_commit_and_is_a_project_of_it
     git(work, "clone", "-q", str(origin), "copy")
     git(work / "copy", "remote", "remove", "origin")
     git(work / "copy", "commit", "-q", "--allow-empty", "-m", "second")
-    first, second = (identify(path, home=home, thorough=True) for path in (origin, work / "copy"))
+    first, second = (identify_project(path, home=home, find_first_commit=True) for path in (origin, work / "copy"))
     assert first.root_commit == second.root_commit == git(origin, "rev-parse", "HEAD")
     assert first.id != second.id
 
@@ -216,14 +216,14 @@ def test_a_clone_of_a_folder_is_followed_to_where_that_came_from(home: Path, wor
     git(work, "clone", "-q", "--bare", str(origin), "hub.git")
     git(work / "hub.git", "remote", "set-url", "origin", "../origin")
     git(work, "clone", "-q", f"file://{work}/hub.git", "copy")
-    assert identify(work / "copy", home=home).id != identify(origin, home=home).id
-    assert identify(work / "copy", home=home).remote == "github.com/acme/rocket"
+    assert identify_project(work / "copy", home=home).id != identify_project(origin, home=home).id
+    assert identify_project(work / "copy", home=home).remote == "github.com/acme/rocket"
 
 
 def test_remotes_that_point_at_each_other_end(home: Path, work: Path) -> None:
     repository(work / "a", remote=str(work / "b"))
     repository(work / "b", remote="../a")
-    assert identify(work / "a", home=home).remote is None
+    assert identify_project(work / "a", home=home).remote is None
 
 
 def test_a_bare_repository_and_its_working_tree_are_one_project(home: Path, work: Path) -> None:
@@ -232,7 +232,7 @@ def test_a_bare_repository_and_its_working_tree_are_one_project(home: Path, work
     (work / "store" / ".git").write_text("gitdir: ./.bare\n")
     git(work / "store", "remote", "remove", "origin")
     git(work / "store", "worktree", "add", "-q", str(work / "store" / "tree"), "main")
-    found = [identify(work / "store" / name, home=home) for name in (".bare", "tree", "")]
+    found = [identify_project(work / "store" / name, home=home) for name in (".bare", "tree", "")]
     assert len({project.id for project in found}) == 1
     assert {project.common_dir for project in found} == {work / "store" / ".bare"}
 
@@ -240,42 +240,42 @@ def test_a_bare_repository_and_its_working_tree_are_one_project(home: Path, work
 def test_a_name_given_by_the_user_comes_first(home: Path, work: Path) -> None:
     repository(work / "a", remote=SSH)
     repository(work / "b")
-    first, second = (identify(work / name, override=" mine ", home=home) for name in "ab")
+    first, second = (identify_project(work / name, override=" mine ", home=home) for name in "ab")
     assert first.id == second.id
-    assert (first.basis, first.name, first.remote) == (Basis.NAME, "mine", "github.com/acme/rocket")
-    assert identify(work / "a", override=" ", home=home).basis is Basis.PLACE
+    assert (first.basis, first.name, first.remote) == (IdentityBasis.NAME, "mine", "github.com/acme/rocket")
+    assert identify_project(work / "a", override=" ", home=home).basis is IdentityBasis.PLACE
 
 
 def test_a_name_can_not_pass_for_a_remote() -> None:
-    assert project_id(Basis.NAME, "github.com/acme/rocket") != project_id(Basis.REMOTE, "github.com/acme/rocket")
+    assert make_project_id(IdentityBasis.NAME, "github.com/acme/rocket") != make_project_id(IdentityBasis.REMOTE, "github.com/acme/rocket")
 
 
 def test_an_id_never_changes_between_versions() -> None:
     # Memories are stored under it.
-    assert project_id(Basis.REMOTE, "github.com/acme/rocket") == "project:d70ad2ac9c5eba6c"
+    assert make_project_id(IdentityBasis.REMOTE, "github.com/acme/rocket") == "project:d70ad2ac9c5eba6c"
 
 
 def test_a_name_that_the_repository_gives_itself_is_shown_and_changes_nothing(home: Path, work: Path) -> None:
     folder = repository(work / "a", remote=SSH)
-    plain = identify(folder, home=home)
-    found = identify(folder, claimed_name="acme\n\x1b[1m " + "x" * 200, home=home)
+    plain = identify_project(folder, home=home)
+    found = identify_project(folder, claimed_name="acme\n\x1b[1m " + "x" * 200, home=home)
     assert (found.id, plain.name) == (plain.id, "rocket")
     assert found.name == found.claimed_name == ("acme [1m " + "x" * 200)[:80]
 
 
 def test_what_a_repository_gains_changes_no_id_and_the_ids_of_older_versions_are_known(home: Path, work: Path) -> None:
     folder = repository(work / "a", commit=False)
-    unborn = identify(folder, home=home)
-    by_path = project_id(Basis.PATH, str(folder))
-    assert (unborn.basis, unborn.branch, unborn.head, unborn.former_ids) == (Basis.PLACE, "main", None, (by_path,))
+    unborn = identify_project(folder, home=home)
+    by_path = make_project_id(IdentityBasis.PATH, str(folder))
+    assert (unborn.basis, unborn.branch, unborn.head, unborn.former_ids) == (IdentityBasis.PLACE, "main", None, (by_path,))
     git(folder, "commit", "-q", "--allow-empty", "-m", "x")
     git(folder, "remote", "add", "origin", SSH)
-    found = identify(folder, home=home, thorough=True, claimed_name="mine")
+    found = identify_project(folder, home=home, find_first_commit=True, claimed_name="mine")
     assert found.id == unborn.id
     assert found.former_ids == (
-        project_id(Basis.NAME, "mine"),
-        project_id(Basis.REMOTE, "github.com/acme/rocket"),
-        project_id(Basis.ROOT_COMMIT, git(folder, "rev-parse", "HEAD")),
+        make_project_id(IdentityBasis.NAME, "mine"),
+        make_project_id(IdentityBasis.REMOTE, "github.com/acme/rocket"),
+        make_project_id(IdentityBasis.ROOT_COMMIT, git(folder, "rev-parse", "HEAD")),
         by_path,
     )
 
@@ -283,31 +283,31 @@ def test_what_a_repository_gains_changes_no_id_and_the_ids_of_older_versions_are
 def test_a_folder_outside_of_any_repository_is_its_real_path(home: Path, work: Path) -> None:
     (work / "notes").mkdir()
     (work / "link").symlink_to(work / "notes")
-    found = identify(work / "link", home=home)
-    assert found == identify(work / "notes", home=home)
-    assert (found.basis, found.root, found.name, found.common_dir) == (Basis.PATH, work / "notes", "notes", None)
-    assert found.id != identify(work, home=home).id
+    found = identify_project(work / "link", home=home)
+    assert found == identify_project(work / "notes", home=home)
+    assert (found.basis, found.root, found.name, found.common_dir) == (IdentityBasis.PATH, work / "notes", "notes", None)
+    assert found.id != identify_project(work, home=home).id
 
 
 def test_a_repository_in_the_home_folder_does_not_swallow_what_lies_below(home: Path, work: Path) -> None:
     repository(home, remote="git@github.com:me/dotfiles.git")
-    inner = identify(work, home=home)
-    assert (inner.basis, inner.root, inner.broad) == (Basis.PATH, work, False)
-    outer = identify(home, home=home)
-    assert (outer.root, outer.remote, outer.broad) == (home, "github.com/me/dotfiles", True)
+    inner = identify_project(work, home=home)
+    assert (inner.basis, inner.root, inner.is_broad) == (IdentityBasis.PATH, work, False)
+    outer = identify_project(home, home=home)
+    assert (outer.root, outer.remote, outer.is_broad) == (home, "github.com/me/dotfiles", True)
     assert "too broad" in outer.notes[0]
 
 
 def test_the_root_of_the_file_system_and_what_is_above_home_are_too_broad(home: Path) -> None:
     for path in (Path(home.anchor), home.parent):
-        found = identify(path, home=home)
-        assert (found.root, found.broad, bool(found.name)) == (path, True, True)
+        found = identify_project(path, home=home)
+        assert (found.root, found.is_broad, bool(found.name)) == (path, True, True)
 
 
 def test_a_detached_head_has_no_branch(home: Path, work: Path) -> None:
     folder = repository(work / "a", remote=SSH)
     git(folder, "checkout", "-q", "--detach")
-    found = identify(folder, home=home)
+    found = identify_project(folder, home=home)
     assert (found.branch, found.head) == (None, git(folder, "rev-parse", "HEAD"))
 
 
@@ -317,9 +317,9 @@ def test_packed_references_are_read(home: Path, work: Path) -> None:
     git(folder, "commit", "-q", "--allow-empty", "-m", "two")
     git(folder, "pack-refs", "--all")
     assert not (folder / ".git" / "refs" / "heads" / "main").exists()
-    assert identify(folder, home=home).head == git(folder, "rev-parse", "HEAD")
+    assert identify_project(folder, home=home).head == git(folder, "rev-parse", "HEAD")
     git(folder, "checkout", "-q", "feature/main")
-    found = identify(folder, home=home)
+    found = identify_project(folder, home=home)
     assert (found.branch, found.head) == ("feature/main", git(folder, "rev-parse", "HEAD"))
 
 
@@ -328,7 +328,7 @@ def test_a_sha256_repository_is_read(home: Path, work: Path) -> None:
     folder.mkdir()
     git(folder, "init", "-q", "-b", "main", "--object-format=sha256")
     git(folder, "commit", "-q", "--allow-empty", "-m", "x")
-    found = identify(folder, home=home, thorough=True)
+    found = identify_project(folder, home=home, find_first_commit=True)
     assert (found.head, found.root_commit) == (git(folder, "rev-parse", "HEAD"),) * 2
 
 
@@ -340,7 +340,7 @@ def test_joined_histories_go_by_the_older_root(home: Path, work: Path, monkeypat
     git(folder, "commit", "-q", "--allow-empty", "-m", "another root")
     git(folder, "checkout", "-q", "main")
     git(folder, "merge", "-q", "--allow-unrelated-histories", "-m", "join", "other")
-    assert identify(folder, home=home, thorough=True).root_commit == first
+    assert identify_project(folder, home=home, find_first_commit=True).root_commit == first
 
 
 def test_without_git_a_repository_still_has_an_identity(
@@ -348,10 +348,10 @@ def test_without_git_a_repository_still_has_an_identity(
 ) -> None:
     folder = repository(work / "a")
     monkeypatch.setenv("PATH", str(work))
-    found = identify(folder, home=home, thorough=True)
-    assert (found.basis, found.branch, found.root_commit) == (Basis.PLACE, "main", None)
+    found = identify_project(folder, home=home, find_first_commit=True)
+    assert (found.basis, found.branch, found.root_commit) == (IdentityBasis.PLACE, "main", None)
     assert "git could not be started" in found.notes[0]
-    assert identify(folder, home=home).notes == ()
+    assert identify_project(folder, home=home).notes == ()
 
 
 def test_a_git_that_hangs_is_not_waited_for(home: Path, work: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,8 +361,8 @@ def test_a_git_that_hangs_is_not_waited_for(home: Path, work: Path, monkeypatch:
     slow.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", str(slow.parent))
-    found = identify(folder, home=home, git_timeout=0.2, thorough=True)
-    assert found.basis is Basis.PLACE
+    found = identify_project(folder, home=home, git_timeout=0.2, find_first_commit=True)
+    assert found.basis is IdentityBasis.PLACE
     assert "longer than 0.2 s" in found.notes[0]
 
 
@@ -371,8 +371,8 @@ def test_a_folder_of_somebody_else_is_refused_by_git_and_claims_no_first_commit(
     folder = repository(work / "a")
     for path in (folder, folder / ".git"):
         os.chown(path, 12_345, 12_345)
-    found = identify(folder, home=home, thorough=True)
-    assert (found.basis, found.root, found.root_commit) == (Basis.PLACE, folder, None)
+    found = identify_project(folder, home=home, find_first_commit=True)
+    assert (found.basis, found.root, found.root_commit) == (IdentityBasis.PLACE, folder, None)
     assert "dubious ownership" in found.notes[0]
 
 
@@ -380,9 +380,9 @@ def test_variables_of_a_surrounding_git_hook_do_not_mislead(
     home: Path, work: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, other = repository(work / "a"), repository(work / "b")
-    expected = identify(folder, home=home)
+    expected = identify_project(folder, home=home)
     monkeypatch.setenv("GIT_DIR", str(other / ".git"))
-    assert identify(folder, home=home) == expected
+    assert identify_project(folder, home=home) == expected
 
 
 def test_a_shallow_clone_without_a_remote_does_not_trust_its_first_commit(home: Path, work: Path) -> None:
@@ -390,7 +390,7 @@ def test_a_shallow_clone_without_a_remote_does_not_trust_its_first_commit(home: 
     git(origin, "commit", "-q", "--allow-empty", "-m", "two")
     git(work, "clone", "-q", "--depth", "1", f"file://{origin}", "copy")
     git(work / "copy", "remote", "remove", "origin")
-    found = identify(work / "copy", home=home, thorough=True)
+    found = identify_project(work / "copy", home=home, find_first_commit=True)
     assert found.root_commit is None
     assert "shallow" in found.notes[0]
 
@@ -401,22 +401,22 @@ def test_a_git_file_that_leads_nowhere_is_said_so(home: Path, work: Path, conten
     folder = work / "tree"
     (folder / "src").mkdir(parents=True)
     (folder / ".git").write_text(content)
-    found = identify(folder / "src", home=home)
-    assert (found.basis, found.root, found.remote) == (Basis.PATH, folder, None)
+    found = identify_project(folder / "src", home=home)
+    assert (found.basis, found.root, found.remote) == (IdentityBasis.PATH, folder, None)
     assert "names no Git folder" in found.notes[0]
 
 
 def test_an_empty_git_folder_is_none(home: Path, work: Path) -> None:
     root = repository(work / "a", remote=SSH)
     (root / "inner" / ".git").mkdir(parents=True)
-    assert identify(root / "inner", home=home).root == root
+    assert identify_project(root / "inner", home=home).root == root
 
 
 def test_a_configuration_that_can_not_be_read_is_said_so(home: Path, work: Path) -> None:
     folder = repository(work / "a", remote=SSH)
     (folder / ".git" / "config").unlink()
     (folder / ".git" / "config").mkdir()
-    found = identify(folder, home=home)
+    found = identify_project(folder, home=home)
     assert found.remote is None
     assert "can't be read" in found.notes[0]
 
@@ -424,20 +424,20 @@ def test_a_configuration_that_can_not_be_read_is_said_so(home: Path, work: Path)
 def test_the_reftable_format_leaves_the_branch_open(home: Path, work: Path) -> None:
     folder = repository(work / "a", remote=SSH)
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
-    found = identify(folder, home=home)
-    assert (found.branch, found.head, found.basis) == (None, None, Basis.PLACE)
+    found = identify_project(folder, home=home)
+    assert (found.branch, found.head, found.basis) == (None, None, IdentityBasis.PLACE)
 
 
 def test_a_head_does_not_lead_out_of_the_repository(home: Path, work: Path) -> None:
     folder = repository(work / "a", remote=SSH)
     (work / "secret").write_text("a" * 40)
     (folder / ".git" / "HEAD").write_text("ref: refs/heads/../../../../secret\n")
-    assert identify(folder, home=home).head is None
+    assert identify_project(folder, home=home).head is None
 
 
 def test_a_path_that_is_none_is_refused(home: Path) -> None:
     with pytest.raises(BadRequestError, match="is not a path"):
-        identify(Path("a\0b"), home=home)
+        identify_project(Path("a\0b"), home=home)
 
 
 @pytest.mark.parametrize(
@@ -452,7 +452,7 @@ def test_the_main_remote_does_not_depend_on_the_order(home: Path, work: Path, na
     folder = repository(work / "a")
     for name in names:
         git(folder, "remote", "add", name, f"https://example.org/{name}")
-    assert identify(folder, home=home).remote == f"example.org/{expected}"
+    assert identify_project(folder, home=home).remote == f"example.org/{expected}"
 
 
 @pytest.mark.parametrize(
@@ -567,22 +567,22 @@ def test_reading_an_identity_imports_no_subprocess() -> None:
 
 def test_a_separate_git_folder_counts_once_it_names_its_working_tree(home: Path, work: Path) -> None:
     git(work, "init", "-q", f"--separate-git-dir={work / 'store'}", str(work / "tree"))
-    found = identify(work / "tree", home=home)
-    assert (found.basis, found.common_dir) == (Basis.PATH, None)
+    found = identify_project(work / "tree", home=home)
+    assert (found.basis, found.common_dir) == (IdentityBasis.PATH, None)
     assert "knows nothing of this folder; if it is yours, run `git config core.worktree" in found.notes[0]
     git(work / "tree", "config", "core.worktree", str(work / "tree"))
-    found = identify(work / "tree", home=home)
-    assert (found.basis, found.common_dir, found.notes) == (Basis.PLACE, work / "store", ())
+    found = identify_project(work / "tree", home=home)
+    assert (found.basis, found.common_dir, found.notes) == (IdentityBasis.PLACE, work / "store", ())
 
 
 def test_a_working_tree_that_was_moved_by_hand_stands_for_itself_until_it_is_repaired(home: Path, work: Path) -> None:
     main = repository(work / "main")
     git(main, "worktree", "add", "-q", str(work / "side"))
     moved = (work / "side").rename(work / "moved")
-    found = identify(moved, home=home)
+    found = identify_project(moved, home=home)
     assert (found.common_dir, "git worktree repair" in found.notes[0]) == (None, True)
     git(moved, "worktree", "repair")
-    assert identify(moved, home=home).id == identify(main, home=home).id
+    assert identify_project(moved, home=home).id == identify_project(main, home=home).id
 
 
 def test_a_back_link_may_be_relative(home: Path, work: Path) -> None:
@@ -590,7 +590,7 @@ def test_a_back_link_may_be_relative(home: Path, work: Path) -> None:
     git(main, "worktree", "add", "-q", str(work / "side"))
     (main / ".git" / "worktrees" / "side" / "gitdir").write_text("../../../../side/.git\n")
     (work / "side" / ".git").write_text("gitdir: ../main/.git/worktrees/side\n")
-    assert identify(work / "side", home=home).id == identify(main, home=home).id
+    assert identify_project(work / "side", home=home).id == identify_project(main, home=home).id
 
 
 def test_a_bare_repository_in_a_working_tree_is_content_of_that_tree(home: Path, work: Path) -> None:
@@ -598,10 +598,10 @@ def test_a_bare_repository_in_a_working_tree_is_content_of_that_tree(home: Path,
     git(outer, "init", "-q", "--bare", "fixtures/inner.git")
     git(outer / "fixtures" / "inner.git", "remote", "add", "origin", "https://example.org/other")
     for path in ("fixtures/inner.git", "fixtures/inner.git/refs", "fixtures"):
-        assert identify(outer / path, home=home) == identify(outer, home=home)
+        assert identify_project(outer / path, home=home) == identify_project(outer, home=home)
     git(work, "init", "-q", "--bare", "alone.git")
-    alone = identify(work / "alone.git", home=home)
-    assert (alone.basis, alone.root, alone.place) == (Basis.PLACE, work / "alone.git", work / "alone.git")
+    alone = identify_project(work / "alone.git", home=home)
+    assert (alone.basis, alone.root, alone.place) == (IdentityBasis.PLACE, work / "alone.git", work / "alone.git")
 
 
 @pytest.mark.parametrize("name", ["objects", "refs", "packed-refs", "objects/pack"])
@@ -613,5 +613,5 @@ def test_a_repository_that_borrows_by_a_link_is_not_asked_for_its_history(home: 
     if target.is_dir():
         shutil.rmtree(target)
     target.symlink_to(other / ".git" / name)
-    found = identify(folder, home=home, thorough=True)
+    found = identify_project(folder, home=home, find_first_commit=True)
     assert (found.root_commit, "borrows from" in found.notes[0]) == (None, True)

@@ -16,8 +16,8 @@ from bench.redaction import measure
 from bench.redaction_corpus import BASE62, HEX, harmless, secrets
 from bench.redaction_corpus import TOKENS as TOKEN_MAKERS
 from bench.redaction_forms import is_held_out, look_alikes, secret_forms
-from hyperloci.ingest.redact import Finding, Redacted, redact
-from hyperloci.ingest.secret_judges import choppiness, entropy, looks_random
+from hyperloci.ingest.redact import Redaction, RedactedText, redact_secrets
+from hyperloci.ingest.secret_judges import class_change_rate, character_entropy, looks_random
 from hyperloci.ingest.secret_rules import TOKENS
 from hyperloci.ingest.secret_values import VALUES
 from tests.support import examples
@@ -36,7 +36,7 @@ def corpus() -> list[str]:
 
 
 def test_the_corpus_is_found_and_its_look_alikes_are_left_alone() -> None:
-    report = measure(lambda text: redact(text).text, secrets(rounds=1), harmless(rounds=1))
+    report = measure(lambda text: redact_secrets(text).text, secrets(rounds=1), harmless(rounds=1))
     poor = {kind: counts for kind, counts in report.by_kind.items() if counts[0] < 0.8 * counts[1]}
     assert report.recall >= 0.95, report.missed
     assert report.false_positive_rate <= 0.01, report.wrong
@@ -64,32 +64,32 @@ def test_the_corpus_is_found_and_its_look_alikes_are_left_alone() -> None:
     ],
 )
 def test_a_placeholder_names_what_stood_there(text: str, expected: str) -> None:
-    assert redact(text).text == expected
+    assert redact_secrets(text).text == expected
 
 
 def test_findings_tell_kind_and_length_and_never_the_secret() -> None:
-    redacted = redact(f"first {GITHUB}\nthen password: hunter2\n")
-    assert redacted.findings == (Finding("github-token", len(GITHUB)), Finding("password", 7))
+    redacted = redact_secrets(f"first {GITHUB}\nthen password: hunter2\n")
+    assert redacted.redactions == (Redaction("github-token", len(GITHUB)), Redaction("password", 7))
     assert "hunter2" not in repr(redacted)
     assert GITHUB not in repr(redacted)
 
 
 def test_the_format_names_a_token_that_stands_behind_a_name() -> None:
-    assert redact(f'GITHUB_TOKEN="{GITHUB}"').text == 'GITHUB_TOKEN="[redacted:github-token]"'
+    assert redact_secrets(f'GITHUB_TOKEN="{GITHUB}"').text == 'GITHUB_TOKEN="[redacted:github-token]"'
 
 
 def test_what_stands_for_a_secret_makes_no_secret_of_what_stands_beside_it() -> None:
     row = "| password | hunter2!xyz9 | S3cretless!|Other!42 | Xy9!zzz1 | Another!7 |"
-    once = redact(row)
+    once = redact_secrets(row)
     assert once.text == row.replace("hunter2!xyz9", "[redacted:password]")
-    assert redact(once.text) == Redacted(once.text)
+    assert redact_secrets(once.text) == RedactedText(once.text)
 
 
 def test_redacting_twice_is_redacting_once(corpus: list[str]) -> None:
     for text in corpus:
-        once = redact(text)
-        assert redact(once.text).text == once.text
-        assert redact(once.text).findings == ()
+        once = redact_secrets(text)
+        assert redact_secrets(once.text).text == once.text
+        assert redact_secrets(once.text).redactions == ()
 
 
 PIECES = st.sampled_from(
@@ -107,8 +107,8 @@ PIECES = st.sampled_from(
 @example(f"{GITHUB}{GITHUB}")
 @example("password=token=secret=a8f5f167f44f4964e6c998dee827110c")
 def test_redaction_is_idempotent_and_changes_nothing_else(text: str) -> None:
-    once = redact(text)
-    assert redact(once.text).text == once.text
+    once = redact_secrets(text)
+    assert redact_secrets(once.text).text == once.text
     kept = PLACEHOLDER.split(once.text)
     position = 0
     for piece in kept:  # what is left stood in the original, in this order
@@ -120,15 +120,15 @@ def test_redaction_is_idempotent_and_changes_nothing_else(text: str) -> None:
 @LAWS
 @given(st.text(max_size=200))
 def test_any_text_is_redacted_without_error_and_prose_stays(text: str) -> None:
-    redacted = redact(text)
-    assert redacted.text == text or redacted.findings
+    redacted = redact_secrets(text)
+    assert redacted.text == text or redacted.redactions
 
 
 @LAWS
 @given(st.randoms(use_true_random=False), st.sampled_from(["", " ", "\n", '"', "=", "(", ",", "\\n", "%3D"]))
 def test_a_token_is_found_whatever_stands_before_it(rng: random.Random, before: str) -> None:
     token = TOKEN_MAKERS["github-token"](random.Random(rng.randrange(10_000)))
-    assert redact(f"{before}{token} rest").text == f"{before}[redacted:github-token] rest"
+    assert redact_secrets(f"{before}{token} rest").text == f"{before}[redacted:github-token] rest"
 
 
 def test_a_private_key_is_one_finding_however_long() -> None:
@@ -137,25 +137,25 @@ def test_a_private_key_is_one_finding_however_long() -> None:
         + "MIIEowIBAAKCAQEA7bq98rT1Zk5vUu0Vw3yJ2gC4xR6\n" * 30
         + "-----END RSA PRIVATE KEY-----"
     )
-    assert redact(f"before\n{key}\nafter").text == "before\n[redacted:private-key]\nafter"
-    assert redact(json.dumps({"private_key": key})).text == '{"private_key": "[redacted:private-key]"}'
+    assert redact_secrets(f"before\n{key}\nafter").text == "before\n[redacted:private-key]\nafter"
+    assert redact_secrets(json.dumps({"private_key": key})).text == '{"private_key": "[redacted:private-key]"}'
 
 
 def test_a_private_key_that_a_chunk_cuts_in_two_is_found_in_both() -> None:
     lines = ["MIIEowIBAAKCAQEA7bq98rT1Zk5vUu0Vw3yJ2gC4xR6"] * 8
     head = "\n".join(["text", "-----BEGIN PRIVATE KEY-----", *lines])
     tail = "\n".join([*lines, "-----END PRIVATE KEY-----", "text"])
-    assert redact(head).text == "text\n[redacted:private-key]"
-    assert redact(tail).text == "[redacted:private-key]\ntext"
+    assert redact_secrets(head).text == "text\n[redacted:private-key]"
+    assert redact_secrets(tail).text == "[redacted:private-key]\ntext"
 
 
 def test_words_about_private_keys_are_no_private_key() -> None:
     text = "Paste it with its -----BEGIN PRIVATE KEY----- line. Then comes the text that explains all of it at length."
-    assert redact(text).text == text
+    assert redact_secrets(text).text == text
 
 
 def test_overlapping_findings_leave_nothing_between_them() -> None:
-    redacted = redact(f'password = "{GITHUB}!hunter2"')
+    redacted = redact_secrets(f'password = "{GITHUB}!hunter2"')
     assert redacted.text == 'password = "[redacted:github-token]"'
 
 
@@ -205,11 +205,11 @@ def test_a_key_is_told_from_words(value: str, expected: bool) -> None:
 
 
 def test_the_measures_mean_what_they_say() -> None:
-    assert entropy("aaaa") == 0
-    assert entropy("abcd") == 2
-    assert choppiness("a1a1") == 0.75
-    assert choppiness("CamelCase") == pytest.approx(1 / 9)
-    assert choppiness("") == 0
+    assert character_entropy("aaaa") == 0
+    assert character_entropy("abcd") == 2
+    assert class_change_rate("a1a1") == 0.75
+    assert class_change_rate("CamelCase") == pytest.approx(1 / 9)
+    assert class_change_rate("") == 0
 
 
 HOSTILE = [
@@ -231,47 +231,47 @@ HOSTILE = [
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_is_redacted_in_linear_time(piece: str) -> None:
     text = piece * (HOSTILE_SIZE // len(piece))
-    assert len(redact(text).text) <= 2 * len(text) + HOSTILE_SIZE
+    assert len(redact_secrets(text).text) <= 2 * len(text) + HOSTILE_SIZE
 
 
 @pytest.mark.timeout(120)
 def test_a_hostile_megabyte_of_everything_is_redacted_too() -> None:
     text = "".join(HOSTILE)
     text *= MEGABYTE // len(text)
-    assert redact(text).findings
+    assert redact_secrets(text).redactions
 
 
 @pytest.mark.timeout(60)
 def test_long_runs_of_every_alphabet_are_redacted_too() -> None:
     for alphabet in (BASE62, HEX, "A", " ", "\n", "=", "-"):
         run = (alphabet * MEGABYTE)[:MEGABYTE]
-        assert redact(f"token={run}").text.startswith("token=")
+        assert redact_secrets(f"token={run}").text.startswith("token=")
 
 
 def test_most_forms_are_found_and_their_look_alikes_left_alone() -> None:
-    report = measure(lambda text: redact(text).text, secret_forms(values=1), look_alikes(values=1))
+    report = measure(lambda text: redact_secrets(text).text, secret_forms(values=1), look_alikes(values=1))
     assert report.recall >= 0.95, report.missed
     assert report.false_positive_rate <= 0.005, report.wrong
 
 
 def test_forms_held_out_are_found_nearly_as_well() -> None:
     held_out = [sample for sample in secret_forms(values=2) if is_held_out(sample.kind)]
-    assert measure(lambda text: redact(text).text, held_out, list(look_alikes(values=1))).recall >= 0.9
+    assert measure(lambda text: redact_secrets(text).text, held_out, list(look_alikes(values=1))).recall >= 0.9
 
 
 def test_redacting_what_was_redacted_changes_nothing_in_any_form() -> None:
     changed = {
         sample.kind
         for sample in (*secret_forms(values=1), *look_alikes(values=1))
-        if redact(once := redact(sample.text).text).text != once
+        if redact_secrets(once := redact_secrets(sample.text).text).text != once
     }
     assert not changed
 
 
 def test_a_token_in_an_address_is_redacted_once() -> None:
-    once = redact(f"git clone https://{GITHUB}@github.com/o/r.git").text
+    once = redact_secrets(f"git clone https://{GITHUB}@github.com/o/r.git").text
     assert once == "git clone https://[redacted:github-token]@github.com/o/r.git"
-    assert redact(once).text == once
+    assert redact_secrets(once).text == once
 
 
 @pytest.mark.parametrize(
@@ -297,31 +297,31 @@ def test_a_token_in_an_address_is_redacted_once() -> None:
     ],
 )
 def test_a_password_is_known_by_its_place_in_commands_statements_tables_prose_and_escapes(text: str) -> None:
-    assert "kelp8w" not in redact(text).text
+    assert "kelp8w" not in redact_secrets(text).text
 
 
 def test_a_secret_in_base64_is_decoded_and_found() -> None:
     wrapped = base64.b64encode(b"DB_PASSWORD=Zx9!kelp8w\n").decode()
-    assert redact(f"content: {wrapped}\n").text == "content: [redacted:encoded-secret]\n"
+    assert redact_secrets(f"content: {wrapped}\n").text == "content: [redacted:encoded-secret]\n"
     harmless_text = base64.b64encode(b"hello world, this is fine\n").decode()
-    assert redact(f"content: {harmless_text}\n").text == f"content: {harmless_text}\n"
+    assert redact_secrets(f"content: {harmless_text}\n").text == f"content: {harmless_text}\n"
 
 
 def test_a_literal_in_pieces_is_read_as_one() -> None:
     head, tail = GITHUB[:28], GITHUB[28:]
-    redacted = redact(f'url = ("{head}"\n       "{tail}")').text
+    redacted = redact_secrets(f'url = ("{head}"\n       "{tail}")').text
     assert head not in redacted
     assert tail not in redacted
 
 
 def test_one_pass_is_not_enough_where_a_secret_hid_behind_another(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "curl -u ada:Zx9!kelp8w 'Zx9!kelp8w"
-    assert "kelp8w" not in redact(text).text
+    assert "kelp8w" not in redact_secrets(text).text
     monkeypatch.setattr("hyperloci.ingest.redact.MAX_PASSES", 1)
-    assert "kelp8w" in redact(text).text
+    assert "kelp8w" in redact_secrets(text).text
 
 
 def test_forms_unseen_when_the_rules_were_written_are_found_and_their_look_alikes_left_alone() -> None:
-    report = measure(lambda text: redact(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True)))
+    report = measure(lambda text: redact_secrets(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True)))
     assert report.recall >= 0.93
     assert report.false_positive_rate <= 0.02

@@ -19,7 +19,7 @@ from hyperloci.ingest import indexer as indexers
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.linking import link_queued
 from hyperloci.ingest.parser import ParserLimits, FileParser
-from hyperloci.ingest.project import identify
+from hyperloci.ingest.project import identify_project
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store
 from hyperloci.store.set_aside import SetAsideRows
@@ -56,7 +56,7 @@ class Index:
 
     def __init__(self, store: Store, settings: Settings, clock: FakeClock, root: Path, command: list[str]) -> None:
         self.store, self.settings, self.clock = store, settings, clock
-        self.project = identify(root)
+        self.project = identify_project(root)
         self.starts = 0
         self._command = command
 

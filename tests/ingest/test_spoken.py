@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest import spoken
-from hyperloci.ingest.spoken import is_users_own, storable
+from hyperloci.ingest.spoken import is_written_by_user, prepare_turn_text
 from hyperloci.model.turn import TurnKind
 from tests.support import examples
 
@@ -31,15 +31,15 @@ WORDS = st.lists(
 @given(WORDS, st.sampled_from(list(TurnKind)))
 @settings(max_examples=examples(100))
 def test_what_is_storable_stays_as_it_is(words: list[str], kind: TurnKind) -> None:
-    once = storable(" ".join(words), kind)
+    once = prepare_turn_text(" ".join(words), kind)
     if once is not None:
-        again = storable(once.text, kind)
+        again = prepare_turn_text(once.text, kind)
         assert again is not None and again.text == once.text
 
 
 @pytest.mark.parametrize("text", ["", " \n", "<private>x</private>", "<private>a</private> <private>b"])
 def test_nothing_is_left_of_what_is_private(text: str) -> None:
-    assert storable(text) is None
+    assert prepare_turn_text(text) is None
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_nothing_is_left_of_what_is_private(text: str) -> None:
     ],
 )
 def test_notices_are_not_prompts(text: str) -> None:
-    assert not is_users_own(text)
+    assert not is_written_by_user(text)
 
 
 @pytest.mark.parametrize("text", ["fix <system> tags", "<b>bold</b> is what I want", "[Request] is my heading"])
 def test_prompts_with_angle_brackets_are_prompts(text: str) -> None:
-    assert is_users_own(text)
+    assert is_written_by_user(text)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.clock import from_iso
-from hyperloci.ingest.spoken_times import MAX_TIMES, spoken_times
+from hyperloci.ingest.spoken_times import MAX_TIMES, find_relative_dates
 from tests.support import examples
 
 SAID = from_iso("2023-07-19T13:56:00")
@@ -75,33 +75,33 @@ SILENT = (
 @pytest.mark.req("B.05", "B.07")
 @pytest.mark.parametrize(("text", "meant"), EXAMPLES.items())
 def test_a_day_is_what_it_was_when_it_was_said(text: str, meant: str) -> None:
-    assert [str(time) for time in spoken_times(text, SAID)] == [meant]
+    assert [str(time) for time in find_relative_dates(text, SAID)] == [meant]
 
 
 @pytest.mark.parametrize("text", SILENT)
 def test_what_is_no_date_or_a_vague_one_is_left_alone(text: str) -> None:
-    assert spoken_times(text, SAID) == ()
+    assert find_relative_dates(text, SAID) == ()
 
 
 def test_several_days_are_told_in_order_and_each_once() -> None:
-    found = spoken_times("Yesterday, last Friday, yesterday again; and next month.", SAID)
+    found = find_relative_dates("Yesterday, last Friday, yesterday again; and next month.", SAID)
     assert [time.phrase for time in found] == ["Yesterday", "last Friday", "next month"]
     many = " ".join(f"{days} days ago" for days in range(1, 99))
-    assert len(spoken_times(many, SAID)) == MAX_TIMES
+    assert len(find_relative_dates(many, SAID)) == MAX_TIMES
 
 
 @given(st.sampled_from([*EXAMPLES]), st.dates())
 @settings(max_examples=examples(100))
 def test_any_day_has_its_yesterday_and_no_day_raises(text: str, day: dt.date) -> None:
     at = (day - dt.date(1970, 1, 1)).days * 86_400_000 + 1
-    for time in spoken_times(text, at):
+    for time in find_relative_dates(text, at):
         assert time.since < time.until
         assert time.since % 86_400_000 == time.until % 86_400_000 == 0
-    back = spoken_times("yesterday", at)
+    back = find_relative_dates("yesterday", at)
     assert [time.until for time in back] == ([at - 1] if day > dt.date.min else [])
 
 
 @given(st.text(max_size=300), st.integers(-(10**13), 10**14))
 @settings(max_examples=examples(100))
 def test_any_text_at_any_time_is_taken(text: str, at: int) -> None:
-    assert all(time.since < time.until for time in spoken_times(text + " yesterday next week", at % (2 * 10**14)))
+    assert all(time.since < time.until for time in find_relative_dates(text + " yesterday next week", at % (2 * 10**14)))

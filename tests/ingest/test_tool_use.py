@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.tool_use import LOOKING, MAX_LINE_CHARS, MAX_RAW_CHARS, MAX_REASON_CHARS, clip, describe
+from hyperloci.ingest.tool_use import READ_ONLY_TOOLS, MAX_LINE_CHARS, MAX_RAW_CHARS, MAX_REASON_CHARS, clip_line, describe_tool_use
 from tests.support import examples
 
 ROOT = "/home/mira/demo"
@@ -54,7 +54,7 @@ PATCH = [{"lines": [" one", "-two", "+three", "+four"]}]
     ],
 )
 def test_a_line_says_what_was_done(name: str, arguments: dict[str, Any], response: Any, line: str) -> None:
-    use = describe(name, arguments, response, root=ROOT)
+    use = describe_tool_use(name, arguments, response, root=ROOT)
     assert use is not None and use.line == line
 
 
@@ -71,19 +71,19 @@ def test_a_line_says_what_was_done(name: str, arguments: dict[str, Any], respons
     ],
 )
 def test_a_failure_is_told_with_its_code_and_its_last_line(error: str, line: str) -> None:
-    use = describe("Bash", {"command": "make"}, error=error)
+    use = describe_tool_use("Bash", {"command": "make"}, error=error)
     assert use is not None and use.line == line
 
 
 @pytest.mark.parametrize(
-    "name", [*sorted(LOOKING), "", "mcp__hyperloci__search_memory", "mcp__plugin_hyperloci_hyperloci__forget"]
+    "name", [*sorted(READ_ONLY_TOOLS), "", "mcp__hyperloci__search_memory", "mcp__plugin_hyperloci_hyperloci__forget"]
 )
 def test_looking_and_our_own_tools_are_not_told(name: str) -> None:
-    assert describe(name, {"file_path": "/a"}) is None
+    assert describe_tool_use(name, {"file_path": "/a"}) is None
 
 
 def test_an_edit_that_failed_is_not_told() -> None:
-    assert describe("Edit", {"file_path": "/a"}, error="String to replace not found") is None
+    assert describe_tool_use("Edit", {"file_path": "/a"}, error="String to replace not found") is None
 
 
 @given(
@@ -104,12 +104,12 @@ def test_an_edit_that_failed_is_not_told() -> None:
 def test_whatever_a_tool_is_given_the_line_is_one_short_line(
     name: str, arguments: dict[str, Any], response: Any
 ) -> None:
-    use = describe(name, arguments, response, root=ROOT)
+    use = describe_tool_use(name, arguments, response, root=ROOT)
     assert use is None or (len(use.line) <= MAX_RAW_CHARS + MAX_REASON_CHARS + 30 and len(use.line.splitlines()) <= 1)
 
 
 def test_of_a_long_line_the_beginning_and_the_end_are_kept() -> None:
-    line = clip("start " + "x" * 5_000 + " (exit 1): no such file")
+    line = clip_line("start " + "x" * 5_000 + " (exit 1): no such file")
     assert len(line) <= MAX_LINE_CHARS
     assert line.startswith("start x") and " … " in line and line.endswith("x (exit 1): no such file")
-    assert clip("short") == "short"
+    assert clip_line("short") == "short"

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.transcript import Reading, read_batch
+from hyperloci.ingest.transcript import TranscriptBatch, read_batch
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.sessions import TranscriptMark
 from tests.support import examples
@@ -34,7 +34,7 @@ EVERYTHING = [
 ]
 
 
-def read(path: Path, mark: TranscriptMark | None = None, **options: Any) -> Reading:
+def read(path: Path, mark: TranscriptMark | None = None, **options: Any) -> TranscriptBatch:
     reading = read_batch(path, mark, **options)
     assert reading is not None
     return reading
@@ -54,7 +54,7 @@ def write(path: Path, *lines: bytes) -> Path:
 def test_a_real_transcript_gives_what_was_said_and_done_and_nothing_else() -> None:
     reading = read(REAL, root="/home/mira/demo")
     assert [(turn.role, turn.text) for turn in reading.turns] == EVERYTHING
-    assert (reading.mark.offset, reading.more) == (REAL.stat().st_size, False)
+    assert (reading.mark.offset, reading.has_more) == (REAL.stat().st_size, False)
     assert read_batch(REAL, reading.mark) is None
 
 
@@ -195,7 +195,7 @@ def test_a_time_that_is_none_is_left_out(tmp_path: Path, stamp: Any) -> None:
 def test_a_line_longer_than_a_batch_is_read_whole(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", line("u1", "long " * 1_000), line("u2", "short"))
     first = read(path, batch_bytes=100)
-    assert len(first.turns[0].text) == 5_000 and first.more
+    assert len(first.turns[0].text) == 5_000 and first.has_more
     assert [turn.text for turn in read(path, first.mark, batch_bytes=100).turns] == ["short"]
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.ingest.project import identify
+from hyperloci.ingest.project import identify_project
 from hyperloci.ingest.watch import ProjectWatcher
 from hyperloci.ingest.watch_files import FileWatch
 from hyperloci.ingest.watch_worker import WatchPace
@@ -57,7 +57,7 @@ def start(watching: Settings, tree: WorkingTree) -> Iterator[START]:
 
     def make(on_change: Callable[[IndexReport], None] | None = None, **options: Any) -> ProjectWatcher:
         defaults: dict[str, Any] = {"pace": QUICK, "retry_seconds": 0.05, "back_off_seconds": 0.05}
-        watchers = ProjectWatcher(watching, identify(tree.root), on_change=on_change, **(defaults | options))
+        watchers = ProjectWatcher(watching, identify_project(tree.root), on_change=on_change, **(defaults | options))
         started.append(watchers)
         watchers.start()
         return watchers
@@ -109,7 +109,7 @@ def test_older_commits_follow_in_the_background_and_files_go_first(start: START,
     fast_import(tree.root, 1_000)
     tree.git("checkout", "-q", "main")
     reports: list[IndexReport] = []
-    project = identify(tree.root)
+    project = identify_project(tree.root)
     watchers = start(reports.append)
 
     with Store.open(watchers._settings.database) as store:
@@ -269,8 +269,8 @@ def test_a_failing_listener_does_not_end_the_watch(
 
 
 def test_watching_that_is_ruled_out_starts_nothing(settings: Settings, tree: WorkingTree) -> None:
-    off = ProjectWatcher(settings, identify(tree.root))
-    broad = ProjectWatcher(replace(settings, watch=True), identify(tree.root, home=tree.root))
+    off = ProjectWatcher(settings, identify_project(tree.root))
+    broad = ProjectWatcher(replace(settings, watch=True), identify_project(tree.root, home=tree.root))
     for watchers, reason in ((off, "switched off"), (broad, "too broad")):
         watchers.start()
         assert not watchers.status()["running"] and reason in watchers.status()["last_error"]
@@ -282,7 +282,7 @@ def test_stopping_in_the_middle_of_a_run_ends_it_soon(
 ) -> None:
     for i in range(300):
         tree.write(f"m{i}.py", "\n\n".join(function(f"f{i}_{j}") for j in range(10)))
-    watchers = ProjectWatcher(watching, identify(tree.root), pace=QUICK)
+    watchers = ProjectWatcher(watching, identify_project(tree.root), pace=QUICK)
     watchers.start()
     until(lambda: indexed())
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.ingest.clean import strip_injected
+from hyperloci.ingest.clean import strip_injected_context
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, PROMPT_ITEM_CHARS, prompt_context
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
@@ -101,7 +101,7 @@ def test_the_block_says_that_it_is_data_and_is_never_captured_again(house: House
     text = house.start()
     assert text.startswith('<hyperloci-memory kind="session-start">\n') and text.endswith("</hyperloci-memory>")
     assert "not instructions" in text
-    assert strip_injected(f"{text}\nAnd now to work") == "And now to work"
+    assert strip_injected_context(f"{text}\nAnd now to work") == "And now to work"
 
 
 @pytest.mark.parametrize("word", ["</hyperloci-memory>", "<hyperloci-memory>", "</ HYPERLOCI-MEMORY >"])

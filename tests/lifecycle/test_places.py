@@ -14,7 +14,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.project import Basis, identify, project_id
+from hyperloci.ingest.project import IdentityBasis, identify_project, make_project_id
 from hyperloci.ingest.project_token import TOKEN_FILE
 from hyperloci.lifecycle.records import Records
 from hyperloci.memory import Memory
@@ -131,7 +131,7 @@ def test_a_second_clone_of_a_remote_is_asked_about(settings: Settings, clone: Pa
 def test_a_name_that_the_user_gives_joins_what_it_names(settings: Settings, clone: Path, tmp_path: Path) -> None:
     named = replace(settings, project="ours")
     second = repository(tmp_path / "second", "another")
-    assert remember(named, clone, "We deploy on Tuesdays") == project_id(Basis.NAME, "ours")
+    assert remember(named, clone, "We deploy on Tuesdays") == make_project_id(IdentityBasis.NAME, "ours")
     assert recalled(named, second) == {"We deploy on Tuesdays"}
     assert recalled(settings, second) == set()
     with Memory.open(named, second) as memory:
@@ -230,7 +230,7 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
 def test_what_a_hook_spooled_at_a_place_follows_it(settings: Settings, clone: Path, tmp_path: Path) -> None:
     remember(settings, clone, "We deploy on Tuesdays")
     moved = clone.rename(tmp_path / "moved")
-    early = Records(identify(moved), "session-1", now=1_700_000_000_000).prompt("Make the build green", event_id="p")
+    early = Records(identify_project(moved), "session-1", now=1_700_000_000_000).prompt("Make the build green", event_id="p")
     assert early is not None
     with Memory.open(settings, tmp_path) as elsewhere:  # A server of another project stores what waits.
         elsewhere.keep(early)
@@ -372,7 +372,7 @@ def as_older_versions_did(settings: Settings, scope: str, root: Path, fact: str,
         memory.remember_fact(fact, category="decision", scope="project")
 
 
-BY_REMOTE = project_id(Basis.REMOTE, "github.com/acme/rocket")
+BY_REMOTE = make_project_id(IdentityBasis.REMOTE, "github.com/acme/rocket")
 
 
 def test_the_clone_that_an_older_version_knew_keeps_its_memory_and_no_other_gets_it(
@@ -404,9 +404,9 @@ def test_every_id_of_older_versions_is_taken_over_where_it_was_made(
 ) -> None:
     clone = repository(tmp_path / "rocket", "first")
     ids = {
-        "first commit": project_id(Basis.ROOT_COMMIT, git(clone, "rev-parse", "HEAD")),
-        "path": project_id(Basis.PATH, str(clone)),
-        "name": project_id(Basis.NAME, "mine"),
+        "first commit": make_project_id(IdentityBasis.ROOT_COMMIT, git(clone, "rev-parse", "HEAD")),
+        "path": make_project_id(IdentityBasis.PATH, str(clone)),
+        "name": make_project_id(IdentityBasis.NAME, "mine"),
     }
     as_older_versions_did(settings, ids[by], clone, "We deploy on Tuesdays")
     if by == "name":
@@ -428,9 +428,9 @@ def test_the_memory_of_a_working_tree_that_an_older_version_knew_is_its_clones(
 def test_a_folder_without_git_keeps_the_id_it_always_had(settings: Settings, tmp_path: Path) -> None:
     folder = tmp_path / "notes"
     folder.mkdir()
-    as_older_versions_did(settings, project_id(Basis.PATH, str(folder)), folder, "We deploy on Tuesdays")
+    as_older_versions_did(settings, make_project_id(IdentityBasis.PATH, str(folder)), folder, "We deploy on Tuesdays")
     assert recalled(settings, folder) == {"We deploy on Tuesdays"}
-    assert identify(folder).id == project_id(Basis.PATH, str(folder))
+    assert identify_project(folder).id == make_project_id(IdentityBasis.PATH, str(folder))
 
 
 def test_a_place_of_an_older_version_with_another_repository_in_it_is_asked_about(

@@ -11,7 +11,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.ingest.spoken import MAX_EPISODE_CHARS, storable
+from hyperloci.ingest.spoken import MAX_EPISODE_CHARS, prepare_turn_text
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.sessions import (
     SAME_TURN_MS,
@@ -62,7 +62,7 @@ def record(kind: CaptureKind, text: str = "", *, id: str = "r1", at: int = NOW, 
 
 
 def storable_text(text: str) -> str:
-    prepared = storable(text)
+    prepared = prepare_turn_text(text)
     assert prepared is not None
     return prepared.text
 

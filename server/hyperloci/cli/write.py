@@ -140,7 +140,7 @@ def index(
         with Steps(quiet=json) as steps:
             try:
                 report = memory.index_path(path, progress=steps.show)
-                if path is None or memory.project.is_root(path):
+                if path is None or memory.project.means_root(path):
                     memory.index_history(steps.show)
                 if embed:
                     memory.embed_pending(steps.show)

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from hyperloci.graph.anchors import anchor_fact
 from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.facets import facets_of
+from hyperloci.ingest.facets import classify_facets
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import NewNode, Node
@@ -133,4 +133,4 @@ def annotate(
     """Join a memory in prose, or that text of it, to the entities it names, and store its facets."""
     said = node.content if text is None else text
     linker.link_text(node.key, node.scope, said, now=now, author=author)
-    store.facets.add_facets(node.key, facets_of(said, node.origin, confidence=node.confidence))
+    store.facets.add_facets(node.key, classify_facets(said, node.origin, confidence=node.confidence))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.ingest.clean import clean, strip_injected, strip_private
-from hyperloci.ingest.redact import Finding, redact
-from hyperloci.ingest.suspicion import suspicions
+from hyperloci.ingest.clean import clean_text, strip_injected_context, strip_private_blocks
+from hyperloci.ingest.redact import Redaction, redact_secrets
+from hyperloci.ingest.suspicion import find_injection_flags
 
 MIN_SECRET_NAME: Final = 12
 """Characters of the shortest name that can hold a secret and what makes it one."""
@@ -25,7 +25,7 @@ class SanitizedText:
     """
 
     text: str
-    redactions: tuple[Finding, ...] = ()
+    redactions: tuple[Redaction, ...] = ()
     flags: tuple[str, ...] = ()
     private_blocks: int = 0
 
@@ -37,13 +37,13 @@ def sanitize(text: str) -> SanitizedText:
     phrase; then our own injected context and the private blocks go, so that nothing of theirs is looked at; then
     secrets. Flags are given last, for the text that stays and for what was hidden in the text that came.
     """
-    cleaned = strip_injected(clean(text))
-    public, private_blocks = strip_private(cleaned)
-    redacted = redact(public)
+    cleaned = strip_injected_context(clean_text(text))
+    public, private_blocks = strip_private_blocks(cleaned)
+    redacted = redact_secrets(public)
     return SanitizedText(
         text=redacted.text,
-        redactions=redacted.findings,
-        flags=suspicions(text, redacted.text),
+        redactions=redacted.redactions,
+        flags=find_injection_flags(text, redacted.text),
         private_blocks=private_blocks,
     )
 
@@ -55,4 +55,4 @@ def sanitize_name(name: str) -> str:
     """
     if len(name) < MIN_SECRET_NAME or not any(character.isdigit() for character in name):
         return name
-    return redact(name).text
+    return redact_secrets(name).text

@@ -61,7 +61,7 @@ _MONGOLIAN: Final[Ranges] = (("\u1800", "\u180a"), ("\u1810", "\u18af"))
 _JAMO: Final[Ranges] = (("\u1100", "\u115e"), ("\u1161", "\u11ff"), ("\ua960", "\ua97f"), ("\ud7b0", "\ud7ff"))
 
 
-def clean(text: str) -> str:
+def clean_text(text: str) -> str:
     """Return `text` without what a reader cannot see; idempotent (SPEC-02.34).
 
     Gone: NUL and the other control characters but newline and tab, terminal escape sequences, bidi controls,
@@ -74,10 +74,10 @@ def clean(text: str) -> str:
         text = _CONTROL.sub("", text)
     if text.isascii():
         return text
-    return _drop_hidden(_SURROGATE.sub(_whole_character, text))
+    return _drop_hidden(_SURROGATE.sub(_decode_surrogates, text))
 
 
-def strip_private(text: str) -> tuple[str, int]:
+def strip_private_blocks(text: str) -> tuple[str, int]:
     """Replace every `<private>...</private>` by `[private]`; return the text and the number of blocks.
 
     Case, attributes, blanks and escapes (`&lt;private&gt;`, `\\u003cprivate\\u003e`) do not matter, blocks may nest,
@@ -88,7 +88,7 @@ def strip_private(text: str) -> tuple[str, int]:
     return _cut_blocks(text, _PRIVATE_TAG, PRIVATE_MARK)
 
 
-def strip_injected(text: str) -> str:
+def strip_injected_context(text: str) -> str:
     """Remove the context blocks that we injected, so that a memory is never captured a second time."""
     if INJECTED_TAG not in text:
         return text
@@ -132,7 +132,7 @@ def _cut_blocks(text: str, tag: re.Pattern[str], mark: str) -> tuple[str, int]:
     return "".join(kept), blocks
 
 
-def _whole_character(match: re.Match[str]) -> str:
+def _decode_surrogates(match: re.Match[str]) -> str:
     halves = match.group()
     if len(halves) == 1:
         return "\ufffd"
@@ -158,22 +158,22 @@ def _drop_hidden(text: str) -> str:
 
 def _is_needed(character: str, before: str, after: str) -> bool:
     """Tell whether an invisible character shapes what is seen; `before` is the last one kept, `after` the next."""
-    if character in "\u200c\u200d" and _within(before, _JOINING):
+    if character in "\u200c\u200d" and _is_in_ranges(before, _JOINING):
         return True
     if character == "\u200d":
-        return (before in ("\ufe0f", "\U000e007f") or _within(before, _EMOJI)) and _within(after, _EMOJI)
+        return (before in ("\ufe0f", "\U000e007f") or _is_in_ranges(before, _EMOJI)) and _is_in_ranges(after, _EMOJI)
     if character in "\ufe0e\ufe0f":
-        return _within(before, _EMOJI) or (before != "" and before in "0123456789#*" and after == "\u20e3")
+        return _is_in_ranges(before, _EMOJI) or (before != "" and before in "0123456789#*" and after == "\u20e3")
     if character == "\u200b":
-        return _within(before, _UNSPACED) and _within(after, _UNSPACED)
+        return _is_in_ranges(before, _UNSPACED) and _is_in_ranges(after, _UNSPACED)
     if "\ufe00" <= character <= "\ufe02":
-        return _within(before, _STANDARD_VARIANTS)
+        return _is_in_ranges(before, _STANDARD_VARIANTS)
     if "\u180b" <= character <= "\u180f":
-        return _within(before, _MONGOLIAN)
+        return _is_in_ranges(before, _MONGOLIAN)
     if character in "\u115f\u1160":
-        return _within(before, _JAMO) or _within(after, _JAMO)
-    return character >= "\U000e0100" and _within(before, _IDEOGRAPHS)
+        return _is_in_ranges(before, _JAMO) or _is_in_ranges(after, _JAMO)
+    return character >= "\U000e0100" and _is_in_ranges(before, _IDEOGRAPHS)
 
 
-def _within(character: str, ranges: Ranges) -> bool:
+def _is_in_ranges(character: str, ranges: Ranges) -> bool:
     return character != "" and any(low <= character <= high for low, high in ranges)

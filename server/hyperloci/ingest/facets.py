@@ -23,7 +23,7 @@ LONG_WORDS: Final = 80
 
 MAX_TAGS: Final = 5
 
-SURE_OF_WORDS: Final = 2
+CUE_MARGIN: Final = 2
 """So many more cues of one side than of the other make a text sound sure, or unsure."""
 
 _WORD: Final = re.compile(r"[\w'-]+")
@@ -54,65 +54,65 @@ _LOWER: Final[Mapping[ConfidenceLevel, ConfidenceLevel]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Cues:
+class _CueSet:
     """What speaks for one value: single words, and phrases."""
 
     words: frozenset[str]
     phrases: tuple[str, ...]
 
     @classmethod
-    def of(cls, cues: Sequence[str]) -> _Cues:
+    def from_phrases(cls, cues: Sequence[str]) -> _CueSet:
         return cls(
             frozenset(cue for cue in cues if _WORD.fullmatch(cue)),
             tuple(cue for cue in cues if not _WORD.fullmatch(cue)),
         )
 
-    def count(self, words: frozenset[str], lowered: str) -> int:
+    def count_matches(self, words: frozenset[str], lowered: str) -> int:
         return len(self.words & words) + sum(phrase in lowered for phrase in self.phrases)
 
 
 @dataclass(frozen=True, slots=True)
-class _Rules:
+class _FacetRules:
     sections: Mapping[str, Diataxis]
-    diataxis: Mapping[Diataxis, _Cues]
-    persona: Mapping[Persona, _Cues]
-    sure: _Cues
-    unsure: _Cues
-    time_sensitive: _Cues
-    domains: Mapping[str, _Cues]
+    diataxis: Mapping[Diataxis, _CueSet]
+    persona: Mapping[Persona, _CueSet]
+    certain: _CueSet
+    uncertain: _CueSet
+    time_sensitive: _CueSet
+    domains: Mapping[str, _CueSet]
     domains_of_word: Mapping[str, tuple[str, ...]]
 
 
 @functools.cache
-def _rules() -> _Rules:
+def _load_rules() -> _FacetRules:
     data = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return _Rules(
+    return _FacetRules(
         sections={name: Diataxis(value) for name, value in data["diataxis"]["sections"].items()},
-        diataxis={value: _Cues.of(data["diataxis"][value]) for value in Diataxis},
-        persona={value: _Cues.of(data["persona"][value]) for value in Persona},
-        sure=_Cues.of(data["confidence"]["high"]),
-        unsure=_Cues.of(data["confidence"]["low"]),
-        time_sensitive=_Cues.of(data["time_sensitive"]["cues"]),
-        domains={name: _Cues.of(cues) for name, cues in data["domains"].items()},
-        domains_of_word=_by_word(data["domains"]),
+        diataxis={value: _CueSet.from_phrases(data["diataxis"][value]) for value in Diataxis},
+        persona={value: _CueSet.from_phrases(data["persona"][value]) for value in Persona},
+        certain=_CueSet.from_phrases(data["confidence"]["high"]),
+        uncertain=_CueSet.from_phrases(data["confidence"]["low"]),
+        time_sensitive=_CueSet.from_phrases(data["time_sensitive"]["cues"]),
+        domains={name: _CueSet.from_phrases(cues) for name, cues in data["domains"].items()},
+        domains_of_word=_index_domains_by_word(data["domains"]),
     )
 
 
-def _by_word(domains: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+def _index_domains_by_word(domains: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     found: dict[str, tuple[str, ...]] = {}
     for name, cues in domains.items():
-        for word in _Cues.of(cues).words:
+        for word in _CueSet.from_phrases(cues).words:
             found[word] = (*found.get(word, ()), name)
     return found
 
 
-def facets_of(
+def classify_facets(
     text: str,
     origin: Origin,
     *,
     confidence: float = 1.0,
     section_type: str | None = None,
-    words_too: str = "",
+    use_words: str = "",
 ) -> Facets:
     """Return the facets of a text.
 
@@ -123,56 +123,56 @@ def facets_of(
         section_type: what its section is for, if it stands in one.
         words_too: what else tells its domain: its path, its symbol.
     """
-    rules, lowered = _rules(), text[:MAX_CHARS].lower()
+    rules, lowered = _load_rules(), text[:MAX_CHARS].lower()
     words = frozenset(_WORD.findall(lowered))
     source = _SOURCES.get(origin, SourceType.CONVERSATION)
     known = rules.sections.get(section_type or "")
     return Facets(
-        diataxis=known or _best(rules.diataxis, words, lowered),
-        persona=_best(rules.persona, words, lowered),
-        confidence_level=_level(confidence, rules, words, lowered),
+        diataxis=known or _choose_value(rules.diataxis, words, lowered),
+        persona=_choose_value(rules.persona, words, lowered),
+        confidence_level=_confidence_level(confidence, rules, words, lowered),
         section_type=section_type,
         source_type=source,
         authority=_AUTHORITY.get(source, TRUST[origin]),
-        time_sensitive=rules.time_sensitive.count(words, lowered) > 0,
-        domain_tags=_tags(rules, words | frozenset(_parts(words_too)), lowered),
+        time_sensitive=rules.time_sensitive.count_matches(words, lowered) > 0,
+        domain_tags=_domain_tags(rules, words | frozenset(_split_path(use_words)), lowered),
     )
 
 
-def facets_of_chunk(chunk: TextChunk) -> Facets:
+def classify_chunk_facets(chunk: TextChunk) -> Facets:
     """Return the facets of a piece of a file; of code only what its place and its names say."""
     place = " ".join(part for part in (chunk.position.path, chunk.position.symbol) if part)
     if chunk.code is None:
-        return facets_of(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, words_too=place)
-    rules = _rules()
+        return classify_facets(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, use_words=place)
+    rules = _load_rules()
     return Facets(
         confidence_level=ConfidenceLevel.HIGH,
         source_type=SourceType.CODE,
         authority=_AUTHORITY[SourceType.CODE],
-        domain_tags=_tags(rules, frozenset(_parts(place)), ""),
+        domain_tags=_domain_tags(rules, frozenset(_split_path(place)), ""),
     )
 
 
-def _parts(place: str) -> list[str]:
+def _split_path(place: str) -> list[str]:
     return [part.lower() for word in place.split() for part in _CAMEL.split(word) if part]
 
 
-def _best(rules: Mapping[_Value, _Cues], words: frozenset[str], lowered: str) -> _Value | None:
+def _choose_value(rules: Mapping[_Value, _CueSet], words: frozenset[str], lowered: str) -> _Value | None:
     """Return the value that most cues speak for; none on a tie, or without any."""
-    counts = sorted(((cues.count(words, lowered), value) for value, cues in rules.items()), reverse=True)
+    counts = sorted(((cues.count_matches(words, lowered), value) for value, cues in rules.items()), reverse=True)
     (most, value), (next_most, _) = counts[:2]
     return value if most > next_most else None
 
 
-def _level(confidence: float, rules: _Rules, words: frozenset[str], lowered: str) -> ConfidenceLevel:
+def _confidence_level(confidence: float, rules: _FacetRules, words: frozenset[str], lowered: str) -> ConfidenceLevel:
     level = next(level for least, level in _LEVELS if confidence >= least)
-    unsure = rules.unsure.count(words, lowered) - rules.sure.count(words, lowered)
-    if unsure >= SURE_OF_WORDS or (unsure > 0 and len(words) < LONG_WORDS):
+    unsure = rules.uncertain.count_matches(words, lowered) - rules.certain.count_matches(words, lowered)
+    if unsure >= CUE_MARGIN or (unsure > 0 and len(words) < LONG_WORDS):
         return _LOWER.get(level, level)
     return level
 
 
-def _tags(rules: _Rules, words: frozenset[str], lowered: str) -> tuple[str, ...]:
+def _domain_tags(rules: _FacetRules, words: frozenset[str], lowered: str) -> tuple[str, ...]:
     least = 2 if len(words) > LONG_WORDS else 1
     counts: Counter[str] = Counter()
     for word in words & rules.domains_of_word.keys():

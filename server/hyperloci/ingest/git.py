@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from hyperloci.ingest.git_log import HEADER_FORMAT, Commit, read_log
-from hyperloci.ingest.project_git import BrokenRepositoryError, borrowed_from, open_repository
+from hyperloci.ingest.project_git import BrokenRepositoryError, find_external_storage, open_repository
 
 CALL_TIMEOUT_SECONDS: Final = 30.0
 """For calls that answer at once; a cold disk under a large repository may take some seconds."""
@@ -181,7 +181,7 @@ class GitRepository:
             repository = open_repository(self._root)
         except BrokenRepositoryError as error:
             raise GitError(str(error)) from None
-        if repository is not None and (elsewhere := borrowed_from(repository.common_dir)):
+        if repository is not None and (elsewhere := find_external_storage(repository.common_dir)):
             raise GitError(
                 f"the repository borrows from {elsewhere}, which may be another project's; `git repack -a -d`, and"
                 " removing .git/objects/info/alternates, makes it whole"

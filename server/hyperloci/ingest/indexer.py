@@ -129,7 +129,7 @@ class Indexer:
     # -- what is there -----------------------------------------------------------------------------------------------
 
     def _check_root(self) -> None:
-        if self._project.broad:
+        if self._project.is_broad:
             raise BadRequestError(f"{self.root} is too broad to be indexed; open a folder inside it.")
         if self._settings.exclude_fault is not None:
             raise ConfigurationError(

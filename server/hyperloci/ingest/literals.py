@@ -9,7 +9,7 @@ LONG_TEXT: Final = 4_096
 """Bytes of a text for which the engine is loaded: that takes a hook 23 ms, and what a hook sees is mostly shorter."""
 
 
-class Literals:
+class LiteralSet:
     """Some literals that texts are searched for together.
 
     Args:
@@ -21,43 +21,43 @@ class Literals:
 
     def __init__(self, literals: Iterable[str], common: Collection[str], occasional: Collection[str] = ()) -> None:
         every = dict.fromkeys(literals)
-        self._every = _Group(tuple(every))
+        self._every = _LiteralGroup(tuple(every))
         self._common = tuple(literal for literal in every if literal in common)
         groups = (
             tuple(literal for literal in every if literal in occasional),
             tuple(literal for literal in every if literal not in common and literal not in occasional),
         )
-        self._groups = [_Group(group) for group in groups if group]
+        self._groups = [_LiteralGroup(group) for group in groups if group]
 
-    def held_by(self, text: str) -> set[str]:
+    def find_in(self, text: str) -> set[str]:
         """Return those that `text` holds."""
         encoded = text.encode("utf-8", "surrogatepass")
-        sought = [self._common, *(group.literals for group in self._groups if group.is_held(encoded) is not False)]
+        sought = [self._common, *(group.literals for group in self._groups if group.occurs_in(encoded) is not False)]
         return {literal for literals in sought for literal in literals if literal in text}
 
-    def are_in(self, text: str) -> bool:
+    def occur_in(self, text: str) -> bool:
         """Tell whether `text` holds any of them."""
-        held = self._every.is_held(text.encode("utf-8", "surrogatepass"))
+        held = self._every.occurs_in(text.encode("utf-8", "surrogatepass"))
         return any(literal in text for literal in self._every.literals) if held is None else held
 
 
-class _Group:
+class _LiteralGroup:
     """Literals that are ruled out together."""
 
     def __init__(self, literals: tuple[str, ...]) -> None:
         self.literals = literals
         self._any: Any = None
 
-    def is_held(self, encoded: bytes) -> bool | None:
+    def occurs_in(self, encoded: bytes) -> bool | None:
         """Tell whether a text in UTF-8 holds any of them; None where it is too short to load the engine for it."""
         if self._any is None:
             if len(encoded) < LONG_TEXT:
                 return None
-            self._any = _any_of(self.literals)
+            self._any = _compile_alternation(self.literals)
         return self._any.search(encoded) is not None
 
 
-def _any_of(literals: Iterable[str]) -> Any:
+def _compile_alternation(literals: Iterable[str]) -> Any:
     """Return an expression of RE2 over UTF-8 that finds any of them."""
     import re2
 

@@ -40,32 +40,32 @@ def read_graph(text: str) -> ImportedMemory:
     things: list[ImportedEntity] = []
     facts: list[ImportedFact] = []
     relations: list[ImportedRelation] = []
-    for line, record in _records(text):
+    for line, record in _parse_records(text):
         kind = record.get("type")
         if kind == _ENTITY:
-            thing = ImportedEntity(_text(record, "name", line), _text(record, "entityType", line, default=""), line)
+            thing = ImportedEntity(_require_text(record, "name", line), _require_text(record, "entityType", line, default=""), line)
             things.append(thing)
-            facts.extend(_facts(record, thing))
+            facts.extend(_entity_facts(record, thing))
         elif kind == _RELATION:
-            relations.append(_relation(record, line))
+            relations.append(_parse_relation(record, line))
         else:
             raise BadRequestError(f"line {line}: type={kind!r:.40} is unknown: entity or relation was expected.")
     return ImportedMemory(FORMAT, tuple(facts), tuple(things), tuple(relations))
 
 
-def _records(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    whole = _whole(text)
+def _parse_records(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    whole = _parse_single_object(text)
     if whole is not None:
         for kind, name in ((_ENTITY, "entities"), (_RELATION, "relations")):
-            for record in _list(whole, name, 1):
-                yield 1, {**_object(record, 1), "type": kind}
+            for record in _require_list(whole, name, 1):
+                yield 1, {**_require_object(record, 1), "type": kind}
         return
     for line, row in enumerate(text.split("\n"), start=1):
         if row.strip():
-            yield line, _object(_parsed(row, line), line)
+            yield line, _require_object(_parse_row(row, line), line)
 
 
-def _whole(text: str) -> Mapping[str, Any] | None:
+def _parse_single_object(text: str) -> Mapping[str, Any] | None:
     """Return the file as one object with `entities`, None if it is not one."""
     try:
         value = json.loads(text)
@@ -74,7 +74,7 @@ def _whole(text: str) -> Mapping[str, Any] | None:
     return value if isinstance(value, dict) and "entities" in value else None
 
 
-def _parsed(row: str, line: int) -> object:
+def _parse_row(row: str, line: int) -> object:
     if len(row) > MAX_LINE_CHARS:
         raise BadRequestError(f"line {line}: longer than {MAX_LINE_CHARS} characters.")
     try:
@@ -83,44 +83,44 @@ def _parsed(row: str, line: int) -> object:
         raise BadRequestError(f"line {line}: not JSON ({error}).") from error
 
 
-def _object(value: object, line: int) -> Mapping[str, Any]:
+def _require_object(value: object, line: int) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise BadRequestError(f"line {line}: {value!r:.40} is no object.")
     return value
 
 
-def _facts(record: Mapping[str, Any], thing: ImportedEntity) -> Iterable[ImportedFact]:
-    for observation in _list(record, "observations", thing.line):
+def _entity_facts(record: Mapping[str, Any], thing: ImportedEntity) -> Iterable[ImportedFact]:
+    for observation in _require_list(record, "observations", thing.line):
         if not isinstance(observation, str):
             raise BadRequestError(f"line {thing.line}: observations has {observation!r:.40}, which is no text.")
         if observation.strip():
             yield ImportedFact(
-                text=_self_contained(thing.name, observation), line=thing.line, title=thing.name, about=(thing.name,)
+                text=_make_self_contained(thing.name, observation), line=thing.line, title=thing.name, about=(thing.name,)
             )
 
 
-def _self_contained(name: str, observation: str) -> str:
+def _make_self_contained(name: str, observation: str) -> str:
     """An observation says what it says of its thing: read alone, it must name that."""
     return observation if name.casefold() in observation.casefold() else f"{name}: {observation}"
 
 
-def _relation(record: Mapping[str, Any], line: int) -> ImportedRelation:
+def _parse_relation(record: Mapping[str, Any], line: int) -> ImportedRelation:
     return ImportedRelation(
-        source=_text(record, "from", line),
-        target=_text(record, "to", line),
-        label=_text(record, "relationType", line),
+        source=_require_text(record, "from", line),
+        target=_require_text(record, "to", line),
+        label=_require_text(record, "relationType", line),
         line=line,
     )
 
 
-def _text(record: Mapping[str, Any], name: str, line: int, default: str | None = None) -> str:
+def _require_text(record: Mapping[str, Any], name: str, line: int, default: str | None = None) -> str:
     value = record.get(name, default)
     if not isinstance(value, str) or (default is None and not value.strip()):
         raise BadRequestError(f"line {line}: {name}={value!r:.40} must be a text.")
     return value.strip()
 
 
-def _list(record: Mapping[str, Any], name: str, line: int) -> list[Any]:
+def _require_list(record: Mapping[str, Any], name: str, line: int) -> list[Any]:
     value = record.get(name, [])
     if not isinstance(value, list):
         raise BadRequestError(f"line {line}: {name}={value!r:.40} must be a list.")

@@ -39,7 +39,7 @@ _BLOCKS: Final = _CODE | {"paragraph_open", "blockquote_open", "table_open", "ht
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _NoteItem:
     text: str
     line: int
     section_path: tuple[str, ...]
@@ -67,7 +67,7 @@ def read_notes(name: str, text: str) -> ImportedMemory:
                 section_path=item.section_path,
                 subtype=subtype,
             )
-            for item in _items(document)
+            for item in _parse_items(document)
         ),
     )
 
@@ -80,74 +80,74 @@ def linked_notes(index: Path, text: str) -> list[Path]:
     return [path for path in beside if path.is_file() and not path.is_symlink()]
 
 
-class _Gatherer:
+class _StatementBuilder:
     """Puts together what belongs to one statement."""
 
     def __init__(self) -> None:
-        self.items: list[_Item] = []
-        self._lead: _Item | None = None
+        self.items: list[_NoteItem] = []
+        self._lead: _NoteItem | None = None
         self._has_led = False
 
-    def add(self, kind: str, item: _Item) -> None:
+    def add_block(self, kind: str, item: _NoteItem) -> None:
         """Take the next block, of markdown-it's kind."""
         if self._lead is not None and self._lead.section_path != item.section_path:
-            self.flush()
+            self.end_paragraph()
         if kind in _CODE:
             self._add_code(item)
         elif kind == _ITEM:
-            self.items.append(item if self._lead is None else _led(self._lead, " ", item))
+            self.items.append(item if self._lead is None else _join_introduction(self._lead, " ", item))
             self._has_led = True
         else:
-            self.flush()
+            self.end_paragraph()
             if kind == "paragraph_open" and item.text.endswith(":"):
                 self._lead, self._has_led = item, False
             else:
                 self.items.append(item)
 
-    def _add_code(self, item: _Item) -> None:
+    def _add_code(self, item: _NoteItem) -> None:
         if self._lead is not None and not self._has_led:
-            self.items.append(_led(self._lead, "\n", item))
+            self.items.append(_join_introduction(self._lead, "\n", item))
             self._has_led = True
         elif self.items and self.items[-1].section_path == item.section_path:
-            self.items[-1] = _Item(f"{self.items[-1].text}\n\n{item.text}", self.items[-1].line, item.section_path)
+            self.items[-1] = _NoteItem(f"{self.items[-1].text}\n\n{item.text}", self.items[-1].line, item.section_path)
         else:
             self.items.append(item)
 
-    def flush(self) -> None:
+    def end_paragraph(self) -> None:
         """End the paragraph that led to what followed; one that led to nothing is a statement itself."""
         if self._lead is not None and not self._has_led:
             self.items.append(self._lead)
         self._lead = None
 
 
-def _led(lead: _Item, between: str, item: _Item) -> _Item:
-    return _Item(f"{lead.text}{between}{item.text}", item.line, item.section_path)
+def _join_introduction(lead: _NoteItem, between: str, item: _NoteItem) -> _NoteItem:
+    return _NoteItem(f"{lead.text}{between}{item.text}", item.line, item.section_path)
 
 
-def _items(document: Document) -> list[_Item]:
-    gatherer = _Gatherer()
+def _parse_items(document: Document) -> list[_NoteItem]:
+    gatherer = _StatementBuilder()
     for token in document.blocks:
         if token.map and ((token.level == 0 and token.type in _BLOCKS) or (token.level == 1 and token.type == _ITEM)):
-            item = _item(document, token)
+            item = _parse_item(document, token)
             if item.text:
-                gatherer.add(token.type, item)
-    gatherer.flush()
+                gatherer.add_block(token.type, item)
+    gatherer.end_paragraph()
     return gatherer.items
 
 
-def _item(document: Document, token: Token) -> _Item:
+def _parse_item(document: Document, token: Token) -> _NoteItem:
     first, behind = token.map or [0, 0]
     start, end = document.line_starts[first], document.line_starts[behind]
     text = document.text[start:end]
     if token.type == _ITEM:
-        text = _without_marker(text)
+        text = _strip_marker(text)
     elif token.type not in _CODE:
         text = _COMMENT.sub("", text)
     path = next((part.path for part in document.sections if part.char_start <= start < part.char_end), ())
-    return _Item(text.strip("\n").rstrip() if token.type in _CODE else text.strip(), first + 1, path)
+    return _NoteItem(text.strip("\n").rstrip() if token.type in _CODE else text.strip(), first + 1, path)
 
 
-def _without_marker(text: str) -> str:
+def _strip_marker(text: str) -> str:
     marker = _MARKER.match(text)
     head, newline, rest = text[marker.end() if marker else 0 :].partition("\n")
     return f"{head}{newline}{textwrap.dedent(rest)}"

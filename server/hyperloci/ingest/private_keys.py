@@ -21,29 +21,29 @@ _LINE: Final = re.compile(r"[ \t>|#*\"']*+[A-Za-z0-9+/=]{1,128}[ \t\"',+\\nr]*+\
 _PUTTY: Final = re.compile(r"^Private-Lines: \d{1,3}\n(?:[A-Za-z0-9+/=]{1,80}\n?)++", re.MULTILINE)
 
 
-def private_key_spans(text: str) -> Iterator[tuple[int, int]]:
+def find_private_keys(text: str) -> Iterator[tuple[int, int]]:
     """Yield start and end of every private key in `text`, in no particular order; spans may touch but not overlap."""
     if "PRIVATE KEY" in text or "Static key" in text:
-        yield from _blocks(text)
+        yield from _find_blocks(text)
     if "Private-Lines: " in text:
         yield from (match.span() for match in _PUTTY.finditer(text))
 
 
-def _blocks(text: str) -> Iterator[tuple[int, int]]:
+def _find_blocks(text: str) -> Iterator[tuple[int, int]]:
     done = 0
     for begin in _BEGIN.finditer(text):
         if begin.start() < done:
             continue
-        if end := _end_of_block(text, begin.end()):
+        if end := _find_block_end(text, begin.end()):
             yield begin.start(), end
             done = end
     for end_line in _END.finditer(text):
-        start = _start_of_tail(text, end_line.start())
+        start = _find_tail_start(text, end_line.start())
         if start < end_line.start():
             yield start, end_line.end()
 
 
-def _end_of_block(text: str, begin: int) -> int | None:
+def _find_block_end(text: str, begin: int) -> int | None:
     """Return where the key that begins before `begin` ends; None where only its first line is quoted."""
     body = _BODY.match(text, begin)
     if body and (end := _END.match(text, body.end())) and body.group().strip():
@@ -52,7 +52,7 @@ def _end_of_block(text: str, begin: int) -> int | None:
     return unfinished.end() if unfinished else None
 
 
-def _start_of_tail(text: str, end: int) -> int:
+def _find_tail_start(text: str, end: int) -> int:
     """Return where the lines of key material that stand right before `end` start; `end` itself if there are none."""
     start = end
     while start > 0:

@@ -23,15 +23,15 @@ from hyperloci.ingest.project_git import (
     BrokenRepositoryError,
     Head,
     Repository,
-    borrowed_from,
+    find_external_storage,
     find_repository,
     is_shallow,
     open_repository,
     read_head,
     read_remotes,
 )
-from hyperloci.ingest.project_remote import local_folder, normalise_remote
-from hyperloci.ingest.project_token import token_of
+from hyperloci.ingest.project_remote import resolve_local_remote, normalise_remote
+from hyperloci.ingest.project_token import ensure_token
 
 GIT_TIMEOUT_SECONDS: Final = 2.0
 """Enough to walk a hundred thousand commits; a longer history without any remote is hardly met."""
@@ -46,7 +46,7 @@ _MAX_LOCAL_HOPS: Final = 3
 """A clone of a clone on the same disk is followed to the address where the first one came from."""
 
 
-class Basis(StrEnum):
+class IdentityBasis(StrEnum):
     """What an id is made from. The middle two were, before places were known; they are claims now."""
 
     NAME = "name"
@@ -83,7 +83,7 @@ class Project:
     id: str
     name: str
     root: Path
-    basis: Basis
+    basis: IdentityBasis
     place_id: str
     place: Path
     token: str | None = None
@@ -94,14 +94,14 @@ class Project:
     branch: str | None = None
     head: str | None = None
     former_ids: tuple[str, ...] = ()
-    broad: bool = False
+    is_broad: bool = False
     notes: tuple[str, ...] = ()
 
-    def is_root(self, path: Path) -> bool:
+    def means_root(self, path: Path) -> bool:
         """Tell whether a path, from the root or in full, means the whole project."""
         return os.path.realpath(self.root / path) == os.path.realpath(self.root)
 
-    def inside(self, path: Path) -> Path:
+    def resolve_path(self, path: Path) -> Path:
         """Return the real place of a file or folder of the project, named from its root or in full.
 
         Raises:
@@ -120,14 +120,14 @@ class Project:
         return target
 
 
-def identify(
+def identify_project(
     path: Path,
     *,
     override: str | None = None,
     claimed_name: str | None = None,
     home: Path | None = None,
     git_timeout: float = GIT_TIMEOUT_SECONDS,
-    thorough: bool = False,
+    find_first_commit: bool = False,
 ) -> Project:
     """Find out which project a folder (or file) belongs to, and leave a token in its Git folder if it has none.
 
@@ -145,9 +145,9 @@ def identify(
     Raises:
         BadRequestError: `path` can't be a path at all.
     """
-    folder = _real_folder(path)
-    home = home or _home()
-    wide = _wide_folders(folder, home)
+    folder = _resolve_folder(path)
+    home = home or _home_folder()
+    wide = _broad_folders(folder, home)
     notes: list[str] = []
     try:
         repository = find_repository(folder, wide)
@@ -158,24 +158,24 @@ def identify(
     if root in wide:
         notes.append(f"{root} is too broad to be indexed or watched; open a folder inside it")
     head = read_head(repository) if repository else Head(None, None)
-    remote = _remote(repository, notes) if repository else None
-    first = _first_commit(repository, head, home, git_timeout, notes) if repository and thorough else None
+    remote = _main_remote(repository, notes) if repository else None
+    first = _find_root_commit(repository, head, home, git_timeout, notes) if repository and find_first_commit else None
     place = repository.common_dir if repository else root
-    token = token_of(place) if repository else None
-    name, claimed_name = (override or "").strip(), _one_line(claimed_name or "")
+    token = ensure_token(place) if repository else None
+    name, claimed_name = (override or "").strip(), _sanitize_claim(claimed_name or "")
     if name:
-        basis, key = Basis.NAME, name
+        basis, key = IdentityBasis.NAME, name
     elif repository:
-        basis, key = Basis.PLACE, f"{os.path.normcase(place)}\n{token or ''}"
+        basis, key = IdentityBasis.PLACE, f"{os.path.normcase(place)}\n{token or ''}"
     else:
-        basis, key = Basis.PATH, os.path.normcase(place)
-    id = project_id(basis, key)
+        basis, key = IdentityBasis.PATH, os.path.normcase(place)
+    id = make_project_id(basis, key)
     return Project(
         id=id,
-        name=sanitize_name(name or claimed_name or (remote or "").rpartition("/")[2] or _shown(root.name or str(root))),
+        name=sanitize_name(name or claimed_name or (remote or "").rpartition("/")[2] or _display_name(root.name or str(root))),
         root=root,
         basis=basis,
-        place_id="" if basis is Basis.NAME else id,
+        place_id="" if basis is IdentityBasis.NAME else id,
         place=place,
         token=token,
         common_dir=repository.common_dir if repository else None,
@@ -184,29 +184,29 @@ def identify(
         claimed_name=claimed_name or None,
         branch=sanitize_name(head.branch) if head.branch else None,
         head=head.commit,
-        former_ids=_former_ids(claimed_name, remote, first, _outermost(root, repository)),
-        broad=root in wide,
+        former_ids=_list_former_ids(claimed_name, remote, first, _main_root(root, repository)),
+        is_broad=root in wide,
         notes=tuple(notes),
     )
 
 
-def project_id(basis: Basis, key: str) -> str:
+def make_project_id(basis: IdentityBasis, key: str) -> str:
     """Return the id that a key gives; the kind of key is part of it, so that a name can't pass for a remote."""
     digest = hashlib.sha256(f"{basis}:{key}".encode("utf-8", "surrogateescape")).hexdigest()
     return f"project:{digest[:ID_HEX_DIGITS]}"
 
 
-def _former_ids(claimed_name: str, remote: str | None, first: str | None, place: Path) -> tuple[str, ...]:
+def _list_former_ids(claimed_name: str, remote: str | None, first: str | None, place: Path) -> tuple[str, ...]:
     keys = [
-        (Basis.NAME, claimed_name),
-        (Basis.REMOTE, remote),
-        (Basis.ROOT_COMMIT, first),
-        (Basis.PATH, os.path.normcase(place)),
+        (IdentityBasis.NAME, claimed_name),
+        (IdentityBasis.REMOTE, remote),
+        (IdentityBasis.ROOT_COMMIT, first),
+        (IdentityBasis.PATH, os.path.normcase(place)),
     ]
-    return tuple(project_id(basis, key) for basis, key in keys if key)
+    return tuple(make_project_id(basis, key) for basis, key in keys if key)
 
 
-def _outermost(root: Path, repository: Repository | None) -> Path:
+def _main_root(root: Path, repository: Repository | None) -> Path:
     """Return the one path that all working trees of a repository share: that of the first of them, if there is one."""
     if repository is None:
         return root
@@ -214,7 +214,7 @@ def _outermost(root: Path, repository: Repository | None) -> Path:
     return common_dir.parent if common_dir.name == ".git" else common_dir
 
 
-def _remote(repository: Repository, notes: list[str]) -> str | None:
+def _main_remote(repository: Repository, notes: list[str]) -> str | None:
     """Return the address of the repository's main remote; one on this disk is followed to where it came from."""
     for _ in range(_MAX_LOCAL_HOPS):
         try:
@@ -224,34 +224,34 @@ def _remote(repository: Repository, notes: list[str]) -> str | None:
             return None
         if not remotes:
             return None
-        url = remotes[min(remotes, key=_preference)]
+        url = remotes[min(remotes, key=_remote_preference)]
         if hosted := normalise_remote(url):
             return hosted
-        source = _local_source(url, _outermost(repository.root, repository))
+        source = _local_repository(url, _main_root(repository.root, repository))
         if source is None:
             return None
         repository = source
     return None
 
 
-def _preference(remote_name: str) -> tuple[bool, bool, str]:
+def _remote_preference(remote_name: str) -> tuple[bool, bool, str]:
     return remote_name != "origin", remote_name != "upstream", remote_name
 
 
-def _local_source(url: str, base: Path) -> Repository | None:
-    folder = local_folder(url, base)
+def _local_repository(url: str, base: Path) -> Repository | None:
+    folder = resolve_local_remote(url, base)
     try:
         return open_repository(folder) or open_repository(folder.with_name(folder.name + ".git"))
     except (BrokenRepositoryError, ValueError):
         return None
 
 
-def _first_commit(
+def _find_root_commit(
     repository: Repository, head: Head, home: Path | None, timeout: float, notes: list[str]
 ) -> str | None:
     if head.branch is not None and head.commit is None:
         return None  # Nothing has been committed yet.
-    if elsewhere := borrowed_from(repository.common_dir):
+    if elsewhere := find_external_storage(repository.common_dir):
         notes.append(f"the repository borrows from {elsewhere}, so its history is not read")
         return None
     if is_shallow(repository.common_dir):
@@ -267,16 +267,16 @@ def _first_commit(
         return None
 
 
-def _one_line(text: str) -> str:
+def _sanitize_claim(text: str) -> str:
     """Return what a repository says of itself as a name that can't pass for more than one."""
     return " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())[:MAX_CLAIM_CHARS]
 
 
-def _shown(name: str) -> str:
+def _display_name(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _real_folder(path: Path) -> Path:
+def _resolve_folder(path: Path) -> Path:
     try:
         real = Path(os.path.realpath(path))
     except ValueError as error:
@@ -284,14 +284,14 @@ def _real_folder(path: Path) -> Path:
     return real.parent if os.path.isfile(real) else real
 
 
-def _home() -> Path | None:
+def _home_folder() -> Path | None:
     try:
         return Path.home()
     except RuntimeError:
         return None
 
 
-def _wide_folders(folder: Path, home: Path | None) -> frozenset[Path]:
+def _broad_folders(folder: Path, home: Path | None) -> frozenset[Path]:
     real_home = Path(os.path.realpath(home)) if home else None
     above = (real_home, *real_home.parents) if real_home else ()
     return frozenset({Path(folder.anchor), *above})

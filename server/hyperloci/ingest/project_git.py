@@ -68,9 +68,9 @@ def find_repository(folder: Path, never: Collection[Path]) -> Repository | None:
     for place in (folder, *folder.parents):
         if place in never and place != folder:
             break
-        if found := _working_tree(place):
+        if found := _open_working_tree(place):
             return found
-        bare = bare or _bare(place)
+        bare = bare or _open_bare(place)
     return bare
 
 
@@ -80,29 +80,29 @@ def open_repository(folder: Path) -> Repository | None:
     Raises:
         BrokenRepositoryError: as for `find_repository`.
     """
-    return _working_tree(folder) or _bare(folder)
+    return _open_working_tree(folder) or _open_bare(folder)
 
 
-def _working_tree(folder: Path) -> Repository | None:
+def _open_working_tree(folder: Path) -> Repository | None:
     marker = folder / ".git"
     try:
         mode = os.lstat(marker).st_mode
     except (OSError, ValueError):
         return None
     if stat.S_ISREG(mode):
-        return _linked(folder, marker)
+        return _follow_git_file(folder, marker)
     if not _is_git_dir(marker):
         if stat.S_ISDIR(mode) and not os.access(marker, os.R_OK | os.X_OK):
             raise BrokenRepositoryError(folder, f"{marker} can't be read")
         return None
     if stat.S_ISLNK(mode):
-        return _claimed(folder, marker, Path(os.path.realpath(marker)))
+        return _open_claimed(folder, marker, Path(os.path.realpath(marker)))
     if os.path.lexists(marker / "commondir"):
         raise BrokenRepositoryError(folder, f"{marker} claims to be a part of another Git folder, and isn't")
     return Repository(root=folder, git_dir=marker, common_dir=marker)
 
 
-def _bare(folder: Path) -> Repository | None:
+def _open_bare(folder: Path) -> Repository | None:
     # A folder in `.git` is looked at too, but `.git` itself belongs to the working tree around it.
     if folder.name == ".git" or not _is_git_dir(folder) or os.path.lexists(folder / "commondir"):
         return None
@@ -116,7 +116,7 @@ def read_remotes(common_dir: Path) -> dict[str, str]:
         OSError: the configuration can't be read.
     """
     remotes: dict[str, str] = {}
-    for section, subsection, name, value in _config_entries(_read(common_dir / "config")):
+    for section, subsection, name, value in _parse_config(_read_limited(common_dir / "config")):
         if section == "remote" and subsection and name == "url" and value:
             # Of several addresses Git fetches from the first.
             remotes.setdefault(subsection, value)
@@ -131,10 +131,10 @@ def read_head(repository: Repository) -> Head:
     reference = text.removeprefix("ref:").strip()
     # With the reftable format HEAD names a branch that can't exist, and the truth is in a binary file.
     branch = reference.removeprefix("refs/heads/")
-    return Head(None, None) if branch == ".invalid" else Head(branch, _resolve(repository, reference))
+    return Head(None, None) if branch == ".invalid" else Head(branch, _resolve_reference(repository, reference))
 
 
-def borrowed_from(common_dir: Path) -> str | None:
+def find_external_storage(common_dir: Path) -> str | None:
     """Return the place outside of it that a Git folder takes objects or branches from, None if all are its own.
 
     What lies elsewhere may be another project's: its history must not be read as this one's.
@@ -161,44 +161,44 @@ _OBJECT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _LONGEST_OBJECT: Final = 64
 
 
-def _linked(folder: Path, marker: Path) -> Repository:
+def _follow_git_file(folder: Path, marker: Path) -> Repository:
     """Follow the `.git` file of a linked working tree, a submodule or a separate Git folder."""
     text = _read_or_empty(marker).strip()
-    git_dir = _real(folder / text.removeprefix("gitdir:").strip())
+    git_dir = _resolve_path(folder / text.removeprefix("gitdir:").strip())
     if not text.startswith("gitdir:") or git_dir is None or not _is_git_dir(git_dir):
         raise BrokenRepositoryError(folder, f"{marker} names no Git folder that is there")
     shared = _read_or_empty(git_dir / "commondir").strip()
     if not shared:
-        return _claimed(folder, marker, git_dir)
-    common_dir = _real(git_dir / shared)
-    back = _real((git_dir / _read_or_empty(git_dir / "gitdir").strip()).parent)
+        return _open_claimed(folder, marker, git_dir)
+    common_dir = _resolve_path(git_dir / shared)
+    back = _resolve_path((git_dir / _read_or_empty(git_dir / "gitdir").strip()).parent)
     if common_dir is None or git_dir.parent != common_dir / "worktrees" or not _is_git_dir(common_dir):
         raise BrokenRepositoryError(folder, f"{marker} names {git_dir}, which is no working tree's Git folder")
-    if back is None or not _is_same(back, folder):
+    if back is None or not _is_same_folder(back, folder):
         problem = f"{git_dir} knows nothing of this working tree; if it is yours, run `git worktree repair` in it"
         raise BrokenRepositoryError(folder, problem)
     return Repository(root=folder, git_dir=git_dir, common_dir=common_dir)
 
 
-def _claimed(folder: Path, marker: Path, git_dir: Path) -> Repository:
+def _open_claimed(folder: Path, marker: Path, git_dir: Path) -> Repository:
     """Return the repository in a Git folder elsewhere if that names `folder` as its working tree."""
     own = git_dir.parent == folder and git_dir.name.startswith(".") and git_dir.name != ".git"
-    if not os.path.lexists(git_dir / "commondir") and (own or _names_tree(git_dir, folder)):
+    if not os.path.lexists(git_dir / "commondir") and (own or _claims_tree(git_dir, folder)):
         return Repository(root=folder, git_dir=git_dir, common_dir=git_dir)
     problem = f"{marker} names {git_dir}, which knows nothing of this folder"
     raise BrokenRepositoryError(folder, f"{problem}; if it is yours, run `git config core.worktree '{folder}'` in it")
 
 
-def _names_tree(git_dir: Path, folder: Path) -> bool:
+def _claims_tree(git_dir: Path, folder: Path) -> bool:
     for file in ("config", "config.worktree"):
-        for section, _, name, value in _config_entries(_read_or_empty(git_dir / file)):
+        for section, _, name, value in _parse_config(_read_or_empty(git_dir / file)):
             if (section, name) == ("core", "worktree") and value:
-                tree = _real(git_dir / value)
-                return tree is not None and _is_same(tree, folder)
+                tree = _resolve_path(git_dir / value)
+                return tree is not None and _is_same_folder(tree, folder)
     return False
 
 
-def _is_same(first: Path, second: Path) -> bool:
+def _is_same_folder(first: Path, second: Path) -> bool:
     """Whether two real paths are one folder: where names have no case, one folder has many spellings."""
     try:
         return first == second or os.path.samefile(first, second)
@@ -206,7 +206,7 @@ def _is_same(first: Path, second: Path) -> bool:
         return False
 
 
-def _real(path: Path) -> Path | None:
+def _resolve_path(path: Path) -> Path | None:
     try:
         return Path(os.path.realpath(path))
     except (OSError, ValueError):
@@ -219,17 +219,17 @@ def _is_git_dir(folder: Path) -> bool:
     )
 
 
-def _resolve(repository: Repository, reference: str) -> str | None:
+def _resolve_reference(repository: Repository, reference: str) -> str | None:
     if ".." in reference:
         return None
     for folder in (repository.git_dir, repository.common_dir):
         text = _read_or_empty(folder / reference).strip()
         if _OBJECT.fullmatch(text):
             return text
-    return _packed(repository.common_dir / "packed-refs", reference)
+    return _read_packed_reference(repository.common_dir / "packed-refs", reference)
 
 
-def _packed(path: Path, reference: str) -> str | None:
+def _read_packed_reference(path: Path, reference: str) -> str | None:
     # Searched as bytes: of a hundred thousand lines one is wanted.
     content = _bytes_or_empty(path)
     end = content.find(b" " + os.fsencode(reference) + b"\n")
@@ -237,7 +237,7 @@ def _packed(path: Path, reference: str) -> str | None:
     return line if _OBJECT.fullmatch(line) else None
 
 
-def _read(path: Path) -> str:
+def _read_limited(path: Path) -> str:
     with path.open("rb") as file:
         return file.read(MAX_FILE_BYTES).decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
@@ -260,7 +260,7 @@ _PIECE: Final = re.compile(r'"((?:[^"\\]|\\.)*)"?|\\(.)|([#;].*)|([^"\\#;]+)', r
 _ESCAPES: Final = {"n": "\n", "t": "\t", "b": "\b"}
 
 
-def _config_entries(text: str) -> Iterator[tuple[str, str, str, str]]:
+def _parse_config(text: str) -> Iterator[tuple[str, str, str, str]]:
     """Yield section, subsection, name and value of each entry of a Git configuration; what isn't one is skipped."""
     section = subsection = ""
     for line in text.replace("\r\n", "\n").replace("\\\n", "").split("\n"):
@@ -268,17 +268,17 @@ def _config_entries(text: str) -> Iterator[tuple[str, str, str, str]]:
             section, subsection = matched[1].lower(), re.sub(r"\\(.)", r"\1", matched[2] or "")
             line = line[matched.end() :]  # An entry may stand on the same line.
         if entry := _ENTRY.match(line):
-            yield section, subsection, entry[1].lower(), _config_value(entry[2])
+            yield section, subsection, entry[1].lower(), _parse_config_value(entry[2])
 
 
-def _config_value(text: str) -> str:
+def _parse_config_value(text: str) -> str:
     value = ""
     for quoted, escaped, comment, plain in _PIECE.findall(text.strip()):
         if comment:
             break
-        value += re.sub(r"\\(.)", _unescape, quoted) + _ESCAPES.get(escaped, escaped) + plain
+        value += re.sub(r"\\(.)", _unescape_value, quoted) + _ESCAPES.get(escaped, escaped) + plain
     return value.strip()
 
 
-def _unescape(matched: re.Match[str]) -> str:
+def _unescape_value(matched: re.Match[str]) -> str:
     return _ESCAPES.get(matched[1], matched[1])

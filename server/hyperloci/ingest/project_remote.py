@@ -42,12 +42,12 @@ def normalise_remote(url: str) -> str | None:
         return None
     if matched := _URL.match(text):
         scheme, authority, path = matched[1].lower().removeprefix("git+"), matched[2], matched[3]
-        return None if scheme == "file" else _join(_host(authority, scheme), path)
+        return None if scheme == "file" else _join_host(_normalise_host(authority, scheme), path)
     matched = _SCP.match(text)
-    return _join(_host(matched[1], "ssh"), matched[2]) if matched else None
+    return _join_host(_normalise_host(matched[1], "ssh"), matched[2]) if matched else None
 
 
-def local_folder(url: str, base: Path) -> Path:
+def resolve_local_remote(url: str, base: Path) -> Path:
     """Return the folder that a local remote means; a relative one starts at `base`, the repository's own folder."""
     text = url.strip()
     if text.lower().startswith("file://"):
@@ -57,7 +57,7 @@ def local_folder(url: str, base: Path) -> Path:
     return Path(os.path.realpath(base / os.path.expanduser(text)))
 
 
-def _host(authority: str, scheme: str) -> str:
+def _normalise_host(authority: str, scheme: str) -> str:
     host = authority.rpartition("@")[2].lower()
     port = _PORT.search(host)
     # SSH is served on any port beside HTTPS; another port of HTTPS may be another server.
@@ -67,7 +67,7 @@ def _host(authority: str, scheme: str) -> str:
     return _SSH_HOSTS.get(host, host)
 
 
-def _join(host: str, path: str) -> str:
+def _join_host(host: str, path: str) -> str:
     parts = [part for part in path.split("/") if part]
     if host == "dev.azure.com":
         # v3/org/project/repo over SSH, org/project/_git/repo over HTTPS.

@@ -20,24 +20,24 @@ _TOKEN: Final = re.compile(rb"[0-9a-f]{32}\n")
 _MAX_BYTES: Final = 64
 
 
-def token_of(common_dir: Path) -> str | None:
+def ensure_token(common_dir: Path) -> str | None:
     """Return the hash of a Git folder's token, made if there is none yet; None where none can be kept.
 
     A folder of another user's gets none, and a link or a file of another user's in the token's place is none: it
     would lead to somebody else's.
     """
     path = common_dir / TOKEN_FILE
-    token = _read(path) or (_write(path) if _is_own(common_dir) and not os.path.lexists(path) else None)
+    token = _read_token_file(path) or (_write_token_file(path) if _belongs_to_user(common_dir) and not os.path.lexists(path) else None)
     return None if token is None else hashlib.sha256(b"hyperloci place " + token).hexdigest()
 
 
-def known_token(common_dir: Path) -> str | None:
+def read_token(common_dir: Path) -> str | None:
     """Return the hash of the token that a Git folder has, None without one; nothing is written."""
-    token = _read(common_dir / TOKEN_FILE)
+    token = _read_token_file(common_dir / TOKEN_FILE)
     return None if token is None else hashlib.sha256(b"hyperloci place " + token).hexdigest()
 
 
-def _is_own(folder: Path) -> bool:
+def _belongs_to_user(folder: Path) -> bool:
     if not hasattr(os, "geteuid"):
         return True
     try:
@@ -46,7 +46,7 @@ def _is_own(folder: Path) -> bool:
         return False
 
 
-def _read(path: Path) -> bytes | None:
+def _read_token_file(path: Path) -> bytes | None:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError):
@@ -66,7 +66,7 @@ def _read(path: Path) -> bytes | None:
     return content if _TOKEN.fullmatch(content) else None
 
 
-def _write(path: Path) -> bytes | None:
+def _write_token_file(path: Path) -> bytes | None:
     """Write a new token; whichever of two processes is first, both return the one that is there."""
     token = os.urandom(16).hex().encode() + b"\n"
     unfinished = path.with_name(f"{TOKEN_FILE}-{os.getpid()}-{os.urandom(4).hex()}.tmp")
@@ -84,4 +84,4 @@ def _write(path: Path) -> bytes | None:
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink()
-    return _read(path)
+    return _read_token_file(path)

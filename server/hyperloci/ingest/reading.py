@@ -18,9 +18,9 @@ from hyperloci.ingest.abbreviations import spelled_out
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.decode import decode_text
-from hyperloci.ingest.facets import facets_of_chunk
-from hyperloci.ingest.regular import open_regular
-from hyperloci.ingest.suspicion import name_suspicions
+from hyperloci.ingest.facets import classify_chunk_facets
+from hyperloci.ingest.regular import open_regular_file
+from hyperloci.ingest.suspicion import find_name_flags
 from hyperloci.model.chunk import TextChunk, ChunkKind
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
@@ -104,7 +104,7 @@ def read_file(path: Path, max_bytes: int | None = None) -> FileOnDisk:
     Raises:
         OSError: it is gone, may not be read, is no regular file, or grew above `max_bytes`.
     """
-    with open_regular(path) as file:
+    with open_regular_file(path) as file:
         status = os.fstat(file.fileno())
         data = file.read() if max_bytes is None else file.read(max_bytes + 1)
     if max_bytes is not None and len(data) > max_bytes:
@@ -152,7 +152,7 @@ def chunk_bytes(path: str, data: bytes) -> tuple[FreshChunk, ...]:
     if prepared.text != text:
         place = _position_mapper(text, prepared.text)
         chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
-    of_name = name_suspicions(path)
+    of_name = find_name_flags(path)
     return tuple(_sanitize_chunk(chunk, prepared, of_name) for chunk in chunks)
 
 
@@ -163,7 +163,7 @@ def _sanitize_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[st
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
         flags=tuple(dict.fromkeys((*of_name, *(sanitize(chunk.text).flags if prepared.flags else ())))),
         names=names_of(chunk.text, chunk.code, chunk.position),
-        facets=facets_of_chunk(chunk),
+        facets=classify_chunk_facets(chunk),
         hints=spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else "",
     )
 

@@ -16,23 +16,23 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from hyperloci.ingest.literals import Literals
-from hyperloci.ingest.private_keys import private_key_spans
-from hyperloci.ingest.secret_commands import command_spans
-from hyperloci.ingest.secret_evidence import headed_spans, is_public, named_spans
+from hyperloci.ingest.literals import LiteralSet
+from hyperloci.ingest.private_keys import find_private_keys
+from hyperloci.ingest.secret_commands import find_command_secrets
+from hyperloci.ingest.secret_evidence import find_secrets_under_headings, is_public, find_named_secrets
 from hyperloci.ingest.secret_judges import (
-    Candidate,
-    Judge,
-    is_made,
-    is_strong,
-    is_token,
+    SecretCandidate,
+    SecretJudgement,
+    looks_generated,
+    is_generated_password,
+    is_real_token,
     is_unknown_token,
-    judge,
+    is_secret,
 )
 from hyperloci.ingest.secret_rules import TOKENS, TokenRule
-from hyperloci.ingest.secret_tables import insert_spans, table_spans
+from hyperloci.ingest.secret_tables import find_insert_secrets, find_table_secrets
 from hyperloci.ingest.secret_values import VALUES, ValueRule
-from hyperloci.ingest.secret_views import views, wrapped_spans
+from hyperloci.ingest.secret_views import alternative_readings, find_encoded_secrets
 
 MAX_PASSES: Final = 4
 """A redaction can lay bare another secret beside it. Two passes do nearly always; a hostile text must not cost more."""
@@ -70,7 +70,7 @@ _RIGHT: Final = r"(?![A-Za-z0-9])"
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Redaction:
     """A secret that was redacted: its kind and how many characters it had. Never the secret itself."""
 
     kind: str
@@ -78,30 +78,30 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Redacted:
+class RedactedText:
     """A text without its secrets, and what was found, pass by pass in the order of the text."""
 
     text: str
-    findings: tuple[Finding, ...] = ()
+    redactions: tuple[Redaction, ...] = ()
 
 
 _Span = tuple[int, int, int, str]
 """Start, end, rank and kind. Sorts by place; the lowest rank names what overlaps."""
 
 
-def redact(text: str) -> Redacted:
+def redact_secrets(text: str) -> RedactedText:
     """Return `text` with every secret replaced by `[redacted:<kind>]`; idempotent, and all else stays as it was."""
-    findings: list[Finding] = []
+    findings: list[Redaction] = []
     for _ in range(MAX_PASSES):
-        spans = _disjoint(sorted(_beside_placeholders(text, _spans_of_views(text))))
+        spans = _merge_overlaps(sorted(_drop_placeholder_overlaps(text, _find_spans_in_views(text))))
         if not spans:
             break
-        findings.extend(Finding(kind, end - start) for start, end, _, kind in spans)
-        text = _replace(text, spans)
-    return Redacted(text, tuple(findings))
+        findings.extend(Redaction(kind, end - start) for start, end, _, kind in spans)
+        text = _replace_spans(text, spans)
+    return RedactedText(text, tuple(findings))
 
 
-def _replace(text: str, spans: list[_Span]) -> str:
+def _replace_spans(text: str, spans: list[_Span]) -> str:
     pieces: list[str] = []
     last = 0
     for start, end, _, kind in spans:
@@ -111,7 +111,7 @@ def _replace(text: str, spans: list[_Span]) -> str:
     return "".join(pieces)
 
 
-def _disjoint(spans: list[_Span]) -> list[_Span]:
+def _merge_overlaps(spans: list[_Span]) -> list[_Span]:
     """Join the sorted spans that overlap; the best rank names the whole."""
     joined: list[_Span] = []
     for span in spans:
@@ -123,70 +123,70 @@ def _disjoint(spans: list[_Span]) -> list[_Span]:
     return joined
 
 
-def _beside_placeholders(text: str, spans: Iterator[_Span]) -> set[_Span]:
+def _drop_placeholder_overlaps(text: str, candidates: Iterator[_Span]) -> set[_Span]:
     """Return the spans without those that reach into a placeholder: what stands there is ours."""
-    found = set(spans)
+    found = set(candidates)
     if not found or "[redacted:" not in text:
         return found
     ours = [match.span() for match in _PLACEHOLDER.finditer(text)]
     starts = [start for start, _ in ours]
-    return {span for span in found if not _reaches_into(span, ours, starts)}
+    return {span for span in found if not _overlaps_placeholder(span, ours, starts)}
 
 
-def _reaches_into(span: _Span, ours: list[tuple[int, int]], starts: list[int]) -> bool:
+def _overlaps_placeholder(span: _Span, placeholders: list[tuple[int, int]], starts: list[int]) -> bool:
     before = bisect_left(starts, span[1]) - 1
-    return before >= 0 and ours[before][1] > span[0]
+    return before >= 0 and placeholders[before][1] > span[0]
 
 
-def _spans_of_views(text: str) -> Iterator[_Span]:
-    yield from _spans(text)
-    for view in views(text):
-        for first, last in view.windows(_WINDOW):
-            for start, end, rank, kind in _spans(view.text[first:last]):
-                yield view.original(first + start), view.original(first + end - 1) + 1, rank, kind
+def _find_spans_in_views(text: str) -> Iterator[_Span]:
+    yield from _find_spans(text)
+    for view in alternative_readings(text):
+        for first, last in view.changed_windows(_WINDOW):
+            for start, end, rank, kind in _find_spans(view.text[first:last]):
+                yield view.original_position(first + start), view.original_position(first + end - 1) + 1, rank, kind
 
 
-def _spans(text: str) -> Iterator[_Span]:
-    for start, end in private_key_spans(text):
+def _find_spans(text: str) -> Iterator[_Span]:
+    for start, end in find_private_keys(text):
         yield start, end, -1, "private-key"
     lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
-    yield from _values(text, lowered)
+    yield from _find_values(text, lowered)
     long = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN)
     runs = "\n".join(run for run in _RUN.findall(long) if _CAPITAL_OR_DIGIT.search(run))
     words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
-    yield from _tokens(text, words, runs)
-    yield from _unknown_tokens(text, words)
+    yield from _find_tokens(text, words, runs)
+    yield from _find_unknown_tokens(text, words)
     if "_" in runs and "=" in runs:
         for match in _unknown_base64_pattern().finditer(text):
             if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
                 yield *match.span(), len(TOKENS) + len(VALUES), "token"
     last = len(TOKENS) + len(VALUES)
-    for start, end in chain(named_spans(text, runs), headed_spans(text, lowered)):
+    for start, end in chain(find_named_secrets(text, runs), find_secrets_under_headings(text, lowered)):
         yield start, end, last, "token"
-    for start, end in wrapped_spans(text, words, _holds_secret, _is_password):
+    for start, end in find_encoded_secrets(text, words, _contains_secret, _is_password):
         yield start, end, last + 1, "encoded-secret"
-    yield from _elsewhere(text, lowered, last + 2)
+    yield from _find_distant_secrets(text, lowered, last + 2)
 
 
-def _elsewhere(text: str, lowered: str, rank: int) -> Iterator[_Span]:
+def _find_distant_secrets(text: str, lowered: str, rank: int) -> Iterator[_Span]:
     """Yield what is known by a place further away than right behind a name."""
     passwords = not lowered.isascii() or any(root in lowered for root in ("pass", "pw", "contrasen", "kennwort"))
     tokens = "token" in lowered or "secret" in lowered or "api" in lowered
-    found = [command_spans(text, lowered)]
+    found = [find_command_secrets(text, lowered)]
     if passwords or tokens:
-        found += [table_spans(text, lowered), insert_spans(text, lowered)]
+        found += [find_table_secrets(text, lowered), find_insert_secrets(text, lowered)]
     if passwords:
-        found += [_named_after(text, lowered), _nearby(text, lowered)]
+        found += [_find_passwords_named_after(text, lowered), _find_prose_passwords(text, lowered)]
     if "@tcp(" in lowered:
-        found.append(_before_host(text))
+        found.append(_find_tcp_passwords(text))
     for start, end in chain(*found):
         yield start, end, rank, "password"
-    for start, end in _header_values(text, lowered):
+    for start, end in _find_header_secrets(text, lowered):
         yield start, end, rank, "session-cookie"
 
 
 @cache
-def _named_after_pattern() -> re.Pattern[str]:
+def _password_label_pattern() -> re.Pattern[str]:
     return re.compile(
         r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
         r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase"
@@ -204,16 +204,16 @@ def _last_word_pattern() -> re.Pattern[str]:
     return re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
 
 
-def _named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+def _find_passwords_named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield passwords that stand before what says that they are one: `with hunter2! as the password`."""
     if "passw" in lowered or "passphrase" in lowered or "contraseña" in lowered:
-        for match in _named_after_pattern().finditer(lowered):
+        for match in _password_label_pattern().finditer(lowered):
             word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
             if word and _is_password(word.group()):
                 yield word.span()
 
 
-def _before_host(text: str) -> Iterator[tuple[int, int]]:
+def _find_tcp_passwords(text: str) -> Iterator[tuple[int, int]]:
     """Yield the password of `user:password@tcp(host)`, which has no `//` before it."""
     for match in _at_tcp_pattern().finditer(text):
         word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
@@ -221,11 +221,11 @@ def _before_host(text: str) -> Iterator[tuple[int, int]]:
             yield word.start() + word.group().index(":") + 1, word.end()
 
 
-def _header_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+def _find_header_secrets(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield the random values in lines of cookies and authorizations, whatever their names and schemes."""
     for name in _HEADERS:
         done = 0
-        for at in _occurrences(lowered, name):
+        for at in _find_literal(lowered, name):
             if at < done or not _header_end_pattern().match(text, at + len(name)):
                 continue
             done = min(len(text), at + MAX_HEADER)
@@ -233,7 +233,7 @@ def _header_values(text: str, lowered: str) -> Iterator[tuple[int, int]]:
                 if match["end"]:
                     done = match.start()
                     break
-                if judge(Judge.LOOSE_RANDOM, Candidate(value=match["value"], quoted=True)):
+                if is_secret(SecretJudgement.LOOSE_RANDOM, SecretCandidate(value=match["value"], quoted=True)):
                     yield match.span("value")
 
 
@@ -252,18 +252,18 @@ def _header_value_pattern() -> re.Pattern[str]:
     return re.compile(r"(?<![\w%.~+/-])(?P<value>[\w%.~+/-]{16,2048}={0,2})|(?P<end>\n)")
 
 
-def _nearby(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+def _find_prose_passwords(text: str, lowered: str) -> Iterator[tuple[int, int]]:
     """Yield the words that look made in a line of prose that speaks of a password."""
     done = 0
     for name in _PROSE_NAMES:
-        for at in _occurrences(lowered, name):
-            start = _line_start(text, at, MAX_PROSE)
+        for at in _find_literal(lowered, name):
+            start = _find_line_start(text, at, MAX_PROSE)
             end = text.find("\n", at, at + MAX_PROSE)
             end = min(len(text), at + MAX_PROSE) if end < 0 else end
             line = text[start:end]
             if at >= done and not _code_pattern().search(line):
                 for match in _prose_word_pattern().finditer(line):
-                    if is_made(match.group()) and is_strong(match.group()):
+                    if looks_generated(match.group()) and is_generated_password(match.group()):
                         yield start + match.start(), start + match.end()
                 done = end
         done = 0
@@ -284,25 +284,25 @@ def _prose_word_pattern() -> re.Pattern[str]:
     return re.compile(r"(?<![^\s\"'`“„«*(])[^\s\"'`“”„«»<>()]{8,64}(?<![.,;:!?*])(?=[\s\"'`”»*).,;:!?]|\Z)")
 
 
-def _holds_secret(decoded: str) -> bool:
+def _contains_secret(decoded: str) -> bool:
     """Tell whether a decoded text has a secret in it; what is encoded twice is not looked at."""
-    return any(True for _ in _values(decoded, decoded.lower())) or any(True for _ in _tokens(decoded, decoded, decoded))
+    return any(True for _ in _find_values(decoded, decoded.lower())) or any(True for _ in _find_tokens(decoded, decoded, decoded))
 
 
 def _is_password(value: str) -> bool:
-    return judge(Judge.LOOSE_PASSWORD, Candidate(value=value, quoted=True))
+    return is_secret(SecretJudgement.LOOSE_PASSWORD, SecretCandidate(value=value, quoted=True))
 
 
-def _tokens(text: str, words: str, runs: str) -> Iterator[_Span]:
+def _find_tokens(text: str, words: str, runs: str) -> Iterator[_Span]:
     in_words, in_runs = _token_keywords()
-    found = [(rank, keyword) for keyword, rank in in_words if keyword in words and _in_words(words, TOKENS[rank])]
+    found = [(rank, keyword) for keyword, rank in in_words if keyword in words and _matches_within_words(words, TOKENS[rank])]
     found += [(rank, keyword) for keyword, rank in in_runs if keyword in runs]
     for rank, keyword in found:
         for start, end in _token_spans(text, TOKENS[rank], keyword):
             yield start, end, rank, TOKENS[rank].kind
 
 
-def _in_words(words: str, rule: TokenRule) -> bool:
+def _matches_within_words(words: str, rule: TokenRule) -> bool:
     return rule.anchored or _token_pattern(rule).search(words) is not None
 
 
@@ -310,32 +310,32 @@ def _token_spans(text: str, rule: TokenRule, keyword: str) -> Iterator[tuple[int
     pattern = _token_pattern(rule)
     if rule.anchored:
         matches: Iterator[re.Match[str]] = (
-            match for at in _occurrences(text, keyword) if (match := pattern.match(text, at))
+            match for at in _find_literal(text, keyword) if (match := pattern.match(text, at))
         )
     else:
         matches = pattern.finditer(text)
-    return (match.span() for match in matches if is_token(match.group()))
+    return (match.span() for match in matches if is_real_token(match.group()))
 
 
-def _occurrences(text: str, literal: str) -> Iterator[int]:
+def _find_literal(text: str, literal: str) -> Iterator[int]:
     at = text.find(literal)
     while at >= 0:
         yield at
         at = text.find(literal, at + 1)
 
 
-def _values(text: str, lowered: str) -> Iterator[_Span]:
+def _find_values(text: str, lowered: str) -> Iterator[_Span]:
     literals, ranks = _value_anchors()
     anchors: dict[int, list[str]] = {}
-    for anchor in literals.held_by(lowered):
+    for anchor in literals.find_in(lowered):
         for rank in ranks[anchor]:
-            if VALUES[rank].only_with in lowered:
+            if VALUES[rank].required_text in lowered:
                 anchors.setdefault(rank, []).append(anchor)
     ours = set()
     if "[redacted:" in lowered:
         ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
     for rank, found in anchors.items():
-        places = sorted({at for anchor in found for at in _occurrences(lowered, anchor)} - ours)
+        places = sorted({at for anchor in found for at in _find_literal(lowered, anchor)} - ours)
         for start, end in _value_spans(text, VALUES[rank], places):
             yield start, end, len(TOKENS) + rank, VALUES[rank].kind
 
@@ -345,7 +345,7 @@ def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tupl
     judged = 0
     for at in places:
         # Names inside a bare value that was judged already would have it judged again, and again.
-        if at < judged or (before and not before.search(text, _line_start(text, at, rule.reach), at)):
+        if at < judged or (before and not before.search(text, _find_line_start(text, at, rule.max_distance), at)):
             continue
         match = pattern.match(text, at)
         if not match:
@@ -354,23 +354,23 @@ def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tupl
         value = match[group].rstrip("\\" if group != "bare" else ".,;:\\")
         start = match.start(group)
         end = start + len(value)
-        accepted = judge(rule.judge, _candidate(text, match, value))
+        accepted = is_secret(rule.judge, _make_candidate(text, match, value))
         if accepted or group == "bare":
             judged = end
         if accepted:
             yield start, end
 
 
-def _line_start(text: str, at: int, reach: int) -> int:
+def _find_line_start(text: str, at: int, reach: int) -> int:
     """Return where the line of `at` begins, but no more than `reach` characters before it."""
     first = max(0, at - reach)
     return max(first, text.rfind("\n", first, at) + 1)
 
 
-def _candidate(text: str, match: re.Match[str], value: str) -> Candidate:
+def _make_candidate(text: str, match: re.Match[str], value: str) -> SecretCandidate:
     group = match.lastgroup or "bare"
     end = match.start(group) + len(value)
-    return Candidate(
+    return SecretCandidate(
         value=value,
         quoted=group != "bare",
         operator=(match.groupdict().get("op") or "").strip(),
@@ -389,7 +389,7 @@ def _unknown_base64_pattern() -> re.Pattern[str]:
     )
 
 
-def _unknown_tokens(text: str, words: str) -> Iterator[_Span]:
+def _find_unknown_tokens(text: str, words: str) -> Iterator[_Span]:
     unknown = {word for word in _UNKNOWN.findall(words) if is_unknown_token(word)}
     if unknown:
         for match in _LONG_WORD.finditer(text):
@@ -417,13 +417,13 @@ _OTHER_THAN_WORDS: Final = re.compile(r"\[[^\[\]]{0,40}?[+/.=%~][^\[\]]{0,40}\]"
 
 
 @cache
-def _value_anchors() -> tuple[Literals, dict[str, list[int]]]:
+def _value_anchors() -> tuple[LiteralSet, dict[str, list[int]]]:
     """Return the anchors of all value rules, and the ranks of the rules that each is one of."""
     ranks: dict[str, list[int]] = {}
     for rank, rule in enumerate(VALUES):
         for anchor in rule.anchors:
             ranks.setdefault(anchor, []).append(rank)
-    return Literals(ranks, _COMMON_ANCHORS, _OCCASIONAL_ANCHORS), ranks
+    return LiteralSet(ranks, _COMMON_ANCHORS, _OCCASIONAL_ANCHORS), ranks
 
 
 @cache

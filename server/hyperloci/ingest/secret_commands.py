@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from hyperloci.ingest.secret_judges import Candidate, Judge, judge
+from hyperloci.ingest.secret_judges import SecretCandidate, SecretJudgement, is_secret
 
 MAX_LINE: Final = 600
 """Characters of a command line, with its continuation lines, that are looked at."""
@@ -36,7 +36,7 @@ class CommandRule:
     glued: tuple[str, ...] = ()
     pairs: tuple[str, ...] = ()
     argument: int = 0
-    judge: Judge = Judge.ARGUMENT
+    judge: SecretJudgement = SecretJudgement.ARGUMENT
 
 
 COMMANDS: Final = (
@@ -84,12 +84,12 @@ COMMANDS: Final = (
     CommandRule(commands=("mc alias set", "mc config host add"), argument=4),
     CommandRule(commands=("mc alias set", "mc config host add"), argument=3),
     CommandRule(commands=("nuget push", "gem push"), options=("-k", "--key", "--api-key", "-ApiKey")),
-    CommandRule(commands=("net use",), argument=3, judge=Judge.LOOSE_PASSWORD),
-    CommandRule(commands=("net use",), argument=2, judge=Judge.LOOSE_PASSWORD),
-    CommandRule(commands=("snmp-server community", "identify", "Identify"), argument=1, judge=Judge.LOOSE_PASSWORD),
-    CommandRule(commands=("user ", "LOGIN "), argument=2, judge=Judge.LOOSE_PASSWORD),
+    CommandRule(commands=("net use",), argument=3, judge=SecretJudgement.LOOSE_PASSWORD),
+    CommandRule(commands=("net use",), argument=2, judge=SecretJudgement.LOOSE_PASSWORD),
+    CommandRule(commands=("snmp-server community", "identify", "Identify"), argument=1, judge=SecretJudgement.LOOSE_PASSWORD),
+    CommandRule(commands=("user ", "LOGIN "), argument=2, judge=SecretJudgement.LOOSE_PASSWORD),
     CommandRule(commands=("AUTH default", "AUTH ", "PASS ", "IDENTIFY ", "AUTH PLAIN "), argument=1,
-                judge=Judge.LOOSE_PASSWORD),
+                judge=SecretJudgement.LOOSE_PASSWORD),
 )  # fmt: skip
 """What is known of commands; where two rows name a command, both look."""
 
@@ -131,29 +131,29 @@ def _pair_pattern() -> re.Pattern[str]:
 _Span = tuple[int, int]
 
 
-def command_spans(text: str, lowered: str) -> Iterator[_Span]:
+def find_command_secrets(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of what commands in `text` are given as a password."""
-    for start, line in _lines_with_options(text):
-        for name, rules in _with_options().items():
+    for start, line in _find_lines_with_options(text):
+        for name, rules in _rules_with_options().items():
             if name in line:
-                yield from _named_spans(text, start, start + len(line), name, rules)
-    for root, names in _with_arguments().items():
+                yield from _find_spans_of_command(text, start, start + len(line), name, rules)
+    for root, names in _rules_with_arguments().items():
         if root in lowered:
             for name, rules in names.items():
-                yield from _named_spans(text, 0, len(text), name, rules)
+                yield from _find_spans_of_command(text, 0, len(text), name, rules)
     if "echo " in text or "printf " in text:
         for match in _stdin_pattern().finditer(text):
-            start, end = _unquoted(text, *match.span("value"))
+            start, end = _strip_quotes(text, *match.span("value"))
             if _is_secret(text, start, end):
                 yield start, end
     if "<<<" in text:
         for match in _here_string_pattern().finditer(text):
             start, end = match.span(match.lastgroup or "c")
-            if _is_secret(text, start, end, Judge.LOOSE_PASSWORD):
+            if _is_secret(text, start, end, SecretJudgement.LOOSE_PASSWORD):
                 yield start, end
 
 
-def _lines_with_options(text: str) -> Iterator[tuple[int, str]]:
+def _find_lines_with_options(text: str) -> Iterator[tuple[int, str]]:
     """Yield the lines that hold an option of the table, with where they start; what is continued is one line."""
     done = 0
     options = _all_options()
@@ -161,15 +161,15 @@ def _lines_with_options(text: str) -> Iterator[tuple[int, str]]:
         at = text.find(mark)
         while at >= 0:
             if at >= done and text.startswith(options, at + 1):
-                start = _start_of_line(text, at)
-                end = _end_of_line(text, at)
+                start = _find_line_start(text, at)
+                end = _find_line_end(text, at)
                 yield start, text[start:end]
                 done = end
             at = text.find(mark, at + 1)
         done = 0
 
 
-def _start_of_line(text: str, at: int) -> int:
+def _find_line_start(text: str, at: int) -> int:
     first = max(0, at - MAX_LINE)
     start = text.rfind("\n", first, at)
     while start > first and text[start - 1] == "\\":
@@ -177,7 +177,7 @@ def _start_of_line(text: str, at: int) -> int:
     return max(first, start + 1)
 
 
-def _end_of_line(text: str, at: int) -> int:
+def _find_line_end(text: str, at: int) -> int:
     last = min(len(text), at + MAX_LINE)
     end = text.find("\n", at, last)
     while end > 0 and text[end - 1] == "\\":
@@ -185,13 +185,13 @@ def _end_of_line(text: str, at: int) -> int:
     return last if end < 0 else end
 
 
-def _named_spans(text: str, start: int, end: int, name: str, rules: list[CommandRule]) -> Iterator[_Span]:
+def _find_spans_of_command(text: str, start: int, end: int, name: str, rules: list[CommandRule]) -> Iterator[_Span]:
     at = text.find(name, start, end)
     while at >= 0:
         if not text[at - 1 : at].isalnum() and text[at - 1 : at] not in ("-", "_", ".", "@"):
             line_end = _end_pattern().search(text, at + len(name), at + len(name) + MAX_LINE)
             stop = line_end.start() if line_end else at + len(name) + MAX_LINE
-            yield from _line_spans(text, at + len(name), stop, rules)
+            yield from _find_spans_in_line(text, at + len(name), stop, rules)
             at = max(at, stop - len(name))  # the same command once more on its own line is an argument of it
         at = text.find(name, at + len(name), end)
 
@@ -205,15 +205,15 @@ def _all_options() -> tuple[str, ...]:
 
 
 @cache
-def _with_options() -> dict[str, list[CommandRule]]:
-    return _by_command(rule for rule in COMMANDS if not rule.argument)
+def _rules_with_options() -> dict[str, list[CommandRule]]:
+    return _group_by_command(rule for rule in COMMANDS if not rule.argument)
 
 
 @cache
-def _with_arguments() -> dict[str, dict[str, list[CommandRule]]]:
+def _rules_with_arguments() -> dict[str, dict[str, list[CommandRule]]]:
     """Return the rules of arguments by command, and the commands by a literal that each has."""
     names: dict[str, dict[str, list[CommandRule]]] = {}
-    for name, rules in _by_command(rule for rule in COMMANDS if rule.argument).items():
+    for name, rules in _group_by_command(rule for rule in COMMANDS if rule.argument).items():
         names.setdefault(next((root for root in _ROOTS if root in name.lower()), name.lower()), {})[name] = rules
     return names
 
@@ -221,7 +221,7 @@ def _with_arguments() -> dict[str, dict[str, list[CommandRule]]]:
 _ROOTS: Final = ("login", "auth", "pass", "user", "config", "vault", "mc ")
 
 
-def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
+def _group_by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
     rules: dict[str, list[CommandRule]] = {}
     for rule in chosen:
         for command in rule.commands:
@@ -229,7 +229,7 @@ def _by_command(chosen: Iterable[CommandRule]) -> dict[str, list[CommandRule]]:
     return rules
 
 
-def _line_spans(text: str, start: int, stop: int, rules: list[CommandRule]) -> Iterator[_Span]:
+def _find_spans_in_line(text: str, start: int, stop: int, rules: list[CommandRule]) -> Iterator[_Span]:
     if text[start : start + 1] in ('"', "'"):  # a list of words: `["redis-cli", "-a", "secret"]`
         start += 2
     words = [match.span() for match in _word_pattern().finditer(text, start, stop)]
@@ -238,15 +238,15 @@ def _line_spans(text: str, start: int, stop: int, rules: list[CommandRule]) -> I
     ):  # the rest of the command's name: `mongosh`, `mysqldump`
         words = words[1:] if not text.startswith("-", start) else words
     for rule in rules:
-        for begin, end in _rule_spans(text, words, rule):
-            begin, end = _unquoted(text, begin, end)
+        for begin, end in _find_spans_of_rule(text, words, rule):
+            begin, end = _strip_quotes(text, begin, end)
             if text.startswith("pass:", begin):
                 begin += len("pass:")
             if _is_secret(text, begin, end, rule.judge):
                 yield begin, end
 
 
-def _rule_spans(text: str, words: list[_Span], rule: CommandRule) -> Iterator[_Span]:
+def _find_spans_of_rule(text: str, words: list[_Span], rule: CommandRule) -> Iterator[_Span]:
     arguments = 0
     for place, (begin, end) in enumerate(words):
         word = text[begin:end].strip("\"',[]")
@@ -254,9 +254,9 @@ def _rule_spans(text: str, words: list[_Span], rule: CommandRule) -> Iterator[_S
         if word in rule.options and following:
             yield following
         elif word in rule.pairs or (word[:2] in rule.pairs and len(word) > 2):
-            yield from _pair(text, following if word in rule.pairs else (begin + 2, end))
+            yield from _split_user_pair(text, following if word in rule.pairs else (begin + 2, end))
         elif option := next((option for option in rule.pairs if word.startswith(option + "=")), None):
-            yield from _pair(text, (begin + len(option) + 1, end))
+            yield from _split_user_pair(text, (begin + len(option) + 1, end))
         elif option := next(
             (option for option in rule.glued if word.startswith(option) and len(word) > len(option)), None
         ):
@@ -267,14 +267,14 @@ def _rule_spans(text: str, words: list[_Span], rule: CommandRule) -> Iterator[_S
                 yield begin, end
 
 
-def _pair(text: str, span: _Span | None) -> Iterator[_Span]:
+def _split_user_pair(text: str, span: _Span | None) -> Iterator[_Span]:
     if span:
-        begin, end = _unquoted(text, *span)
+        begin, end = _strip_quotes(text, *span)
         if match := _pair_pattern().match(text[begin:end]):
             yield begin + match.start("value"), end
 
 
-def _unquoted(text: str, begin: int, end: int) -> _Span:
+def _strip_quotes(text: str, begin: int, end: int) -> _Span:
     while end > begin and text[end - 1] in "\"',]":
         end -= 1
     while begin < end and text[begin] in "\"'":
@@ -282,5 +282,5 @@ def _unquoted(text: str, begin: int, end: int) -> _Span:
     return begin, end
 
 
-def _is_secret(text: str, begin: int, end: int, kind: Judge = Judge.ARGUMENT) -> bool:
-    return judge(kind, Candidate(value=text[begin:end], quoted=True))
+def _is_secret(text: str, begin: int, end: int, kind: SecretJudgement = SecretJudgement.ARGUMENT) -> bool:
+    return is_secret(kind, SecretCandidate(value=text[begin:end], quoted=True))

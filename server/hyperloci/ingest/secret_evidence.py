@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from hyperloci.ingest.secret_judges import Candidate, Judge, choppiness, judge, looks_random
+from hyperloci.ingest.secret_judges import SecretCandidate, SecretJudgement, class_change_rate, is_secret, looks_random
 
 REACH: Final = 80
 """Characters before a value in which its name must stand."""
@@ -183,7 +183,7 @@ _NAMES: Final = [
 """Parts of a name that make a random value a secret, whatever else stands in the name."""
 _ENDS: Final = ("key", "access", "auth", "pass", "pwd", "psk", "dsn", "salt", "sig")
 """The same, where the name ends with it."""
-_SAID: Final = [
+_STATED: Final = [
     "api[",
     "-]?key",
     "token",
@@ -221,7 +221,7 @@ _SAID: Final = [
     "пароль",
 ]
 """What a sentence calls a secret."""
-_SAID_UNSPACED: Final = (
+_STATED_UNSPACED: Final = (
     "密钥",
     "密鑰",
     "金鑰",
@@ -235,7 +235,7 @@ _SAID_UNSPACED: Final = (
     "비밀키",
     "키",
 )
-_HEADS: Final = [
+_HEADING_WORDS: Final = [
     "password",
     "passwd",
     "passphrase",
@@ -266,9 +266,9 @@ _HEADS: Final = [
     "backup[",
     "]code",
 ]
-_HEAD_ROOTS: Final = ("pass", "pwd", "secret", "token", "cred", "api", "kennw", "contra", "senha", "ry code", "up code")
+_HEADING_ROOTS: Final = ("pass", "pwd", "secret", "token", "cred", "api", "kennw", "contra", "senha", "ry code", "up code")
 _FOREIGN_ROOTS: Final = ("парол", "секрет", "токен", "密", "パス", "비밀")
-_HEAD_MARKS: Final = (":", "]", "：", "|", ">", "-")
+_HEADING_MARKS: Final = (":", "]", "：", "|", ">", "-")
 
 _PUBLIC: Final = (
     r"(?:public|publishable|pub(?![a-z])|site|cache|sort|primary|foreign|partition|idempotency|host|routing|object|shard"
@@ -341,16 +341,16 @@ def _named_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _said_pattern() -> re.Pattern[str]:
+def _stated_pattern() -> re.Pattern[str]:
     return re.compile(
-        rf"(?:\b(?:{'|'.join(_SAID)})(?:s|es|en|e|а|ом|ы)?\b|{'|'.join(_SAID_UNSPACED)})"
+        rf"(?:\b(?:{'|'.join(_STATED)})(?:s|es|en|e|а|ом|ы)?\b|{'|'.join(_STATED_UNSPACED)})"
         r"[^\n=;(){}<>/]{0,28}?[\s:：=是은는は\"'`“«&]{1,5}\Z",
         re.IGNORECASE,
     )
 
 
 @cache
-def _said_public_pattern() -> re.Pattern[str]:
+def _stated_public_pattern() -> re.Pattern[str]:
     return re.compile(
         r"public|publishable|finger|site[ _-]?key|hash|checksum|digest|verif|ssh|gpg|pgp|peer|cache|commit"
         r"|address|\bid\b",
@@ -365,7 +365,7 @@ _UUID: Final = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}
 _Span = tuple[int, int]
 
 
-def named_spans(text: str, runs: str) -> Iterator[_Span]:
+def find_named_secrets(text: str, runs: str) -> Iterator[_Span]:
     """Yield the random words of `text` before which something names a secret; `runs` holds the long words of it."""
     numbered = "\n".join(run for run in runs.split("\n") if _DIGIT.match(run))
     values = {value.rstrip(".") for value in _VALUE.findall(numbered) if _DIGIT.match(value) and _is_random(value)}
@@ -400,7 +400,7 @@ def _address_pattern() -> re.Pattern[str]:
 
 def _is_random(value: str) -> bool:
     enough = MIN_VALUE_CHOPPINESS if sum(map(str.isdigit, value)) >= MIN_DIGITS else MIN_FEW_DIGITS_CHOPPINESS
-    return looks_random(value) and choppiness(value) >= enough and not _public_value_pattern().match(value)
+    return looks_random(value) and class_change_rate(value) >= enough and not _public_value_pattern().match(value)
 
 
 def _is_named(text: str, at: int, value: str) -> bool:
@@ -408,7 +408,7 @@ def _is_named(text: str, at: int, value: str) -> bool:
     if text[at - 1 : at] in ("#", "@", "/") or "ENC[" in text[first:at] or _public_pattern().search(text, first, at):
         return False
     named = _named_pattern().search(text, first, at)
-    if named and judge(Judge.RANDOM, Candidate(value=value, after=text[at + len(value) : at + len(value) + 1])):
+    if named and is_secret(SecretJudgement.RANDOM, SecretCandidate(value=value, after=text[at + len(value) : at + len(value) + 1])):
         if _COMMIT.match(value) and (_forge_pattern().match(named.group()) or "SPEC CHECKSUMS" in text):
             return False
         if (
@@ -422,8 +422,8 @@ def _is_named(text: str, at: int, value: str) -> bool:
         )
     if text.startswith("-----", max(0, text.rfind("-", first, at) - 4)):
         return False  # what follows the first line of a certificate or a public key
-    said = _said_pattern().search(text, first, at) if _is_mixed(value) else None
-    return said is not None and not _said_public_pattern().search(text, max(0, said.start() - 24), at)
+    said = _stated_pattern().search(text, first, at) if _mixes_character_classes(value) else None
+    return said is not None and not _stated_public_pattern().search(text, max(0, said.start() - 24), at)
 
 
 def _is_weak(text: str, at: int, end: str, value: str) -> bool:
@@ -432,22 +432,22 @@ def _is_weak(text: str, at: int, end: str, value: str) -> bool:
     if _UUID.match(value) or _public_name_pattern().search(before):
         return True
     alone = not before[-1:].isalpha() and before[-1:] not in ("_", "-")
-    return alone and end.lower() == "key" and not (len(value) >= MIN_KEY and _is_mixed(value))
+    return alone and end.lower() == "key" and not (len(value) >= MIN_KEY and _mixes_character_classes(value))
 
 
-def _is_mixed(value: str) -> bool:
+def _mixes_character_classes(value: str) -> bool:
     return (
         len(value) >= MIN_PROSE_VALUE
         and any(map(str.isupper, value))
         and any(map(str.islower, value))
-        and choppiness(value) >= 0.2
+        and class_change_rate(value) >= 0.2
     )
 
 
 @cache
-def _head_pattern() -> re.Pattern[str]:
+def _heading_pattern() -> re.Pattern[str]:
     return re.compile(
-        rf"\A[^\n=]{{0,120}}(?:{'|'.join(_HEADS)})[^\n=,]{{0,80}}?(?::[ \t]{{0,4}}[|>]?-?|："
+        rf"\A[^\n=]{{0,120}}(?:{'|'.join(_HEADING_WORDS)})[^\n=,]{{0,80}}?(?::[ \t]{{0,4}}[|>]?-?|："
         rf"|[ \t]\(?[\w /-]{{0,60}}\)?:|\])[ \t\r]{{0,4}}\Z",
         re.IGNORECASE,
     )
@@ -463,34 +463,34 @@ def _item_pattern() -> re.Pattern[str]:
     )
 
 
-def headed_spans(text: str, lowered: str) -> Iterator[_Span]:
+def find_secrets_under_headings(text: str, lowered: str) -> Iterator[_Span]:
     """Yield what stands alone below a heading that names secrets: items of a list, or values with names."""
     done = 0
-    for start, end in sorted(_heads(text, lowered)):
-        if start >= done and _head_pattern().match(text[start:end]):
-            for read, span in _items(text, end + 1, in_section=text[start:end].rstrip().endswith("]")):
+    for start, end in sorted(_find_headings(text, lowered)):
+        if start >= done and _heading_pattern().match(text[start:end]):
+            for read, span in _find_items(text, end + 1, in_section=text[start:end].rstrip().endswith("]")):
                 done = read
                 if span:
                     yield span
 
 
-def _heads(text: str, lowered: str) -> set[_Span]:
+def _find_headings(text: str, lowered: str) -> set[_Span]:
     """Return start and end of the lines that may be headings of secrets."""
     heads = set()
-    for root in _HEAD_ROOTS if lowered.isascii() else (*_HEAD_ROOTS, *_FOREIGN_ROOTS):
+    for root in _HEADING_ROOTS if lowered.isascii() else (*_HEADING_ROOTS, *_FOREIGN_ROOTS):
         at = lowered.find(root)
         while at >= 0:
             end = text.find("\n", at)
             if end < 0:
                 break
             start = text.rfind("\n", 0, at) + 1
-            if end - start <= MAX_ITEM and text[start:end].rstrip()[-1:] in _HEAD_MARKS:
+            if end - start <= MAX_ITEM and text[start:end].rstrip()[-1:] in _HEADING_MARKS:
                 heads.add((start, end))
             at = lowered.find(root, end)
     return heads
 
 
-def _items(text: str, at: int, *, in_section: bool) -> Iterator[tuple[int, _Span | None]]:
+def _find_items(text: str, at: int, *, in_section: bool) -> Iterator[tuple[int, _Span | None]]:
     found = False
     for _ in range(MAX_ITEMS):
         end = text.find("\n", at, at + MAX_ITEM)
@@ -502,9 +502,9 @@ def _items(text: str, at: int, *, in_section: bool) -> Iterator[tuple[int, _Span
         else:
             group = item.lastgroup or "d"
             value = item[group]
-            kind = Judge.LOOSE_RANDOM if item["name"] and not (in_section and group != "d") else Judge.LOOSE_PASSWORD
+            kind = SecretJudgement.LOOSE_RANDOM if item["name"] and not (in_section and group != "d") else SecretJudgement.LOOSE_PASSWORD
             found = True
-            if judge(kind, Candidate(value=value, quoted=True)) and not _public_value_pattern().match(value):
+            if is_secret(kind, SecretCandidate(value=value, quoted=True)) and not _public_value_pattern().match(value):
                 yield end, item.span(group)
             elif not value.startswith("[redacted:"):
                 return

@@ -14,7 +14,7 @@ from typing import Final
 
 RANDOM_LENGTH: Final = 16
 """Shortest value that a name like `token` or `api_key` makes a secret: shorter ones are mostly words and numbers."""
-MADE_LENGTH: Final = 10
+GENERATED_LENGTH: Final = 10
 """Shortest value of a name like `secret` that is one although it is shorter than a key: passwords are."""
 PASSWORD_LENGTH: Final = 6
 """Shortest password that is worth hiding; below stand `abc`, `1234` and the like."""
@@ -22,18 +22,18 @@ OPTION_PASSWORD_LENGTH: Final = 4
 """Shortest password on a command line, where nothing but a password can stand."""
 MIN_ENTROPY: Final = 3.0
 """Bits a character below which a long value is a pattern rather than a key; 32 random hex digits have 3.6."""
-MIN_CHOPPINESS: Final = 0.15
+MIN_CLASS_CHANGE_RATE: Final = 0.15
 """Changes between capitals, small letters and digits, a character: hex keys have 0.47, base62 0.42, `my-app-v2` 0.1."""
-MIN_PATH_CHOPPINESS: Final = 0.25
+MIN_PATH_CLASS_CHANGE_RATE: Final = 0.25
 """What a value that begins with a slash must reach, as paths do: one base64 key in sixty-four begins so too."""
 MIN_CAPITALS: Final = 0.33
 """Share of capitals that letters alone must have to look random: a half in base64, a sixth in `camelCaseNames`."""
 MIN_UNKNOWN_ENTROPY: Final = 3.8
-MIN_UNKNOWN_CHOPPINESS: Final = 0.2
+MIN_UNKNOWN_CLASS_CHANGE_RATE: Final = 0.2
 """What a word without a known prefix or name must reach: 24 random base62 characters have 4.3 bits and 0.42."""
 
 
-class Judge(StrEnum):
+class SecretJudgement(StrEnum):
     """How to tell a secret from an innocent value in the same place."""
 
     PASSWORD = "password"
@@ -52,7 +52,7 @@ class Judge(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class SecretCandidate:
     """A value in a place where a secret may stand.
 
     Attributes:
@@ -186,17 +186,17 @@ MIN_PATH_TOKEN: Final = 12
 """Shortest segment of a path that may be a secret, where the address says that one stands there."""
 
 
-def judge(kind: Judge, candidate: Candidate) -> bool:
+def is_secret(kind: SecretJudgement, candidate: SecretCandidate) -> bool:
     """Tell whether the candidate is a secret, by the rule's kind of judgement."""
     value = candidate.value
-    if _PLACEHOLDER.search(value) or (_PATH.match(value) and choppiness(value) < MIN_PATH_CHOPPINESS):
+    if _PLACEHOLDER.search(value) or (_PATH.match(value) and class_change_rate(value) < MIN_PATH_CLASS_CHANGE_RATE):
         return False
     return _JUDGES[kind](candidate)
 
 
-def is_token(value: str) -> bool:
+def is_real_token(value: str) -> bool:
     """Tell whether a text in the format of a token could be a real one: it repeats little and is no example."""
-    return entropy(value) >= MIN_ENTROPY and not _PLACEHOLDER.search(value.lstrip("$"))
+    return character_entropy(value) >= MIN_ENTROPY and not _PLACEHOLDER.search(value.lstrip("$"))
 
 
 def is_unknown_token(word: str) -> bool:
@@ -204,46 +204,46 @@ def is_unknown_token(word: str) -> bool:
     prefix, _, body = word.replace("-", "_").rpartition("_")
     if (
         _hash_prefix_pattern().search(prefix)
-        or not is_token(word)
+        or not is_real_token(word)
         or not any(character.isdigit() for character in body)
     ):
         return False
     if any(character.isupper() for character in body) and any(character.islower() for character in body):
-        return entropy(body) >= MIN_UNKNOWN_ENTROPY and choppiness(body) >= MIN_UNKNOWN_CHOPPINESS
+        return character_entropy(body) >= MIN_UNKNOWN_ENTROPY and class_change_rate(body) >= MIN_UNKNOWN_CLASS_CHANGE_RATE
     return (
         bool(_key_prefix_pattern().search(prefix))
         and not prefix.istitle()
         and prefix in (prefix.lower(), prefix.upper())
-        and choppiness(body) >= MIN_CHOPPINESS
+        and class_change_rate(body) >= MIN_CLASS_CHANGE_RATE
     )
 
 
 def looks_random(value: str) -> bool:
     """Tell a key from words: long, of many different characters, digits and letters mixed inside the words."""
-    if len(value) < RANDOM_LENGTH or entropy(value) < MIN_ENTROPY:
+    if len(value) < RANDOM_LENGTH or character_entropy(value) < MIN_ENTROPY:
         return False
     if any(character.isdigit() for character in value):
-        return choppiness(value) >= MIN_CHOPPINESS
+        return class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
     letters = [character for character in value if character.isalpha()]
     return sum(character.isupper() for character in letters) >= max(1.0, MIN_CAPITALS * len(letters)) and any(
         character.islower() for character in letters
     )
 
 
-def is_made(value: str) -> bool:
+def looks_generated(value: str) -> bool:
     """Tell a short secret from words: marks and digits among letters, or digits scattered all over."""
-    if len(value) < MADE_LENGTH or _is_technical(value) or not any(character.isdigit() for character in value):
+    if len(value) < GENERATED_LENGTH or _is_technical(value) or not any(character.isdigit() for character in value):
         return False
     if any(not character.isalnum() and character not in "-_.:/," for character in value):
-        return _classes(value) >= 4 or (_classes(value) == 3 and choppiness(value) >= MIN_CHOPPINESS)
-    return (choppiness(value) >= MIN_PATH_CHOPPINESS or is_gibberish(value)) and "/" not in value
+        return _count_character_classes(value) >= 4 or (_count_character_classes(value) == 3 and class_change_rate(value) >= MIN_CLASS_CHANGE_RATE)
+    return (class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE or is_gibberish(value)) and "/" not in value
 
 
 def is_gibberish(value: str) -> bool:
     """Tell letters that no word has from words: pairs such as `qk`, or six consonants, and two digits or more."""
     letters = value.lower()
     return (
-        len(value) >= MADE_LENGTH
+        len(value) >= GENERATED_LENGTH
         and sum(map(str.isdigit, value)) >= 2
         and value.isalnum()
         and (len(_rare_pair_pattern().findall(letters)) >= 2 or _consonants_pattern().search(letters) is not None)
@@ -263,18 +263,18 @@ def _consonants_pattern() -> re.Pattern[str]:
     return re.compile(r"[bcdfghjklmnpqrstvwxz]{6}")
 
 
-def is_strong(value: str) -> bool:
+def is_generated_password(value: str) -> bool:
     """Tell a password that a generator made from words with a number behind them."""
-    return _classes(value) >= 3 and choppiness(value) >= MIN_PATH_CHOPPINESS and not _PLACEHOLDER.search(value)
+    return _count_character_classes(value) >= 3 and class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE and not _PLACEHOLDER.search(value)
 
 
-def entropy(value: str) -> float:
+def character_entropy(value: str) -> float:
     """Return the Shannon entropy of the characters of `value`, in bits a character."""
     size = len(value)
     return -sum(count / size * math.log2(count / size) for count in Counter(value).values())
 
 
-def choppiness(value: str) -> float:
+def class_change_rate(value: str) -> float:
     """Return how often `value` changes between capitals, small letters and digits, a character.
 
     A capital before a small letter begins a word and does not count, nor does a change across `-`, `_` and the like.
@@ -284,75 +284,75 @@ def choppiness(value: str) -> float:
     return changes / max(1, len(value))
 
 
-def _is_random(candidate: Candidate) -> bool:
+def _is_random(candidate: SecretCandidate) -> bool:
     if not candidate.quoted and (candidate.operator in _BARE_NEEDS_QUOTES or candidate.after[:1] in ("(", "[", "{")):
         return False
     if not candidate.quoted and _CONSTANT.match(candidate.value):
         return False
     if _type_name_pattern().match(candidate.value) or any(character.isspace() for character in candidate.value):
         return False
-    return looks_random(candidate.value) or is_made(candidate.value)
+    return looks_random(candidate.value) or looks_generated(candidate.value)
 
 
-def _is_password(candidate: Candidate) -> bool:
+def _is_password(candidate: SecretCandidate) -> bool:
     value = candidate.value
-    if len(value) < PASSWORD_LENGTH or _is_word(value):
+    if len(value) < PASSWORD_LENGTH or _is_plain_word(value):
         return False
     if value.isalpha():
         return candidate.quoted and looks_random(value)
     if candidate.quoted:
-        return _classes(value) >= 2
+        return _count_character_classes(value) >= 2
     if candidate.operator in _BARE_NEEDS_QUOTES or candidate.after[:1] in ("(", "[", "{"):
         return False
     if candidate.operator == ">" and not candidate.after.startswith("</"):
         return False
-    if _classes(value) >= 3:
+    if _count_character_classes(value) >= 3:
         return True
     if _name_like_pattern().search(value) or candidate.after[:1] in (",", ")"):
         return False
-    return _classes(value) >= 2 and (candidate.operator != "=" or candidate.after[:1] in ("", "\n", ";", "&"))
+    return _count_character_classes(value) >= 2 and (candidate.operator != "=" or candidate.after[:1] in ("", "\n", ";", "&"))
 
 
-def _is_line_password(candidate: Candidate) -> bool:
+def _is_line_password(candidate: SecretCandidate) -> bool:
     value = candidate.value
     return (
         len(value) >= PASSWORD_LENGTH
-        and not _is_word(value)
-        and _classes(value) >= 2
+        and not _is_plain_word(value)
+        and _count_character_classes(value) >= 2
         and candidate.after[:1] != "("
         and not _technical_pattern().match(value)
     )
 
 
-def _is_option_password(candidate: Candidate) -> bool:
+def _is_option_password(candidate: SecretCandidate) -> bool:
     return (
         len(candidate.value) >= OPTION_PASSWORD_LENGTH
-        and not _is_word(candidate.value)
-        and _classes(candidate.value) >= 2
+        and not _is_plain_word(candidate.value)
+        and _count_character_classes(candidate.value) >= 2
     )
 
 
-def _is_url_password(candidate: Candidate) -> bool:
+def _is_url_password(candidate: SecretCandidate) -> bool:
     value = candidate.value
     return (
         len(value) >= OPTION_PASSWORD_LENGTH
         and value.lower() not in _WELL_KNOWN
-        and (is_strong(value) or looks_random(value) or not _example_host_pattern().match(candidate.after))
+        and (is_generated_password(value) or looks_random(value) or not _example_host_pattern().match(candidate.after))
     )
 
 
-def _is_word(value: str) -> bool:
+def _is_plain_word(value: str) -> bool:
     """Tell whether a would-be password is none: blanks inside, a well-known word, a dotted name, words with marks."""
     if any(character.isspace() for character in value) or value.lower().rstrip(".,;:!") in _WELL_KNOWN:
         return True
-    if _DOTTED.match(value) and choppiness(value) < MIN_CHOPPINESS and ("." in value or "->" in value or "::" in value):
+    if _DOTTED.match(value) and class_change_rate(value) < MIN_CLASS_CHANGE_RATE and ("." in value or "->" in value or "::" in value):
         return True
     if _diceware_pattern().match(value) and not _name_like_pattern().search(value):
         return False
-    return bool(_SEPARATED.match(value)) and choppiness(value) < MIN_CHOPPINESS
+    return bool(_SEPARATED.match(value)) and class_change_rate(value) < MIN_CLASS_CHANGE_RATE
 
 
-def _classes(value: str) -> int:
+def _count_character_classes(value: str) -> int:
     """Count the kinds of characters: small letters, capitals, digits, marks other than `-`, `_`, `.`, `:` and `/`."""
     return sum(
         (
@@ -364,23 +364,23 @@ def _classes(value: str) -> int:
     )
 
 
-def _is_basic(candidate: Candidate) -> bool:
-    decoded = _decode(candidate.value)
+def _is_basic_auth(candidate: SecretCandidate) -> bool:
+    decoded = _decode_base64(candidate.value)
     return decoded is not None and b":" in decoded and decoded.isascii() and decoded.decode("ascii").isprintable()
 
 
-def _is_base64(candidate: Candidate) -> bool:
-    return _decode(candidate.value) is not None
+def _is_base64(candidate: SecretCandidate) -> bool:
+    return _decode_base64(candidate.value) is not None
 
 
-def _decode(value: str) -> bytes | None:
+def _decode_base64(value: str) -> bytes | None:
     try:
         return binascii.a2b_base64(value + "=" * (-len(value) % 4), strict_mode=True)
     except binascii.Error:
         return None
 
 
-def _is_argument(candidate: Candidate) -> bool:
+def _is_argument_password(candidate: SecretCandidate) -> bool:
     """Judge what stands where a command or a statement takes a password: anything but names, paths and numbers."""
     value = candidate.value
     if (
@@ -390,39 +390,39 @@ def _is_argument(candidate: Candidate) -> bool:
         or not any(map(str.isalpha, value))
     ):
         return False
-    if _classes(value) >= 2:
-        return not (_DOTTED.match(value) and "." in value) or choppiness(value) >= MIN_CHOPPINESS
+    if _count_character_classes(value) >= 2:
+        return not (_DOTTED.match(value) and "." in value) or class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
     return len(value) >= PASSWORD_LENGTH and value.isalpha() and not _name_like_pattern().search(value)
 
 
-def _is_loose_password(candidate: Candidate) -> bool:
+def _is_loose_password(candidate: SecretCandidate) -> bool:
     """Judge a word somewhere behind a name: it must look made, as nothing else tells that it is no other word."""
     value = candidate.value
-    if len(value) < PASSWORD_LENGTH or _is_word(value) or _is_technical(value):
+    if len(value) < PASSWORD_LENGTH or _is_plain_word(value) or _is_technical(value):
         return False
     if not any(character.isdigit() for character in value) or not any(character.isalpha() for character in value):
         return False
     if not candidate.quoted and candidate.after[:1] in ("(", "[", "{"):
         return False
     digits = sum(character.isdigit() for character in value)
-    return _classes(value) >= 3 or choppiness(value) >= MIN_CHOPPINESS or (_classes(value) == 2 and digits >= 2)
+    return _count_character_classes(value) >= 3 or class_change_rate(value) >= MIN_CLASS_CHANGE_RATE or (_count_character_classes(value) == 2 and digits >= 2)
 
 
-def _is_loose_random(candidate: Candidate) -> bool:
+def _is_loose_random(candidate: SecretCandidate) -> bool:
     value = candidate.value
     if not any(character.isdigit() for character in value) or _is_technical(value):
         return False
-    return (choppiness(value) >= MIN_CHOPPINESS or is_made(value)) and _is_random(candidate)
+    return (class_change_rate(value) >= MIN_CLASS_CHANGE_RATE or looks_generated(value)) and _is_random(candidate)
 
 
-def _is_pair(candidate: Candidate) -> bool:
+def _is_pair_password(candidate: SecretCandidate) -> bool:
     """Judge what stands behind `user/` or `user:`: most such words are paths, hosts and times."""
-    return _is_loose_password(candidate) and _classes(candidate.value) >= 3 and "/" not in candidate.value
+    return _is_loose_password(candidate) and _count_character_classes(candidate.value) >= 3 and "/" not in candidate.value
 
 
-def _is_path_token(candidate: Candidate) -> bool:
+def _is_path_token(candidate: SecretCandidate) -> bool:
     return looks_random(candidate.value) or (
-        len(candidate.value) >= MIN_PATH_TOKEN and choppiness(candidate.value) >= MIN_PATH_CHOPPINESS
+        len(candidate.value) >= MIN_PATH_TOKEN and class_change_rate(candidate.value) >= MIN_PATH_CLASS_CHANGE_RATE
     )
 
 
@@ -430,28 +430,28 @@ def _is_technical(value: str) -> bool:
     """Tell versions, dates, numbers with units, addresses, paths, file names and calls from passwords."""
     return bool(_technical_pattern().match(value)) or (
         _technical_word_pattern().match(value) is not None
-        and choppiness(value) < MIN_PATH_CHOPPINESS
+        and class_change_rate(value) < MIN_PATH_CLASS_CHANGE_RATE
         and not value.endswith("=")
         and not is_gibberish(value)
     )
 
 
-def _is_anything(candidate: Candidate) -> bool:
+def _accept_any(candidate: SecretCandidate) -> bool:
     return bool(candidate.value)
 
 
 _JUDGES: Final = {
-    Judge.PASSWORD: _is_password,
-    Judge.LINE_PASSWORD: _is_line_password,
-    Judge.OPTION_PASSWORD: _is_option_password,
-    Judge.URL_PASSWORD: _is_url_password,
-    Judge.RANDOM: _is_random,
-    Judge.BASIC: _is_basic,
-    Judge.BASE64: _is_base64,
-    Judge.ARGUMENT: _is_argument,
-    Judge.LOOSE_PASSWORD: _is_loose_password,
-    Judge.LOOSE_RANDOM: _is_loose_random,
-    Judge.PAIR: _is_pair,
-    Judge.PATH_TOKEN: _is_path_token,
-    Judge.ANY: _is_anything,
+    SecretJudgement.PASSWORD: _is_password,
+    SecretJudgement.LINE_PASSWORD: _is_line_password,
+    SecretJudgement.OPTION_PASSWORD: _is_option_password,
+    SecretJudgement.URL_PASSWORD: _is_url_password,
+    SecretJudgement.RANDOM: _is_random,
+    SecretJudgement.BASIC: _is_basic_auth,
+    SecretJudgement.BASE64: _is_base64,
+    SecretJudgement.ARGUMENT: _is_argument_password,
+    SecretJudgement.LOOSE_PASSWORD: _is_loose_password,
+    SecretJudgement.LOOSE_RANDOM: _is_loose_random,
+    SecretJudgement.PAIR: _is_pair_password,
+    SecretJudgement.PATH_TOKEN: _is_path_token,
+    SecretJudgement.ANY: _accept_any,
 }

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Final
 
-from hyperloci.ingest.secret_judges import Candidate, Judge, judge
+from hyperloci.ingest.secret_judges import SecretCandidate, SecretJudgement, is_secret
 
 MAX_ROWS: Final = 500
 MAX_ROW: Final = 2_000
@@ -15,7 +15,7 @@ MAX_ROW: Final = 2_000
 
 
 @cache
-def _head_cell_pattern() -> re.Pattern[str]:
+def _header_cell_pattern() -> re.Pattern[str]:
     return re.compile(
         r"\A[\s\"'`*]*+(?:[\w.]{1,24}[ _-])?(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|api[ _-]?key|passwort"
         r"|kennwort"
@@ -51,19 +51,19 @@ def _row_value_pattern() -> re.Pattern[str]:
 _Span = tuple[int, int]
 
 
-def table_spans(text: str, lowered: str) -> Iterator[_Span]:
+def find_table_secrets(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of the cells of `text` that a head names a secret and that look like one."""
     done = 0
-    for start, end in _heads(text, lowered):
+    for start, end in _find_header_lines(text, lowered):
         # The rows of one table are read once, though each of them may look like a head.
         if start >= done and end - start <= MAX_ROW:
-            for cell_start, cell_end in _columns(text, start, end):
+            for cell_start, cell_end in _find_secret_columns(text, start, end):
                 done = max(done, cell_end)
                 if cell_start < cell_end:
                     yield cell_start, cell_end
 
 
-def _heads(text: str, lowered: str) -> list[_Span]:
+def _find_header_lines(text: str, lowered: str) -> list[_Span]:
     """Return start and end of the lines that name a secret, in their order."""
     lines: set[_Span] = set()
     for name in _NAMES:
@@ -77,28 +77,28 @@ def _heads(text: str, lowered: str) -> list[_Span]:
     return sorted(lines)
 
 
-def insert_spans(text: str, lowered: str) -> Iterator[_Span]:
+def find_insert_secrets(text: str, lowered: str) -> Iterator[_Span]:
     """Yield start and end of the values that an INSERT puts into columns of secrets."""
     if "insert" not in lowered:
         return
     for match in _insert_pattern().finditer(text):
-        columns = [bool(_head_cell_pattern().match(name)) for name in match["columns"].split(",")]
+        columns = [bool(_header_cell_pattern().match(name)) for name in match["columns"].split(",")]
         if any(columns):
-            yield from _inserted(text, match.end(), columns)
+            yield from _find_inserted_values(text, match.end(), columns)
 
 
-def _columns(text: str, start: int, end: int) -> Iterator[_Span]:
+def _find_secret_columns(text: str, start: int, end: int) -> Iterator[_Span]:
     head = text[start:end]
     for delimiter in _DELIMITERS:
         cells = head.split(delimiter)
         if len(cells) > 1 and all(_plain_cell_pattern().match(cell) for cell in cells):
-            secret = [place for place, cell in enumerate(cells) if _head_cell_pattern().match(cell)]
+            secret = [place for place, cell in enumerate(cells) if _header_cell_pattern().match(cell)]
             if secret:
-                yield from _rows(text, end + 1, delimiter, len(cells), secret)
+                yield from _find_row_secrets(text, end + 1, delimiter, len(cells), secret)
             return
 
 
-def _rows(text: str, at: int, delimiter: str, width: int, secret: list[int]) -> Iterator[_Span]:
+def _find_row_secrets(text: str, at: int, delimiter: str, width: int, secret: list[int]) -> Iterator[_Span]:
     for _ in range(MAX_ROWS):
         yield at, at  # so far this table goes
         end = text.find("\n", at)
@@ -112,21 +112,21 @@ def _rows(text: str, at: int, delimiter: str, width: int, secret: list[int]) -> 
             if number in secret:
                 # The last column of a CSV may hold the delimiter.
                 whole = row[place - at :] if number == width - 1 and delimiter == "," else cell
-                yield from _cell(text, place, place + len(whole))
+                yield from _strip_cell(text, place, place + len(whole))
             place += len(cell) + len(delimiter)
         at = end + 1
 
 
-def _cell(text: str, start: int, end: int) -> Iterator[_Span]:
+def _strip_cell(text: str, start: int, end: int) -> Iterator[_Span]:
     while start < end and text[start] in " \t\"'`*":
         start += 1
     while end > start and text[end - 1] in " \t\"'`*\r":
         end -= 1
-    if judge(Judge.LOOSE_PASSWORD, Candidate(value=text[start:end], quoted=True)):
+    if is_secret(SecretJudgement.LOOSE_PASSWORD, SecretCandidate(value=text[start:end], quoted=True)):
         yield start, end
 
 
-def _inserted(text: str, at: int, columns: list[bool]) -> Iterator[_Span]:
+def _find_inserted_values(text: str, at: int, columns: list[bool]) -> Iterator[_Span]:
     column = 0
     for match in _row_value_pattern().finditer(text, at, at + MAX_ROW * 10):
         if match["open"]:
@@ -134,6 +134,6 @@ def _inserted(text: str, at: int, columns: list[bool]) -> Iterator[_Span]:
         elif match["next"]:
             column += 1
         elif match.group().startswith("'") and column < len(columns) and columns[column]:
-            yield from _cell(text, match.start(), match.end())
+            yield from _strip_cell(text, match.start(), match.end())
         elif match.group() == ";":
             return

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.ingest.secret_judges import Judge
+from hyperloci.ingest.secret_judges import SecretJudgement
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,10 +30,10 @@ class ValueRule:
     kind: str
     anchors: tuple[str, ...]
     pattern: str
-    judge: Judge
+    judge: SecretJudgement
     before: str = ""
-    reach: int = 0
-    only_with: str = ""
+    max_distance: int = 0
+    required_text: str = ""
 
 
 _PASSWORD_NAMES: Final = (
@@ -147,188 +147,188 @@ VALUES: Final = (
         kind="bearer-token",
         anchors=("bearer ",),
         pattern=rf"bearer[ \t]{{1,4}}(?P<bare>{_TOKEN_CHARS}{{16,2048}})",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="basic-auth",
         anchors=("basic ",),
         pattern=r"basic[ \t]{1,4}(?P<bare>[A-Za-z0-9+/]{8,512}={0,2})",
-        judge=Judge.BASIC,
+        judge=SecretJudgement.BASIC,
     ),
     ValueRule(
         kind="basic-auth",
         anchors=('"auth', "_auth"),
         pattern=r"[\"_]auth\\{0,3}\"?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}\"?(?P<bare>[A-Za-z0-9+/]{8,512}={0,2})",
-        judge=Judge.BASIC,
+        judge=SecretJudgement.BASIC,
     ),
     ValueRule(
         kind="authorization",
         anchors=("authorization", "x-api-key", "x-auth"),
         pattern=r"(?:authorization|x-api-key|x-auth[a-z-]{0,20})\\{0,3}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}[\"']?"
         rf"(?:(?:token|apikey|api-key|ssws|key|digest)[ \t=]{{1,4}})?(?P<bare>{_TOKEN_CHARS}{{16,2048}})",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="url-password",
         anchors=("://",),
         pattern=r"://(?P<user>[^\s/:@\"'<>?#]{0,128}+):(?P<bare>[^\s/\"'<>]{1,256})@(?=[\w\[{$%.-])",
-        judge=Judge.URL_PASSWORD,
+        judge=SecretJudgement.URL_PASSWORD,
     ),
     ValueRule(
         kind="url-token",
         anchors=("key=", "sig=", "signature=", "code=", "x-amz-", "x-goog-"),
         pattern=r"(?<=[?&;, ])(?:key|sig|signature|code|x-(?:amz|goog)-(?:signature|credential|security-token))"
         rf"=(?P<bare>{_TOKEN_CHARS}{{16,2048}})",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="session-cookie",
         anchors=("session", "sid=", "connect.sid=", "phpsessid=", "jsessionid=", "remember_token=", "auth_token="),
         pattern=r"(?:session(?:_?id)?|sid|connect\.sid|phpsessid|jsessionid|remember_token|auth_token)="
         rf"(?P<bare>{_TOKEN_CHARS}{{16,2048}})",
-        judge=Judge.RANDOM,
-        only_with="cookie",
+        judge=SecretJudgement.RANDOM,
+        required_text="cookie",
     ),
     ValueRule(
         kind="aws-secret-key",
         anchors=("akia", "asia"),
         pattern=r"(?:AKIA|ASIA)[A-Z0-9]{16}[\s\S]{0,160}?"
         r"(?<![a-z0-9/+=_-])(?P<bare>[a-z0-9/+]{40})(?![a-z0-9/+=_-])",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="password",
         anchors=_PASSWORD_NAMES,
         pattern=rf"(?:{'|'.join(_PASSWORD_NAMES)}){_NAME_REST}{_ASSIGNED}",
-        judge=Judge.PASSWORD,
+        judge=SecretJudgement.PASSWORD,
     ),
     ValueRule(
         kind="password",
         anchors=("_pass", "-pass"),
         pattern=rf"[_-]pass{_ASSIGNED}",
-        judge=Judge.PASSWORD,
+        judge=SecretJudgement.PASSWORD,
     ),
     ValueRule(
         kind="secret",
         anchors=_TOKEN_NAMES,
         pattern=rf"(?<!checksum/)(?<![0-9]:)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
-    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=Judge.RANDOM, before=_KEY_OF, reach=24),
+    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=SecretJudgement.RANDOM, before=_KEY_OF, max_distance=24),
     ValueRule(
         kind="secret",
         anchors=("_auth",),
         pattern=f"_auth{_ASSIGNED}",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="password",
         anchors=("pass", "pwd"),
         pattern=f"(?:PASS|PWD){_LINE_VALUE}",
-        judge=Judge.LINE_PASSWORD,
+        judge=SecretJudgement.LINE_PASSWORD,
         before=_LINE_BEFORE,
-        reach=100,
+        max_distance=100,
     ),
     ValueRule(
         kind="secret",
         anchors=("_key", "_token", "_secret", "_cred", "_auth", "_salt", "_dsn", "_session"),
         pattern=f"_(?:KEY|TOKEN|SECRET|CRED|AUTH|SALT|DSN|SESSION){_LINE_VALUE}",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
         before=_NOT_PUBLIC_LINE_BEFORE,
-        reach=100,
+        max_distance=100,
     ),
     ValueRule(
         kind="password",
         anchors=("-pass", "-pwd"),
         pattern=rf"-(?:pass(?:word|wd|phrase)?|pwd){_OPTION_VALUE}",
-        judge=Judge.OPTION_PASSWORD,
+        judge=SecretJudgement.OPTION_PASSWORD,
         before=_OPTION_BEFORE,
-        reach=48,
+        max_distance=48,
     ),
     ValueRule(
         kind="password",
         anchors=("-storepass", "-keypass", "-passin", "-passout"),
         pattern=r"-(?:storepass|keypass|passin|passout)(?P<op>[ \t]{1,4})(?:pass:)?(?P<bare>[^\s\"'`|;<>]{4,512})",
-        judge=Judge.OPTION_PASSWORD,
+        judge=SecretJudgement.OPTION_PASSWORD,
     ),
     ValueRule(
         kind="secret",
         anchors=("-token", "-secret", "-key", "-api-key", "-apikey", "-pat"),
         pattern=rf"-(?:token|secret|(?:api-?)?key|pat){_OPTION_VALUE}",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
         before=_OPTION_BEFORE,
-        reach=48,
+        max_distance=48,
     ),
     ValueRule(
         kind="password",
         anchors=("machine",),
         pattern=r"machine\s{1,4}\S{1,200}\s{1,8}login\s{1,4}\S{1,200}\s{1,8}password\s{1,4}(?P<bare>\S{1,256})",
-        judge=Judge.ANY,
+        judge=SecretJudgement.ANY,
     ),
     ValueRule(
         kind="password",
         anchors=(":*:", ":5432:"),
         pattern=r":(?:[0-9]{4,5}|\*):[^:\s]{1,64}:[^:\s]{1,64}:(?P<bare>\S{4,256})$",
-        judge=Judge.ARGUMENT,
+        judge=SecretJudgement.ARGUMENT,
         before=r"^[\w.*-]{1,200}\Z",
-        reach=201,
+        max_distance=201,
     ),
     ValueRule(
         kind="kubernetes-secret",
         anchors=(": ",),
         pattern=r":[ \t]{1,4}\"?(?P<bare>[A-Za-z0-9+/]{8,4096}={0,2})\"?[ \t]*$",
-        judge=Judge.BASE64,
+        judge=SecretJudgement.BASE64,
         before=r"^(?:  |\t){1,4}[\w.-]{1,100}\Z",
-        reach=120,
-        only_with="kind: secret",
+        max_distance=120,
+        required_text="kind: secret",
     ),
     ValueRule(
         kind="seed-phrase",
         anchors=("seed", "mnemonic", "recovery"),
         pattern=r"(?:seed|mnemonic|recovery)[ _-]?(?:phrase|words?|seed)?[\"']?[ \t]{0,4}(?:is|=|:)[ \t]{0,4}[\"'`]?"
         r"(?P<bare>[a-z]{3,8}(?: [a-z]{3,8}){11,23})\b",
-        judge=Judge.ANY,
+        judge=SecretJudgement.ANY,
     ),
     ValueRule(
         kind="password",
         anchors=_PASSWORD_NAMES,
         pattern=rf"(?:{'|'.join(_PASSWORD_NAMES)}){_NAME_REST}(?:а|e|y|у|ом)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="password",
         anchors=_SHORT_NAMES,
         pattern=rf"(?:{'|'.join(_SHORT_NAMES)}){_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
         before=_WORD_START,
-        reach=2,
+        max_distance=2,
     ),
     ValueRule(
         kind="secret",
         anchors=_TOKEN_NAMES,
         pattern=rf"(?<!checksum/)(?<![0-9]:)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
-        judge=Judge.LOOSE_RANDOM,
+        judge=SecretJudgement.LOOSE_RANDOM,
     ),
     ValueRule(
         kind="secret",
         anchors=("key",),
         pattern=rf"key(?:[_-]data)?{_NAME_END}(?![A-Za-z]){_TOPIC}{_LOOSE}",
-        judge=Judge.LOOSE_RANDOM,
+        judge=SecretJudgement.LOOSE_RANDOM,
         before=rf"{_KEY_OF}|\b(?i:the|this|my|your|our|with)[ \t]\Z",
-        reach=24,
+        max_distance=24,
     ),
     ValueRule(
         kind="secret",
         anchors=("api-schlüssel", "clé api", "clave api", "ключ"),
         pattern=rf"(?:api-schlüssel|cl(?:é|ave) api|ключ(?:[ -]api)?){_TOPIC}{_LOOSE}",
-        judge=Judge.LOOSE_RANDOM,
+        judge=SecretJudgement.LOOSE_RANDOM,
     ),
     ValueRule(
         kind="secret",
         anchors=("x-", "api-key", "csrf"),
         pattern=r"(?:x-(?:[a-z]{1,16}-){0,4}(?:key|token|secret|auth|signature)|api-key|csrf[-_]token)"
         rf"{_GAP}(?P<bare>{_TOKEN_CHARS}{{16,2048}})",
-        judge=Judge.LOOSE_RANDOM,
+        judge=SecretJudgement.LOOSE_RANDOM,
     ),
     ValueRule(
         kind="password",
@@ -336,7 +336,7 @@ VALUES: Final = (
         pattern=r"identified[ \t]{1,4}(?:with[ \t]{1,4}[\w'\"]{1,60}[ \t]{1,4})?(?:by|as|using)[ \t]{1,4}"
         r"(?:password[ \t]{1,4})?"
         r"(?:\"(?P<quoted>[^\"\n]{4,512})\"|'(?P<quoted1>[^'\n]{4,512})'|(?P<bare>(?=[^\s;'\"]{0,64}[0-9])[^\s;'\"`]{4,256}))",
-        judge=Judge.ARGUMENT,
+        judge=SecretJudgement.ARGUMENT,
     ),
     ValueRule(
         kind="password",
@@ -345,14 +345,14 @@ VALUES: Final = (
         r"|password(?:[ \t]{1,4}(?:=[ \t]{0,4})?|=|[ \t]{0,4}(?:=[ \t]{0,4})?\()N?|crypt\("
         r"(?:[^\n'\"]{1,80},[ \t]{0,4})?)"
         r"(?:'(?P<quoted>[^'\n]{4,256})'|\"(?P<quoted1>[^\"\n]{4,256})\")",
-        judge=Judge.ARGUMENT,
+        judge=SecretJudgement.ARGUMENT,
     ),
     ValueRule(
         kind="json-web-key",
         anchors=('"d"', '"k"', '"p"', '"q"', '"dp"', '"dq"', '"qi"'),
         pattern=r"\"(?:d|k|p|q|dp|dq|qi)\"\s{0,4}:\s{0,4}\"(?P<quoted>[A-Za-z0-9_-]{16,2048})\"",
-        judge=Judge.RANDOM,
-        only_with='"kty"',
+        judge=SecretJudgement.RANDOM,
+        required_text='"kty"',
     ),
     ValueRule(
         kind="password",
@@ -360,7 +360,7 @@ VALUES: Final = (
         pattern=r"\"value\"\s{0,4}:\s{0,4}\"(?P<quoted>[^\"\n]{6,512})\"\s{0,4},\s{0,40}\"(?:name"
         r"|key)\"\s{0,4}:\s{0,4}\""
         r"[\w.-]{0,60}?(?:pass|pwd|secret|token|api[_-]?key)",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="password",
@@ -368,7 +368,7 @@ VALUES: Final = (
         pattern=r"(?:\w{0,24}(?:auth|login|connect|connection|credentials?|userpwd)"
         r"|pdo)[\"']?[ \t]{0,2}[=:,]?[ \t]{0,2}[(\[ ]"
         r"[^\n;]{0,160}?[\"'][^\"'\n]{1,64}[\"'],[ \t]{0,4}(?:Some\()?[\"'](?P<quoted>[^\"'\n]{6,128})[\"']",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="password",
@@ -398,22 +398,22 @@ VALUES: Final = (
         r"|authident|basic[_-]?auth)?[ \t]{0,4}[:=,(-]{0,2}[ \t\"']{0,4}"
         r"(?:user[ \t])?[\w.@+-]{2,48}[ \t]{0,2}[/:][ \t]{0,2}"
         r"(?P<bare>[^\s\"'`<>()|,]{6,128})",
-        judge=Judge.PAIR,
+        judge=SecretJudgement.PAIR,
     ),
     ValueRule(
         kind="password",
         anchors=("pass=", "pass =", "pwd=", "pw=", "auth=", "pass:"),
         pattern=rf"(?:pass|pwd|pw|auth)[ \t]?[=:][ \t]?(?:{_QUOTED}|{_LOOSE_BARE})",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="passcode",
         anchors=("pin", "passcode", "otp"),
         pattern=r"(?:pin(?:code)?|passcode|otp)(?:[\"']?[ \t]{0,2}[:=][ \t]{0,2}[\"']?|[ \t](?:is|ist|es|est|это)[ \t])"
         r"(?P<bare>[0-9]{4,8})(?![\w.:])",
-        judge=Judge.ANY,
+        judge=SecretJudgement.ANY,
         before=_WORD_START,
-        reach=2,
+        max_distance=2,
     ),
     ValueRule(
         kind="secret",
@@ -421,34 +421,34 @@ VALUES: Final = (
         pattern=r"(?:jwt\.(?:encode|sign|verify|decode)|(?:create_?)?hmac(?:\.new)?|fernet)\((?:[\"']\w{3,12}[\"'],[ ]"
         r"|[^\n\"'`]{0,60})[bru]?"
         rf"(?:{_QUOTED})",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="password",
         anchors=("@",),
         pattern=r"@[\w-]{1,40}(?:\.[\w-]{1,40}){0,3}\.[a-z]{2,10}:(?P<bare>[^\s\"'`<>()|/]{6,128})",
-        judge=Judge.PAIR,
+        judge=SecretJudgement.PAIR,
     ),
     ValueRule(
         kind="kubernetes-secret",
         anchors=(": ",),
         pattern=r":[ \t]{1,4}[\"']?(?P<bare>[^\s\"']{6,256})[\"']?[ \t]*$",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
         before=r"^(?:  |\t){1,4}[\w.-]{1,100}\Z",
-        reach=120,
-        only_with="kind: secret",
+        max_distance=120,
+        required_text="kind: secret",
     ),
     ValueRule(
         kind="url-token",
         anchors=("://",),
         pattern=r"://(?P<bare>[A-Za-z0-9_-]{16,256})(?=:[^\s@/]{1,256}@)",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="url-token",
         anchors=("://",),
         pattern=r"://(?P<bare>[A-Za-z0-9_+/=-]{16,256})@(?=[\w\[{$%.-])",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="url-token",
@@ -469,21 +469,21 @@ VALUES: Final = (
         pattern=r"(?:infura\.io|alchemy\.com|hooks\.\w+\.\w+|/(?:password[/-])?(?:reset|verif\w{0,8}|confirm\w{0,8}"
         r"|invit\w{0,6}|magic"
         r"|activat\w{0,4})[\w-]{0,24}|webhooks)(?:/[\w-]{1,24}){0,3}?/(?P<bare>[A-Za-z0-9_-]{12,512})",
-        judge=Judge.PATH_TOKEN,
-        only_with="://",
+        judge=SecretJudgement.PATH_TOKEN,
+        required_text="://",
     ),
     ValueRule(
         kind="url-token",
         anchors=("auth=", "jsessionid=", "phpsessid=", "sessionid=", "sid=", "ticket=", "otp=", "jwt="),
         pattern=r"(?<=[?&;\"' ])(?:auth|(?:j|php)?sess(?:ion)?_?id|sid|ticket|otp|jwt)="
         r"(?P<bare>[A-Za-z0-9._~%-]{16,2048})",
-        judge=Judge.RANDOM,
+        judge=SecretJudgement.RANDOM,
     ),
     ValueRule(
         kind="url-password",
         anchors=("thin:", "sqlplus "),
         pattern=r"(?:thin:|sqlplus (?:-\w )?)[\w.$-]{1,40}/(?P<bare>[^\s/@\"']{4,128})@",
-        judge=Judge.ARGUMENT,
+        judge=SecretJudgement.ARGUMENT,
     ),
     ValueRule(
         kind="password",
@@ -507,33 +507,33 @@ VALUES: Final = (
         pattern=r"(?:creds|credentials|logins?|access|zugang(?:sdaten)?|identifiants|credenciales|credenciais|credenziali|логин"
         r"|доступ|user(?:name)?/pass(?:word)?|账号|アカウント)[^\n=(){};]{0,24}?[:：,(-]{1,2}[ \t\"']{0,4}"
         r"(?:user[ \t])?[\w.@+-]{2,48}[ \t]{0,2}[/:][ \t]{0,2}(?P<bare>[^\s\"'`<>()|,]{8,128})",
-        judge=Judge.LOOSE_RANDOM,
+        judge=SecretJudgement.LOOSE_RANDOM,
     ),
     ValueRule(
         kind="password",
         anchors=("user ",),
         pattern=r"user[ \t][\w.-]{1,40}[ \t](?:on|off)[ \t](?:[+~&@%]\S{1,40}[ \t]){0,4}>(?P<bare>\S{6,256})",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="password",
         anchors=(" * ",),
         pattern=r" \* \"?(?P<bare>[^\s\"]{8,128})\"?[ \t]{1,4}(?:\*|[0-9.]{7,15})[ \t]*$",
-        judge=Judge.LOOSE_PASSWORD,
+        judge=SecretJudgement.LOOSE_PASSWORD,
     ),
     ValueRule(
         kind="password",
         anchors=('replace "', "to '"),
         pattern=r"(?:replace|to)[ \t](?:\"(?P<quoted>[^\"\n]{4,256})\"|'(?P<quoted1>[^'\n]{4,256})')",
-        judge=Judge.ARGUMENT,
+        judge=SecretJudgement.ARGUMENT,
         before=r"(?i:identified by \"[^\"\n]{0,256}\"|password from '[^'\n]{0,256}')[ \t]\Z",
-        reach=280,
+        max_distance=280,
     ),
     ValueRule(
         kind="password",
         anchors=("wifi.begin", "wifimulti.addap", ".softap"),
         pattern=r"(?:wifi\.begin|wifimulti\.addap|\.softap)\([^\n,]{1,80},[ \t]{0,4}\"(?P<quoted>[^\"\n]{6,128})\"",
-        judge=Judge.ARGUMENT,
+        judge=SecretJudgement.ARGUMENT,
     ),
 )
 """Secrets by context. Order is rank, after every row of `TOKENS`."""

@@ -64,7 +64,7 @@ def _user_and_password_pattern() -> re.Pattern[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class AlternativeReading:
     """Another reading of a text.
 
     Attributes:
@@ -74,18 +74,18 @@ class View:
     """
 
     text: str
-    starts: tuple[int, ...]
+    change_positions: tuple[int, ...]
     shifts: tuple[int, ...]
 
-    def original(self, place: int) -> int:
+    def original_position(self, place: int) -> int:
         """Return where in the original text the character at `place` begins."""
-        number = bisect_right(self.starts, place) - 1
+        number = bisect_right(self.change_positions, place) - 1
         return place + (self.shifts[number] if number >= 0 else 0)
 
-    def windows(self, margin: int) -> Iterator[tuple[int, int]]:
+    def changed_windows(self, margin: int) -> Iterator[tuple[int, int]]:
         """Yield the stretches that lie within `margin` characters of a change, from line to line, joined."""
         first = last = 0
-        for start in self.starts:
+        for start in self.change_positions:
             if start - margin > last:
                 if last:
                     yield first, last
@@ -94,25 +94,25 @@ class View:
         yield first, last
 
 
-def views(text: str) -> Iterator[View]:
+def alternative_readings(text: str) -> Iterator[AlternativeReading]:
     """Yield the readings that differ from `text`."""
     if any(mark in text for mark in _MARKS):
-        yield from _replaced(text, _escape_pattern(), _unescaped)
-    yield from _replaced(text, _splice_pattern(), _nothing)
+        yield from _replace_matches(text, _escape_pattern(), _unescape)
+    yield from _replace_matches(text, _splice_pattern(), _replace_with_nothing)
     if "\\\n" in text:
-        yield from _replaced(text, _continuation_pattern(), lambda match: " " if match.group()[0] in " \t" else "")
+        yield from _replace_matches(text, _continuation_pattern(), lambda match: " " if match.group()[0] in " \t" else "")
     if ": >" in text or ": |" in text:
-        yield from _replaced(text, _fold_pattern(), _nothing)
+        yield from _replace_matches(text, _fold_pattern(), _replace_with_nothing)
 
 
-def wrapped_spans(
+def find_encoded_secrets(
     text: str, words: str, holds_secret: Callable[[str], bool], is_password: Callable[[str], bool]
 ) -> Iterator[tuple[int, int]]:
     """Yield the base64 runs of `text` that say a secret when decoded; `words` holds the long words of it."""
-    if not any(_decodes(word[:20]) for word in words.split("\n")):
+    if not any(_looks_decodable(word[:20]) for word in words.split("\n")):
         return
     for match in _run_pattern().finditer(text):
-        decoded = _decoded(match.group()) if _decodes(match.group()[:20]) else ""
+        decoded = _decode_run(match.group()) if _looks_decodable(match.group()[:20]) else ""
         if decoded and (
             holds_secret(decoded)
             or "PRIVATE KEY" in decoded
@@ -121,7 +121,7 @@ def wrapped_spans(
             yield match.span()
 
 
-def _replaced(text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]) -> Iterator[View]:
+def _replace_matches(text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]) -> Iterator[AlternativeReading]:
     pieces: list[str] = []
     starts: list[int] = []
     shifts: list[int] = []
@@ -135,21 +135,21 @@ def _replaced(text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]
         shifts.append(last - size)
     if pieces:
         pieces.append(text[last:])
-        yield View("".join(pieces), tuple(starts), tuple(shifts))
+        yield AlternativeReading("".join(pieces), tuple(starts), tuple(shifts))
 
 
-def _nothing(_: re.Match[str]) -> str:
+def _replace_with_nothing(_: re.Match[str]) -> str:
     return ""
 
 
-def _unescaped(match: re.Match[str]) -> str:
+def _unescape(match: re.Match[str]) -> str:
     if match["name"]:
         return _NAMED[match["name"]]
     number = int(match["number"]) if match["number"] else int(match["unicode"] or match["percent"], 16)
     return chr(number) if 32 <= number < 127 else match.group()
 
 
-def _decodes(head: str) -> bool:
+def _looks_decodable(head: str) -> bool:
     """Tell whether the first characters of a run decode to text: random ones do once in a hundred thousand."""
     try:
         decoded = binascii.a2b_base64(head[:16].replace("-", "+").replace("_", "/"))
@@ -158,7 +158,7 @@ def _decodes(head: str) -> bool:
     return len(decoded) >= 12 and _TEXT_BYTES.issuperset(decoded)
 
 
-def _decoded(run: str) -> str:
+def _decode_run(run: str) -> str:
     head = run[:MAX_DECODED].rstrip("=").replace("-", "+").replace("_", "/")
     try:
         return binascii.a2b_base64(head + "=" * (-len(head) % 4)).decode("utf-8", "ignore")

@@ -8,7 +8,7 @@ from typing import Final
 
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.clean import PRIVATE_MARK
-from hyperloci.ingest.tool_use import clip
+from hyperloci.ingest.tool_use import clip_line
 from hyperloci.model.turn import TurnKind
 
 MAX_EPISODE_CHARS: Final = 100_000
@@ -20,7 +20,7 @@ OVERLAP_CHARS: Final = 10_000
 MARK_CHARS: Final = 100
 """Room for the sentence that says what was cut off."""
 
-_NOT_SAID: Final = re.compile(
+_NOTICE_PREFIXES: Final = re.compile(
     r"\s*(?:<(?:command-(?:name|message|args)|local-command-(?:stdout|stderr|caveat)|bash-(?:input|stdout|stderr)"
     r"|task-notification|system-reminder|ide_[a-z_]+|user-memory-input|teammate-message)\b"
     r"|\[Request interrupted by user|Caveat: The messages below were generated)"
@@ -28,12 +28,12 @@ _NOT_SAID: Final = re.compile(
 """How the texts begin that stand in the user's place but are not the user's words."""
 
 
-def is_users_own(text: str) -> bool:
+def is_written_by_user(text: str) -> bool:
     """Tell whether a text that came as a prompt is what the user wrote, not a notice that Claude Code put in."""
-    return bool(text.strip()) and not _NOT_SAID.match(text)
+    return bool(text.strip()) and not _NOTICE_PREFIXES.match(text)
 
 
-def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedText | None:
+def prepare_turn_text(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedText | None:
     """Return a text as it may be stored, without what we injected; None where nothing is left of it.
 
     What is storable is returned as it is: a hook's record and the transcript must come to the same text.
@@ -43,7 +43,7 @@ def storable(text: str, kind: TurnKind = TurnKind.TEXT) -> SanitizedText | None:
         return None
     if kind is TurnKind.ACTION:
         # A placeholder may be longer than its secret: cut here too, or a second look would cut elsewhere.
-        return replace(prepared, text=clip(prepared.text[:MAX_EPISODE_CHARS]))
+        return replace(prepared, text=clip_line(prepared.text[:MAX_EPISODE_CHARS]))
     if len(prepared.text) > MAX_EPISODE_CHARS + MARK_CHARS:
         kept = prepared.text[:MAX_EPISODE_CHARS]
         return replace(prepared, text=f"{kept}\n[the rest of {len(text)} characters was not stored]")

@@ -28,7 +28,7 @@ _EPOCH: Final = dt.date(1970, 1, 1)
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenTime:
+class RelativeDate:
     """A span of whole days, in milliseconds (`until` is the first that is not in it), and the words for it."""
 
     since: int
@@ -37,12 +37,12 @@ class SpokenTime:
 
     def __str__(self) -> str:
         """Return the words and what they mean: `last Friday: 2023-07-14`."""
-        return f"{self.phrase}: {span_text(self.since, self.until)}"
+        return f"{self.phrase}: {format_span(self.since, self.until)}"
 
 
-def span_text(since: int, until: int) -> str:
+def format_span(since: int, until: int) -> str:
     """Return a span of days as a date, a month, a year, or first and last day."""
-    first, last = _day(since), _day(until - 1)
+    first, last = _to_date(since), _to_date(until - 1)
     if first == last:
         return first.isoformat()
     if (first, last + dt.timedelta(1)) == month_of(first):
@@ -52,25 +52,25 @@ def span_text(since: int, until: int) -> str:
     return f"{first.isoformat()} to {last.isoformat()}"
 
 
-def spoken_times(text: str, said_at: int) -> tuple[SpokenTime, ...]:
+def find_relative_dates(text: str, said_at: int) -> tuple[RelativeDate, ...]:
     """Return the days that a text speaks of, said at a time in milliseconds; each once, in order."""
-    today = _day(said_at)
-    found: dict[tuple[int, int], SpokenTime] = {}
+    today = _to_date(said_at)
+    found: dict[tuple[int, int], RelativeDate] = {}
     for expression in DateText(mask_code(text[:MAX_CHARS])).find():
-        if not is_news(expression):
+        if not adds_information(expression):
             continue
         try:
             first, end = expression.days(today)
         except (ValueError, OverflowError):
             continue  # Before the year 1, after the year 9999.
-        span = (_ms(first), _ms(end))
-        found.setdefault(span, SpokenTime(*span, phrase=" ".join(expression.text.split())))
+        span = (_to_ms(first), _to_ms(end))
+        found.setdefault(span, RelativeDate(*span, phrase=" ".join(expression.text.split())))
         if len(found) >= MAX_TIMES:
             break
     return tuple(found.values())
 
 
-def is_news(expression: DateExpression) -> bool:
+def adds_information(expression: DateExpression) -> bool:
     """Tell whether an expression says of a turn which day it speaks of, and no other reader could know it."""
     if expression.vague or expression.form is Form.NAMED or expression.count > MAX_AGO or "_" in expression.text:
         return False  # A name with an underscore is one of code.
@@ -81,9 +81,9 @@ def is_news(expression: DateExpression) -> bool:
     return unit_days(expression.unit) > 0 and expression.form is not Form.THIS
 
 
-def _day(ms: int) -> dt.date:
+def _to_date(ms: int) -> dt.date:
     return _EPOCH + dt.timedelta(ms // MS_PER_DAY)
 
 
-def _ms(day: dt.date) -> int:
+def _to_ms(day: dt.date) -> int:
     return (day - _EPOCH).days * MS_PER_DAY

@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
-from hyperloci.ingest.literals import Literals
+from hyperloci.ingest.literals import LiteralSet
 
 THRESHOLD: Final = 1.05
 """Weight from which a stretch is flagged: three features, or two where one of them speaks for itself."""
-REACH: Final = 320
+STRETCH_CHARS: Final = 320
 """Characters on either side of a feature that opens a stretch: about a paragraph."""
 MAX_STRETCHES: Final = 200
 """Stretches of one text that are weighed; what speaks to assistants more often is a list of prompts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Evidence:
+class SteeringFeature:
     """One feature of a text that steers.
 
     Attributes:
@@ -42,10 +42,10 @@ class Evidence:
     reason: str
     pattern: str
     keywords: tuple[str, ...]
-    opens: bool = False
+    opens_stretch: bool = False
 
 
-_READER: Final = (
+_ASSISTANT_NAME: Final = (
     r"(?:claude(?:[ -](?:code|ai))?|anthropic|chat ?gpt|gpt-?[0-9]\w{0,4}|(?:github )?copilot|cursor|gemini|codex"
     r"|devin|windsurf"
     r"|cline|aider|llama|mistral|grok|deepseek|llms?|a\.?i\.?s?|language models?|chatbots?|assistants?|agents?"
@@ -55,10 +55,10 @@ _READER: Final = (
     r"|нейросет\w{0,3}"
     r"|языков\w{2,3} модел\w{1,3})"
 )
-_NOT: Final = r"(?<!not )(?<!n't )(?<!never )(?<!nicht )(?<!не )(?<!ne )(?<!no )"
+_NEGATION: Final = r"(?<!not )(?<!n't )(?<!never )(?<!nicht )(?<!не )(?<!ne )(?<!no )"
 
-EVIDENCE: Final = (
-    Evidence(
+STEERING_FEATURES: Final = (
+    SteeringFeature(
         name="reader",
         weight=0.4,
         reason="speaks to an assistant",
@@ -73,17 +73,17 @@ EVIDENCE: Final = (
         r"|hello|dear|psst|ps|fyi|hinweis|achtung|anweisung|notiz|nota|aviso|atención|atenção|instrucciones|consigne"
         r"|внимание"
         rf"|примечание|сообщение)\b[\s:,!*_-]{{0,4}}(?:to|for|für|an|para|pour|à|a|для)?[\s]{{1,3}}(?:the|any|all"
-        rf"|every|die|den|el|la|le|les)?\s?{_READER}\b"
-        rf"|(?:^|[#/*>.!?;\"'\[(-]\s{{0,3}}|<!--\s{{0,3}})@?{_READER}\s{{0,2}}(?:[:,!]|[-–—]{{1,2}}\s)"
-        rf"|@{_READER}\b|\bif you(?:'re| are) (?:an? |the )?{_READER}\b|\b(?:as an?|you,? the) {_READER}\b"
-        rf"|\b(?:any|all|every|each|whichever|the) {_READER} (?:reading|that reads?|who reads?|which reads?|processing"
+        rf"|every|die|den|el|la|le|les)?\s?{_ASSISTANT_NAME}\b"
+        rf"|(?:^|[#/*>.!?;\"'\[(-]\s{{0,3}}|<!--\s{{0,3}})@?{_ASSISTANT_NAME}\s{{0,2}}(?:[:,!]|[-–—]{{1,2}}\s)"
+        rf"|@{_ASSISTANT_NAME}\b|\bif you(?:'re| are) (?:an? |the )?{_ASSISTANT_NAME}\b|\b(?:as an?|you,? the) {_ASSISTANT_NAME}\b"
+        rf"|\b(?:any|all|every|each|whichever|the) {_ASSISTANT_NAME} (?:reading|that reads?|who reads?|which reads?|processing"
         rf"|working|must|should|has to|needs? to)\b"
         r"|\b(?:whoever|anyone|anything|when(?:ever)? you|if you) (?:reads?|are reading|reading|process(?:es)?"
         r"|summari[sz]es?) this\b"
         r"|(?:助手|模型|人工智能|AI)[：:，,请]|アシスタント(?:は|へ|：)|AI(?:へ|は)",
-        opens=True,
+        opens_stretch=True,
     ),
-    Evidence(
+    SteeringFeature(
         name="override",
         weight=0.7,
         reason="asks to drop what was said before",
@@ -98,7 +98,7 @@ EVIDENCE: Final = (
         r"|правил|указан)"
         r"|忽略.{0,10}(?:指令|指示|规则)|(?:指示|命令).{0,6}無視",
     ),
-    Evidence(
+    SteeringFeature(
         name="secrecy",
         weight=0.5,
         reason="wants the user not to know",
@@ -123,7 +123,7 @@ EVIDENCE: Final = (
         r"|спрашивай)"
         r"|不要告诉|别告诉|不要通知|黙って|伝えない",
     ),
-    Evidence(
+    SteeringFeature(
         name="transfer",
         weight=0.4,
         reason="asks for something to be sent or shown",
@@ -133,13 +133,13 @@ EVIDENCE: Final = (
                   "curl", "hoch", "schick",
                   "sende", "env", "sub", "téléverse", "отправ", "загруз", "перешл", "вылож", "发送", "上传", "送信",
                   "アップロード"),
-        pattern=rf"{_NOT}\b(?:upload|send|post|exfiltrate|forward|e-?mail|leak|paste|transmit|share|reveal|print|dump"
+        pattern=rf"{_NEGATION}\b(?:upload|send|post|exfiltrate|forward|e-?mail|leak|paste|transmit|share|reveal|print|dump"
         rf"|publish|submit"
         r"|append|include|embed|copy|beacon|report back)\b(?!ed\b|ing\b)|\bcurl\b.{0,80}(?:-d|--data|-F|-T)\b"
         r"|\b(?:lade|lad)\b.{0,60}\bhoch\b|\b(?:sende|schicke?)\b|\b(?:envía|sube|envoie|envoyez|téléverse|transmets)\b"
         r"|\b(?:отправ|загруз|перешл|вылож)\w{1,4}\b|发送|上传|送信|アップロード",
     ),
-    Evidence(
+    SteeringFeature(
         name="act",
         weight=0.25,
         reason="asks for something to be done",
@@ -148,12 +148,12 @@ EVIDENCE: Final = (
                   "approve", "merge", "download", "führe", "lösche", "ejecuta", "borra", "exécut", "supprime",
                   "выполн", "запуст",
                   "удал", "执行", "运行", "删除", "実行", "削除", "read", "open", "fetch", "grant", "add"),
-        pattern=rf"{_NOT}\b(?:run|execute|install|delete|remove|disable|commit|push|invoke|approve|merge|download"
+        pattern=rf"{_NEGATION}\b(?:run|execute|install|delete|remove|disable|commit|push|invoke|approve|merge|download"
         rf"|grant|fetch|call|read|add)\b"
         r"|\brm -|\bchmod\b|\bführe\b|\blösche\b|\bejecuta\b|\bborra\b|\bexécute[rz]?\b|\bsupprime[rz]?\b"
         r"|\b(?:выполн|запуст|удал)\w{1,4}\b|执行|运行|删除|実行|削除",
     ),
-    Evidence(
+    SteeringFeature(
         name="resource",
         weight=0.3,
         reason="names what must stay here",
@@ -172,7 +172,7 @@ EVIDENCE: Final = (
         r"|mots? de passe"
         r"|ключ\w{0,3}|парол\w{1,3}|секрет\w{1,3}|密钥|密码|鍵|パスワード",
     ),
-    Evidence(
+    SteeringFeature(
         name="authority",
         weight=0.35,
         reason="claims that somebody agreed, or that it may command",
@@ -199,9 +199,9 @@ EVIDENCE: Final = (
         r"|utilisateur (?:a |est )?(?:déjà )?(?:accepté|autorisé|approuvé|donné son accord|d'accord)"
         r"|пользовател\w{1,2} (?:уже )?(?:соглас|разреш|одобр|дал)"
         r"|用户(?:已经?|已)?(?:同意|授权|批准)|ユーザーは?.{0,4}(?:同意|承認|許可)",
-        opens=True,
+        opens_stretch=True,
     ),
-    Evidence(
+    SteeringFeature(
         name="destination",
         weight=0.2,
         reason="says where to",
@@ -210,7 +210,7 @@ EVIDENCE: Final = (
         r"|pastebin|webhook|this (?:url|address|server))"
         r"|\bcurl\b.{0,120}https?://|到\s?https?://",
     ),
-    Evidence(
+    SteeringFeature(
         name="urgency",
         weight=0.15,
         reason="hurries",
@@ -221,7 +221,7 @@ EVIDENCE: Final = (
         r"|answering)|first thing|asap)\b"
         r"|\bsofort\b|\binmediatamente\b|\bimmédiatement\b|немедленно|срочно|立即|すぐに",
     ),
-    Evidence(
+    SteeringFeature(
         name="payload",
         weight=0.35,
         reason="carries something to be run that can't be read",
@@ -233,7 +233,7 @@ EVIDENCE: Final = (
 """What is weighed. Where a text has several of one feature, it counts once."""
 
 
-def steers(text: str) -> tuple[str, ...]:
+def find_steering_features(text: str) -> tuple[str, ...]:
     """Return the names of the features that make some stretch of `text` weigh enough, or nothing.
 
     Args:
@@ -242,30 +242,30 @@ def steers(text: str) -> tuple[str, ...]:
     lowered = text.replace("\u0130", "i").lower()
     best: tuple[str, ...] = ()
     heaviest = 0.0
-    for start, end in _stretches(lowered, _held(lowered)):
-        found = _found(text[start:end], lowered[start:end])
+    for start, end in _find_stretches(lowered, _find_feature_literals(lowered)):
+        found = _match_features(text[start:end], lowered[start:end])
         weight = sum(each.weight for each in found)
-        if weight >= THRESHOLD and weight > heaviest and _is_whole(found):
+        if weight >= THRESHOLD and weight > heaviest and _gives_order(found):
             best, heaviest = tuple(each.name for each in found), weight
     return best
 
 
-def _held(lowered: str) -> dict[str, set[str]]:
+def _find_feature_literals(lowered: str) -> dict[str, set[str]]:
     """Return the literals that a text holds of features that open a stretch; none where no stretch weighs enough."""
-    literals = _literals()
-    if not _indispensable().are_in(lowered):
+    literals = _opening_literals()
+    if not _required_literals().occur_in(lowered):
         return {}
-    found = [each for each in EVIDENCE if literals[each.name].are_in(lowered)]
-    if sum(each.weight for each in found) < THRESHOLD or not _is_whole(found):
+    found = [each for each in STEERING_FEATURES if literals[each.name].occur_in(lowered)]
+    if sum(each.weight for each in found) < THRESHOLD or not _gives_order(found):
         return {}
-    return {each.name: literals[each.name].held_by(lowered) for each in found if each.opens}
+    return {each.name: literals[each.name].find_in(lowered) for each in found if each.opens_stretch}
 
 
 @cache
-def _indispensable() -> Literals:
+def _required_literals() -> LiteralSet:
     """Return the literals of the features of which `_is_whole` asks for one: few texts hold any."""
     names = ("reader", "override", "secrecy")
-    return Literals((keyword for each in EVIDENCE if each.name in names for keyword in each.keywords), ())
+    return LiteralSet((keyword for each in STEERING_FEATURES if each.name in names for keyword in each.keywords), ())
 
 
 _OCCASIONAL: Final = frozenset(("a.i", "accord", "agreed", "authoriz", "first,", "immediate", "llm", "override",
@@ -274,51 +274,51 @@ _OCCASIONAL: Final = frozenset(("a.i", "accord", "agreed", "authoriz", "first,",
 
 
 @cache
-def _literals() -> dict[str, Literals]:
-    return {each.name: Literals(each.keywords, (), _OCCASIONAL) for each in EVIDENCE}
+def _opening_literals() -> dict[str, LiteralSet]:
+    return {each.name: LiteralSet(each.keywords, (), _OCCASIONAL) for each in STEERING_FEATURES}
 
 
-def _found(text: str, lowered: str) -> list[Evidence]:
+def _match_features(text: str, lowered: str) -> list[SteeringFeature]:
     """Return the features of one stretch; patterns run only where the literals could weigh enough."""
-    keywords = _keywords(lowered.isascii())
-    present = [each for each in EVIDENCE if any(keyword in lowered for keyword in keywords[each.name])]
+    keywords = _feature_keywords(lowered.isascii())
+    present = [each for each in STEERING_FEATURES if any(keyword in lowered for keyword in keywords[each.name])]
     if sum(each.weight for each in present) < THRESHOLD:
         return []
-    return [each for each in present if _pattern(each).search(text)]
+    return [each for each in present if _feature_pattern(each).search(text)]
 
 
-def _is_whole(found: list[Evidence]) -> bool:
+def _gives_order(features: list[SteeringFeature]) -> bool:
     """Tell whether somebody is to do something: claims and names alone are documentation."""
-    names = {each.name for each in found}
+    names = {each.name for each in features}
     acts = names & {"transfer", "act", "payload"}
     return bool(acts) and bool(names & {"reader", "override"} or {"secrecy", "resource", "transfer"} <= names)
 
 
-def _stretches(lowered: str, held: dict[str, set[str]]) -> Iterator[tuple[int, int]]:
+def _find_stretches(lowered: str, held: dict[str, set[str]]) -> Iterator[tuple[int, int]]:
     """Yield where a stretch is to be weighed: round the literals of features that open one, not twice."""
     places: list[int] = []
-    for each in EVIDENCE:
-        for keyword in held.get(each.name, ()) if each.opens else ():
+    for each in STEERING_FEATURES:
+        for keyword in held.get(each.name, ()) if each.opens_stretch else ():
             at = lowered.find(keyword)
             while at >= 0:
                 places.append(at)
-                at = lowered.find(keyword, at + REACH // 2)
-    done = -REACH
+                at = lowered.find(keyword, at + STRETCH_CHARS // 2)
+    done = -STRETCH_CHARS
     for place in sorted(places)[:MAX_STRETCHES]:
-        if place - done >= REACH // 2:
+        if place - done >= STRETCH_CHARS // 2:
             done = place
-            yield max(0, place - REACH), min(len(lowered), place + REACH)
+            yield max(0, place - STRETCH_CHARS), min(len(lowered), place + STRETCH_CHARS)
 
 
 @cache
-def _keywords(only_ascii: bool) -> dict[str, tuple[str, ...]]:
+def _feature_keywords(only_ascii: bool) -> dict[str, tuple[str, ...]]:
     """Return the literals of each feature; a text of ASCII alone can hold no others."""
     return {
         each.name: tuple(keyword for keyword in each.keywords if keyword.isascii() or not only_ascii)
-        for each in EVIDENCE
+        for each in STEERING_FEATURES
     }
 
 
 @cache
-def _pattern(evidence: Evidence) -> re.Pattern[str]:
-    return re.compile(evidence.pattern, re.IGNORECASE | re.MULTILINE)
+def _feature_pattern(feature: SteeringFeature) -> re.Pattern[str]:
+    return re.compile(feature.pattern, re.IGNORECASE | re.MULTILINE)

@@ -13,12 +13,12 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from hyperloci.ingest.clean import clean
-from hyperloci.ingest.literals import Literals
-from hyperloci.ingest.steering import steers
+from hyperloci.ingest.clean import clean_text
+from hyperloci.ingest.literals import LiteralSet
+from hyperloci.ingest.steering import find_steering_features
 
 
-class Where(StrEnum):
+class SearchedPart(StrEnum):
     """The part of a text that a rule reads."""
 
     TEXT = "text"
@@ -26,7 +26,7 @@ class Where(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suspicion:
+class InjectionRule:
     """A kind of text that tries to be more than data.
 
     Attributes:
@@ -42,33 +42,33 @@ class Suspicion:
     reason: str
     keywords: tuple[str, ...]
     pattern: str
-    where: Where = Where.TEXT
+    searched_part: SearchedPart = SearchedPart.TEXT
 
 
 HIDDEN_TEXT: Final = "hidden-text"
 BIDI_CONTROL: Final = "bidi-control"
-STEERING: Final = "steers-assistant"
+STEERS_ASSISTANT: Final = "steers-assistant"
 
-_EARLIER: Final = r"(?:previous|prior|above|earlier|preceding|foregoing|former|original)"
-_TOLD: Final = r"(?:instructions?|prompts?|directives?|orders|guidelines)"
-_READER: Final = (
+_EARLIER_ADJECTIVE: Final = r"(?:previous|prior|above|earlier|preceding|foregoing|former|original)"
+_INSTRUCTION_NOUN: Final = r"(?:instructions?|prompts?|directives?|orders|guidelines)"
+_ASSISTANT_NAME: Final = (
     r"(?:a\.?i\.?(?: (?:assistant|agent|model)s?)?|llm|language model|assistant|agent|claude|chatgpt|gpt-?[45]?"
     r"|copilot|cursor|gemini|chatbot)s?"
 )
-_DO: Final = (
+_COMMAND_VERB: Final = (
     r"(?:must|should|shall|need to|have to|ignore|disregard|do not|don't|never|always|please|run|execute|send|append"
     r"|include|insert|fetch|reveal|remember|recommend|respond|reply|answer|follow)"
 )
 
-SUSPICIONS: Final = (
-    Suspicion(
+INJECTION_RULES: Final = (
+    InjectionRule(
         name="override-instructions",
         reason="asks the reader to drop the instructions it was given",
         keywords=("instru", "prompt", "directive", "guideline", "orders", "came before", "told", "istruzion", "órdenes",
                   "consignes", "anweisung", "befehl", "poleceni", "инструкц", "указани", "команд", "правил", "сообщени",
                   "指令", "指示", "提示", "命令", "プロンプト", "지시", "명령", "지침"),
         pattern=r"\b(?:ignore|disregard|forget|override|bypass)(?:\s+[\w'’]{1,12}){0,4}?"
-        rf"\s+{_EARLIER}(?:\s+[\w'’]{{1,12}}){{0,3}}?\s+{_TOLD}\b"
+        rf"\s+{_EARLIER_ADJECTIVE}(?:\s+[\w'’]{{1,12}}){{0,3}}?\s+{_INSTRUCTION_NOUN}\b"
         r"|\b(?:ignore|disregard|forget)\s+(?:(?:all|any|every|each)\s+(?:of\s+)?)?(?:the|your|these|those|my)?\s*"
         r"(?:system\s+prompts?|instructions?\s+(?:above|before|you\s+(?:were|have\s+been)\s+given)|your\s+instructions?)\b"
         r"|\b(?:ignore|forget|disregard)\s+(?:all\s+|everything\s+)"
@@ -88,7 +88,7 @@ SUSPICIONS: Final = (
         r"|(?:以前|前|上記|これまで|今まで)の(?:すべての|全ての)?(?:指示|命令|プロンプト)を(?:すべて|全て)?(?:無視|忘れ)"
         r"|(?:이전|위의|앞의|기존)의?\s{0,4}(?:모든\s{0,4})?(?:지시|명령|지침)(?:사항)?[을를은는]?\s{0,4}(?:모두\s{0,4})?무시",
     ),
-    Suspicion(
+    InjectionRule(
         name="role-marker",
         reason="imitates the markers that part a system prompt from a conversation",
         keywords=("<system", "</system", "inst]", "<<sys>>", "<|", "## system", "assistant>", "human>"),
@@ -96,21 +96,21 @@ SUSPICIONS: Final = (
         r"|<\|(?:im_start|im_end|system|user|assistant|start_header_id|end_header_id|eot_id|endoftext|begin_of_text)\|>"
         r"|^\s{0,3}#{2,4}\s{0,2}system(?:\s+(?:prompt|message))?\s{0,2}:|</?(?:assistant|human)>",
     ),
-    Suspicion(
+    InjectionRule(
         name="tool-markup",
         reason="imitates a call of a tool or the answer of one",
         keywords=("function_calls", "function_result", "invoke name", "tool_"),
         pattern=r"</?(?:antml:)?(?:function_calls|function_results?|invoke\s+name=|tool_(?:call|use|result|code))\b"
         r"|[\"']type[\"']\s{0,4}:\s{0,4}[\"'](?:tool_use|tool_result)[\"']|[\"']tool_calls[\"']\s{0,4}:\s{0,4}\[",
     ),
-    Suspicion(
+    InjectionRule(
         name="comment-instructions",
         reason="tells an assistant what to do, in a comment that people do not see",
         keywords=("<!--", "[//]:", "[comment]:"),
-        pattern=rf"\b{_READER}\b[\s\S]{{0,200}}?\b{_DO}\b|\b{_DO}\b[\s\S]{{0,200}}?\b{_READER}\b|\bsystem\s+prompt\b",
-        where=Where.COMMENTS,
+        pattern=rf"\b{_ASSISTANT_NAME}\b[\s\S]{{0,200}}?\b{_COMMAND_VERB}\b|\b{_COMMAND_VERB}\b[\s\S]{{0,200}}?\b{_ASSISTANT_NAME}\b|\bsystem\s+prompt\b",
+        searched_part=SearchedPart.COMMENTS,
     ),
-    Suspicion(
+    InjectionRule(
         name="secrecy",
         reason="asks the reader to keep something from the user",
         keywords=("the user", "to user", "tell user", "the human", "the operator", "keep this", "пользовател"),
@@ -121,7 +121,7 @@ SUSPICIONS: Final = (
         r"|\bkeep\s+this\s+(?:secret\s+|hidden\s+)?from\s+(?:the\s+)?user"
         r"|не\s+(?:говори|сообщай)(?:те)?\s+(?:об\s+этом\s+)?пользовател",
     ),
-    Suspicion(
+    InjectionRule(
         name="prompt-theft",
         reason="asks for the prompt or the secrets of whoever reads it",
         keywords=("prompt", "verbatim", "variables to", "keys to", "key to", "credentials to", "secrets to", "промпт"),
@@ -132,17 +132,17 @@ SUSPICIONS: Final = (
         r"(?:environment\s+variables|api\s+keys?|credentials|secrets|ssh\s+keys?)\s+to\s+(?:https?:|this|the\s+following|my)"
         r"|(?:покажи|выведи|раскрой)(?:те)?\s+(?:мне\s+)?(?:свой\s+|ваш\s+)?системный\s+промпт",
     ),
-    Suspicion(
+    InjectionRule(
         name="addressed-to-assistant",
         reason="speaks to an assistant and gives it an order",
         keywords=("if you are a", "if you're a", "attention", "note to", "message to", "message for",
                   "important instruction"),
-        pattern=rf"\bif\s+you(?:\s+are|'re)\s+an?\s+{_READER}\b[^\n]{{0,120}}?\b{_DO}\b"
-        rf"|\b(?:attention|note\s+to|message\s+(?:to|for))\s+(?:all\s+|any\s+|the\s+)?{_READER}\b\s{{0,2}}[:,!-]"
-        rf"[^\n]{{0,120}}?\b{_DO}\b"
+        pattern=rf"\bif\s+you(?:\s+are|'re)\s+an?\s+{_ASSISTANT_NAME}\b[^\n]{{0,120}}?\b{_COMMAND_VERB}\b"
+        rf"|\b(?:attention|note\s+to|message\s+(?:to|for))\s+(?:all\s+|any\s+|the\s+)?{_ASSISTANT_NAME}\b\s{{0,2}}[:,!-]"
+        rf"[^\n]{{0,120}}?\b{_COMMAND_VERB}\b"
         r"|\bimportant\s+instructions?\s+(?:to|for)\s+(?:the\s+)?(?:ai|llm|assistant|agent)\b",
     ),
-    Suspicion(
+    InjectionRule(
         name="unasked-action",
         reason="asks for commands to be run without the user's knowledge",
         keywords=("without asking", "without telling", "without informing", "without confirm", "without permission",
@@ -150,7 +150,7 @@ SUSPICIONS: Final = (
         pattern=r"\b(?:run|execute|install|delete|send|upload|push|commit|disable|curl|fetch)\b[^\n.]{0,100}?\bwithout\s+"
         r"(?:asking|telling|informing|(?:any\s+|asking\s+for\s+)?(?:confirmation|permission)|confirming|the\s+user)",
     ),
-    Suspicion(
+    InjectionRule(
         name="exfiltration-image",
         reason="an image whose address carries data out when it is shown",
         keywords=("](http", "<img"),
@@ -159,7 +159,7 @@ SUSPICIONS: Final = (
         r"|(?:data|secret|token|prompt|history|conversation|context)\b(?!:))"
         r"|!\[[^\]\n]{0,200}\]\(https?://[^)\s]{1,200}[?&](?:q|d|p|data|payload|content|leak|exfil)=[A-Za-z0-9+/_=-]{64,}",
     ),
-    Suspicion(
+    InjectionRule(
         name="encoded-command",
         reason="a command that is hidden in base64",
         keywords=("base64", "b64decode"),
@@ -170,11 +170,11 @@ SUSPICIONS: Final = (
 )  # fmt: skip
 """The table of what is suspicious. The order is the order of the flags."""
 
-REASONS: Final[dict[str, str]] = {
+FLAG_REASONS: Final[dict[str, str]] = {
     HIDDEN_TEXT: "held invisible characters in the number or the order that hides text",
     BIDI_CONTROL: "held characters that show text in another order than it is read",
-    **{rule.name: rule.reason for rule in SUSPICIONS},
-    STEERING: "asks an assistant for something sensitive and gives reasons not to ask (weighed in `steering.py`)",
+    **{rule.name: rule.reason for rule in INJECTION_RULES},
+    STEERS_ASSISTANT: "asks an assistant for something sensitive and gives reasons not to ask (weighed in `steering.py`)",
 }
 """What every flag means."""
 
@@ -195,30 +195,30 @@ MIN_SPLIT_WORDS: Final = 3
 """Words that a zero-width character splits before it looks like intent: editors leave one or two behind."""
 
 
-def suspicions(text: str, cleaned: str | None = None) -> tuple[str, ...]:
+def find_injection_flags(text: str, cleaned: str | None = None) -> tuple[str, ...]:
     """Return the flags that `text` deserves, in the order of the table; `REASONS` explains them.
 
     `cleaned` is `clean(text)` where the caller has it already, or what became of it later: words are sought there,
     since invisible characters may split them, and hidden text is sought in what came.
     """
-    cleaned = clean(text) if cleaned is None else cleaned
-    flags = list(_hidden(text, cleaned))
+    cleaned = clean_text(text) if cleaned is None else cleaned
+    flags = list(_find_hidden_text(text, cleaned))
     readable = cleaned if unicodedata.is_normalized("NFKC", cleaned) else unicodedata.normalize("NFKC", cleaned)
     lowered = " ".join(readable.lower().split())
-    held = _keywords().held_by(lowered)
-    for rule in SUSPICIONS if held else ():
+    held = _rule_keywords().find_in(lowered)
+    for rule in INJECTION_RULES if held else ():
         if not held.isdisjoint(rule.keywords):
-            searched = readable if rule.where is Where.TEXT else _comments(readable)
-            if _pattern(rule).search(searched):
+            searched = readable if rule.searched_part is SearchedPart.TEXT else _extract_comments(readable)
+            if _rule_pattern(rule).search(searched):
                 flags.append(rule.name)
-    if steers(readable):
-        flags.append(STEERING)
+    if find_steering_features(readable):
+        flags.append(STEERS_ASSISTANT)
     return tuple(flags)
 
 
-def name_suspicions(name: str) -> tuple[str, ...]:
+def find_name_flags(name: str) -> tuple[str, ...]:
     """Return the flags that the name of a file deserves: an order fits into one, with `-` or `_` between its words."""
-    return suspicions(" ".join(_WORD_OF_NAME.findall(name))) if len(name) >= MIN_ORDER else ()
+    return find_injection_flags(" ".join(_WORD_OF_NAME.findall(name))) if len(name) >= MIN_ORDER else ()
 
 
 _WORD_OF_NAME: Final = re.compile(r"[^\W_]+|[.:,]")
@@ -226,7 +226,7 @@ MIN_ORDER: Final = 24
 """Characters of the shortest name that an order fits into."""
 
 
-def _hidden(text: str, cleaned: str) -> list[str]:
+def _find_hidden_text(text: str, cleaned: str) -> list[str]:
     if text.isascii() and "\x1b" not in text:
         return []
     flags = []
@@ -241,7 +241,7 @@ def _hidden(text: str, cleaned: str) -> list[str]:
 _LINK_COMMENT: Final = re.compile(r"^[ \t]{0,3}\[(?://|comment)\]:[ \t]?#?(.{0,2000})", re.IGNORECASE | re.MULTILINE)
 
 
-def _comments(text: str) -> str:
+def _extract_comments(text: str) -> str:
     """Return the HTML and Markdown comments of a text, a blank line between them."""
     comments = [match[1] for match in _LINK_COMMENT.finditer(text)]
     start = text.find("<!--")
@@ -254,8 +254,8 @@ def _comments(text: str) -> str:
 
 
 @cache
-def _keywords() -> Literals:
-    return Literals((keyword for rule in SUSPICIONS for keyword in rule.keywords), _COMMON)
+def _rule_keywords() -> LiteralSet:
+    return LiteralSet((keyword for rule in INJECTION_RULES for keyword in rule.keywords), _COMMON)
 
 
 _COMMON: Final = frozenset({"](http", "key to", "orders", "the user"})
@@ -263,7 +263,7 @@ _COMMON: Final = frozenset({"](http", "key to", "orders", "the user"})
 
 
 @cache
-def _pattern(rule: Suspicion) -> re.Pattern[str]:
+def _rule_pattern(rule: InjectionRule) -> re.Pattern[str]:
     # Blanks are bounded: two unbounded runs side by side would take quadratic time on a megabyte of them.
     bounded = rule.pattern.replace(r"\s+", r"\s{1,9}").replace(r"\s*", r"\s{0,9}")
     return re.compile(bounded, re.IGNORECASE | re.MULTILINE)

@@ -27,7 +27,7 @@ half a secret."""
 MAX_ARGUMENT_CHARS: Final = 160
 """Of a tool that isn't known, arguments up to this length name what it was for; longer ones are contents."""
 
-LOOKING: Final = frozenset(
+READ_ONLY_TOOLS: Final = frozenset(
     {"Read", "Grep", "Glob", "LS", "NotebookRead", "BashOutput", "TaskOutput", "ToolSearch", "TodoWrite", "TodoRead"}
     | {"TaskList", "TaskGet", "TaskCreate", "TaskUpdate", "ListMcpResourcesTool", "ReadMcpResourceTool", "Skill"}
 )
@@ -48,7 +48,7 @@ class ToolUse:
     path: str | None = None
 
 
-def describe(
+def describe_tool_use(
     name: str, arguments: Mapping[str, Any], response: Any = None, *, error: str | None = None, root: str | None = None
 ) -> ToolUse | None:
     """Return what a tool did, or None where that is not worth keeping.
@@ -60,33 +60,33 @@ def describe(
         error: what it failed with; None where it didn't.
         root: the project's folder; paths inside it are told relative to it.
     """
-    if not name or name in LOOKING or OWN_TOOLS.match(name):
+    if not name or name in READ_ONLY_TOOLS or OWN_TOOLS.match(name):
         return None
-    path = _path(arguments, root)
+    path = _relative_path(arguments, root)
     if path is not None and error is not None:
         return None  # An edit that didn't match changed nothing, and is tried again at once.
     answer = response if isinstance(response, Mapping) else {}
-    line = _DESCRIBERS.get(name, _other)(name, arguments, answer, path)
-    line = _cut(_one_line(line), MAX_RAW_CHARS) + _outcome(answer, error)
+    line = _DESCRIBERS.get(name, _describe_other)(name, arguments, answer, path)
+    line = _truncate(_collapse_whitespace(line), MAX_RAW_CHARS) + _describe_outcome(answer, error)
     return ToolUse(line, path)
 
 
-def clip(line: str) -> str:
+def clip_line(line: str) -> str:
     """Return a redacted line at the length it is stored with."""
     if len(line) <= MAX_LINE_CHARS:
         return line
     return f"{line[: MAX_LINE_CHARS - TAIL_CHARS - 3].rstrip()} … {line[-TAIL_CHARS:].lstrip()}"
 
 
-def _one_line(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     return _SPACE.sub(" ", text).strip()
 
 
-def _cut(text: str, limit: int) -> str:
+def _truncate(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[:limit].rpartition(" ")[0]
 
 
-def _path(arguments: Mapping[str, Any], root: str | None) -> str | None:
+def _relative_path(arguments: Mapping[str, Any], root: str | None) -> str | None:
     given = arguments.get("file_path") or arguments.get("notebook_path")
     if not isinstance(given, str) or not given:
         return None
@@ -96,7 +96,7 @@ def _path(arguments: Mapping[str, Any], root: str | None) -> str | None:
     return path.as_posix()
 
 
-def _outcome(answer: Mapping[str, Any], error: str | None) -> str:
+def _describe_outcome(answer: Mapping[str, Any], error: str | None) -> str:
     if answer.get("interrupted") is True:
         return " (interrupted)"
     if error is None:
@@ -104,7 +104,7 @@ def _outcome(answer: Mapping[str, Any], error: str | None) -> str:
     found = _EXIT_CODE.match(error)
     said = error[found.end() :] if found else error
     reason = next((line for line in reversed(said.splitlines()) if line.strip()), "")
-    reason = _cut(_one_line(reason), MAX_REASON_CHARS)
+    reason = _truncate(_collapse_whitespace(reason), MAX_REASON_CHARS)
     verdict = f"(exit {found[1]})" if found else "(failed)"
     return f" {verdict}: {reason}" if reason else f" {verdict}"
 
@@ -112,23 +112,23 @@ def _outcome(answer: Mapping[str, Any], error: str | None) -> str:
 Describer = Callable[[str, Mapping[str, Any], Mapping[str, Any], str | None], str]
 
 
-def _command(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    return f"{name}: {_text(arguments, 'command')}"
+def _describe_command(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+    return f"{name}: {_read_text(arguments, 'command')}"
 
 
-def _edit(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    changed = _patch(answer)
+def _describe_edit(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+    changed = _count_patch_lines(answer)
     if changed is None:
         edits = arguments.get("edits")
         pieces = edits if isinstance(edits, list) else [arguments]
-        added = sum(_lines(_text(piece, "new_string")) for piece in pieces if isinstance(piece, Mapping))
-        removed = sum(_lines(_text(piece, "old_string")) for piece in pieces if isinstance(piece, Mapping))
+        added = sum(_count_lines(_read_text(piece, "new_string")) for piece in pieces if isinstance(piece, Mapping))
+        removed = sum(_count_lines(_read_text(piece, "old_string")) for piece in pieces if isinstance(piece, Mapping))
     else:
         added, removed = changed
     return f"{name} {path or '?'}: +{added} -{removed} lines"
 
 
-def _patch(answer: Mapping[str, Any]) -> tuple[int, int] | None:
+def _count_patch_lines(answer: Mapping[str, Any]) -> tuple[int, int] | None:
     """Return how many lines a structured patch adds and removes; None without one."""
     hunks = answer.get("structuredPatch")
     if not isinstance(hunks, list) or not hunks:
@@ -138,39 +138,39 @@ def _patch(answer: Mapping[str, Any]) -> tuple[int, int] | None:
     return sum(line.startswith("+") for line in lines), sum(line.startswith("-") for line in lines)
 
 
-def _write(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+def _describe_write(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
     made = ", new file" if answer.get("type") == "create" else ""
-    return f"{name} {path or '?'}: {_lines(_text(arguments, 'content'))} lines{made}"
+    return f"{name} {path or '?'}: {_count_lines(_read_text(arguments, 'content'))} lines{made}"
 
 
-def _notebook(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    mode = _text(arguments, "edit_mode") or "replace"
-    return f"{name} {path or '?'}: {mode} a cell, {_lines(_text(arguments, 'new_source'))} lines"
+def _describe_notebook(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+    mode = _read_text(arguments, "edit_mode") or "replace"
+    return f"{name} {path or '?'}: {mode} a cell, {_count_lines(_read_text(arguments, 'new_source'))} lines"
 
 
-def _agent(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    kind = _text(arguments, "subagent_type") or "general-purpose"
-    return f"{name} {kind}: {_text(arguments, 'description') or _text(arguments, 'prompt')}"
+def _describe_agent(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+    kind = _read_text(arguments, "subagent_type") or "general-purpose"
+    return f"{name} {kind}: {_read_text(arguments, 'description') or _read_text(arguments, 'prompt')}"
 
 
-def _plan(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    return f"Plan: {_text(arguments, 'plan')}"
+def _describe_plan(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+    return f"Plan: {_read_text(arguments, 'plan')}"
 
 
-def _question(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+def _describe_question(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
     answers = answer.get("answers") or arguments.get("answers")
     if isinstance(answers, Mapping) and answers:
         return "Asked: " + "; ".join(f"{question} -> {reply}" for question, reply in answers.items())
     questions = arguments.get("questions")
     asked = questions if isinstance(questions, list) else []
-    return "Asked: " + "; ".join(_text(item, "question") for item in asked if isinstance(item, Mapping))
+    return "Asked: " + "; ".join(_read_text(item, "question") for item in asked if isinstance(item, Mapping))
 
 
-def _web(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
-    return f"{name}: {_text(arguments, 'url') or _text(arguments, 'query')}"
+def _describe_web(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+    return f"{name}: {_read_text(arguments, 'url') or _read_text(arguments, 'query')}"
 
 
-def _other(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
+def _describe_other(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], path: str | None) -> str:
     short = {
         key: value
         for key, value in arguments.items()
@@ -179,26 +179,26 @@ def _other(name: str, arguments: Mapping[str, Any], answer: Mapping[str, Any], p
     return f"{name} {json.dumps(short, ensure_ascii=False)}" if short else name
 
 
-def _text(arguments: Mapping[str, Any], key: str) -> str:
+def _read_text(arguments: Mapping[str, Any], key: str) -> str:
     value = arguments.get(key)
     return value if isinstance(value, str) else ""
 
 
-def _lines(text: str) -> int:
+def _count_lines(text: str) -> int:
     return len(text.splitlines())
 
 
 _DESCRIBERS: Final[Mapping[str, Describer]] = {
-    "Bash": _command,
-    "PowerShell": _command,
-    "Edit": _edit,
-    "MultiEdit": _edit,
-    "Write": _write,
-    "NotebookEdit": _notebook,
-    "Task": _agent,
-    "Agent": _agent,
-    "ExitPlanMode": _plan,
-    "AskUserQuestion": _question,
-    "WebFetch": _web,
-    "WebSearch": _web,
+    "Bash": _describe_command,
+    "PowerShell": _describe_command,
+    "Edit": _describe_edit,
+    "MultiEdit": _describe_edit,
+    "Write": _describe_write,
+    "NotebookEdit": _describe_notebook,
+    "Task": _describe_agent,
+    "Agent": _describe_agent,
+    "ExitPlanMode": _describe_plan,
+    "AskUserQuestion": _describe_question,
+    "WebFetch": _describe_web,
+    "WebSearch": _describe_web,
 }

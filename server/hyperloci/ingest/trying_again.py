@@ -7,7 +7,7 @@ from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 
 
-def try_again(store: Store, scope_key: int) -> int:
+def retry_set_aside(store: Store, scope_key: int) -> int:
     """Take back everything that is set aside in a scope, so that the next run tries it; return how many things."""
     with store.transaction():
         for subject in store.set_aside.list_subjects(scope_key, SetAsideKind.CHUNK):

@@ -23,7 +23,7 @@ from hyperloci.ingest.decode import HEAD_BYTES, decode_head
 from hyperloci.ingest.file_kinds import FileKind, file_kind_of
 from hyperloci.ingest.ignore import Chain, compile_rules, read_folder_rules, find_ignoring_rule, pattern_lines, read_rules
 from hyperloci.ingest.project_git import BrokenRepositoryError, find_repository
-from hyperloci.ingest.regular import open_regular
+from hyperloci.ingest.regular import open_regular_file
 from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, SECRET_NAME, reason_to_skip_content, reason_to_skip_folder, reason_to_skip_name
 from hyperloci.model.answers import SkippedFile
 
@@ -216,7 +216,7 @@ class _ProjectTree:
         kind = file_kind_of(path)
         if kind is None and PurePosixPath(path).suffix:
             return _skip_path(path, EMPTY_KIND)
-        with open_regular(self.root / target) as file:
+        with open_regular_file(self.root / target) as file:
             head = file.read(HEAD_BYTES)
         kind = kind or file_kind_of(path, decode_head(head))
         if kind is None:

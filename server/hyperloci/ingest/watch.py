@@ -105,7 +105,7 @@ class ProjectWatcher:
         """Start the worker, unless the settings or the project (the home folder, say) rule watching out."""
         if not self._settings.watch:
             self._status.update(last_error="watching is switched off (watch = false)")
-        elif self._project.broad:
+        elif self._project.is_broad:
             self._status.update(last_error=f"{self._project.root} is too broad to be watched")
         else:
             self._thread.start()

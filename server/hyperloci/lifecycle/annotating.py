@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.facts.writer import annotate
 from hyperloci.graph.entities import EntityLinker, names_of
-from hyperloci.ingest.facets import facets_of_chunk
+from hyperloci.ingest.facets import classify_chunk_facets
 from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from hyperloci.model.facets import Facets
 from hyperloci.model.kinds import NodeType, Origin
@@ -77,4 +77,4 @@ def _facets_of_snippet(node: Node, position: Position | None, facts: CodeFacts |
         section_type=node.metadata.get("section_type"),
         code=facts,
     )
-    return facets_of_chunk(chunk)
+    return classify_chunk_facets(chunk)

@@ -116,7 +116,7 @@ class Capture:
                 set_lines_aside(self._store, record.session_id, record.project_id, reading.failed, now=now)
                 self._store.sessions.set_transcript_mark(str(path), reading.mark, now=now)
             mark = reading.mark
-            if not reading.more:
+            if not reading.has_more:
                 return new
 
     def _register(self, record: CaptureRecord, now: int) -> None:

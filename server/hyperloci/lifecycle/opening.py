@@ -11,9 +11,9 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError, StoreError, StoreReadOnlyError
-from hyperloci.ingest.project import Basis, Project, identify, project_id
+from hyperloci.ingest.project import IdentityBasis, Project, identify_project, make_project_id
 from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository
-from hyperloci.ingest.project_token import known_token
+from hyperloci.ingest.project_token import read_token
 from hyperloci.store import Store
 from hyperloci.store.places import ProjectPlace
 
@@ -58,8 +58,8 @@ def known_project(store: Store, settings: Settings, path: Path, now: int) -> Pro
     that of a place which is gone (it moved), it was known before it became a repository, or an older version of the
     program stored memories for this very folder.
     """
-    project = identify(path, override=settings.project, claimed_name=settings.claimed_project)
-    if project.basis is Basis.NAME:
+    project = identify_project(path, override=settings.project, claimed_name=settings.claimed_project)
+    if project.basis is IdentityBasis.NAME:
         if not store.read_only and store.scopes.find_key(project.id) is None:
             with store.transaction():
                 _register(store, project, now)
@@ -71,7 +71,7 @@ def known_project(store: Store, settings: Settings, path: Path, now: int) -> Pro
         return replace(project, id=known.scope)
     if store.read_only:
         return project
-    project = identify(path, claimed_name=settings.claimed_project, thorough=True)
+    project = identify_project(path, claimed_name=settings.claimed_project, find_first_commit=True)
     with store.transaction():
         if known is None and (other := store.places.get_place(project.id)) is not None:
             return replace(project, id=other.scope)  # Another process was faster.
@@ -97,7 +97,7 @@ def inode_of(folder: Path) -> str | None:
 def _decided(store: Store, project: Project, replaced: ProjectPlace | None, now: int) -> Decision:
     if replaced is not None:
         # The id of a place without a token is its path's, which the folder that stood there before has.
-        return project_id(Basis.PATH, f"{os.path.normcase(project.place)}\n{now}"), "place"
+        return make_project_id(IdentityBasis.PATH, f"{os.path.normcase(project.place)}\n{now}"), "place"
     found = _moved(store, project) or _grown(store, project) or _adopted(store, project)
     return found or (project.id, "place")
 
@@ -128,7 +128,7 @@ def _is_gone(place: ProjectPlace) -> bool:
         return True
     except (OSError, ValueError):
         return False
-    return known_token(path) != place.token_hash
+    return read_token(path) != place.token_hash
 
 
 def _grown(store: Store, project: Project) -> Decision | None:

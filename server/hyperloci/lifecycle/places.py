@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.project import Basis, Project
+from hyperloci.ingest.project import IdentityBasis, Project
 from hyperloci.store import Store
 from hyperloci.store.paths import path_as_text
 from hyperloci.store.places import KnownProject, ScopeLink, ProjectPlace
@@ -74,7 +74,7 @@ def account(store: Store, project: Project) -> PlaceAccount:
     """
     place = _place_of(store, project)
     scope = project.id if place is None else place.scope
-    if project.basis is Basis.NAME:
+    if project.basis is IdentityBasis.NAME:
         return PlaceAccount(
             scope=scope, name=project.name, root=str(project.root), reason="named", why="by the name you gave it"
         )
@@ -178,7 +178,7 @@ def _place_of(store: Store, project: Project) -> ProjectPlace | None:
 
 
 def _linkable(store: Store, project: Project) -> ProjectPlace:
-    if project.basis is Basis.NAME:
+    if project.basis is IdentityBasis.NAME:
         raise BadRequestError(
             f"This place is known by the name {project.name!r} that you gave it (HYPERLOCI_PROJECT, or `project` in"
             " your hyperloci.toml); take that away, or give another project the same name."

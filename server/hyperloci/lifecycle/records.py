@@ -10,8 +10,8 @@ from typing import Any
 
 from hyperloci.ingest.boundary import SanitizedText, sanitize_name
 from hyperloci.ingest.project import Project
-from hyperloci.ingest.spoken import is_users_own, storable
-from hyperloci.ingest.tool_use import describe
+from hyperloci.ingest.spoken import is_written_by_user, prepare_turn_text
+from hyperloci.ingest.tool_use import describe_tool_use
 from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.model.turn import TurnKind
 
@@ -45,7 +45,7 @@ class Records:
             text: the prompt, raw.
             event_id: Claude Code's id of the prompt; two hooks that are told of it make the same record.
         """
-        prepared = storable(text) if is_users_own(text) else None
+        prepared = prepare_turn_text(text) if is_written_by_user(text) else None
         if prepared is None:
             return None
         return self._record(CaptureKind.PROMPT, prepared, told=event_id)
@@ -60,8 +60,8 @@ class Records:
         tool_use_id: str | None = None,
     ) -> CaptureRecord | None:
         """Record what a tool did, in one line; None where that is not worth keeping."""
-        use = describe(tool_name, arguments, response, error=error, root=str(self._project.root))
-        prepared = None if use is None else storable(use.line, TurnKind.ACTION)
+        use = describe_tool_use(tool_name, arguments, response, error=error, root=str(self._project.root))
+        prepared = None if use is None else prepare_turn_text(use.line, TurnKind.ACTION)
         if use is None or prepared is None:
             return None
         return self._record(CaptureKind.ACTION, prepared, path=use.path, id=tool_use_id)
@@ -70,7 +70,7 @@ class Records:
         self, transcript: Path | None, last_assistant_message: str | None = None, *, event_id: str | None = None
     ) -> CaptureRecord:
         """Record that the transcript has grown, and the last message, which it may not have yet."""
-        prepared = storable(last_assistant_message) if last_assistant_message else None
+        prepared = prepare_turn_text(last_assistant_message) if last_assistant_message else None
         return self._record(CaptureKind.TURNS, prepared or SanitizedText(text=""), path=transcript, told=event_id)
 
     def ended(self, reason: str) -> CaptureRecord:

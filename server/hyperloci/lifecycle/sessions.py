@@ -13,8 +13,8 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest.boundary import SanitizedText
-from hyperloci.ingest.spoken import storable
-from hyperloci.ingest.spoken_times import spoken_times
+from hyperloci.ingest.spoken import prepare_turn_text
+from hyperloci.ingest.spoken_times import find_relative_dates
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
@@ -97,7 +97,7 @@ def set_lines_aside(store: Store, session_id: str, scope: str, failed: Iterable[
 
 def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now: int) -> Node | None:
     """Store a turn with its place in the session; None where it was known or nothing of it may be stored."""
-    prepared = storable(saying.text, saying.kind)
+    prepared = prepare_turn_text(saying.text, saying.kind)
     if prepared is None:
         return None
     session = _session(store, session_id, scope, saying.at, now)
@@ -113,7 +113,7 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
         session_key=session.key,
     )
     if saying.kind is TurnKind.TEXT:
-        episodes.add_spoken_times(node.key, map(astuple, spoken_times(prepared.text, saying.at)))
+        episodes.add_spoken_times(node.key, map(astuple, find_relative_dates(prepared.text, saying.at)))
     if previous is not None and saying.kind is TurnKind.TEXT:
         store.edges.link_nodes("follows", node.key, [previous.key], now=now)
     return node

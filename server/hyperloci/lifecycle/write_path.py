@@ -16,7 +16,7 @@ from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.graph.naming import Named
 from hyperloci.ingest.boundary import SanitizedText, sanitize
-from hyperloci.ingest.suspicion import REASONS
+from hyperloci.ingest.suspicion import FLAG_REASONS
 from hyperloci.lifecycle.conflicts import Conflicts
 from hyperloci.lifecycle.payload import Cause, Finding, Kind, NamedThing, Payload, Rejected
 from hyperloci.lifecycle.sameness import says_same, ungrounded
@@ -287,7 +287,7 @@ def _refusal(text: SanitizedText, sources: Sequence[Node]) -> str | None:
     if not text.text.strip() or text.text.strip() == "[private]":
         return "content is empty, or all of it is private"
     if text.flags:
-        meaning = REASONS.get(text.flags[0], text.flags[0])
+        meaning = FLAG_REASONS.get(text.flags[0], text.flags[0])
         return f"reads like an instruction, not like something learned: it {meaning}"
     return ungrounded(text.text, (node.content for node in sources))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from hyperloci.clock import to_iso
 from hyperloci.graph.anchors import outdated
-from hyperloci.ingest.spoken_times import SpokenTime
+from hyperloci.ingest.spoken_times import RelativeDate
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.levels import SUBTYPES as CHUNKS
 from hyperloci.model.node import Node
@@ -44,7 +44,7 @@ def present_hits(
             valid_from=to_iso(node.valid_from),
             valid_until=None if node.valid_until is None else to_iso(node.valid_until),
             source=make_hit_source(node, positions.get(node.key), commits.get(node.key)),
-            notes=(*_collect_notes(node, stale.get(node.key)), *(str(SpokenTime(*time)) for time in times.get(node.key, ()))),
+            notes=(*_collect_notes(node, stale.get(node.key)), *(str(RelativeDate(*time)) for time in times.get(node.key, ()))),
             explain=(explanations or {}).get(node.key),
         )
         for node in nodes

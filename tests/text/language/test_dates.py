@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import from_iso
 from hyperloci.errors import BadRequestError
-from hyperloci.ingest.spoken_times import spoken_times
+from hyperloci.ingest.spoken_times import find_relative_dates
 from hyperloci.retrieval.times import find_time_bounds, parse_time_bound
 from hyperloci.text.language import dates
 from hyperloci.text.language.dates import DateText, Form, clock_minutes, date_words, languages
@@ -123,12 +123,12 @@ def test_no_expression_is_understood_in_a_question_and_not_in_a_turn_or_the_othe
             or (expression.form is Form.DAY and expression.count == 0)
             or (expression.form is Form.THIS and expression.unit in ("week", "month", "year"))
         )
-        assert bool(spoken_times(text, NOW)) != silent, text
+        assert bool(find_relative_dates(text, NOW)) != silent, text
 
 
 def test_both_readers_mean_the_same_day_where_an_expression_is_one() -> None:
     for _, text in EXPRESSIONS:
-        spoken, bounds = spoken_times(text, NOW), find_time_bounds(text, NOW)
+        spoken, bounds = find_relative_dates(text, NOW), find_time_bounds(text, NOW)
         assert bounds is not None
         if bounds.before is not None and spoken and spoken[0].until - spoken[0].since == 86_400_000:
             assert (bounds.after, bounds.before) == (spoken[0].since, spoken[0].until), text
