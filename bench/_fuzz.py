@@ -23,9 +23,9 @@ from bench._pump import TooLongError, limited
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.errors import HyperlociError
-from hyperloci.graph.claims import statements
+from hyperloci.graph.claims import analyse_statements
 from hyperloci.graph.naming import extract_entities
-from hyperloci.graph.rules import judge
+from hyperloci.graph.rules import find_verdict
 from hyperloci.ingest.boundary import sanitize
 from hyperloci.ingest.chunk import chunk_file
 from hyperloci.ingest.languages import LANGUAGES
@@ -497,8 +497,8 @@ def _read(source: str) -> None:
     estimate_effort(source)
     find_relative_dates(source, NOW)
     find_injection_flags(source)
-    statements(source)
-    judge(source, "The server listens on port 80, and nobody disabled it.")
+    analyse_statements(source)
+    find_verdict(source, "The server listens on port 80, and nobody disabled it.")
     for sentence in sentences(source):
         word_count(sentence)
     query_of(source)

@@ -313,7 +313,7 @@ def _make_late() -> None:
     for glob in GLOBS:
         filters._compile_glob(glob)
     ignore.compile_rules(IGNORED, "", "a test")
-    prose_relations._document_name("rfc", "12")
+    prose_relations._document_file_prefix("rfc", "12")
     with TemporaryDirectory() as folder:
         (Path(folder) / "memory-auto-1.db").touch()
         backups.scheduled(Path("memory.db"), Path(folder))

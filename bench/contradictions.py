@@ -24,7 +24,7 @@ from typing import Any
 
 from bench._shared import Table, bench_settings
 from hyperloci.graph import claims
-from hyperloci.graph.rules import Judge, judge
+from hyperloci.graph.rules import ContradictionJudge, find_verdict
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
@@ -127,13 +127,13 @@ def methods(name: str, vectors: bool) -> dict[str, Callable[[Pair], bool]]:
     cosine = BASELINE_COSINES.get(name, 0.6)
     found: dict[str, Callable[[Pair], bool]] = {
         "one side negated": negated_on_one_side,
-        "rules": lambda pair: judge(pair.a, pair.b) is not None,
+        "rules": lambda pair: find_verdict(pair.a, pair.b) is not None,
     }
     if vectors:
         found[f"cosine >= {cosine} and one side negated"] = lambda pair: (
             (pair.cosine or 0.0) >= cosine and negated_on_one_side(pair)
         )
-        found["rules and cosine"] = lambda pair: judge(pair.a, pair.b, pair.cosine) is not None
+        found["rules and cosine"] = lambda pair: find_verdict(pair.a, pair.b, pair.cosine) is not None
     return found
 
 
@@ -141,7 +141,7 @@ def told_apart(pairs: Sequence[Pair]) -> dict[str, dict[str, int]]:
     """Return how many contradictions and updates are found as what: another value is taken for an update."""
     answer: dict[str, dict[str, int]] = {}
     for pair in pairs:
-        verdict = judge(pair.a, pair.b, pair.cosine)
+        verdict = find_verdict(pair.a, pair.b, pair.cosine)
         kind = "nothing" if verdict is None else str(verdict.nature)
         row = answer.setdefault(pair.label, {"contradiction": 0, "update": 0, "nothing": 0})
         row[kind] += 1
@@ -156,11 +156,11 @@ def latency() -> dict[str, float]:
         times = []
         for run in range(LATENCY_RUNS):
             if fresh:
-                claims.analyse.cache_clear()
+                claims.analyse_sentence.cache_clear()
             started = time.process_time()
-            judging = Judge(texts[run])
+            judging = ContradictionJudge(texts[run])
             for text in texts[-CANDIDATES:]:
-                judging.compare(text)
+                judging.compare_memory(text)
             times.append(1_000 * (time.process_time() - started))
         answer[name] = round(statistics.median(times), 2)
     return answer

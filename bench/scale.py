@@ -35,7 +35,7 @@ from bench._plots import line_chart
 from bench._scale_base import Base, load_base, load_questions
 from bench._scale_build import NOW, TIERS, Builder
 from bench._shared import RESULTS, Table, bench_settings, save_result
-from hyperloci.graph.paths import Walk, neighbourhood
+from hyperloci.graph.paths import Walk, find_neighbourhood
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter
@@ -186,7 +186,7 @@ def walks(store: Store) -> dict[str, dict[str, float]]:
     starts = [NodeKey(int(key)) for key in np.random.default_rng(1).integers(1, nodes + 1, WALKS)]
     walk = Walk(direction="both")
     for start in starts[:10]:
-        neighbourhood(store, start, walk, 2)
+        find_neighbourhood(store, start, walk, 2)
     return {
         f"{depth} hops": times_of(functools.partial(_neighbourhood, store=store, walk=walk, depth=depth), starts)
         for depth in (2, 3)
@@ -194,7 +194,7 @@ def walks(store: Store) -> dict[str, dict[str, float]]:
 
 
 def _neighbourhood(start: NodeKey, *, store: Store, walk: Walk, depth: int) -> None:
-    neighbourhood(store, start, walk, depth, 2_000)
+    find_neighbourhood(store, start, walk, depth, 2_000)
 
 
 def cold(path: Path, folder: Path) -> dict[str, float]:

@@ -33,8 +33,8 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.node import NewNode
 from hyperloci.model.topic import TopicHit
 from hyperloci.store import Store, half
-from hyperloci.topics.clusters import clusters_of
-from hyperloci.topics.detect import detect
+from hyperloci.topics.clusters import cluster_view
+from hyperloci.topics.detect import detect_topics
 from hyperloci.topics.views import read_views
 
 LABELS = 20
@@ -128,7 +128,7 @@ def timed(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
 
 def product(store: Store, scope: int, keys: Sequence[NodeKey], labels: NDArray[np.int64]) -> dict[str, Any]:
     model = int(store.connection.execute("SELECT max(key) FROM models").fetchone()[0])
-    detect(store, scope, model, now=system_clock())
+    detect_topics(store, scope, model, now=system_clock())
     found = np.full(len(keys), -1, np.int64)
     place = {key: index for index, key in enumerate(keys)}
     for number, topic in enumerate(store.topics.list_of_scopes([GLOBAL_SCOPE])):
@@ -137,7 +137,7 @@ def product(store: Store, scope: int, keys: Sequence[NodeKey], labels: NDArray[n
 
 
 def by_space(store: Store, keys: Sequence[NodeKey], labels: NDArray[np.int64]) -> dict[str, dict[str, Any]]:
-    return {view.space: scores(clusters_of(view), labels) for view in read_views(store, keys)}
+    return {view.space: scores(cluster_view(view), labels) for view in read_views(store, keys)}
 
 
 def measure(data: Path, n: int, cache: Path) -> dict[str, Any]:

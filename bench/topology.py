@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench._shared import Table, bench_settings, save_result
-from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path, walk_all
+from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path, walk_all
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter
@@ -190,8 +190,8 @@ def measure_size(size: int) -> dict[str, Any]:
         ours = {
             "facets, nothing kept": timed(lambda chance: Filters(store.connection).select_allowed(where(chance))),
             "facets, each asked before": timed(lambda chance: store.filters.select_allowed(where(chance)), 10 * ROUNDS),
-            "path": timed(lambda chance: shortest_path(store, key(chance), key(chance), out, 5)),
-            "neighbourhood of 2": timed(lambda chance: neighbourhood(store, key(chance), both, 2)),
+            "path": timed(lambda chance: find_shortest_path(store, key(chance), key(chance), out, 5)),
+            "neighbourhood of 2": timed(lambda chance: find_neighbourhood(store, key(chance), both, 2)),
         }
         theirs = {
             "facets, nothing kept": timed(
@@ -206,7 +206,7 @@ def measure_size(size: int) -> dict[str, Any]:
         chance, agree = random.Random(4), 0
         for _ in range(40):
             start, end = chance.randrange(size), chance.randrange(size)
-            mine, other = shortest_path(store, NodeKey(start + 1), NodeKey(end + 1), out, 5), naive.path(start, end)
+            mine, other = find_shortest_path(store, NodeKey(start + 1), NodeKey(end + 1), out, 5), naive.path(start, end)
             agree += (None if mine is None else len(mine)) == (None if other is None or start == end else len(other))
         return {
             "size": size,
@@ -216,7 +216,7 @@ def measure_size(size: int) -> dict[str, Any]:
             "rfc_method_load_ms": loading,
             "paths_of_equal_length": agree / 40,
             "whole_ms": {
-                "dependencies": once(lambda: dependencies(store, NodeKey(1), Walk(label="depends_on"))),
+                "dependencies": once(lambda: find_dependencies(store, NodeKey(1), Walk(label="depends_on"))),
                 "bfs": once(lambda: list(walk_all(store, NodeKey(1), both))),
                 "dfs": once(lambda: list(walk_all(store, NodeKey(1), both, "dfs"))),
                 "what to prune": once(lambda: store.pruning.find_prunable(NOW + 5 * 7 * 86_400_000)),

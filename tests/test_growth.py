@@ -30,7 +30,7 @@ from hyperloci.retrieval.query_language import parse_query
 from hyperloci.spaces.asked import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store import analysis
-from hyperloci.topics.naming import words_of
+from hyperloci.topics.naming import find_naming_words
 
 NOW = 1_800_000_000_000
 
@@ -45,8 +45,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "facets": lambda text: facets.classify_facets(text, Origin.MARKDOWN),
     "spoken times": lambda text: spoken_times.find_relative_dates(text, NOW),
     "entities": naming.extract_entities,
-    "values": lambda text: [values.values_of(words.words_of(part)) for part in words.split(text)],
-    "names of code": lambda text: [anchors.tails(name) for name in anchors.names_in(text)],
+    "values": lambda text: [values.find_values(words.analyse_words(part)) for part in words.split_statements(text)],
+    "names of code": lambda text: [anchors.dotted_suffixes(name) for name in anchors.find_code_names(text)],
     "a symbol's name": name_parts,
     "views of all spaces": lambda text: make_views(EncoderInput(content=text, title=text[:80])),
     "views of a question": views_of_query,
@@ -61,7 +61,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "speakers": speakers.find_target_speaker,
     "the query language": lambda text: parse_query(text, project="p", now=NOW),
     "terms": analysis.analyse_text,
-    "words of a topic": words_of,
+    "words of a topic": find_naming_words,
 }
 
 

@@ -18,7 +18,7 @@ from hyperloci.embedder.nli import load_nli_model
 from hyperloci.embedder.rendezvous import listen_for_sessions, find_embedder_address
 from hyperloci.embedder.server import EmbedderServer
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError
-from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import Origin
 from hyperloci.store import Store
@@ -98,7 +98,7 @@ def test_without_a_configured_model_it_says_so_and_the_rules_judge_alone(setting
     with serving(settings) as client:
         with pytest.raises(BadRequestError, match="set nli_model"):
             client.contradiction(PAIRS)
-        report = ContradictionFinder(store, client).find("The sky has clouds.", [Candidate(node, 0.9)])
+        report = ContradictionFinder(store, client).find("The sky has clouds.", [ContradictionCandidate(node, 0.9)])
     assert (report.checked, report.contradictions) == (1, ())
 
 
@@ -108,7 +108,7 @@ def test_what_the_rules_do_not_settle_is_put_to_the_model(store: Store) -> None:
             return [0.9]
 
     node = add(store, "Deploys happen at dawn.", origin=Origin.TOOL)
-    (found,) = ContradictionFinder(store, Sure()).find("We ship at dusk only.", [Candidate(node, 0.9)]).contradictions
+    (found,) = ContradictionFinder(store, Sure()).find("We ship at dusk only.", [ContradictionCandidate(node, 0.9)]).contradictions
     assert (found.kind, found.score) == (ContradictionKind.NLI, 0.9)
 
 

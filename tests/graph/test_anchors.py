@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
-from hyperloci.graph.anchors import anchor_fact, anchor_pending, names_in, outdated, symbol_hash
+from hyperloci.graph.anchors import anchor_fact, anchor_pending, find_code_names, describe_code_changes, hash_symbol
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode
@@ -93,16 +93,16 @@ FETCH = "def fetch(self, url):\n    return get(url)\n"
     ],
 )
 def test_names_of_code_are_told_from_prose(text: str, names: list[str]) -> None:
-    assert names_in(text) == names
+    assert find_code_names(text) == names
 
 
 def test_a_changed_symbol_outdates_the_fact_and_says_which(store: Store, code: Code) -> None:
     code.write("src/client.py", Client="class Client:", Client__fetch=FETCH)
     key = fact(store, "`Client.fetch` never retries")
     assert anchored(store, key) == [("src/client.py", "Client.fetch")]
-    assert outdated(store, [key]) == {}
+    assert describe_code_changes(store, [key]) == {}
     code.write("src/client.py", Client="class Client:", Client__fetch=FETCH + "    # retries now\n")
-    assert outdated(store, [key]) == {key: "`Client.fetch` in src/client.py changed since this was stored"}
+    assert describe_code_changes(store, [key]) == {key: "`Client.fetch` in src/client.py changed since this was stored"}
 
 
 def test_an_edit_elsewhere_in_the_file_and_blank_lines_outdate_nothing(store: Store, code: Code) -> None:
@@ -111,16 +111,16 @@ def test_an_edit_elsewhere_in_the_file_and_blank_lines_outdate_nothing(store: St
     code.write(
         "src/client.py", helper="def helper(): ...", Client__fetch=FETCH + "\n\n", Client__close="def close(self): 1"
     )
-    assert outdated(store, [key]) == {}
+    assert describe_code_changes(store, [key]) == {}
 
 
 def test_a_removed_symbol_outdates_the_fact_and_a_restored_one_mends_it(store: Store, code: Code) -> None:
     code.write("src/client.py", Client__fetch=FETCH)
     key = fact(store, "`Client.fetch` never retries")
     code.remove("src/client.py")
-    assert outdated(store, [key]) == {key: "`Client.fetch` in src/client.py was removed since this was stored"}
+    assert describe_code_changes(store, [key]) == {key: "`Client.fetch` in src/client.py was removed since this was stored"}
     code.write("src/client.py", Client__fetch=FETCH)
-    assert outdated(store, [key]) == {}
+    assert describe_code_changes(store, [key]) == {}
 
 
 def test_a_moved_symbol_keeps_its_facts_unless_it_changed_too(store: Store, code: Code) -> None:
@@ -128,9 +128,9 @@ def test_a_moved_symbol_keeps_its_facts_unless_it_changed_too(store: Store, code
     key = fact(store, "`Client.fetch` never retries")
     code.remove("src/client.py")
     code.write("src/http/client.py", Client__fetch=FETCH)
-    assert outdated(store, [key]) == {}
+    assert describe_code_changes(store, [key]) == {}
     code.write("src/http/client.py", Client__fetch=FETCH + "    # changed\n")
-    assert key in outdated(store, [key])
+    assert key in describe_code_changes(store, [key])
 
 
 def test_a_name_that_means_several_symbols_anchors_nothing_unless_it_is_qualified(store: Store, code: Code) -> None:
@@ -160,33 +160,33 @@ def test_a_class_is_all_of_it(store: Store, code: Code) -> None:
     key = fact(store, "`Client` is thread-safe")
     assert anchored(store, key) == [("src/client.py", "Client")]
     code.write("src/client.py", Client="class Client:", Client__fetch=FETCH + "    # changed\n")
-    assert "`Client`" in outdated(store, [key])[key]
+    assert "`Client`" in describe_code_changes(store, [key])[key]
 
 
 def test_several_changed_symbols_are_all_named(store: Store, code: Code) -> None:
     code.write("src/a.py", open_file="def open_file(): 1", close_file="def close_file(): 1")
     key = fact(store, "open_file must be paired with close_file")
     code.write("src/a.py", open_file="def open_file(): 2", close_file="def close_file(): 2")
-    assert outdated(store, [key])[key].count("changed since") == 2
+    assert describe_code_changes(store, [key])[key].count("changed since") == 2
 
 
 def test_a_global_fact_is_anchored_to_the_project_it_was_stored_from(store: Store, code: Code) -> None:
     code.write("src/a.py", open_file="def open_file(): 1")
     key = fact(store, "The user dislikes open_file", scope="global")
     code.write("src/a.py", open_file="def open_file(): 2")
-    assert key in outdated(store, [key])
+    assert key in describe_code_changes(store, [key])
 
 
 def test_anchoring_anew_takes_the_present_text_as_right(store: Store, code: Code) -> None:
     code.write("src/a.py", open_file="def open_file(): 1", close_file="def close_file(): 1")
     key = fact(store, "open_file must be paired with close_file")
     code.write("src/a.py", open_file="def open_file(): 2")
-    assert key in outdated(store, [key])
+    assert key in describe_code_changes(store, [key])
     node = store.nodes.get_by_key(key)
     assert node is not None
     with store.transaction():
         assert anchor_fact(store, node, code.scope) == 1
-    assert outdated(store, [key]) == {}
+    assert describe_code_changes(store, [key]) == {}
 
 
 def test_facts_older_than_the_index_are_anchored_once_their_symbols_are_there(store: Store, code: Code) -> None:
@@ -211,7 +211,7 @@ def test_snippets_are_never_anchored(store: Store, code: Code) -> None:
 @settings(max_examples=examples(80))
 @given(st.text(max_size=400))
 def test_any_text_has_names_without_repetition(text: str) -> None:
-    names = names_in(text)
+    names = find_code_names(text)
     assert len(names) == len(set(names))
     assert all(name and "::" not in name for name in names)
 
@@ -220,8 +220,8 @@ def test_any_text_has_names_without_repetition(text: str) -> None:
 @given(st.text(alphabet="ab \n\t", max_size=60))
 def test_only_blank_lines_and_trailing_space_leave_a_hash_as_it_is(text: str) -> None:
     padded = "\n\n".join(line + "  " for line in text.splitlines())
-    assert symbol_hash(padded) == symbol_hash(text)
-    assert symbol_hash(text + "\nx") != symbol_hash(text)
+    assert hash_symbol(padded) == hash_symbol(text)
+    assert hash_symbol(text + "\nx") != hash_symbol(text)
 
 
 def test_a_remembered_fact_is_shown_as_outdated_after_the_indexed_file_changed(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.graph.antonyms import opposite, read_opposites
+from hyperloci.graph.antonyms import are_opposites, read_opposites
 from tests.support import examples
 
 
@@ -30,20 +30,20 @@ from tests.support import examples
     ],
 )
 def test_opposites_are_known_in_all_their_forms_both_ways(a: str, b: str) -> None:
-    assert opposite(a, b)
-    assert opposite(b, a)
+    assert are_opposites(a, b)
+    assert are_opposites(b, a)
 
 
 @pytest.mark.parametrize(
     ("a", "b"), [("port", "import"), ("form", "inform"), ("unit", "it"), ("enable", "enabled"), ("press", "impress")]
 )
 def test_words_that_only_look_alike_are_no_opposites(a: str, b: str) -> None:
-    assert not opposite(a, b)
-    assert not opposite(b, a)
+    assert not are_opposites(a, b)
+    assert not are_opposites(b, a)
 
 
 @settings(max_examples=examples(100))
 @given(st.sampled_from(sorted({word for pair in read_opposites() for word in pair})), st.text(max_size=12))
 def test_no_word_is_its_own_opposite_and_the_relation_is_symmetric(word: str, other: str) -> None:
-    assert not opposite(word, word)
-    assert opposite(word, other.lower()) == opposite(other.lower(), word)
+    assert not are_opposites(word, word)
+    assert are_opposites(word, other.lower()) == are_opposites(other.lower(), word)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
 from hyperloci.model.edge import EdgeMember
 from hyperloci.model.kinds import NodeType, Origin, Role
@@ -21,7 +21,7 @@ SCOPES = (PROJECT, "global")
 
 def find(store: Store, statement: str, nodes: Sequence[Node], **options: Any) -> tuple[Contradiction, ...]:
     """Return what contradicts a statement among nodes without vectors."""
-    candidates = [Candidate(node) for node in nodes]
+    candidates = [ContradictionCandidate(node) for node in nodes]
     return ContradictionFinder(store).find(statement, candidates, **options).contradictions
 
 
@@ -61,7 +61,7 @@ def test_a_fact_with_another_value_is_found_with_its_source_and_reason(store: St
 @pytest.mark.req("D.10")
 def test_nothing_is_found_where_all_agree(store: Store) -> None:
     nodes = [add(store, "The HTTP timeout is 30,000 ms"), add(store, "The database timeout is 60 s")]
-    report = ContradictionFinder(store).find("The HTTP timeout is 30 s", [Candidate(node) for node in nodes])
+    report = ContradictionFinder(store).find("The HTTP timeout is 30 s", [ContradictionCandidate(node) for node in nodes])
     assert report.checked == 2
     assert report.contradictions == ()
     assert report.statement == "The HTTP timeout is 30 s"
@@ -166,7 +166,7 @@ def test_only_the_scopes_asked_for_are_compared(store: Store) -> None:
     mine = add(store, "The HTTP timeout is 60 s", scope=PROJECT)
     theirs = add(store, "The HTTP timeout is 90 s", scope="project:2")
     report = ContradictionFinder(store).find(
-        "The HTTP timeout is 30 s", [Candidate(mine), Candidate(theirs)], scopes=SCOPES
+        "The HTTP timeout is 30 s", [ContradictionCandidate(mine), ContradictionCandidate(theirs)], scopes=SCOPES
     )
     assert report.checked == 1
     assert [item.id for item in report.contradictions] == [mine.id]
@@ -193,7 +193,7 @@ class FakeEntailment:
 def test_an_inference_model_is_asked_where_one_is_given(store: Store) -> None:
     nodes = [add(store, "The mascot is a penguin"), add(store, "The mascot has a hat")]
     finder = ContradictionFinder(store, FakeEntailment())
-    (found,) = finder.find("A whale stands for the project", [Candidate(node) for node in nodes]).contradictions
+    (found,) = finder.find("A whale stands for the project", [ContradictionCandidate(node) for node in nodes]).contradictions
     assert (found.id, found.kind, found.score) == (nodes[0].id, ContradictionKind.NLI, 0.8)
 
 
@@ -209,7 +209,7 @@ def test_an_inference_model_is_asked_where_one_is_given(store: Store) -> None:
 )
 def test_an_update_is_told_from_a_contradiction(store: Store, older: str, newer: str, nature: ContradictionNature) -> None:
     node = add(store, older, origin=Origin.TOOL)
-    (found,) = ContradictionFinder(store).find(newer, [Candidate(node)]).contradictions
+    (found,) = ContradictionFinder(store).find(newer, [ContradictionCandidate(node)]).contradictions
     assert found.nature is nature
 
 
@@ -222,6 +222,6 @@ def test_what_was_superseded_is_told_from_both(store: Store) -> None:
         store.edges.link_nodes("supersedes", new.key, [old.key], now=NOW)
     known = store.nodes.get_by_keys([old.key, new.key])
     report = ContradictionFinder(store).find(
-        "The request timeout is 30 seconds.", [Candidate(node) for node in known.values()]
+        "The request timeout is 30 seconds.", [ContradictionCandidate(node) for node in known.values()]
     )
     assert [(found.id, found.nature) for found in report.contradictions] == [(old.id, ContradictionNature.SUPERSEDED)]

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hyperloci.graph.entities import EntityLinker, kind_of, names_of
-from hyperloci.graph.naming import Named
+from hyperloci.graph.entities import EntityLinker, guess_kind, find_mentions
+from hyperloci.graph.naming import EntityMention
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind
 from hyperloci.model.position import Position
@@ -43,9 +43,9 @@ def test_a_concept_may_turn_out_to_be_a_person_but_no_person_a_place(store: Stor
     linker = EntityLinker(store)
     node = add(store, "x")
     with store.transaction():
-        (concept,) = linker.link(node.key, GLOBAL_SCOPE, [Named("Kolya", EntityKind.CONCEPT)], now=NOW)
-        assert linker.link(node.key, GLOBAL_SCOPE, [Named("Kolya", EntityKind.PERSON)], now=NOW) == [concept]
-        assert linker.link(node.key, GLOBAL_SCOPE, [Named("Kolya", EntityKind.PLACE)], now=NOW) != [concept]
+        (concept,) = linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.CONCEPT)], now=NOW)
+        assert linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.PERSON)], now=NOW) == [concept]
+        assert linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.PLACE)], now=NOW) != [concept]
     assert {entity.kind for entity in store.entities.find_by_name("kolya")} == {"person", "place"}
 
 
@@ -53,11 +53,11 @@ def test_a_concept_may_turn_out_to_be_a_person_but_no_person_a_place(store: Stor
 def test_a_sparing_linker_makes_a_concept_known_when_a_second_memory_names_it(store: Store) -> None:
     linker = EntityLinker(store, sparing=True)
     first, second = add(store, "one"), add(store, "two")
-    name = [Named("FileWriter", EntityKind.CONCEPT)]
+    name = [EntityMention("FileWriter", EntityKind.CONCEPT)]
     with store.transaction():
-        assert linker.link(first.key, GLOBAL_SCOPE, name, now=NOW) == []
-        assert linker.link(first.key, GLOBAL_SCOPE, name, now=NOW) == []
-        (key,) = linker.link(second.key, GLOBAL_SCOPE, name, now=NOW)
+        assert linker.link_mentions(first.key, GLOBAL_SCOPE, name, now=NOW) == []
+        assert linker.link_mentions(first.key, GLOBAL_SCOPE, name, now=NOW) == []
+        (key,) = linker.link_mentions(second.key, GLOBAL_SCOPE, name, now=NOW)
     entity = store.entities.get_entity(key)
     assert entity is not None and entity.mention_count == 2
     assert [one.node_key for one in store.entities.list_of_node(first.key)] == [key]
@@ -86,7 +86,7 @@ def test_what_somebody_forgot_is_not_made_known_again(store: Store) -> None:
 @pytest.mark.req("B.10")
 def test_names_that_somebody_declared_are_found_as_plain_words(store: Store) -> None:
     with store.transaction():
-        EntityLinker(store).declare("gizmo", GLOBAL_SCOPE, now=NOW)
+        EntityLinker(store).declare_entity("gizmo", GLOBAL_SCOPE, now=NOW)
     assert link(store, "the gizmo broke down") == ["gizmo"]
 
 
@@ -95,8 +95,8 @@ def test_a_changed_text_mentions_what_it_names_now(store: Store) -> None:
     node = add(store, "x")
     linker = EntityLinker(store)
     with store.transaction():
-        linker.link(node.key, GLOBAL_SCOPE, [Named("OldName", EntityKind.CONCEPT)], now=NOW)
-        linker.relink(node.key, GLOBAL_SCOPE, [Named("NewName", EntityKind.CONCEPT)], now=NOW)
+        linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("OldName", EntityKind.CONCEPT)], now=NOW)
+        linker.relink_mentions(node.key, GLOBAL_SCOPE, [EntityMention("NewName", EntityKind.CONCEPT)], now=NOW)
     assert [entity.canonical_name for entity in store.entities.list_of_node(node.key)] == ["NewName"]
     assert store.entities.find_by_name("OldName")[0].mention_count == 0
 
@@ -120,7 +120,7 @@ def test_code_names_its_packages_and_classes_and_not_the_language_s_own() -> Non
         calls=("self.go", "Response", "len"),
     )
     place = Position(path="own/client.py", module="own.client", language="python")
-    found = {one.name: (str(one.kind), one.sure) for one in names_of("", facts, place)}
+    found = {one.name: (str(one.kind), one.sure) for one in find_mentions("", facts, place)}
     assert found == {
         "Client": ("concept", True),
         "httpx": ("tool", True),
@@ -134,7 +134,7 @@ def test_code_names_its_packages_and_classes_and_not_the_language_s_own() -> Non
 def test_an_ordinary_word_is_not_taken_for_a_class_or_a_function() -> None:
     facts = CodeFacts(kind="function", name="wanted", qualname="wanted", calls=("threading.Event", "run", "Backup"))
     place = Position(path="a.py", module="a", language="python")
-    assert [one.name for one in names_of("", facts, place)] == ["Backup"]
+    assert [one.name for one in find_mentions("", facts, place)] == ["Backup"]
 
 
 @pytest.mark.req("B.10")
@@ -145,4 +145,4 @@ def test_words_that_only_happen_to_stand_side_by_side_are_no_name(store: Store) 
 
 @pytest.mark.parametrize(("name", "kind"), [("Anna", "person"), ("redis", "tool"), ("the plan", "concept")])
 def test_what_somebody_declares_gets_a_likely_type(name: str, kind: str) -> None:
-    assert kind_of(name) == kind
+    assert guess_kind(name) == kind

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
-from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path, walk_all
+from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path, walk_all
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store import Store
 from tests.support import NOW, SHARED_FIXTURE, add, examples
@@ -61,7 +61,7 @@ def test_a_path_is_a_shortest_one_and_its_steps_join(store: Store, pairs: Pairs,
     keys = graph_of(store, pairs, label)
     for start, end in itertools.product(range(0, NODES, 2), range(NODES)):
         expected = distances(pairs, start, both=both).get(end)
-        path = shortest_path(store, keys[start], keys[end], Walk(direction="out"))
+        path = find_shortest_path(store, keys[start], keys[end], Walk(direction="out"))
         assert (None if path is None else len(path)) == expected
         for first, second in itertools.pairwise(path or ()):
             assert first.target == second.source
@@ -77,7 +77,7 @@ def test_a_neighbourhood_only_grows_with_its_depth_and_is_what_is_so_near(store:
     reference = distances(pairs, 0, both=True)
     before: set[NodeKey] = set()
     for depth in range(4):
-        found = neighbourhood(store, keys[0], Walk(direction="both"), depth)
+        found = find_neighbourhood(store, keys[0], Walk(direction="both"), depth)
         assert found == {keys[node]: far for node, far in reference.items() if far <= depth}
         assert before <= set(found)
         before = set(found)
@@ -88,7 +88,7 @@ def test_a_neighbourhood_only_grows_with_its_depth_and_is_what_is_so_near(store:
 @given(PAIRS, st.sampled_from(["contradicts", "relates_to"]))
 def test_a_symmetric_relation_is_crossed_both_ways(store: Store, pairs: Pairs, label: str) -> None:
     keys = graph_of(store, pairs, label)
-    near = {key: set(neighbourhood(store, key, Walk(direction="out"), 1)) - {key} for key in keys}
+    near = {key: set(find_neighbourhood(store, key, Walk(direction="out"), 1)) - {key} for key in keys}
     for one, other in itertools.combinations(keys, 2):
         assert (other in near[one]) == (one in near[other])
 
@@ -98,7 +98,7 @@ def test_a_symmetric_relation_is_crossed_both_ways(store: Store, pairs: Pairs, l
 @given(PAIRS)
 def test_dependencies_are_all_that_can_be_reached_and_every_circle_closes(store: Store, pairs: Pairs) -> None:
     keys = graph_of(store, pairs)
-    found = dependencies(store, keys[0], Walk(label="depends_on"))
+    found = find_dependencies(store, keys[0], Walk(label="depends_on"))
     reference = distances([pair for pair in pairs if pair[0] != pair[1]], 0)
     assert found.keys == {keys[node]: far for node, far in reference.items() if node != 0}
     assert found.complete
@@ -119,7 +119,7 @@ def test_dependencies_are_all_that_can_be_reached_and_every_circle_closes(store:
 @pytest.mark.req("D.02")
 def test_a_circle_of_dependencies_is_told(store: Store) -> None:
     a, b, c, d = graph_of(store, [(0, 1), (1, 2), (2, 0), (2, 3)], count=4)
-    found = dependencies(store, a, Walk(label="depends_on"))
+    found = find_dependencies(store, a, Walk(label="depends_on"))
     assert found.keys == {b: 1, c: 2, d: 3}
     assert found.cycles == ((a, b, c),)
 
@@ -127,7 +127,7 @@ def test_a_circle_of_dependencies_is_told(store: Store) -> None:
 @pytest.mark.req("D.02")
 def test_what_is_cut_off_is_said(store: Store) -> None:
     keys = graph_of(store, [(0, other) for other in range(1, 9)])
-    found = dependencies(store, keys[0], Walk(label="depends_on"), max_nodes=4)
+    found = find_dependencies(store, keys[0], Walk(label="depends_on"), max_nodes=4)
     assert len(found.keys) == 3
     assert not found.complete
 
@@ -157,7 +157,7 @@ def test_a_chain_deeper_than_any_stack_is_walked(store: Store) -> None:
     count = 1_200
     keys = graph_of(store, list(itertools.pairwise(range(count))), count=count)
     assert list(walk_all(store, keys[0], Walk(), "dfs")) == keys
-    assert len(dependencies(store, keys[0], Walk(), max_nodes=count).keys) == count - 1
+    assert len(find_dependencies(store, keys[0], Walk(), max_nodes=count).keys) == count - 1
 
 
 def test_a_walk_stays_in_its_scopes_and_off_what_is_forgotten(store: Store) -> None:
@@ -165,18 +165,18 @@ def test_a_walk_stays_in_its_scopes_and_off_what_is_forgotten(store: Store) -> N
     other = add(store, "elsewhere", scope="other").key
     with store.transaction():
         store.edges.link_nodes("depends_on", keys[0], [other], now=NOW)
-    scoped = neighbourhood(store, keys[0], Walk(scopes=("global",)), 3)
+    scoped = find_neighbourhood(store, keys[0], Walk(scopes=("global",)), 3)
     middle = store.nodes.get_by_key(keys[1])
     assert other not in scoped and keys[2] in scoped and middle is not None
     with store.transaction():
         store.nodes.delete_node(middle.id, now=NOW)
-    assert set(neighbourhood(store, keys[0], Walk(), 3)) == {keys[0], other}
-    assert shortest_path(store, keys[0], keys[2], Walk()) is None
+    assert set(find_neighbourhood(store, keys[0], Walk(), 3)) == {keys[0], other}
+    assert find_shortest_path(store, keys[0], keys[2], Walk()) is None
 
 
 def test_what_cannot_be_walked_is_refused(store: Store) -> None:
     (key,) = graph_of(store, [], count=1)
     with pytest.raises(BadRequestError, match="depth=-1"):
-        neighbourhood(store, key, Walk(), -1)
+        find_neighbourhood(store, key, Walk(), -1)
     with pytest.raises(BadRequestError, match="sideways"):
         walk_all(store, key, Walk(), "sideways")

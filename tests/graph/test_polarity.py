@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.graph.claims import analyse
+from hyperloci.graph.claims import analyse_sentence
 
 
 def denied(sentence: str) -> set[str]:
     """Return the topical words of a sentence that are denied."""
-    read = analyse(sentence)
+    read = analyse_sentence(sentence)
     return {read.words[place].lower for place in read.denied if read.words[place].topical}
 
 
@@ -46,7 +46,7 @@ def test_a_denial_reaches_as_far_as_its_clause_or_phrase(sentence: str, expected
 
 
 def test_the_word_that_denies_is_kept_for_the_reason() -> None:
-    assert [clause.cue for clause in analyse("Use uv instead of pip").clauses if clause.negated] == ["instead of"]
+    assert [clause.cue for clause in analyse_sentence("Use uv instead of pip").clauses if clause.negated] == ["instead of"]
 
 
 @pytest.mark.parametrize(
@@ -59,4 +59,4 @@ def test_the_word_that_denies_is_kept_for_the_reason() -> None:
     ],
 )
 def test_only_never_about_the_past_denies_every_instance(sentence: str, sweeping: bool) -> None:
-    assert any(clause.sweeping for clause in analyse(sentence).clauses) is sweeping
+    assert any(clause.sweeping for clause in analyse_sentence(sentence).clauses) is sweeping

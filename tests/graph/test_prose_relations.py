@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.graph.prose_relations import cue_before, slug
+from hyperloci.graph.prose_relations import find_cue_before, heading_slug
 from hyperloci.ingest.linking import link_queued
 from hyperloci.model.kinds import NodeType
 from hyperloci.store import Store
@@ -153,7 +153,7 @@ CUES = {
 @pytest.mark.req("D.03")
 @pytest.mark.parametrize("text", CUES)
 def test_a_cue_counts_in_its_own_sentence_unless_it_is_denied(text: str) -> None:
-    assert cue_before(text, len(text) - 2) == CUES[text]
+    assert find_cue_before(text, len(text) - 2) == CUES[text]
 
 
 @pytest.mark.req("D.03")
@@ -165,7 +165,7 @@ def test_a_cue_gives_a_second_typed_relation_of_its_own_confidence(docs: Linked)
 
 
 def test_a_heading_has_the_anchor_that_github_gives_it() -> None:
-    assert slug("What's `new` in *v2*?") == "whats-new-in-v2"
+    assert heading_slug("What's `new` in *v2*?") == "whats-new-in-v2"
 
 
 @pytest.mark.req("D.03")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError
 from hyperloci.graph import related as walking
-from hyperloci.graph.related import related
+from hyperloci.graph.related import find_related
 from hyperloci.model.edge import EdgeMember, RelatedMemory
 from hyperloci.model.kinds import NodeKey, Role
 from hyperloci.store import Store
@@ -37,10 +37,10 @@ def test_a_chain_is_walked_nearest_first_as_far_as_asked(store: Store) -> None:
     a, b, c, d = nodes(store, 4)
     for subject, target in itertools.pairwise((a, b, c, d)):
         link(store, "depends_on", subject, target)
-    assert places(related(store, a, "depends_on", "out", 1)) == [(b, 1)]
-    assert places(related(store, a, "depends_on", "out", 4)) == [(b, 1), (c, 2), (d, 3)]
-    assert places(related(store, a, "depends_on", "in", 4)) == []
-    assert places(related(store, d, "depends_on", "in", 4)) == [(c, 1), (b, 2), (a, 3)]
+    assert places(find_related(store, a, "depends_on", "out", 1)) == [(b, 1)]
+    assert places(find_related(store, a, "depends_on", "out", 4)) == [(b, 1), (c, 2), (d, 3)]
+    assert places(find_related(store, a, "depends_on", "in", 4)) == []
+    assert places(find_related(store, d, "depends_on", "in", 4)) == [(c, 1), (b, 2), (a, 3)]
 
 
 @pytest.mark.req("D.02")
@@ -48,7 +48,7 @@ def test_a_related_memory_comes_with_how_it_was_reached(store: Store) -> None:
     a, b = nodes(store, 2)
     with store.transaction():
         store.edges.link_nodes("supports", a, [b], now=NOW, confidence=0.7, automatic=True)
-    (found,) = related(store, b)
+    (found,) = find_related(store, b)
     node = store.nodes.get_by_key(a)
     assert node is not None
     assert found == RelatedMemory(
@@ -69,7 +69,7 @@ def test_ties_are_broken_by_confidence_and_then_by_age(store: Store) -> None:
     link(store, "supports", a, weak, confidence=0.3)
     link(store, "supports", a, late, confidence=0.9)
     link(store, "qualifies", a, early, confidence=0.9)
-    assert places(related(store, a)) == [(early, 1), (late, 1), (weak, 1)]
+    assert places(find_related(store, a)) == [(early, 1), (late, 1), (weak, 1)]
 
 
 @pytest.mark.req("D.02")
@@ -79,7 +79,7 @@ def test_the_surest_of_the_shortest_ways_counts_and_is_a_product(store: Store) -
     link(store, "supports", a, c, confidence=0.9)
     link(store, "supports", b, d, confidence=1.0)
     link(store, "qualifies", c, d, confidence=0.8)
-    found = {item.node_key: item for item in related(store, a, depth=2)}
+    found = {item.node_key: item for item in find_related(store, a, depth=2)}
     assert found[d].confidence == pytest.approx(0.72)
     assert found[d].label == "qualifies"
 
@@ -89,7 +89,7 @@ def test_circles_end_and_the_start_is_never_its_own_relation(store: Store) -> No
     a, b, c = nodes(store, 3)
     for subject, target in ((a, b), (b, c), (c, a), (a, a)):
         link(store, "relates_to" if subject == b else "updates", subject, target)
-    assert places(related(store, a, depth=4)) == [(b, 1), (c, 1)]
+    assert places(find_related(store, a, depth=4)) == [(b, 1), (c, 1)]
 
 
 @pytest.mark.req("D.02", "E.16")
@@ -101,35 +101,35 @@ def test_forgotten_memories_are_neither_shown_nor_walked_through(store: Store) -
     assert gone is not None
     with store.transaction():
         store.nodes.delete_node(gone.id, now=NOW)
-    assert related(store, a, depth=4) == []
+    assert find_related(store, a, depth=4) == []
     with store.transaction():
         store.nodes.restore_node(gone.id, now=NOW)
-    assert places(related(store, a, depth=4)) == [(b, 1), (c, 2)]
+    assert places(find_related(store, a, depth=4)) == [(b, 1), (c, 2)]
 
 
 @pytest.mark.req("D.02")
 def test_an_unknown_relationship_is_refused_with_those_in_use(store: Store) -> None:
     a, b = nodes(store, 2)
     with pytest.raises(BadRequestError, match="no relations are stored yet"):
-        related(store, a, "blocks")
+        find_related(store, a, "blocks")
     link(store, "supports", a, b)
     link(store, "haunts", a, b)
     with pytest.raises(BadRequestError, match=r"'blocks' is unknown; these are in use: haunts, supports"):
-        related(store, a, "blocks")
+        find_related(store, a, "blocks")
 
 
 def test_known_labels_that_nobody_uses_yet_find_nothing_and_spelling_is_forgiven(store: Store) -> None:
     a, b = nodes(store, 2)
     link(store, "depends_on", a, b)
-    assert related(store, a, "contradicts") == []
-    assert places(related(store, a, " Depends on ")) == [(b, 1)]
+    assert find_related(store, a, "contradicts") == []
+    assert places(find_related(store, a, " Depends on ")) == [(b, 1)]
 
 
 @pytest.mark.parametrize(("direction", "depth"), [("up", 1), ("out", 0)])
 def test_a_direction_or_depth_that_does_not_exist_is_refused(store: Store, direction: str, depth: int) -> None:
     (a,) = nodes(store, 1)
     with pytest.raises(BadRequestError, match=direction if depth else "depth=0"):
-        related(store, a, "any", direction, depth)
+        find_related(store, a, "any", direction, depth)
 
 
 @pytest.mark.req("E.13")
@@ -138,7 +138,7 @@ def test_the_walk_stops_at_its_cap_with_the_surest(store: Store, monkeypatch: py
     a, *others = nodes(store, 6)
     for place, other in enumerate(others):
         link(store, "supports", a, other, confidence=0.5 + place / 10)
-    assert [item.node_key for item in related(store, a, depth=3, limit=50)] == others[:1:-1]
+    assert [item.node_key for item in find_related(store, a, depth=3, limit=50)] == others[:1:-1]
 
 
 @pytest.mark.req("E.13")
@@ -147,7 +147,7 @@ def test_a_long_chain_needs_no_recursion(store: Store) -> None:
     with store.transaction():
         for subject, target in itertools.pairwise(chain):
             store.edges.link_nodes("follows", subject, [target], now=NOW)
-    found = related(store, chain[0], "follows", "out", 5_000, 5_000)
+    found = find_related(store, chain[0], "follows", "out", 5_000, 5_000)
     assert [item.distance for item in found] == list(range(1, 1_500))
 
 
@@ -156,8 +156,8 @@ def test_only_memories_of_the_scopes_asked_for_are_reached(store: Store) -> None
     b, c = add(store, "b", scope="project:2").key, add(store, "c").key
     link(store, "supports", a, b)
     link(store, "supports", b, c)
-    assert related(store, a, depth=2, scopes=("project:1", "global")) == []
-    assert places(related(store, a, depth=2)) == [(b, 1), (c, 2)]
+    assert find_related(store, a, depth=2, scopes=("project:1", "global")) == []
+    assert places(find_related(store, a, depth=2)) == [(b, 1), (c, 2)]
 
 
 # -- laws --------------------------------------------------------------------------------------------------------------
@@ -195,7 +195,7 @@ def graph(folder: Path, edges: list[Edge]) -> Iterator[tuple[Store, list[NodeKey
 def reached(
     store: Store, start: NodeKey, direction: str, depth: int, label: str = "any"
 ) -> dict[NodeKey, tuple[int, float]]:
-    found = related(store, start, label, direction, depth, 100)
+    found = find_related(store, start, label, direction, depth, 100)
     assert [(item.distance, -item.confidence, item.node_key) for item in found] == sorted(
         (item.distance, -item.confidence, item.node_key) for item in found
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.graph.rules import Judge, judge
+from hyperloci.graph.rules import ContradictionJudge, find_verdict
 from hyperloci.model.answers import ContradictionKind
 from tests.graph.data.developer_pairs import FRESH, HELD_OUT, TUNED, Pair
 from tests.support import examples
@@ -20,7 +20,7 @@ STATEMENTS = sorted({text for _, a, b in ALL for text in (a, b)})
 
 def scores(pairs: Sequence[Pair]) -> tuple[float, float]:
     """Return precision and recall of the rules on labelled pairs."""
-    judged = [(label is not None, judge(a, b) is not None) for label, a, b in pairs]
+    judged = [(label is not None, find_verdict(a, b) is not None) for label, a, b in pairs]
     hits = sum(label and found for label, found in judged)
     return hits / max(1, sum(found for _, found in judged)), hits / sum(label for label, _ in judged)
 
@@ -50,7 +50,7 @@ def test_each_verdict_names_the_kind_it_was_labelled_with() -> None:
     wrong = [
         (label, a, b)
         for label, a, b in ALL
-        if label is not None and (verdict := judge(a, b)) is not None and verdict.kind.value != label
+        if label is not None and (verdict := find_verdict(a, b)) is not None and verdict.kind.value != label
     ]
     assert wrong == []
 
@@ -60,22 +60,22 @@ def test_statements_of_different_pairs_rarely_disturb_each_other() -> None:
     labelled = {frozenset((a, b)) for _, a, b in ALL}
     alarms = pairs = 0
     for place, a in enumerate(STATEMENTS):
-        judging = Judge(a)
+        judging = ContradictionJudge(a)
         for b in STATEMENTS[place + 1 :]:
             if frozenset((a, b)) not in labelled:
                 pairs += 1
-                alarms += judging.compare(b) is not None
+                alarms += judging.compare_memory(b) is not None
     # Most of them are right: the list holds several statements about, say, one timeout.
     assert alarms / pairs < 0.002
 
 
 def test_no_statement_contradicts_itself() -> None:
-    assert [text for text in STATEMENTS if judge(text, text) is not None] == []
+    assert [text for text in STATEMENTS if find_verdict(text, text) is not None] == []
 
 
 def test_the_order_of_two_statements_does_not_matter() -> None:
     for _, a, b in ALL:
-        forth, back = judge(a, b), judge(b, a)
+        forth, back = find_verdict(a, b), find_verdict(b, a)
         assert (forth is None) == (back is None), (a, b)
         if forth is not None and back is not None:
             assert forth.kind == back.kind
@@ -84,7 +84,7 @@ def test_the_order_of_two_statements_does_not_matter() -> None:
 
 @pytest.mark.req("D.10")
 def test_a_value_is_reported_with_both_values_in_words() -> None:
-    verdict = judge("timeout is 30 s", "The timeout is 60 s")
+    verdict = find_verdict("timeout is 30 s", "The timeout is 60 s")
     assert verdict is not None
     assert verdict.kind is ContradictionKind.VALUE
     assert verdict.reason == "both speak of 'timeout'; one says 30 s, the other 60 s"
@@ -105,7 +105,7 @@ def test_a_value_is_reported_with_both_values_in_words() -> None:
     ],
 )
 def test_the_same_value_in_another_form_is_no_contradiction(a: str, b: str) -> None:
-    assert judge(a, b) is None
+    assert find_verdict(a, b) is None
 
 
 @pytest.mark.req("D.10")
@@ -121,7 +121,7 @@ def test_the_same_value_in_another_form_is_no_contradiction(a: str, b: str) -> N
     ],
 )
 def test_further_contradictions_are_found(a: str, b: str) -> None:
-    assert judge(a, b) is not None
+    assert find_verdict(a, b) is not None
 
 
 @pytest.mark.req("D.10")
@@ -138,41 +138,41 @@ def test_further_contradictions_are_found(a: str, b: str) -> None:
     ],
 )
 def test_doubt_conditions_questions_and_agreement_deny_nothing(a: str, b: str) -> None:
-    assert judge(a, b) is None
+    assert find_verdict(a, b) is None
 
 
 @pytest.mark.req("D.10")
 def test_vectors_that_say_unrelated_silence_the_rules_about_values() -> None:
-    assert judge("The timeout is 30 s", "The timeout is 60 s", 0.9) is not None
-    assert judge("The timeout is 30 s", "The timeout is 60 s", 0.1) is None
+    assert find_verdict("The timeout is 30 s", "The timeout is 60 s", 0.9) is not None
+    assert find_verdict("The timeout is 30 s", "The timeout is 60 s", 0.1) is None
 
 
 def test_a_long_memory_is_searched_for_the_sentence_that_disagrees() -> None:
     padding = " ".join(f"Paragraph {number} speaks of other matters entirely." for number in range(40))
-    verdict = judge("The HTTP timeout is 30 s", f"{padding} The HTTP timeout is 60 s. {padding}")
+    verdict = find_verdict("The HTTP timeout is 30 s", f"{padding} The HTTP timeout is 60 s. {padding}")
     assert verdict is not None
     assert verdict.kind is ContradictionKind.VALUE
 
 
 def test_a_statement_is_likened_to_the_same_thing_in_other_words() -> None:
-    judging = Judge("We use feature flags for new endpoints")
-    assert judging.likeness("Feature flags are used for all new endpoints") == pytest.approx(1.0)
-    assert judging.likeness("The cache is shared") == 0.0
-    assert Judge("It is").likeness("It was") == 0.0
+    judging = ContradictionJudge("We use feature flags for new endpoints")
+    assert judging.compute_likeness("Feature flags are used for all new endpoints") == pytest.approx(1.0)
+    assert judging.compute_likeness("The cache is shared") == 0.0
+    assert ContradictionJudge("It is").compute_likeness("It was") == 0.0
 
 
 def test_a_warning_does_not_take_up_what_it_warns_of() -> None:
     approach = "Use WebSockets for live updates"
-    assert Judge("Let's push live updates over WebSockets").takes_up(approach) >= 0.5
-    assert Judge("Don't use WebSockets for live updates").takes_up(approach) == 0.0
-    assert Judge("WebSockets for live updates failed behind the proxy").takes_up(approach) == 0.0
-    assert Judge("The dashboard shows live prices").takes_up(approach) < 0.5
+    assert ContradictionJudge("Let's push live updates over WebSockets").score_uptake(approach) >= 0.5
+    assert ContradictionJudge("Don't use WebSockets for live updates").score_uptake(approach) == 0.0
+    assert ContradictionJudge("WebSockets for live updates failed behind the proxy").score_uptake(approach) == 0.0
+    assert ContradictionJudge("The dashboard shows live prices").score_uptake(approach) < 0.5
 
 
 @settings(max_examples=examples(100))
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_two_texts_can_be_judged(a: str, b: str) -> None:
-    verdict = judge(a, b)
+    verdict = find_verdict(a, b)
     assert verdict is None or (0.0 < verdict.score <= 1.0 and verdict.reason)
 
 
@@ -183,5 +183,5 @@ WORDS = re.findall(r"\S+", " ".join(STATEMENTS))
 @given(st.lists(st.sampled_from(WORDS), max_size=25), st.lists(st.sampled_from(WORDS), max_size=25))
 def test_any_word_salad_can_be_judged_both_ways(a: list[str], b: list[str]) -> None:
     one, other = " ".join(a), " ".join(b)
-    forth, back = judge(one, other), judge(other, one)
+    forth, back = find_verdict(one, other), find_verdict(other, one)
     assert (forth is None) == (back is None)

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.graph.claims import analyse
-from hyperloci.graph.values import same
+from hyperloci.graph.claims import analyse_sentence
+from hyperloci.graph.values import are_same_value
 from tests.support import examples
 
 
 def kinds(sentence: str) -> dict[str, float | str]:
     """Return the values a sentence states, by kind."""
-    return {value.kind: value.name or value.size for value in analyse(sentence).values}
+    return {value.kind: value.name or value.size for value in analyse_sentence(sentence).values}
 
 
 @pytest.mark.req("D.10")
@@ -57,7 +57,7 @@ def test_values_are_read_in_units_that_compare(sentence: str, expected: dict[str
 
 @pytest.mark.parametrize("sentence", ["Sprint 4 is over", "Issue 41 is fixed", "Port 8080 serves HTTP"])
 def test_the_number_of_a_name_is_no_value(sentence: str) -> None:
-    read = analyse(sentence)
+    read = analyse_sentence(sentence)
     assert read.values == ()
     assert len(read.labels) == 1
 
@@ -65,15 +65,15 @@ def test_the_number_of_a_name_is_no_value(sentence: str) -> None:
 @settings(max_examples=examples(80))
 @given(st.integers(min_value=1, max_value=10_000_000))
 def test_seconds_and_milliseconds_of_one_duration_are_the_same(seconds: int) -> None:
-    (a,) = analyse(f"The timeout is {seconds} s").values
-    (b,) = analyse(f"The timeout is {seconds * 1_000:,} ms").values
-    assert same(a, b)
-    assert same(b, a)
+    (a,) = analyse_sentence(f"The timeout is {seconds} s").values
+    (b,) = analyse_sentence(f"The timeout is {seconds * 1_000:,} ms").values
+    assert are_same_value(a, b)
+    assert are_same_value(b, a)
 
 
 @settings(max_examples=examples(80))
 @given(st.integers(min_value=1, max_value=1_000), st.integers(min_value=1, max_value=1_000))
 def test_different_numbers_of_a_thing_differ(one: int, other: int) -> None:
-    (a,) = analyse(f"The pool has {one} threads").values
-    (b,) = analyse(f"The pool has {other} threads").values
-    assert same(a, b) == (abs(one - other) <= 0.005 * max(one, other))
+    (a,) = analyse_sentence(f"The pool has {one} threads").values
+    (b,) = analyse_sentence(f"The pool has {other} threads").values
+    assert are_same_value(a, b) == (abs(one - other) <= 0.005 * max(one, other))

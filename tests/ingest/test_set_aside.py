@@ -246,7 +246,7 @@ def edges(store: Store) -> int:
     return int(store.connection.execute("SELECT count(*) FROM hyperedges WHERE label = 'links'").fetchone()[0])
 
 
-WHOLE = ProseRules._symbol
+WHOLE = ProseRules._resolve_symbol
 
 
 def fail_on(monkeypatch: pytest.MonkeyPatch, word: str) -> None:

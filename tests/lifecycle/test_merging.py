@@ -17,7 +17,7 @@ from tests.support import NOW, add
 
 def known(store: Store, name: str, vector: list[float]) -> NodeKey:
     with store.transaction():
-        key = EntityLinker(store).declare(name, GLOBAL_SCOPE, now=NOW)
+        key = EntityLinker(store).declare_entity(name, GLOBAL_SCOPE, now=NOW)
         assert key is not None
         model = store.vectors.use_model("fake", 4, now=NOW)
         unit = np.array(vector, np.float32) / np.linalg.norm(vector)

@@ -153,7 +153,7 @@ def test_an_entity_that_cannot_be_summed_up_does_not_wait_before_the_others(
     with store.transaction():
         linker = EntityLinker(store)
         for name in ("Kafka", "Redis"):
-            linker.declare(name, PROJECT, now=NOW)
+            linker.declare_entity(name, PROJECT, now=NOW)
     for number in range(4):
         for name in ("Kafka", "Redis"):
             node = add(store, f"{name} is the queue of service number {number} in our staging cluster.", scope=PROJECT)
@@ -180,7 +180,7 @@ def test_a_pair_that_cannot_be_merged_keeps_no_other_apart(
     store = context.store
     with store.transaction():
         linker = EntityLinker(store)
-        keys = [linker.declare(name, PROJECT, now=NOW) for name in ("auth one", "auth two", "login one", "login two")]
+        keys = [linker.declare_entity(name, PROJECT, now=NOW) for name in ("auth one", "auth two", "login one", "login two")]
     found = [store.entities.get_entity(key) for key in keys if key is not None]
     one, two, three, four = (entity for entity in found if entity is not None)
     assert {one.kind} <= set(EntityKind)

@@ -13,7 +13,7 @@ from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
 from hyperloci.model.topic import TopicPhase, Topic
 from hyperloci.store import Store
 from hyperloci.store.purge import erase_memory
-from hyperloci.topics.detect import FEWEST, GROWN, REST_MS, detect, due, sample
+from hyperloci.topics.detect import MIN_MEMORIES, DUE_CHANGE_SHARE, REST_MS, detect_topics, is_due, sample_keys
 from tests.support import NOW, FakeEncoder, add
 from tests.topics.themes import THEMES, WordEncoder, embed, fill, model_of, sentence
 
@@ -42,7 +42,7 @@ def by_theme(store: Store) -> dict[str, Topic]:
 def rerun(store: Store, now: int = NOW) -> None:
     scope = store.scopes.find_key(GLOBAL_SCOPE)
     assert scope is not None
-    detect(store, scope, model_of(store), now=now)
+    detect_topics(store, scope, model_of(store), now=now)
 
 
 @pytest.mark.req("E.09")
@@ -125,13 +125,13 @@ def test_a_topic_whose_memories_are_gone_is_gone(store: Store, settings: Setting
 
 
 def test_few_memories_have_no_topics(store: Store, settings: Settings, encoder: WordEncoder) -> None:
-    for number in range(FEWEST - 1):
+    for number in range(MIN_MEMORIES - 1):
         add(store, sentence("billing", number))
     embed(settings, encoder)
     assert topics_of(store) == []
     scope = store.scopes.find_key(GLOBAL_SCOPE)
     assert scope is not None
-    assert not due(store, scope, model_of(store), now=NOW)
+    assert not is_due(store, scope, model_of(store), now=NOW)
 
 
 def test_things_and_notes_of_tool_use_make_no_topics(store: Store, settings: Settings, encoder: WordEncoder) -> None:
@@ -160,15 +160,15 @@ def test_a_run_is_due_when_a_tenth_is_new_and_some_time_is_past(
     scope, model = store.scopes.find_key(GLOBAL_SCOPE), model_of(store)
     assert scope is not None
     rerun(store)
-    assert not due(store, scope, model, now=NOW + REST_MS)
-    for number in range(round(GROWN * EACH * len(THEMES)) + 1):
+    assert not is_due(store, scope, model, now=NOW + REST_MS)
+    for number in range(round(DUE_CHANGE_SHARE * EACH * len(THEMES)) + 1):
         add(store, sentence("billing", 100 + number), place=f"new{number}")
     embed(settings, encoder)
-    assert not due(store, scope, model, now=NOW + REST_MS - 1)
-    assert due(store, scope, model, now=NOW + REST_MS)
+    assert not is_due(store, scope, model, now=NOW + REST_MS - 1)
+    assert is_due(store, scope, model, now=NOW + REST_MS)
     with store.transaction():
         store.topics.request_run(scope)
-    assert due(store, scope, model, now=NOW)
+    assert is_due(store, scope, model, now=NOW)
 
 
 @pytest.mark.req("E.09")
@@ -234,12 +234,12 @@ def test_another_model_sees_other_topics_and_no_old_centre(
 
 def test_of_very_many_memories_the_newest_and_a_choice_of_the_rest_are_clustered() -> None:
     keys = [NodeKey(number) for number in range(1, 1_001)]
-    chosen = sample(keys, 100)
+    chosen = sample_keys(keys, 100)
     assert len(chosen) == len(set(chosen)) == 100
     assert chosen[-50:] == keys[-50:]
     assert chosen == sorted(chosen)
     assert np.ptp(np.diff(chosen[:50])) <= 1
-    assert sample(keys, 5_000) == keys
+    assert sample_keys(keys, 5_000) == keys
 
 
 def test_weights_and_phases_survive_the_store(store: Store, settings: Settings, encoder: WordEncoder) -> None:

@@ -6,31 +6,31 @@ import numpy as np
 import pytest
 
 from hyperloci.model.topic import AGREEMENT_NEEDED, MAX_AGREEMENT, TOPIC_WEIGHTS
-from hyperloci.topics.synthesis import Cluster, Labels, synthesise
-from hyperloci.topics.views import View, unit
+from hyperloci.topics.synthesis import TopicCluster, Labels, merge_clusters
+from hyperloci.topics.views import SpaceView, normalise_rows
 
 EACH = 10
 
 
-def view(space: str, owners: Labels, *, seed: int = 0, noise: float = 0.1) -> View:
+def view(space: str, owners: Labels, *, seed: int = 0, noise: float = 0.1) -> SpaceView:
     """Return a space in which memories of one owner lie together; -1 lies anywhere."""
     generator = np.random.default_rng(seed)
     centres = generator.standard_normal((int(owners.max()) + 1, 128))
     rows = np.where(owners[:, None] >= 0, centres[owners], generator.standard_normal((len(owners), 128)))
     rows = rows + noise * generator.standard_normal(rows.shape)
-    matrix = unit(rows - rows.mean(axis=0))
-    return View(space, matrix, np.ones(len(owners), np.bool_))
+    matrix = normalise_rows(rows - rows.mean(axis=0))
+    return SpaceView(space, matrix, np.ones(len(owners), np.bool_))
 
 
-def agreed(spaces: dict[str, Labels]) -> list[Cluster]:
+def agreed(spaces: dict[str, Labels]) -> list[TopicCluster]:
     views = [view(space, owners, seed=number) for number, (space, owners) in enumerate(spaces.items())]
-    return synthesise(views, spaces, fewest=3)
+    return merge_clusters(views, spaces, fewest=3)
 
 
 OWNERS: Labels = np.repeat(np.arange(3), EACH).astype(np.int64)
 
 
-def sets(found: list[Cluster]) -> set[frozenset[int]]:
+def sets(found: list[TopicCluster]) -> set[frozenset[int]]:
     return {frozenset(cluster.members) for cluster in found}
 
 
@@ -82,14 +82,14 @@ def test_a_memory_that_is_near_no_topic_is_left_out() -> None:
 def test_a_space_that_does_not_see_a_memory_leaves_it_to_the_others() -> None:
     views = [view(space, OWNERS, seed=number) for number, space in enumerate(("e1", "e6", "e7", "e10"))]
     half = np.arange(len(OWNERS)) % 2 == 0
-    views[2] = View("e7", np.where(half[:, None], views[2].matrix, 0).astype(np.float32), half)
+    views[2] = SpaceView("e7", np.where(half[:, None], views[2].matrix, 0).astype(np.float32), half)
     labels = {v.space: np.where(v.present, OWNERS, -1) for v in views}
-    found = synthesise(views, labels, fewest=3)
+    found = merge_clusters(views, labels, fewest=3)
     assert sets(found) == EXPECTED
     assert all(cluster.strengths["e7"] < 0.6 < cluster.strengths["e1"] for cluster in found)
 
 
 def test_without_clusters_there_are_no_topics() -> None:
     nothing = np.full(30, -1, np.int64)
-    assert synthesise([view("e1", OWNERS)], {"e1": nothing}, fewest=3) == []
-    assert synthesise([], {}, fewest=3) == []
+    assert merge_clusters([view("e1", OWNERS)], {"e1": nothing}, fewest=3) == []
+    assert merge_clusters([], {}, fewest=3) == []

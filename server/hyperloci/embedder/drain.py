@@ -21,7 +21,7 @@ from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
 from hyperloci.spaces.query import SPARSE_SPACE
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store
-from hyperloci.topics.join import join
+from hyperloci.topics.join import join_nearest_topics
 
 logger = logging.getLogger(__name__)
 
@@ -75,9 +75,9 @@ def _take_next_nodes(store: Store, max_tokens: int) -> list[Node]:
 
 def _look_for_topics(store: Store, model: int) -> None:
     """With the queue empty there is time for a run of topics, where one is due (E.09)."""
-    from hyperloci.topics.detect import run_due
+    from hyperloci.topics.detect import detect_due_topics
 
-    run_due(store, model, now=system_clock())
+    detect_due_topics(store, model, now=system_clock())
 
 
 def read_encoder_inputs(store: Store, nodes: Sequence[Node]) -> list[EncoderInput]:
@@ -110,7 +110,7 @@ def _write_fingerprints(
             if current is not None and (current.content, current.title) == (node.content, node.title):
                 store.vectors.put_fingerprint(node.key, model, fingerprint.columns, now=now)
                 store.sparse_index.put_terms(SPARSE_SPACE, {node.key: fingerprint.terms})
-        join(store, [node.key for node in nodes], model, now=now)
+        join_nearest_topics(store, [node.key for node in nodes], model, now=now)
 
 
 def _embed_one_by_one(store: Store, encoder: Encoder, model: int, nodes: Sequence[Node]) -> None:

@@ -101,7 +101,7 @@ class MemoryWriter:
 
     def declare_entity(self, name: str, scope: str, *, now: int) -> NodeKey | None:
         """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
-        return self._linker.declare(name, scope, now=now)
+        return self._linker.declare_entity(name, scope, now=now)
 
     def add_entity(self, new: NewNode, *, now: int) -> NodeKey:
         """Store an entity that nothing here is known by, under its name and its other spellings."""

@@ -51,7 +51,7 @@ _PATH: Final = re.compile(r"(?<![\w@./-])[\w@-]+(?:[./][\w@-]+)*\.\w{1,5}\b")
 """Words that look like a file's path."""
 
 
-def names_in(text: str) -> list[str]:
+def find_code_names(text: str) -> list[str]:
     """Return the code-like names in a text, in order, each once; `::` and `#` as a dot."""
     found = (
         re.sub("::|#", ".", match["quoted"] or match["plain"]).removeprefix("self.").removeprefix("this.")
@@ -73,7 +73,7 @@ def anchor_fact(store: Store, node: Node, scope_key: int) -> int:
         scope_key: the project whose code is meant; also for a global fact that was stored from it.
     """
     store.positions.drop_anchors(node.key)
-    return 0 if node.type is NodeType.SNIPPET else _anchor(store, node.key, node.content, scope_key)
+    return 0 if node.type is NodeType.SNIPPET else _anchor_fact(store, node.key, node.content, scope_key)
 
 
 def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
@@ -89,69 +89,69 @@ def anchor_pending(store: Store, scope_key: int, *, now: int) -> int:
         if f"anchors {key}" in known:
             continue
         with note_failure_of(failed, key):
-            places[key] = _anchored_places(store, content, scope_key)
+            places[key] = _choose_anchor_places(store, content, scope_key)
     with store.transaction():
         for key, reason in failed.items():
             store.set_aside.add_failure(scope_key, SetAsideKind.MEMORY, f"anchors {key}", reason, now=now, node=key)
         return sum(1 for key, found in places.items() if _put_anchors(store, key, found, scope_key))
 
 
-def outdated(store: Store, keys: Iterable[int]) -> dict[NodeKey, str]:
+def describe_code_changes(store: Store, keys: Iterable[int]) -> dict[NodeKey, str]:
     """Return, of those nodes whose anchored code changed since they were stored, what changed, in words."""
     found: dict[NodeKey, list[str]] = {}
     for anchor in store.positions.list_anchors(keys):
-        change = _change(store, anchor)
+        change = _describe_change(store, anchor)
         if change:
             found.setdefault(anchor.node_key, []).append(change)
     return {key: "; ".join(words) for key, words in found.items()}
 
 
-def symbol_hash(text: str) -> bytes:
+def hash_symbol(text: str) -> bytes:
     """Return the SHA-256 of a symbol's text without blank lines and trailing spaces."""
     lines = (line.rstrip() for line in text.splitlines())
     return hashlib.sha256("\n".join(line for line in lines if line).encode("utf-8", "surrogatepass")).digest()
 
 
-def _anchor(store: Store, key: NodeKey, text: str, scope_key: int) -> int:
-    return _put_anchors(store, key, _anchored_places(store, text, scope_key), scope_key)
+def _anchor_fact(store: Store, key: NodeKey, text: str, scope_key: int) -> int:
+    return _put_anchors(store, key, _choose_anchor_places(store, text, scope_key), scope_key)
 
 
-def _anchored_places(store: Store, text: str, scope_key: int) -> list[tuple[str, str]]:
-    return list(dict.fromkeys(_places(store, text, scope_key)))[:MAX_ANCHORS]
+def _choose_anchor_places(store: Store, text: str, scope_key: int) -> list[tuple[str, str]]:
+    return list(dict.fromkeys(_find_unambiguous_places(store, text, scope_key)))[:MAX_ANCHORS]
 
 
 def _put_anchors(store: Store, key: NodeKey, places: Sequence[tuple[str, str]], scope_key: int) -> int:
     for path, symbol in places:
         now = store.positions.get_symbol_text(scope_key, path, symbol)
         if now is not None:
-            store.positions.put_anchor(StoredAnchor(key, scope_key, path, symbol, symbol_hash(now)))
+            store.positions.put_anchor(StoredAnchor(key, scope_key, path, symbol, hash_symbol(now)))
     return len(places)
 
 
-def _places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]]:
+def _find_unambiguous_places(store: Store, text: str, scope_key: int) -> Iterable[tuple[str, str]]:
     """Yield the (path, symbol) of each name in a text that means exactly one."""
-    names = names_in(text)
+    names = find_code_names(text)
     if not names:
         return
-    known = store.positions.symbols_named(scope_key, {tail for name in names for tail in tails(name)})
+    known = store.positions.symbols_named(scope_key, {tail for name in names for tail in dotted_suffixes(name)})
     paths = _PATH.findall(text)
     for name in names:
-        meant = [place for place in known if means(name, *place)]
+        meant = [place for place in known if is_suffix_of_symbol(name, *place)]
         if len(meant) > 1:
-            meant = [place for place in meant if any(_is_path(place[0], path) for path in paths)] or meant
+            meant = [place for place in meant if any(_is_path_of_file(place[0], path) for path in paths)] or meant
         if len(meant) > 1:
             meant = [place for place in meant if place[1] == name]
         if len(meant) == 1:
             yield meant[0]
 
 
-def tails(name: str) -> list[str]:
+def dotted_suffixes(name: str) -> list[str]:
     """Return a dotted name and its shorter forms: `package.Client.fetch` is stored as `Client.fetch`."""
     parts = name.split(".")[-MAX_PARTS:]
     return [".".join(parts[start:]) for start in range(len(parts))]
 
 
-def means(name: str, path: str, symbol: str) -> bool:
+def is_suffix_of_symbol(name: str, path: str, symbol: str) -> bool:
     """Return whether a name is the end of a symbol's full dotted name, its file's path included."""
     full = [*PurePosixPath(path).with_suffix("").parts, *symbol.split(".")]
     if len(full) > len(symbol.split(".")) and full[-len(symbol.split(".")) - 1] in ("__init__", "index", "mod"):
@@ -160,21 +160,21 @@ def means(name: str, path: str, symbol: str) -> bool:
     return full[-len(parts) :] == parts
 
 
-def _is_path(path: str, named: str) -> bool:
+def _is_path_of_file(path: str, named: str) -> bool:
     return path == named or path.endswith("/" + named)
 
 
-def _change(store: Store, anchor: StoredAnchor) -> str | None:
+def _describe_change(store: Store, anchor: StoredAnchor) -> str | None:
     """Return what happened to an anchored symbol, or None if nothing did."""
     text = store.positions.get_symbol_text(anchor.scope_key, anchor.path, anchor.symbol)
     if text is not None:
-        changed = symbol_hash(text) != anchor.symbol_hash
+        changed = hash_symbol(text) != anchor.symbol_hash
         return f"`{anchor.symbol}` in {anchor.path} changed since this was stored" if changed else None
-    if _moved(store, anchor, store.positions.symbols_named(anchor.scope_key, [anchor.symbol])):
+    if _find_moved_place(store, anchor, store.positions.symbols_named(anchor.scope_key, [anchor.symbol])):
         return None
     return f"`{anchor.symbol}` in {anchor.path} was removed since this was stored"
 
 
-def _moved(store: Store, anchor: StoredAnchor, places: Sequence[tuple[str, str]]) -> bool:
+def _find_moved_place(store: Store, anchor: StoredAnchor, places: Sequence[tuple[str, str]]) -> bool:
     texts = (store.positions.get_symbol_text(anchor.scope_key, *place) for place in places if place[1] == anchor.symbol)
-    return any(text is not None and symbol_hash(text) == anchor.symbol_hash for text in texts)
+    return any(text is not None and hash_symbol(text) == anchor.symbol_hash for text in texts)

@@ -28,27 +28,27 @@ def read_opposites() -> frozenset[tuple[str, str]]:
 
 
 @functools.cache
-def _opposed() -> frozenset[str]:
+def _words_with_opposites() -> frozenset[str]:
     return frozenset(one for one, _ in read_opposites())
 
 
 def has_opposite(word: str) -> bool:
     """Return whether a word or stem has an opposite in the table."""
-    return word in _opposed()
+    return word in _words_with_opposites()
 
 
 @functools.lru_cache(maxsize=16_384)
-def opposite(a: str, b: str) -> bool:
+def are_opposites(a: str, b: str) -> bool:
     """Return whether two words in lower case mean the opposite; symmetric, never true of a word and itself."""
     if a == b:
         return False
     one, other = stem_of(a), stem_of(b)
     if one != other and not read_opposites().isdisjoint({(a, b), (one, other)}):
         return True
-    return _formed(a, b) or _formed(b, a)
+    return _is_formed_opposite(a, b) or _is_formed_opposite(b, a)
 
 
-def _formed(longer: str, shorter: str) -> bool:
+def _is_formed_opposite(longer: str, shorter: str) -> bool:
     """Return whether `longer` is made of `shorter`, or of its root, to mean the opposite."""
     if longer.endswith("less") and shorter.endswith("ful") and longer[:-4] == shorter[:-3] and longer[:-4]:
         return True

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.graph.polarity import Clause, ClauseReader, Region
-from hyperloci.graph.values import Value, values_of
-from hyperloci.graph.words import Word, split, words_of
+from hyperloci.graph.values import Value, find_values
+from hyperloci.graph.words import Word, split_statements, analyse_words
 from hyperloci.text.language.vocabulary import vocabulary
 
 _COPULAS: Final = frozenset({"is", "are", "was", ":", "="})
@@ -32,7 +32,7 @@ NEEDLE_CHARS: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class AnalysedSentence:
     """One analysed sentence. Places in it are indexes of words.
 
     Attributes:
@@ -56,15 +56,15 @@ class Sentence:
 
 
 @functools.lru_cache(maxsize=CACHED_SENTENCES)
-def analyse(sentence: str) -> Sentence:
+def analyse_sentence(sentence: str) -> AnalysedSentence:
     """Analyse one sentence."""
-    words = words_of(sentence)
+    words = analyse_words(sentence)
     reader = ClauseReader(words)
-    reader.read()
+    reader.read_clauses()
     denied = frozenset(place for clause in reader.clauses if clause.negated for place in clause.places)
-    values = [_labelled(value, reader) for value in values_of(words)]
-    values += _name_claims(words, values)
-    return Sentence(
+    values = [_mark_label(value, reader) for value in find_values(words)]
+    values += _find_name_claims(words, values)
+    return AnalysedSentence(
         words=tuple(words),
         clauses=tuple(reader.clauses),
         regions=tuple(reader.regions),
@@ -73,29 +73,29 @@ def analyse(sentence: str) -> Sentence:
         values=tuple(value for value in values if not value.label and value.start not in denied),
         denied_values=tuple(value for value in values if not value.label and value.start in denied),
         labels={value.kind: value.name or value.size for value in values if value.label},
-        topics=_topics(words),
+        topics=_find_topics(words),
     )
 
 
-def statements(text: str) -> list[Sentence]:
+def analyse_statements(text: str) -> list[AnalysedSentence]:
     """Return the analysed sentences of a statement, in order."""
-    return [sentence for part in split(text)[:MAX_STATEMENTS] if (sentence := analyse(part)).words]
+    return [sentence for part in split_statements(text)[:MAX_STATEMENTS] if (sentence := analyse_sentence(part)).words]
 
 
-def comparable(text: str, needles: Sequence[str]) -> list[Sentence]:
+def select_comparable_sentences(text: str, needles: Sequence[str]) -> list[AnalysedSentence]:
     """Return the sentences of a memory that can contradict a statement.
 
     Args:
         text: the memory; of a long one only sentences that hold a needle are analysed.
         needles: what `needles_of` returned for the statement.
     """
-    parts = split(text)
+    parts = split_statements(text)
     if len(parts) > FEW_SENTENCES:
         parts = [part for part in parts if any(needle in part.lower() for needle in needles)][:MAX_COMPARED]
-    return [sentence for part in parts if (sentence := analyse(part)).words]
+    return [sentence for part in parts if (sentence := analyse_sentence(part)).words]
 
 
-def needles_of(sentences: Sequence[Sentence]) -> tuple[str, ...]:
+def search_needles(sentences: Sequence[AnalysedSentence]) -> tuple[str, ...]:
     """Return the beginnings of words that a sentence must hold one of to contradict these."""
     stems = {stem[:NEEDLE_CHARS] for sentence in sentences for stem in sentence.topics}
     kinds = {value.kind for sentence in sentences for value in sentence.values}
@@ -103,7 +103,7 @@ def needles_of(sentences: Sequence[Sentence]) -> tuple[str, ...]:
     return tuple(sorted(stems.union(*(families.get(kind, ()) for kind in kinds))))
 
 
-def _topics(words: Sequence[Word]) -> dict[str, tuple[int, ...]]:
+def _find_topics(words: Sequence[Word]) -> dict[str, tuple[int, ...]]:
     topics: dict[str, tuple[int, ...]] = {}
     for place, word in enumerate(words):
         if word.topical:
@@ -111,7 +111,7 @@ def _topics(words: Sequence[Word]) -> dict[str, tuple[int, ...]]:
     return topics
 
 
-def _labelled(value: Value, reader: ClauseReader) -> Value:
+def _mark_label(value: Value, reader: ClauseReader) -> Value:
     """Mark what tells the topic from others: `port 8080 serves HTTP`, `two men fight`, `in Python 3.9 it fails`."""
     if any(place < value.start for place in reader.verbs):
         return value
@@ -122,19 +122,19 @@ def _labelled(value: Value, reader: ClauseReader) -> Value:
     return replace(value, label=True) if named and reader.verbs else value
 
 
-def _name_claims(words: Sequence[Word], known: Sequence[Value]) -> list[Value]:
+def _find_name_claims(words: Sequence[Word], known: Sequence[Value]) -> list[Value]:
     """Return the name in `the maintainer is Anna`, `Anna is the maintainer` or `maintainer: Anna`."""
     at = next((place for place, word in enumerate(words) if word.lower in _COPULAS), None)
     if at is None or at == 0 or at + 1 == len(words):
         return []
     right = words[at + 1 :]
-    if _is_name(right) and any(word.topical for word in words[:at]):
+    if _is_proper_name(right) and any(word.topical for word in words[:at]):
         start, end = at + 1, len(words)
     elif (
         words[at].lower != ":"
         and right[0].lower in _DEFINITE
         and any(word.topical for word in right)
-        and _is_name(words[:at])
+        and _is_proper_name(words[:at])
     ):
         start, end = 0, at
     else:
@@ -145,5 +145,5 @@ def _name_claims(words: Sequence[Word], known: Sequence[Value]) -> list[Value]:
     return [Value(kind="name", name=name, text=" ".join(w.text for w in words[start:end]), start=start, end=end)]
 
 
-def _is_name(words: Sequence[Word]) -> bool:
+def _is_proper_name(words: Sequence[Word]) -> bool:
     return 0 < len(words) <= _MAX_NAME_WORDS and all(word.name for word in words)

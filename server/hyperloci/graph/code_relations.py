@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from hyperloci.graph.file_view import CLASS_LIKE, FileView, Place, imported_names, whole_modules
-from hyperloci.graph.modules import CLASS_FILES, SCRIPT, Modules
+from hyperloci.graph.file_view import CLASS_LIKE, FileView, Place, read_imported_names, read_whole_modules
+from hyperloci.graph.modules import CLASS_FILES, SCRIPT, ModuleIndex
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.links import LinkableSnippet
@@ -69,7 +69,7 @@ _TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RelationTarget:
     """A snippet that a name was found to mean."""
 
     path: str
@@ -77,11 +77,11 @@ class Target:
     key: NodeKey
 
 
-class World(Protocol):
+class CodeContext(Protocol):
     """What the rules ask of the project around a file."""
 
     @property
-    def modules(self) -> Modules:
+    def modules(self) -> ModuleIndex:
         """The project's files."""
         ...
 
@@ -97,7 +97,7 @@ class World(Protocol):
 class CodeRules:
     """The rules, over one file of a project."""
 
-    def __init__(self, world: World, view: FileView, rows: Sequence[LinkableSnippet]) -> None:
+    def __init__(self, world: CodeContext, view: FileView, rows: Sequence[LinkableSnippet]) -> None:
         self._world = world
         self._view = view
         self._is_test = world.is_test(view.path)
@@ -108,13 +108,13 @@ class CodeRules:
         self._own_modules: dict[str, dict[str, str]] = {}
         for row in rows:
             if row.symbol is not None and row.facts.get("imports"):
-                self._own.setdefault(row.symbol, {}).update(imported_names(view.path, row, world.modules))
-                self._own_modules.setdefault(row.symbol, {}).update(whole_modules(row))
+                self._own.setdefault(row.symbol, {}).update(read_imported_names(view.path, row, world.modules))
+                self._own_modules.setdefault(row.symbol, {}).update(read_whole_modules(row))
 
     def links(self, row: LinkableSnippet) -> list[WantedRelation]:
         """Return the relations that one snippet states, each once, in the order of the text."""
         found: dict[tuple[str, NodeKey], WantedRelation] = {}
-        for rule in (self._imports, self._inherits, self._overrides, self._calls):
+        for rule in (self._find_imports, self._find_bases, self._find_overridden, self._find_calls):
             with note_failure_of(self.failed, row.key):
                 for link in rule(row):
                     known = found.get((link.label, link.target))
@@ -124,209 +124,209 @@ class CodeRules:
 
     # -- rules -------------------------------------------------------------------------------------------------------
 
-    def _imports(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+    def _find_imports(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         for said in row.facts.get("imports", ()):
-            for target in self._imported(row, said):
+            for target in self._resolve_import(row, said):
                 of_module = not target.symbol
                 words = f"imports `{said}`"
                 yield WantedRelation("imports", target.key, MODULE if of_module else IMPORTED, words)
-                if self._is_test and row.key == self._view.head and self._is_of(target.path):
+                if self._is_test and row.key == self._view.head and self._is_test_of(target.path):
                     head = self._world.view(target.path)
                     if head is not None and head.head is not None:
                         yield WantedRelation("tests", head.head, NAMED_AFTER, f"is named after {target.path} and imports it")
 
-    def _imported(self, row: LinkableSnippet, said: str) -> Iterator[Target]:
-        place = self._place_of_import(row, said)
+    def _resolve_import(self, row: LinkableSnippet, said: str) -> Iterator[RelationTarget]:
+        place = self._locate_import(row, said)
         if place is None:
             return
-        target = self._at(place)
+        target = self._find_at_place(place)
         if target is not None:
             yield target
             return
         # A constant, or a name made at run time: the file itself is what is imported.
         view = self._world.view(place[0])
         if view is not None and view.head is not None and len(place[1]) <= 1:
-            yield Target(view.path, "", view.head)
+            yield RelationTarget(view.path, "", view.head)
 
-    def _place_of_import(self, row: LinkableSnippet, said: str) -> Place | None:
+    def _locate_import(self, row: LinkableSnippet, said: str) -> Place | None:
         if row.language == "python":
-            return self._world.modules.python(self._view.path, said)
+            return self._world.modules.resolve_python(self._view.path, said)
         if row.language in SCRIPT:
-            file = self._world.modules.script(self._view.path, said)
+            file = self._world.modules.resolve_script(self._view.path, said)
             return None if file is None else (file, ())
         if row.language in CLASS_FILES:
             name = said.rsplit(".", 1)[-1]
             return self._view.names.get(name)
         return None
 
-    def _inherits(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+    def _find_bases(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         for said in row.facts.get("bases", ()):
-            target = self._resolve(self._view, row.symbol or "", said.split("."))
-            if target is not None and self._kind(target) in CLASS_LIKE:
+            target = self._resolve_name(self._view, row.symbol or "", said.split("."))
+            if target is not None and self._kind_of_target(target) in CLASS_LIKE:
                 sure = SAME_FILE if target.path == self._view.path else IMPORTED
                 yield WantedRelation("inherits", target.key, sure, f"extends `{said}`")
 
-    def _overrides(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+    def _find_overridden(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         if row.facts.get("kind") != "method" or row.symbol is None or not row.facts.get("signature"):
             return
         owner, _, name = row.symbol.rpartition(".")
         if not owner or (name.startswith("__") and name.endswith("__")) or name == "constructor":
             return
-        target = self._inherited(self._view, owner, name)
+        target = self._find_inherited_method(self._view, owner, name)
         if target is not None:
             yield WantedRelation("overrides", target.key, OWN_METHOD, f"overrides `{target.symbol}`")
 
-    def _calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+    def _find_calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
         for said in row.facts.get("calls", ()):
-            found = self._called(row, said)
+            found = self._resolve_call(row, said)
             if found is None:
                 continue
             target, sure = found
-            if self._is_test and not self._world.is_test(target.path) and self._tests(row, target):
+            if self._is_test and not self._world.is_test(target.path) and self._find_tested(row, target):
                 yield WantedRelation("tests", target.key, min(sure, NAMED_AFTER), f"a test that calls `{said}`")
             else:
                 yield WantedRelation("calls", target.key, sure, f"calls `{said}`")
 
-    def _tests(self, row: LinkableSnippet, target: Target) -> bool:
+    def _find_tested(self, row: LinkableSnippet, target: RelationTarget) -> bool:
         """Say whether a test is of what it calls: its file is named after that one's, or it after the symbol."""
-        wanted = _words(target.symbol.rpartition(".")[2])
-        return self._is_of(target.path) or bool(wanted and wanted <= _words(row.function_name or ""))
+        wanted = _split_words(target.symbol.rpartition(".")[2])
+        return self._is_test_of(target.path) or bool(wanted and wanted <= _split_words(row.function_name or ""))
 
-    def _is_of(self, path: str) -> bool:
-        stem = _TEST_STEM.sub("", _stem(self._view.path))
-        return bool(stem) and _stem(path) == stem and not self._world.is_test(path)
+    def _is_test_of(self, path: str) -> bool:
+        stem = _TEST_STEM.sub("", _file_stem(self._view.path))
+        return bool(stem) and _file_stem(path) == stem and not self._world.is_test(path)
 
     # -- names -------------------------------------------------------------------------------------------------------
 
-    def _called(self, row: LinkableSnippet, said: str) -> tuple[Target, float] | None:
+    def _resolve_call(self, row: LinkableSnippet, said: str) -> tuple[RelationTarget, float] | None:
         parts = _SEPARATOR.split(said)
         if not all(parts):
             return None
         if parts[0] in _SELF:
-            return self._own_method(row, parts[1]) if len(parts) == 2 else None
-        target = self._resolve(self._view, row.symbol or "", parts, row)
+            return self._find_own_method(row, parts[1]) if len(parts) == 2 else None
+        target = self._resolve_name(self._view, row.symbol or "", parts, row)
         if target is not None:
             if _is_bound(row, parts[0]):
                 return None
             if len(parts) == 1 and not _is_called_bare(row.content, said):
                 return None
             return target, SAME_FILE if target.path == self._view.path else IMPORTED
-        return self._typed_method(row, parts) if len(parts) == 2 else None
+        return self._find_typed_method(row, parts) if len(parts) == 2 else None
 
-    def _own_method(self, row: LinkableSnippet, name: str) -> tuple[Target, float] | None:
-        owner = self._class_around(self._view, row.symbol or "")
+    def _find_own_method(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
+        owner = self._enclosing_class(self._view, row.symbol or "")
         if owner is None:
             return None
-        own = self._symbol(self._view, f"{owner}.{name}")
+        own = self._find_symbol(self._view, f"{owner}.{name}")
         if own is not None:
             return own, OWN_METHOD
-        inherited = self._inherited(self._view, owner, name)
+        inherited = self._find_inherited_method(self._view, owner, name)
         return None if inherited is None else (inherited, INHERITED)
 
-    def _typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[Target, float] | None:
+    def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
         """Resolve `memory.search` where the signature says `memory: Memory`."""
-        said = _types(str(row.facts.get("signature", ""))).get(parts[0], "").split(".")
-        owner = self._resolve(self._view, row.symbol or "", said, row) if said[0] else None
-        if owner is None or self._kind(owner) not in CLASS_LIKE:
+        said = _parameter_types(str(row.facts.get("signature", ""))).get(parts[0], "").split(".")
+        owner = self._resolve_name(self._view, row.symbol or "", said, row) if said[0] else None
+        if owner is None or self._kind_of_target(owner) not in CLASS_LIKE:
             return None
         view = self._world.view(owner.path)
-        method = None if view is None else self._symbol(view, f"{owner.symbol}.{parts[1]}")
+        method = None if view is None else self._find_symbol(view, f"{owner.symbol}.{parts[1]}")
         if method is None and view is not None:
-            method = self._inherited(view, owner.symbol, parts[1])
+            method = self._find_inherited_method(view, owner.symbol, parts[1])
         return None if method is None else (method, TYPED)
 
-    def _resolve(
+    def _resolve_name(
         self, view: FileView, scope: str, parts: Sequence[str], row: LinkableSnippet | None = None
-    ) -> Target | None:
+    ) -> RelationTarget | None:
         """Return what a dotted name means in a scope of a file."""
         dotted = ".".join(parts)
-        for around in _scopes(scope):
+        for around in _enclosing_scopes(scope):
             if around and around != scope and view.language in _OPEN_SCOPE and view.kinds.get(around) in CLASS_LIKE:
                 continue
-            found = self._symbol(view, f"{around}.{dotted}" if around else dotted)
+            found = self._find_symbol(view, f"{around}.{dotted}" if around else dotted)
             if found is not None:
                 return found
             if around == "" and view.kinds.get(parts[0]) in CLASS_LIKE and len(parts) == 2:
-                return self._inherited(view, parts[0], parts[1])
-        place = self._named(view, scope, parts)
+                return self._find_inherited_method(view, parts[0], parts[1])
+        place = self._find_imported_name(view, scope, parts)
         if place is not None:
-            return self._at(place) or self._in_package(place)
-        return self._sibling(view, dotted) if view.language == "go" and len(parts) == 1 else None
+            return self._find_at_place(place) or self._find_in_package(place)
+        return self._find_sibling(view, dotted) if view.language == "go" and len(parts) == 1 else None
 
-    def _named(self, view: FileView, scope: str, parts: Sequence[str]) -> Place | None:
+    def _find_imported_name(self, view: FileView, scope: str, parts: Sequence[str]) -> Place | None:
         """Return the place that a file's imports say a name is at."""
         own = self._own if view is self._view else {}
         own_modules = self._own_modules if view is self._view else {}
-        for around in (*_scopes(scope), ""):
+        for around in (*_enclosing_scopes(scope), ""):
             names = own.get(around, {}) if around else view.names
             if parts[0] in names:
                 path, inner = names[parts[0]]
                 return path, (*inner, *parts[1:])
             whole = own_modules.get(around, {}) if around else view.modules
             if parts[0] in whole and len(parts) > 1:
-                return self._world.modules.python(view.path, ".".join((whole[parts[0]], *parts[1:])))
+                return self._world.modules.resolve_python(view.path, ".".join((whole[parts[0]], *parts[1:])))
         return None
 
-    def _at(self, place: Place, hops: int = 0) -> Target | None:
+    def _find_at_place(self, place: Place, hops: int = 0) -> RelationTarget | None:
         """Return the snippet at a place, following what its file imports from elsewhere."""
         path, parts = place
         view = self._world.view(path)
         if view is None or hops > MAX_HOPS:
             return None
         if not parts:
-            return None if view.head is None else Target(path, "", view.head)
-        found = self._symbol(view, ".".join(parts))
+            return None if view.head is None else RelationTarget(path, "", view.head)
+        found = self._find_symbol(view, ".".join(parts))
         if found is not None:
             return found
         if len(parts) == 2 and view.kinds.get(parts[0]) in CLASS_LIKE:
-            return self._inherited(view, parts[0], parts[1])
+            return self._find_inherited_method(view, parts[0], parts[1])
         if parts[0] in view.names:
             further, inner = view.names[parts[0]]
-            return self._at((further, (*inner, *parts[1:])), hops + 1)
+            return self._find_at_place((further, (*inner, *parts[1:])), hops + 1)
         return None
 
-    def _in_package(self, place: Place) -> Target | None:
+    def _find_in_package(self, place: Place) -> RelationTarget | None:
         """Look in a Go package's other files too."""
         path, parts = place
-        files = self._world.modules.go_siblings(path) if path.endswith(".go") else ()
-        return self._only(files, ".".join(parts)) if parts else None
+        files = self._world.modules.find_go_siblings(path) if path.endswith(".go") else ()
+        return self._find_unique(files, ".".join(parts)) if parts else None
 
-    def _sibling(self, view: FileView, symbol: str) -> Target | None:
-        return self._only(self._world.modules.go_siblings(view.path), symbol)
+    def _find_sibling(self, view: FileView, symbol: str) -> RelationTarget | None:
+        return self._find_unique(self._world.modules.find_go_siblings(view.path), symbol)
 
-    def _only(self, files: Sequence[str], symbol: str) -> Target | None:
+    def _find_unique(self, files: Sequence[str], symbol: str) -> RelationTarget | None:
         views = (self._world.view(path) for path in files)
-        found = [target for view in views if view is not None and (target := self._symbol(view, symbol))]
+        found = [target for view in views if view is not None and (target := self._find_symbol(view, symbol))]
         return found[0] if len(found) == 1 else None
 
-    def _symbol(self, view: FileView, symbol: str) -> Target | None:
+    def _find_symbol(self, view: FileView, symbol: str) -> RelationTarget | None:
         key = view.symbols.get(symbol)
-        return None if key is None else Target(view.path, symbol, key)
+        return None if key is None else RelationTarget(view.path, symbol, key)
 
-    def _kind(self, target: Target) -> str:
+    def _kind_of_target(self, target: RelationTarget) -> str:
         view = self._world.view(target.path)
         return view.kinds.get(target.symbol, "") if view is not None else ""
 
-    def _class_around(self, view: FileView, symbol: str) -> str | None:
-        return next((around for around in _scopes(symbol) if view.kinds.get(around) in CLASS_LIKE), None)
+    def _enclosing_class(self, view: FileView, symbol: str) -> str | None:
+        return next((around for around in _enclosing_scopes(symbol) if view.kinds.get(around) in CLASS_LIKE), None)
 
-    def _inherited(self, view: FileView, owner: str, name: str, hops: int = 0) -> Target | None:
+    def _find_inherited_method(self, view: FileView, owner: str, name: str, hops: int = 0) -> RelationTarget | None:
         """Return the method that a class has from the nearest of its bases in this project."""
         if hops > MAX_HOPS:
             return None
         for said in view.bases.get(owner, ()):
-            base = self._resolve(view, owner.rpartition(".")[0], said.split("."))
+            base = self._resolve_name(view, owner.rpartition(".")[0], said.split("."))
             above = None if base is None else self._world.view(base.path)
             if base is None or above is None or (base.path, base.symbol) == (view.path, owner):
                 continue
-            found = self._symbol(above, f"{base.symbol}.{name}")
-            found = found or self._inherited(above, base.symbol, name, hops + 1)
+            found = self._find_symbol(above, f"{base.symbol}.{name}")
+            found = found or self._find_inherited_method(above, base.symbol, name, hops + 1)
             if found is not None:
                 return found
         return None
 
 
-def _scopes(symbol: str) -> Iterator[str]:
+def _enclosing_scopes(symbol: str) -> Iterator[str]:
     """Yield a symbol and what it stands in, innermost first, the file (empty) last."""
     while symbol:
         yield symbol
@@ -347,19 +347,19 @@ def _is_called_bare(text: str, name: str) -> bool:
 
 def _is_bound(row: LinkableSnippet, name: str) -> bool:
     """Say whether a name is a parameter, or given a value, in a snippet."""
-    if name in _parameters(str(row.facts.get("signature", ""))):
+    if name in _parameter_names(str(row.facts.get("signature", ""))):
         return True
     text = row.content
-    return any(name + sign in text for sign in _GIVEN) and name in _bound(text)
+    return any(name + sign in text for sign in _GIVEN) and name in _bound_names(text)
 
 
 @functools.lru_cache(maxsize=8)
-def _parameters(signature: str) -> frozenset[str]:
+def _parameter_names(signature: str) -> frozenset[str]:
     return frozenset(match[1] for match in _PARAMETER.finditer(signature))
 
 
 @functools.lru_cache(maxsize=8)
-def _bound(text: str) -> frozenset[str]:
+def _bound_names(text: str) -> frozenset[str]:
     found: set[str] = set()
     for line in text.split("\n"):
         # Without spaces it is mostly an argument by name on a line of its own.
@@ -373,14 +373,14 @@ def _bound(text: str) -> frozenset[str]:
 
 
 @functools.lru_cache(maxsize=8)
-def _types(signature: str) -> Mapping[str, str]:
+def _parameter_types(signature: str) -> Mapping[str, str]:
     """Return what a signature says its parameters are."""
     return {match[1]: match[2] for match in _TYPED.finditer(signature)}
 
 
-def _stem(path: str) -> str:
+def _file_stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
-def _words(name: str) -> set[str]:
+def _split_words(name: str) -> set[str]:
     return {part.lower() for part in _WORD_PARTS.findall(name)}

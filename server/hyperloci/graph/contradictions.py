@@ -13,7 +13,7 @@ from typing import Final, Protocol
 
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
-from hyperloci.graph.rules import Judge, Verdict
+from hyperloci.graph.rules import ContradictionJudge, Verdict
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionReport, ContradictionNature
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
@@ -22,10 +22,10 @@ from hyperloci.store import Store
 
 logger = logging.getLogger(__name__)
 
-SAME: Final = 0.85
+SAME_LIKENESS: Final = 0.85
 """Likeness from which on two texts say the same: the rest is an article or an inflection."""
 
-SAME_LENGTH: Final = 3
+MAX_LENGTH_RATIO: Final = 3
 """A text more than so many times longer does not say the same."""
 
 DEAD_END_GATE: Final = 0.5
@@ -49,14 +49,14 @@ of five came from the assistant's own answers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class ContradictionCandidate:
     """A memory that may contradict a statement; `similarity` is the cosine of both, where vectors are there."""
 
     node: Node
     similarity: float | None = None
 
 
-class Entailment(Protocol):
+class EntailmentModel(Protocol):
     """A natural-language-inference model."""
 
     def contradiction(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
@@ -65,7 +65,7 @@ class Entailment(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FoundContradiction:
     node: Node
     kind: ContradictionKind
     score: float
@@ -76,13 +76,13 @@ class _Found:
 class ContradictionFinder:
     """Compares statements with the memories of one store."""
 
-    def __init__(self, store: Store, nli: Entailment | None = None) -> None:
+    def __init__(self, store: Store, nli: EntailmentModel | None = None) -> None:
         self._store = store
         self._traversal = store.traversal
         self._nli = nli
 
     def find(
-        self, statement: str, candidates: Sequence[Candidate], *, scopes: Sequence[str] = (), limit: int = 5
+        self, statement: str, candidates: Sequence[ContradictionCandidate], *, scopes: Sequence[str] = (), limit: int = 5
     ) -> ContradictionReport:
         """Return the memories that disagree with a statement, the surest first, each once.
 
@@ -92,63 +92,63 @@ class ContradictionFinder:
             scopes: only memories of these scopes; empty is every scope.
             limit: how many to return at most.
         """
-        judge = Judge(statement)
+        judge = ContradictionJudge(statement)
         near = [c for c in candidates if c.node.deleted_at is None and (not scopes or c.node.scope in scopes)]
-        found: dict[NodeKey, _Found] = {}
+        found: dict[NodeKey, _FoundContradiction] = {}
         # The first reason found for a memory stays: the order is that of authority.
         for item in (
-            *self._explicit(judge, near, scopes),
-            *self._superseded(judge, near, scopes),
-            *_dead_ends(judge, near),
-            *_judged(judge, near),
+            *self._find_linked(judge, near, scopes),
+            *self._find_superseded(judge, near, scopes),
+            *_find_dead_ends(judge, near),
+            *_judge_candidates(judge, near),
         ):
             found.setdefault(item.node.key, item)
-        for item in self._inferred(statement, [c for c in near if c.node.key not in found]):
+        for item in self._infer_contradictions(statement, [c for c in near if c.node.key not in found]):
             found.setdefault(item.node.key, item)
         best = sorted(found.values(), key=lambda item: (-item.score, item.node.id))[:limit]
         return ContradictionReport(
-            statement=statement, checked=len(near), contradictions=tuple(self._contradictions(best))
+            statement=statement, checked=len(near), contradictions=tuple(self._to_contradictions(best))
         )
 
-    def _explicit(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
+    def _find_linked(self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]) -> list[_FoundContradiction]:
         """Find what a relation says to contradict a memory that says the same as the statement."""
         # The relations first: few memories have one, and to tell what says the same is most of the work.
         related = self._traversal.find_steps([c.node.key for c in near], label="contradicts", scopes=scopes)
         ends = {key for step in related for key in (step.source, step.target)}
-        same = {c.node.key: c.node for c in near if c.node.key in ends and _says_same(judge, c.node)}
+        same = {c.node.key: c.node for c in near if c.node.key in ends and _says_the_same(judge, c.node)}
         steps = self._traversal.find_steps(same, label="contradicts", scopes=scopes) if same else []
         others = self._store.nodes.get_by_keys(step.target for step in steps)
         return [
-            _Found(
+            _FoundContradiction(
                 others[step.target],
                 ContradictionKind.EXPLICIT,
                 step.confidence,
-                f'it is marked as contradicting "{_excerpt(same[step.source].content)}", which says the same',
+                f'it is marked as contradicting "{_make_excerpt(same[step.source].content)}", which says the same',
             )
             for step in steps
             if others[step.target].valid_until is None and step.target not in same
         ]
 
-    def _superseded(self, judge: Judge, near: Sequence[Candidate], scopes: Sequence[str]) -> list[_Found]:
+    def _find_superseded(self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]) -> list[_FoundContradiction]:
         """Find superseded facts that the statement restates, among the candidates and behind them.
 
         Where the successor says the same too, only the wording was corrected.
         """
-        pairs = self._history(near, scopes)
+        pairs = self._supersession_history(near, scopes)
         nodes = self._store.nodes.get_by_keys({key for pair in pairs.items() for key in pair})
         return [
-            _Found(
+            _FoundContradiction(
                 nodes[old],
                 ContradictionKind.SUPERSEDED,
-                min(1.0, judge.likeness(nodes[old].content)),
-                _superseded_reason(nodes[old], nodes[new]),
+                min(1.0, judge.compute_likeness(nodes[old].content)),
+                _explain_supersession(nodes[old], nodes[new]),
                 ContradictionNature.SUPERSEDED,
             )
             for old, new in pairs.items()
-            if _says_same(judge, nodes[old]) and not _says_same(judge, nodes[new])
+            if _says_the_same(judge, nodes[old]) and not _says_the_same(judge, nodes[new])
         ]
 
-    def _history(self, near: Sequence[Candidate], scopes: Sequence[str]) -> dict[NodeKey, NodeKey]:
+    def _supersession_history(self, near: Sequence[ContradictionCandidate], scopes: Sequence[str]) -> dict[NodeKey, NodeKey]:
         """Return what is superseded by what: behind each candidate, and what came after each."""
         pairs = {
             step.source: step.target
@@ -166,10 +166,10 @@ class ContradictionFinder:
                 break
         return pairs
 
-    def _inferred(self, statement: str, rest: Sequence[Candidate]) -> list[_Found]:
+    def _infer_contradictions(self, statement: str, rest: Sequence[ContradictionCandidate]) -> list[_FoundContradiction]:
         if self._nli is None:
             return []
-        rest = [c for c in rest if _is_claim(c.node)]
+        rest = [c for c in rest if _is_current_claim(c.node)]
         nearest = sorted(rest, key=lambda c: (-(c.similarity or 0.0), c.node.key))[:NLI_CANDIDATES]
         try:
             scores = self._nli.contradiction([(c.node.content, statement) for c in nearest])
@@ -177,12 +177,12 @@ class ContradictionFinder:
             logger.info("judging by rules alone: %s", error)
             return []
         return [
-            _Found(c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict")
+            _FoundContradiction(c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict")
             for c, score in zip(nearest, scores, strict=True)
             if score >= NLI_GATE
         ]
 
-    def _contradictions(self, found: Sequence[_Found]) -> Iterable[Contradiction]:
+    def _to_contradictions(self, found: Sequence[_FoundContradiction]) -> Iterable[Contradiction]:
         keys = [item.node.key for item in found]
         positions, commits = self._store.positions.get_positions(keys), self._store.files.get_commits(keys)
         for item in found:
@@ -197,29 +197,29 @@ class ContradictionFinder:
             )
 
 
-def _dead_ends(judge: Judge, near: Sequence[Candidate]) -> Iterable[_Found]:
+def _find_dead_ends(judge: ContradictionJudge, near: Sequence[ContradictionCandidate]) -> Iterable[_FoundContradiction]:
     """Find dead ends whose approach the statement takes up."""
     for candidate in near:
         node = candidate.node
         if node.subtype != "dead_end" or node.valid_until is not None:
             continue
         approach = str(node.metadata.get("approach") or node.content)
-        likeness = judge.takes_up(approach)
+        likeness = judge.score_uptake(approach)
         if likeness >= DEAD_END_GATE:
             why = node.metadata.get("reason")
-            reason = f"this was tried and marked a dead end: {_excerpt(str(why or node.content))}"
-            yield _Found(node, ContradictionKind.DEAD_END, min(1.0, likeness), reason)
+            reason = f"this was tried and marked a dead end: {_make_excerpt(str(why or node.content))}"
+            yield _FoundContradiction(node, ContradictionKind.DEAD_END, min(1.0, likeness), reason)
 
 
-def _judged(judge: Judge, near: Sequence[Candidate]) -> Iterable[_Found]:
+def _judge_candidates(judge: ContradictionJudge, near: Sequence[ContradictionCandidate]) -> Iterable[_FoundContradiction]:
     for candidate in near:
-        if _is_claim(candidate.node):
-            verdict: Verdict | None = judge.compare(candidate.node.content, candidate.similarity)
+        if _is_current_claim(candidate.node):
+            verdict: Verdict | None = judge.compare_memory(candidate.node.content, candidate.similarity)
             if verdict is not None:
-                yield _Found(candidate.node, verdict.kind, verdict.score, verdict.reason, verdict.nature)
+                yield _FoundContradiction(candidate.node, verdict.kind, verdict.score, verdict.reason, verdict.nature)
 
 
-def _is_claim(node: Node) -> bool:
+def _is_current_claim(node: Node) -> bool:
     """Return whether a memory claims something that holds today."""
     return (
         node.valid_until is None
@@ -229,18 +229,18 @@ def _is_claim(node: Node) -> bool:
     )
 
 
-def _superseded_reason(old: Node, new: Node) -> str:
+def _explain_supersession(old: Node, new: Node) -> str:
     held = "held once" if old.valid_until is None else f"held until {to_iso(old.valid_until)[:10]}"
-    return f'this was {held}, then superseded by "{_excerpt(new.content)}" ({new.id})'
+    return f'this was {held}, then superseded by "{_make_excerpt(new.content)}" ({new.id})'
 
 
-def _says_same(judge: Judge, node: Node) -> bool:
+def _says_the_same(judge: ContradictionJudge, node: Node) -> bool:
     # A much longer text says more, whatever it shares: it is not worth its analysis.
-    if len(node.content) > SAME_LENGTH * len(judge.statement) + EXCERPT_CHARS:
+    if len(node.content) > MAX_LENGTH_RATIO * len(judge.statement) + EXCERPT_CHARS:
         return False
-    return judge.likeness(node.content) >= SAME and judge.compare(node.content) is None
+    return judge.compute_likeness(node.content) >= SAME_LIKENESS and judge.compare_memory(node.content) is None
 
 
-def _excerpt(text: str) -> str:
+def _make_excerpt(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1].rstrip() + "…"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from hyperloci.graph.naming import Named, extract_entities
+from hyperloci.graph.naming import EntityMention, extract_entities
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode
@@ -27,18 +27,18 @@ MAX_PHRASE_WORDS: Final = 3
 MAX_PHRASED_CHARS: Final = 2_000
 """How much of a text is searched for known names in plain words (`the auth service` for `AuthService`)."""
 
-LOOKED_UP_ONE_BY_ONE: Final = 25
+MAX_SINGLE_LOOKUPS: Final = 25
 """Look-ups of one linker after which all names are read at once: indexing a project asks for thousands."""
 
 MAX_READ_AT_ONCE: Final = 200_000
 
-DEFINED_AT_MOST: Final = 3
+MAX_DEFINITIONS: Final = 3
 """Pieces of code or text that a new name is joined to as the place where it is defined."""
 
 
-def names_of(
+def find_mentions(
     text: str, facts: CodeFacts | None = None, position: Position | None = None, *, author: str | None = None
-) -> tuple[Named, ...]:
+) -> tuple[EntityMention, ...]:
     """Return the things a memory names, by rules over prose, or over what the parse tree says of code.
 
     Args:
@@ -48,30 +48,30 @@ def names_of(
         author: the person who wrote it.
     """
     if facts is not None:
-        return _names_of_code(facts, position)
+        return _find_mentions_in_code(facts, position)
     return extract_entities(text, author=author)
 
 
-def _names_of_code(facts: CodeFacts, position: Position | None) -> tuple[Named, ...]:
+def _find_mentions_in_code(facts: CodeFacts, position: Position | None) -> tuple[EntityMention, ...]:
     own = "" if position is None or not position.module else position.module.partition(".")[0]
     is_type = facts.kind in ("class", "other")
-    telling = is_type or _tells(facts.name)
-    found = [Named(facts.name, EntityKind.CONCEPT, is_type, is_type and facts.name[0] != "_")] if telling else []
+    telling = is_type or _is_telling_name(facts.name)
+    found = [EntityMention(facts.name, EntityKind.CONCEPT, is_type, is_type and facts.name[0] != "_")] if telling else []
     if facts.qualname and facts.qualname != facts.name:
-        found.append(Named(facts.qualname, EntityKind.CONCEPT, sure=False))
+        found.append(EntityMention(facts.qualname, EntityKind.CONCEPT, sure=False))
     if position is not None and position.path is not None and not facts.name:
-        found.append(Named(position.path, EntityKind.CONCEPT, sure=False))
+        found.append(EntityMention(position.path, EntityKind.CONCEPT, sure=False))
     python = position is not None and position.language == "python"
     for imported in facts.imports:
-        name = _package(imported, own, python=python)
+        name = _imported_package(imported, own, python=python)
         if name is not None:
-            found.append(Named(name, EntityKind.TOOL))
-    found += [Named(name, EntityKind.CONCEPT, sure=False) for name in (*facts.bases, *_called(facts.calls))]
+            found.append(EntityMention(name, EntityKind.TOOL))
+    found += [EntityMention(name, EntityKind.CONCEPT, sure=False) for name in (*facts.bases, *_called_names(facts.calls))]
     once = {squash_name(named.name): named for named in reversed(found) if len(named.name) > 2}
     return tuple(reversed(once.values()))
 
 
-def _package(imported: str, own: str, *, python: bool) -> str | None:
+def _imported_package(imported: str, own: str, *, python: bool) -> str | None:
     """Return the package of an import; None for the project's own, the language's own, and relative ones."""
     known = vocabulary().find_proper(imported)
     if known is not None:
@@ -85,13 +85,13 @@ def _package(imported: str, own: str, *, python: bool) -> str | None:
     return name if known is None else known.name
 
 
-def _called(calls: Sequence[str]) -> list[str]:
+def _called_names(calls: Sequence[str]) -> list[str]:
     """Return the names called that tell something, but for those of the language's own modules (`threading.Event`)."""
     own = (call.rpartition(".")[2] for call in calls if call.partition(".")[0] not in sys.stdlib_module_names)
-    return [name for name in own if _tells(name)][:MAX_CALLED]
+    return [name for name in own if _is_telling_name(name)][:MAX_CALLED]
 
 
-def _tells(name: str) -> bool:
+def _is_telling_name(name: str) -> bool:
     """Return whether a name is more than an ordinary word: a class's, or of several words."""
     return name[:1].isupper() or "_" in name.strip("_") or any(letter.isupper() for letter in name)
 
@@ -108,7 +108,7 @@ class EntityLinker:
         self._whole: set[str] = set()
         self._asked = 0
 
-    def link(self, node: NodeKey, scope: str, names: Iterable[Named], *, now: int) -> list[NodeKey]:
+    def link_mentions(self, node: NodeKey, scope: str, names: Iterable[EntityMention], *, now: int) -> list[NodeKey]:
         """Note that a memory mentions what it names; make known what is not yet, where the text suffices for that.
 
         Returns the entities.
@@ -116,11 +116,11 @@ class EntityLinker:
         named = list(names)
         if not named:
             return []
-        bearers = self._bearers(scope, [squash_name(name.name) for name in named])
+        bearers = self._bearers_of(scope, [squash_name(name.name) for name in named])
         found = (
-            self._resolve(name, scope, bearers[squash_name(name.name)], now)
+            self._resolve_mention(name, scope, bearers[squash_name(name.name)], now)
             for name in named
-            if not self._is_first(node, scope, name, bearers)
+            if not self._is_first_sighting(node, scope, name, bearers)
         )
         keys = list(dict.fromkeys(key for key in found if key is not None and key != node))
         if keys:
@@ -129,18 +129,18 @@ class EntityLinker:
 
     def link_text(self, node: NodeKey, scope: str, text: str, *, now: int, author: str | None = None) -> list[NodeKey]:
         """Join a memory in prose to what it names, and to what is known already by the words it uses."""
-        names = (*extract_entities(text, author=author), *self._phrases(scope, text))
-        return self.link(node, scope, names, now=now)
+        names = (*extract_entities(text, author=author), *self._find_known_phrases(scope, text))
+        return self.link_mentions(node, scope, names, now=now)
 
-    def relink(self, node: NodeKey, scope: str, names: Iterable[Named], *, now: int) -> None:
+    def relink_mentions(self, node: NodeKey, scope: str, names: Iterable[EntityMention], *, now: int) -> None:
         """Join a memory anew: its text is another now."""
         self._store.entities.forget_mentions(node)
-        self.link(node, scope, names, now=now)
+        self.link_mentions(node, scope, names, now=now)
 
-    def declare(self, name: str, scope: str, *, now: int) -> NodeKey | None:
+    def declare_entity(self, name: str, scope: str, *, now: int) -> NodeKey | None:
         """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
-        named = Named(name, kind_of(name))
-        return self._resolve(named, scope, self._bearers(scope, [squash_name(name)])[squash_name(name)], now, Origin.TOOL)
+        named = EntityMention(name, guess_kind(name))
+        return self._resolve_mention(named, scope, self._bearers_of(scope, [squash_name(name)])[squash_name(name)], now, Origin.TOOL)
 
     def add_entity(self, new: NewNode, *, now: int, defined: bool = False) -> NodeKey:
         """Make an entity known by its name, its other spellings, and what it was sighted in.
@@ -151,7 +151,7 @@ class EntityLinker:
             defined: the memory at hand defines it, so that no other place is looked for.
         """
         name, kind = new.content, EntityKind(new.subtype or EntityKind.CONCEPT)
-        bearers = self._bearers(new.scope, [squash_name(name)])[squash_name(name)]
+        bearers = self._bearers_of(new.scope, [squash_name(name)])[squash_name(name)]
         key = self._store.nodes.add_row(new, now=now, place="entity")
         self._store.entities.register_entity(key, name, now=now)
         known = vocabulary().find_proper(name)
@@ -161,13 +161,13 @@ class EntityLinker:
         if sighted is not None:
             self._store.entities.add_mention(sighted, key, now=now)
         if kind is EntityKind.CONCEPT and not defined:
-            for place in self._store.positions.find_defining(new.scope, name, limit=DEFINED_AT_MOST):
+            for place in self._store.positions.find_defining(new.scope, name, limit=MAX_DEFINITIONS):
                 self._store.entities.add_mention(place, key, now=now)
         scope_key = self._store.scopes.ensure_scope(new.scope, now=now)
         bearers.append(NameBearer(key=key, kind=kind, scope_key=scope_key, forgotten=False))
         return key
 
-    def _is_first(self, node: NodeKey, scope: str, named: Named, bearers: Mapping[str, list[NameBearer]]) -> bool:
+    def _is_first_sighting(self, node: NodeKey, scope: str, named: EntityMention, bearers: Mapping[str, list[NameBearer]]) -> bool:
         """Return whether a concept is seen for the first time, and is not to be made known for that."""
         name = squash_name(named.name)
         if not self._sparing or named.kind is not EntityKind.CONCEPT or named.defined or bearers[name]:
@@ -176,17 +176,17 @@ class EntityLinker:
 
     # -- whom a name stands for --------------------------------------------------------------------------------------
 
-    def _bearers(self, scope: str, names: Sequence[str]) -> dict[str, list[NameBearer]]:
+    def _bearers_of(self, scope: str, names: Sequence[str]) -> dict[str, list[NameBearer]]:
         known = self._known.setdefault(scope, {})
         unknown = [] if scope in self._whole else [name for name in names if name not in known]
         if unknown:
-            self._look_up(scope, known, unknown)
+            self._look_up_bearers(scope, known, unknown)
         return {name: known.setdefault(name, []) for name in names}
 
-    def _look_up(self, scope: str, known: dict[str, list[NameBearer]], names: Sequence[str]) -> None:
+    def _look_up_bearers(self, scope: str, known: dict[str, list[NameBearer]], names: Sequence[str]) -> None:
         self._asked += 1
         scopes = self._scope_keys(scope)
-        if self._asked > LOOKED_UP_ONE_BY_ONE and self._store.entities.count() <= MAX_READ_AT_ONCE:
+        if self._asked > MAX_SINGLE_LOOKUPS and self._store.entities.count() <= MAX_READ_AT_ONCE:
             known.update(self._store.entities.list_bearers(scopes))
             self._whole.add(scope)
             return
@@ -197,11 +197,11 @@ class EntityLinker:
         keys = [self._store.scopes.find_key(one) for one in dict.fromkeys((scope, GLOBAL_SCOPE))]
         return [key for key in keys if key is not None]
 
-    def _resolve(
-        self, named: Named, scope: str, bearers: list[NameBearer], now: int, origin: Origin = Origin.EXTRACTION
+    def _resolve_mention(
+        self, named: EntityMention, scope: str, bearers: list[NameBearer], now: int, origin: Origin = Origin.EXTRACTION
     ) -> NodeKey | None:
         for bearer in bearers:
-            if _may_be(bearer.kind, named.kind):
+            if _kinds_agree(bearer.kind, named.kind):
                 # Somebody forgot it: it is not made known again behind his back.
                 return None if bearer.forgotten and origin is not Origin.TOOL else self._refine_kind(bearer, named, bearers)
         if not named.sure:
@@ -217,7 +217,7 @@ class EntityLinker:
         )
         return self.add_entity(new, now=now, defined=named.defined)
 
-    def _refine_kind(self, bearer: NameBearer, named: Named, bearers: list[NameBearer]) -> NodeKey:
+    def _refine_kind(self, bearer: NameBearer, named: EntityMention, bearers: list[NameBearer]) -> NodeKey:
         if bearer.kind is EntityKind.CONCEPT and named.kind is not EntityKind.CONCEPT:
             self._store.entities.set_kind(bearer.key, named.kind)
             bearers[bearers.index(bearer)] = NameBearer(
@@ -227,7 +227,7 @@ class EntityLinker:
 
     # -- names in plain words ----------------------------------------------------------------------------------------
 
-    def _phrases(self, scope: str, text: str) -> list[Named]:
+    def _find_known_phrases(self, scope: str, text: str) -> list[EntityMention]:
         """Find known names of several words, or made known by somebody, among the plain words of a text."""
         words = [word.strip(".,;:!?()\"'`*").lower() for word in text[:MAX_PHRASED_CHARS].split()]
         common = vocabulary().is_common
@@ -244,17 +244,17 @@ class EntityLinker:
         for name, bearers in found.items():
             known.setdefault(name, bearers)
         return [
-            Named(phrases[name], bearers[0].kind, sure=False)
+            EntityMention(phrases[name], bearers[0].kind, sure=False)
             for name, bearers in found.items()
             if " " in phrases[name] or "-" in phrases[name] or self._store.entities.was_declared(bearers[0].key)
         ]
 
 
-def _may_be(known: EntityKind, named: EntityKind) -> bool:
+def _kinds_agree(known: EntityKind, named: EntityKind) -> bool:
     return known == named or EntityKind.CONCEPT in (known, named)
 
 
-def kind_of(name: str) -> EntityKind:
+def guess_kind(name: str) -> EntityKind:
     """Return what kind of thing a name that somebody declares is likely to be."""
     words = vocabulary()
     known = words.find_proper(name)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from hyperloci.graph.modules import CLASS_FILES, SCRIPT, Modules
+from hyperloci.graph.modules import CLASS_FILES, SCRIPT, ModuleIndex
 from hyperloci.model.kinds import NodeKey
 from hyperloci.store.links import LinkableSnippet
 
@@ -59,7 +59,7 @@ class FileView:
     head: NodeKey | None
 
 
-def view_of(path: str, rows: Sequence[LinkableSnippet], modules: Modules) -> FileView:
+def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleIndex) -> FileView:
     """Gather what a file's snippets say."""
     symbols: dict[str, NodeKey] = {}
     kinds: dict[str, str] = {}
@@ -71,8 +71,8 @@ def view_of(path: str, rows: Sequence[LinkableSnippet], modules: Modules) -> Fil
         if row.symbol is None or number == 0:
             # A short head has no snippet of its own: it stands at the top of the first definition's.
             top = row if row.symbol is None else replace(row, content=_INDENTED.sub("", row.content))
-            names.update(imported_names(path, top, modules))
-            whole.update(whole_modules(top))
+            names.update(read_imported_names(path, top, modules))
+            whole.update(read_whole_modules(top))
         if row.symbol is not None and row.symbol not in symbols:
             symbols[row.symbol] = row.key
             kinds[row.symbol] = str(row.facts.get("kind", ""))
@@ -91,58 +91,58 @@ def view_of(path: str, rows: Sequence[LinkableSnippet], modules: Modules) -> Fil
     )
 
 
-def imported_names(path: str, row: LinkableSnippet, modules: Modules) -> dict[str, Place]:
+def read_imported_names(path: str, row: LinkableSnippet, modules: ModuleIndex) -> dict[str, Place]:
     """Return what the names mean that a snippet imports from this project."""
     said = row.facts.get("imports")
     if not said:
         return {}
     if row.language == "python":
-        return _python_names(path, row, modules)
+        return _read_python_names(path, row, modules)
     if row.language in SCRIPT:
-        return dict(_script_names(path, row.content, modules))
+        return dict(_read_script_names(path, row.content, modules))
     if row.language in CLASS_FILES:
-        return dict(_class_names(row.language, said, modules))
+        return dict(_read_class_names(row.language, said, modules))
     if row.language == "go":
-        return dict(_go_names(row.content, said, modules))
+        return dict(_read_go_names(row.content, said, modules))
     return {}
 
 
-def whole_modules(row: LinkableSnippet) -> dict[str, str]:
+def read_whole_modules(row: LinkableSnippet) -> dict[str, str]:
     """Return the modules that Python imports whole, by the name they bind: `import a.b` binds `a`."""
     said = row.facts.get("imports")
     if row.language != "python" or not said or "import " not in row.content:
         return {}
     found: dict[str, str] = {}
     for match in _IMPORT.finditer(row.content):
-        for name, alias in _items(match[1]):
+        for name, alias in _split_import_items(match[1]):
             if name in said:
                 found[alias or name.split(".")[0]] = name if alias else name.split(".")[0]
     return found
 
 
-def _python_names(path: str, row: LinkableSnippet, modules: Modules) -> dict[str, Place]:
+def _read_python_names(path: str, row: LinkableSnippet, modules: ModuleIndex) -> dict[str, Place]:
     said = frozenset(row.facts["imports"])
     found: dict[str, Place] = {}
     for match in _FROM.finditer(row.content.replace("\\\n", " ")):
         module = match[1]
-        for name, alias in _items(match[2].strip("() \t")):
+        for name, alias in _split_import_items(match[2].strip("() \t")):
             dotted = module + ("" if module.endswith(".") else ".") + name
             # What a docstring shows is no import: the parse tree says which are.
-            if dotted in said and (place := modules.python(path, dotted)):
+            if dotted in said and (place := modules.resolve_python(path, dotted)):
                 found[alias or name] = place
     return found
 
 
-def _items(text: str) -> Iterator[tuple[str, str | None]]:
+def _split_import_items(text: str) -> Iterator[tuple[str, str | None]]:
     for item in _COMMENT.sub("", text).split(","):
         if match := _ITEM.match(item):
             yield match[1], match[2]
 
 
-def _script_names(path: str, text: str, modules: Modules) -> Iterator[tuple[str, Place]]:
+def _read_script_names(path: str, text: str, modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
     for pattern in (_SCRIPT_IMPORT, _REQUIRE):
         for match in pattern.finditer(text):
-            file = modules.script(path, match["source"])
+            file = modules.resolve_script(path, match["source"])
             if file is None:
                 continue
             for item in (match["named"] or "").split(","):
@@ -155,17 +155,17 @@ def _script_names(path: str, text: str, modules: Modules) -> Iterator[tuple[str,
                 yield match["space"], (file, ())
 
 
-def _class_names(language: str, said: Sequence[str], modules: Modules) -> Iterator[tuple[str, Place]]:
+def _read_class_names(language: str, said: Sequence[str], modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
     for text in said:
         if match := _CLASS_IMPORT.match(text):
-            file = modules.class_file(language, match[1])
+            file = modules.find_class_file(language, match[1])
             if file is not None:
                 yield match[3] or match[2], (file, (match[2],))
 
 
-def _go_names(text: str, said: Sequence[str], modules: Modules) -> Iterator[tuple[str, Place]]:
+def _read_go_names(text: str, said: Sequence[str], modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
     wanted = frozenset(said)
     for match in _GO_IMPORT.finditer(text):
-        if match[2] in wanted and (files := modules.go_files(match[2])):
+        if match[2] in wanted and (files := modules.find_go_files(match[2])):
             name = match[1] if match[1] not in (None, "import") else match[2].rsplit("/", 1)[-1]
             yield name, (files[0], ())

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.graph.claims import Sentence
+from hyperloci.graph.claims import AnalysedSentence
 from hyperloci.graph.polarity import Region
 
 HEAD_AS_MODIFIER: Final = 0.5
@@ -18,7 +18,7 @@ EXTRA_ON_BOTH: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Frame:
+class SentenceMatch:
     """How two sentences match.
 
     Attributes:
@@ -53,7 +53,7 @@ class Frame:
         return (self.overlap + self.cosine) / 2
 
 
-NOTHING: Final = Frame(
+NO_MATCH: Final = SentenceMatch(
     shared=frozenset(),
     overlap=0.0,
     cosine=0.0,
@@ -66,59 +66,59 @@ NOTHING: Final = Frame(
 """The frame of two sentences that have nothing in common."""
 
 
-def compare(a: Sentence, b: Sentence, without_a: Collection[int] = (), without_b: Collection[int] = ()) -> Frame:
+def compare_sentences(a: AnalysedSentence, b: AnalysedSentence, without_a: Collection[int] = (), without_b: Collection[int] = ()) -> SentenceMatch:
     """Match two sentences on all their topics but the given places."""
-    return match(a, b, stems(a, without_a), stems(b, without_b), frozenset(without_a), frozenset(without_b))
+    return match_stems(a, b, topic_stems(a, without_a), topic_stems(b, without_b), frozenset(without_a), frozenset(without_b))
 
 
-def match(
-    a: Sentence,
-    b: Sentence,
+def match_stems(
+    a: AnalysedSentence,
+    b: AnalysedSentence,
     stems_a: set[str],
     stems_b: set[str],
     without_a: frozenset[int] = frozenset(),
     without_b: frozenset[int] = frozenset(),
-) -> Frame:
+) -> SentenceMatch:
     """Match two sentences on some of their stems."""
-    weights = {stem: _weight(a, b, stem, without_a, without_b) for stem in stems_a & stems_b}
+    weights = {stem: _shared_stem_weight(a, b, stem, without_a, without_b) for stem in stems_a & stems_b}
     shared = frozenset(stem for stem, weight in weights.items() if weight > 0)
     smaller, larger = sorted((len(stems_a), len(stems_b)))
     weight = sum(weights.values())
-    return Frame(
+    return SentenceMatch(
         shared=shared,
         overlap=weight / smaller if smaller else 0.0,
         cosine=weight / math.sqrt(smaller * larger) if smaller else 0.0,
         extra=min(len(stems_a - shared), len(stems_b - shared)),
-        other_subject=_differ(a, b, Region.SUBJECT, stems_a - shared, stems_b - shared),
-        other_place=_differ(a, b, Region.PLACE, stems_a - shared, stems_b - shared),
+        other_subject=_regions_differ(a, b, Region.SUBJECT, stems_a - shared, stems_b - shared),
+        other_place=_regions_differ(a, b, Region.PLACE, stems_a - shared, stems_b - shared),
         sizes=(len(stems_a), len(stems_b)),
         words=tuple(dict.fromkeys(a.words[a.topics[stem][0]].lower for stem in sorted(shared, key=a.topics.get))),  # type: ignore[arg-type]
     )
 
 
-def same_labels(a: Sentence, b: Sentence) -> bool:
+def have_same_labels(a: AnalysedSentence, b: AnalysedSentence) -> bool:
     """Return whether no number that names the topic differs: sprint 4 is not sprint 5."""
     return all(b.labels.get(kind, number) == number for kind, number in a.labels.items())
 
 
-def stems(sentence: Sentence, without: Collection[int] = ()) -> set[str]:
+def topic_stems(sentence: AnalysedSentence, without: Collection[int] = ()) -> set[str]:
     """Return the stems a sentence is about, but for those that stand only at the given places."""
     return {stem for stem, places in sentence.topics.items() if any(place not in without for place in places)}
 
 
-def _weight(a: Sentence, b: Sentence, stem: str, without_a: frozenset[int], without_b: frozenset[int]) -> float:
+def _shared_stem_weight(a: AnalysedSentence, b: AnalysedSentence, stem: str, without_a: frozenset[int], without_b: frozenset[int]) -> float:
     """Return how far a shared stem means the same thing in both: 0 where its modifiers differ."""
     best = 0.0
     for i in a.topics[stem]:
         for j in b.topics[stem]:
-            mods_a, mods_b = _modifiers(a, i, without_a), _modifiers(b, j, without_b)
+            mods_a, mods_b = _modifier_stems(a, i, without_a), _modifier_stems(b, j, without_b)
             if mods_a and mods_b and mods_a.isdisjoint(b.topics) and mods_b.isdisjoint(a.topics):
                 continue
-            best = max(best, 1.0 if _is_head(a, i) == _is_head(b, j) else HEAD_AS_MODIFIER)
+            best = max(best, 1.0 if _is_noun_head(a, i) == _is_noun_head(b, j) else HEAD_AS_MODIFIER)
     return best
 
 
-def _modifiers(sentence: Sentence, at: int, without: frozenset[int]) -> set[str]:
+def _modifier_stems(sentence: AnalysedSentence, at: int, without: frozenset[int]) -> set[str]:
     """Return the stems of the words that form one noun phrase with the word at `at`, before it."""
     found: set[str] = set()
     place = at - 1
@@ -129,7 +129,7 @@ def _modifiers(sentence: Sentence, at: int, without: frozenset[int]) -> set[str]
     return found
 
 
-def _is_head(sentence: Sentence, at: int) -> bool:
+def _is_noun_head(sentence: AnalysedSentence, at: int) -> bool:
     following = at + 1
     return (
         following >= len(sentence.words)
@@ -139,7 +139,7 @@ def _is_head(sentence: Sentence, at: int) -> bool:
     )
 
 
-def _differ(a: Sentence, b: Sentence, region: Region, extra_a: Iterable[str], extra_b: Iterable[str]) -> bool:
+def _regions_differ(a: AnalysedSentence, b: AnalysedSentence, region: Region, extra_a: Iterable[str], extra_b: Iterable[str]) -> bool:
     return any(a.regions[a.topics[s][0]] is region for s in extra_a) and any(
         b.regions[b.topics[s][0]] is region for s in extra_b
     )

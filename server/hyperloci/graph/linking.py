@@ -9,8 +9,8 @@ from typing import Final
 
 from hyperloci.graph import code_relations, prose_relations
 from hyperloci.graph.code_relations import CodeRules
-from hyperloci.graph.file_view import FileView, view_of
-from hyperloci.graph.modules import Modules
+from hyperloci.graph.file_view import FileView, build_file_view
+from hyperloci.graph.modules import ModuleIndex
 from hyperloci.graph.prose_relations import ProseRules
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
@@ -21,16 +21,16 @@ from hyperloci.store.set_aside import note_failure_of
 LABELS: Final = (*code_relations.LABELS, *prose_relations.LABELS)
 """The labels of the edges that this module keeps; snippets' automatic edges of other labels are left alone."""
 
-KEPT_FILES: Final = 2_000
+CACHED_FILES: Final = 2_000
 """Files whose symbols are kept in memory at once: about 5 KB each."""
 
-KEPT_TEXTS: Final = 64
+CACHED_TEXTS: Final = 64
 """Files whose snippets are kept, texts and all: some 50 KB each. What imports each other mostly lies together."""
 
 _ISSUE_IN_COMMIT: Final = re.compile(r"(?<![\w&/])(?:#|GH-)(\d{1,6})\b")
 
 
-class Linker:
+class RelationLinker:
     """Finds relations in one project. It remembers what it read: make a new one for what was written since.
 
     Args:
@@ -50,27 +50,27 @@ class Linker:
         """Snippets with a relation that could not be found, and why."""
 
     @functools.cached_property
-    def modules(self) -> Modules:
+    def modules(self) -> ModuleIndex:
         """The project's files."""
-        return Modules(self._store.relation_queue.list_paths(self._scope_key))
+        return ModuleIndex(self._store.relation_queue.list_paths(self._scope_key))
 
     def view(self, path: str) -> FileView | None:
         """Return what is known of a file, None if it has no snippets."""
         if path not in self._views:
-            if len(self._views) >= KEPT_FILES:
+            if len(self._views) >= CACHED_FILES:
                 self._views.clear()
             rows = self.rows(path) if path in self.modules else ()
             self._views[path] = None
             if rows:
                 with note_failure_of(self.failed, rows[0].key):
-                    self._views[path] = view_of(path, rows, self.modules)
+                    self._views[path] = build_file_view(path, rows, self.modules)
         return self._views[path]
 
     def rows(self, path: str) -> Sequence[LinkableSnippet]:
         """Return a file's snippets; those of the last ones asked for are at hand."""
         found = self._rows.get(path)
         if found is None:
-            if len(self._rows) >= KEPT_TEXTS:
+            if len(self._rows) >= CACHED_TEXTS:
                 del self._rows[next(iter(self._rows))]
             found = self._rows[path] = self._store.relation_queue.list_snippets(self._scope_key, path)
         return found
@@ -91,17 +91,17 @@ class Linker:
 
     def commits_of_issue(self, number: str) -> Sequence[NodeKey]:
         """Return the commits of the project whose message names an issue."""
-        return self._by_issue.get(number, ())
+        return self._commits_by_issue.get(number, ())
 
     @functools.cached_property
-    def _by_issue(self) -> dict[str, list[NodeKey]]:
+    def _commits_by_issue(self) -> dict[str, list[NodeKey]]:
         found: dict[str, list[NodeKey]] = {}
         for key, message in self._store.relation_queue.list_commit_messages(self._scope_key):
             for number in dict.fromkeys(_ISSUE_IN_COMMIT.findall(message)):
                 found.setdefault(number, []).append(key)
         return found
 
-    def find(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[WantedRelation]]:
+    def find_relations(self, path: str, keys: Iterable[NodeKey]) -> dict[NodeKey, Sequence[WantedRelation]]:
         """Return the relations that some snippets of a file state; those that are gone state none.
 
         One that fails costs itself alone: `failed` says which, and why.
@@ -126,9 +126,9 @@ class Linker:
                 self.failed |= documents.failed
         return wanted
 
-    def relink(self, path: str, keys: Iterable[NodeKey], *, now: int) -> tuple[int, int]:
+    def replace_edges(self, path: str, keys: Iterable[NodeKey], *, now: int) -> tuple[int, int]:
         """Replace the edges of some snippets of a file, inside the caller's transaction; return how many came and went.
 
         The snippets stay in the queue: `ingest.linking` takes them out once all files of a run are written.
         """
-        return self._store.relation_queue.replace_relations_of_all(self.find(path, keys), LABELS, now=now)
+        return self._store.relation_queue.replace_relations_of_all(self.find_relations(path, keys), LABELS, now=now)

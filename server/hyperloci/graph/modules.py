@@ -22,7 +22,7 @@ _SCRIPT_INDEXES: Final = tuple(f"/index{ending}" for ending in _SCRIPT_ENDINGS[1
 _STANDARD: Final = sys.stdlib_module_names
 
 
-class Modules:
+class ModuleIndex:
     """The files of one project, found by what an import says."""
 
     def __init__(self, paths: Iterable[str]) -> None:
@@ -34,7 +34,7 @@ class Modules:
     def __contains__(self, path: str) -> bool:
         return path in self._paths
 
-    def ending(self, tail: str) -> list[str]:
+    def files_ending_with(self, tail: str) -> list[str]:
         """Return the files whose path is `tail` or ends with it at a folder's border."""
         tail = tail.lstrip("/")
         named = self._by_name.get(tail.rpartition("/")[2], ())
@@ -46,7 +46,7 @@ class Modules:
         return self._paths
 
     @functools.lru_cache(maxsize=4_096)  # noqa: B019 - lives as long as one round of linking
-    def python(self, importer: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
+    def resolve_python(self, importer: str, dotted: str) -> tuple[str, tuple[str, ...]] | None:
         """Return the file that holds `dotted`, and what of the name is left: a symbol and its parts.
 
         `from .x import y` is `.x.y`; the longest part that is a file counts.
@@ -57,15 +57,15 @@ class Modules:
             base = importer
             for _ in range(dots):
                 base = base.rpartition("/")[0]
-            return self._python_under(base, parts)
+            return self._resolve_python_under(base, parts)
         if not parts or parts[0] in _STANDARD:
             return None
         for root in _folders_above(importer):
-            if not self._is_package(root) and (found := self._python_under(root, parts)):
+            if not self._is_package(root) and (found := self._resolve_python_under(root, parts)):
                 return found
-        return self._python_anywhere(parts)
+        return self._resolve_python_anywhere(parts)
 
-    def _python_under(self, root: str, parts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    def _resolve_python_under(self, root: str, parts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
         prefix = "" if root in ("", ".") else f"{root}/"
         for length in range(len(parts), 0, -1):
             stem = prefix + "/".join(parts[:length])
@@ -75,13 +75,13 @@ class Modules:
         package = f"{prefix}__init__.py"
         return (package, tuple(parts)) if prefix and package in self._paths else None
 
-    def _python_anywhere(self, parts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
+    def _resolve_python_anywhere(self, parts: Sequence[str]) -> tuple[str, tuple[str, ...]] | None:
         for length in range(len(parts), 0, -1):
             stem = "/".join(parts[:length])
             found = [
                 path
                 for tail in (f"{stem}.py", f"{stem}/__init__.py")
-                for path in self.ending(tail)
+                for path in self.files_ending_with(tail)
                 if not self._is_package(path[: -len(tail)].rstrip("/"))
             ]
             if found:
@@ -91,7 +91,7 @@ class Modules:
     def _is_package(self, folder: str) -> bool:
         return folder not in ("", ".") and f"{folder}/__init__.py" in self._paths
 
-    def script(self, importer: str, source: str) -> str | None:
+    def resolve_script(self, importer: str, source: str) -> str | None:
         """Return the file that a relative JavaScript or TypeScript import means."""
         if not source.startswith("."):
             return None
@@ -104,13 +104,13 @@ class Modules:
                     return candidate + ending
         return None
 
-    def class_file(self, language: str, dotted: str) -> str | None:
+    def find_class_file(self, language: str, dotted: str) -> str | None:
         """Return the file of a class that Java, Kotlin or Scala imports."""
         stem = dotted.replace(".", "/")
-        found = [path for ending in CLASS_FILES[language] for path in self.ending(stem + ending)]
+        found = [path for ending in CLASS_FILES[language] for path in self.files_ending_with(stem + ending)]
         return found[0] if len(found) == 1 and "/" in stem else None
 
-    def go_files(self, source: str) -> tuple[str, ...]:
+    def find_go_files(self, source: str) -> tuple[str, ...]:
         """Return the Go files, tests left out, of the package that an import path means; none if several could be."""
         folders = self._go_folders
         parts = source.split("/")
@@ -129,7 +129,7 @@ class Modules:
                 folders.setdefault(posixpath.dirname(path), []).append(path)
         return folders
 
-    def go_siblings(self, path: str) -> tuple[str, ...]:
+    def find_go_siblings(self, path: str) -> tuple[str, ...]:
         """Return the Go files of the package that a file belongs to."""
         return tuple(self._go_folders.get(posixpath.dirname(path), ()))
 

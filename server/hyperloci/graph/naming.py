@@ -76,7 +76,7 @@ _SENTENCE_END: Final = '.!?:;\n|>•–—"“(#*[+/='
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class EntityMention:
     """A thing that a text names.
 
     Attributes:
@@ -93,13 +93,13 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _MentionSpan:
     start: int
     end: int
-    named: Named
+    named: EntityMention
 
 
-def extract_entities(text: str, *, author: str | None = None) -> tuple[Named, ...]:
+def extract_entities(text: str, *, author: str | None = None) -> tuple[EntityMention, ...]:
     """Return the things that a text names, each once, in order of appearance; at most `MAX_NAMES`.
 
     Args:
@@ -107,101 +107,101 @@ def extract_entities(text: str, *, author: str | None = None) -> tuple[Named, ..
         author: the person who wrote it, where that is known (a commit's author).
     """
     text = text[:MAX_CHARS]
-    found = list(_everywhere(text)) if "://" in text or "-by:" in text or "install" in text else []
-    found += _from_prose(mask_code(text))
-    names = [place.named for place in _outermost(found)]
+    found = list(_find_structural_mentions(text)) if "://" in text or "-by:" in text or "install" in text else []
+    found += _find_in_prose(mask_code(text))
+    names = [place.named for place in _keep_outermost(found)]
     if author:
-        names.insert(0, Named(author, EntityKind.PERSON))
-    return _once(names)
+        names.insert(0, EntityMention(author, EntityKind.PERSON))
+    return _deduplicate(names)
 
 
-def _everywhere(text: str) -> Iterator[_Place]:
+def _find_structural_mentions(text: str) -> Iterator[_MentionSpan]:
     """Yield what is named where its place in the text says nothing: trailers, installed packages, repositories."""
     for match in _TRAILER.finditer(text):
-        yield _place(match, 1, EntityKind.PERSON)
+        yield _span_of_group(match, 1, EntityKind.PERSON)
     for match in _INSTALL.finditer(text):
         if len(match[1]) > 2:
-            yield _place(match, 1, EntityKind.TOOL)
+            yield _span_of_group(match, 1, EntityKind.TOOL)
     for match in _REPOSITORY.finditer(text):
-        yield _place(match, 1, EntityKind.ORGANIZATION)
-        yield _place(match, 2, EntityKind.PROJECT)
+        yield _span_of_group(match, 1, EntityKind.ORGANIZATION)
+        yield _span_of_group(match, 2, EntityKind.PROJECT)
 
 
-def _place(match: re.Match[str], group: int, kind: EntityKind) -> _Place:
-    return _Place(match.start(group), match.end(group), Named(match[group].strip(), kind))
+def _span_of_group(match: re.Match[str], group: int, kind: EntityKind) -> _MentionSpan:
+    return _MentionSpan(match.start(group), match.end(group), EntityMention(match[group].strip(), kind))
 
 
-def _from_prose(text: str) -> Iterator[_Place]:
+def _find_in_prose(text: str) -> Iterator[_MentionSpan]:
     words = vocabulary()
-    yield from _spans(text, words)
+    yield from _find_in_code_spans(text, words)
     text = _SPAN.sub(lambda span: "`" + " " * len(span[1]) + "`", text)
-    yield from _tokens(text, words)
+    yield from _find_in_tokens(text, words)
     lowered = text.lower()
     for cues, pattern, kind in _CUES:
         if any(cue in lowered for cue in cues):
             for match in pattern.finditer(text):
                 if words.find_proper(match[1]) is None and not words.is_common(match[1]):
-                    yield _place(match, 1, kind)
-    yield from _proper(text, words)
+                    yield _span_of_group(match, 1, kind)
+    yield from _find_proper_nouns(text, words)
 
 
-def _tokens(text: str, words: Vocabulary) -> Iterator[_Place]:
+def _find_in_tokens(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
     """Yield what a single word shows by how it is written, and well-known names."""
     for token in set(_TOKEN.findall(text)):
         bare = token.rstrip(".:-+=/")
         lowered = bare.lower()
         if lowered in words.heads or (head := lowered.partition("-")[0].removesuffix("'s")) in words.heads:
-            yield from _well_known(text, token, lowered if lowered in words.heads else head, words)
+            yield from _find_known_names(text, token, lowered if lowered in words.heads else head, words)
         elif bare.islower() and "_" not in bare and "." not in bare:
             continue
-        elif (named := _by_shape(bare, words)) is not None:
+        elif (named := _classify_token(bare, words)) is not None:
             at = text.find(token)
             if len(named.name) < 7 and named.name.isupper() and _is_shouted(text, at, at + len(token)):
                 continue
-            yield _Place(at, at + len(bare), named)
+            yield _MentionSpan(at, at + len(bare), named)
 
 
-def _by_shape(token: str, words: Vocabulary) -> Named | None:
+def _classify_token(token: str, words: Vocabulary) -> EntityMention | None:
     if "." in token and _PATH.fullmatch(token):
-        return Named(token.lstrip("./"), EntityKind.CONCEPT)
+        return EntityMention(token.lstrip("./"), EntityKind.CONCEPT)
     if _IDENTIFIER.fullmatch(token):
-        return Named(token, EntityKind.CONCEPT)
+        return EntityMention(token, EntityKind.CONCEPT)
     if token.isupper() and _ACRONYM.fullmatch(token) and not words.is_plain_acronym(token):
-        return Named(token, EntityKind.CONCEPT)
+        return EntityMention(token, EntityKind.CONCEPT)
     return None
 
 
-def _spans(text: str, words: Vocabulary) -> Iterator[_Place]:
+def _find_in_code_spans(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
     """Yield what is named in `code`: paths, identifiers with a structure, and names that are known."""
     for match in _SPAN.finditer(text):
         code = match[1].strip()
         known = words.find_proper(code)
         if known is not None and (code[0].isupper() or not known.is_ordinary(code)):
-            yield _Place(match.start(), match.end(), _as_known(known))
+            yield _MentionSpan(match.start(), match.end(), _mention_known_name(known))
         elif _PATH.fullmatch(code):
-            yield _Place(match.start(), match.end(), Named(code.lstrip("./"), EntityKind.CONCEPT))
+            yield _MentionSpan(match.start(), match.end(), EntityMention(code.lstrip("./"), EntityKind.CONCEPT))
         elif _CODE_NAME.fullmatch(code) and code.lower() not in _ORDINARY_SPANS and len(code) > 2:
             sure = bool(_IDENTIFIER.fullmatch(code.removesuffix("()"))) or code.endswith("()") or "." in code
-            yield _Place(match.start(), match.end(), Named(code.removesuffix("()"), EntityKind.CONCEPT, sure))
+            yield _MentionSpan(match.start(), match.end(), EntityMention(code.removesuffix("()"), EntityKind.CONCEPT, sure))
 
 
-def _as_known(known: KnownName) -> Named:
-    return Named(known.name, known.kind)
+def _mention_known_name(known: KnownName) -> EntityMention:
+    return EntityMention(known.name, known.kind)
 
 
-def _well_known(text: str, token: str, head: str, words: Vocabulary) -> Iterator[_Place]:
+def _find_known_names(text: str, token: str, head: str, words: Vocabulary) -> Iterator[_MentionSpan]:
     at = text.find(token)
     while at >= 0:
         if not (at and (text[at - 1].isalnum() or text[at - 1] in "-_")):
             for spelling, known in words.beginning_with(head, text[at : at + MAX_NAME_CHARS].lower(), 0):
                 end = at + len(spelling)
-                if not known.is_ordinary(spelling) or _is_meant(text, at, end):
-                    yield _Place(at, end, _as_known(known))
+                if not known.is_ordinary(spelling) or _is_meant_as_name(text, at, end):
+                    yield _MentionSpan(at, end, _mention_known_name(known))
                     return
         at = text.find(token, at + len(token))
 
 
-def _is_meant(text: str, start: int, end: int) -> bool:
+def _is_meant_as_name(text: str, start: int, end: int) -> bool:
     """Return whether an ordinary word is written as a name: a capital inside a sentence, or before a verb."""
     if not text[start].isupper():
         return False
@@ -219,7 +219,7 @@ def _is_shouted(text: str, start: int, end: int) -> bool:
     return any(word.isupper() and len(word) > 1 and word.isalpha() for word in (*before, *after))
 
 
-def _proper(text: str, words: Vocabulary) -> Iterator[_Place]:
+def _find_proper_nouns(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
     """Yield runs of capitalised words: people by their given name, else concepts, where a capital says something."""
     for match in _PROPER.finditer(text):
         start, parts = match.start(), match[0].split(" ")
@@ -229,16 +229,16 @@ def _proper(text: str, words: Vocabulary) -> Iterator[_Place]:
             start += len(parts.pop(0)) + 1
         while parts and (words.is_common(parts[-1]) or parts[-1].islower()):
             parts.pop()
-        parts = _without_possessive(parts)
+        parts = _strip_possessive(parts)
         name = " ".join(parts)
         if not 2 < len(name) <= MAX_NAME_CHARS or (name.isupper() and len(parts) == 1) or len(parts) > 5:
             continue
-        kind = _kind_of(text, start, parts, words)
+        kind = _classify_proper_noun(text, start, parts, words)
         if kind is not None:
-            yield _Place(start, start + len(name), Named(name, kind))
+            yield _MentionSpan(start, start + len(name), EntityMention(name, kind))
 
 
-def _without_possessive(parts: Sequence[str]) -> list[str]:
+def _strip_possessive(parts: Sequence[str]) -> list[str]:
     kept = list(parts)
     for at, part in enumerate(kept):
         bare = re.sub(r"['’](?:s|re|ll|ve|d|m)?$", "", part)
@@ -247,7 +247,7 @@ def _without_possessive(parts: Sequence[str]) -> list[str]:
     return kept
 
 
-def _kind_of(text: str, start: int, parts: Sequence[str], words: Vocabulary) -> EntityKind | None:
+def _classify_proper_noun(text: str, start: int, parts: Sequence[str], words: Vocabulary) -> EntityKind | None:
     if words.is_given_name(parts[0]) and not (words.is_ordinary_name(parts[0]) and len(parts) == 1):
         return EntityKind.PERSON if len(parts) <= 3 else None
     if len(parts) > 1 and _ORG_ENDING.search(parts[-1]):
@@ -262,17 +262,17 @@ def _in_heading(text: str, start: int) -> bool:
     return line.lstrip().startswith(("#", "|", "**")) or "](" in line[-3:]
 
 
-def _outermost(places: Iterable[_Place]) -> list[_Place]:
+def _keep_outermost(places: Iterable[_MentionSpan]) -> list[_MentionSpan]:
     """Leave out what lies inside something longer (`Claude` in `Claude Code`); sort by appearance."""
-    kept: list[_Place] = []
+    kept: list[_MentionSpan] = []
     for place in sorted(places, key=lambda place: (place.start, -place.end)):
         if not kept or place.start >= kept[-1].end:
             kept.append(place)
     return kept
 
 
-def _once(names: Iterable[Named]) -> tuple[Named, ...]:
-    found: dict[str, Named] = {}
+def _deduplicate(names: Iterable[EntityMention]) -> tuple[EntityMention, ...]:
+    found: dict[str, EntityMention] = {}
     for named in names:
         key = squash_name(named.name)
         if key and (key not in found or (named.sure and not found[key].sure)):

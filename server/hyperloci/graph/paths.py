@@ -23,16 +23,16 @@ MAX_DEPTH: Final = 3
 MAX_NODES: Final = 2_000
 """Nodes of a neighbourhood at most: three unbounded hops are half of a large graph, and nobody reads so many."""
 
-MAX_PATH: Final = 10
+MAX_PATH_STEPS: Final = 10
 """Steps of a path at most: further apart, things have nothing to do with each other."""
 
-UNBOUNDED: Final = 2**31
+UNBOUNDED_ROWS: Final = 2**31
 """Rows of a step that must be complete: a shortest path over half of the neighbours is not the shortest."""
 
 BATCH: Final = 2_000
 """Nodes of one statement."""
 
-AHEAD: Final = 256
+READ_AHEAD: Final = 256
 """Nodes on top of the stack whose neighbours a depth-first walk reads at once."""
 
 _REVERSED: Final = {OUTWARD: INWARD, INWARD: OUTWARD, BOTH_WAYS: BOTH_WAYS}
@@ -67,7 +67,7 @@ class Walk:
         return Walk(label=self.label, direction=_REVERSED[self.direction], scopes=self.scopes)
 
 
-def neighbourhood(
+def find_neighbourhood(
     store: Store, start: NodeKey, walk: Walk, depth: int = MAX_DEPTH, max_nodes: int = MAX_NODES
 ) -> dict[NodeKey, int]:
     """Return the nodes at most `depth` steps from `start`, itself included, with their distance; nearest first.
@@ -85,7 +85,7 @@ def neighbourhood(
     with store.snapshot():
         for distance in range(1, depth + 1):
             fresh: dict[NodeKey, int] = {}
-            for crossing in _cross(traversal, frontier, walk, limit=5 * max_nodes):
+            for crossing in _cross_edges(traversal, frontier, walk, limit=5 * max_nodes):
                 if crossing.target not in found:
                     fresh[crossing.target] = distance
                     if len(found) + len(fresh) >= max_nodes:
@@ -97,7 +97,7 @@ def neighbourhood(
     return found
 
 
-def dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_NODES) -> Dependencies:
+def find_dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_NODES) -> Dependencies:
     """Return everything that `start` depends on, over any number of steps, and the circles in it (D.02)."""
     traversal = store.traversal
     found: dict[NodeKey, int] = {start: 0}
@@ -107,7 +107,7 @@ def dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_
         while frontier:
             distance += 1
             fresh: dict[NodeKey, None] = {}
-            for source, target, _ in _cross(traversal, frontier, walk, limit=UNBOUNDED):
+            for source, target, _ in _cross_edges(traversal, frontier, walk, limit=UNBOUNDED_ROWS):
                 edges.setdefault(source, []).append(target)
                 if target not in found:
                     fresh[target] = None
@@ -115,11 +115,11 @@ def dependencies(store: Store, start: NodeKey, walk: Walk, max_nodes: int = MAX_
             complete = complete and len(frontier) == len(fresh)
             found.update(dict.fromkeys(frontier, distance))
     del found[start]
-    return Dependencies(keys=found, cycles=tuple(_circles(edges)), complete=complete)
+    return Dependencies(keys=found, cycles=tuple(_find_cycles(edges)), complete=complete)
 
 
-def shortest_path(
-    store: Store, start: NodeKey, end: NodeKey, walk: Walk, max_depth: int = MAX_PATH
+def find_shortest_path(
+    store: Store, start: NodeKey, end: NodeKey, walk: Walk, max_depth: int = MAX_PATH_STEPS
 ) -> list[Crossing] | None:
     """Return the hyperedges crossed on a shortest way from `start` to `end`; None where there is none so short.
 
@@ -137,11 +137,11 @@ def shortest_path(
             side = 0 if len(fronts[0]) <= len(fronts[1]) else 1
             seen, other = sides[side], sides[1 - side]
             fresh: list[NodeKey] = []
-            for crossing in _cross(traversal, fronts[side], walks[side], limit=UNBOUNDED):
+            for crossing in _cross_edges(traversal, fronts[side], walks[side], limit=UNBOUNDED_ROWS):
                 if crossing.target not in seen:
                     seen[crossing.target] = crossing
                     if crossing.target in other:
-                        return _joined(crossing.target, ahead, behind)
+                        return _join_halves(crossing.target, ahead, behind)
                     fresh.append(crossing.target)
             if not fresh:
                 return None
@@ -164,22 +164,22 @@ def walk_all(store: Store, start: NodeKey, walk: Walk, order: str = "bfs") -> It
     if order not in ("bfs", "dfs"):
         raise BadRequestError(f"order={order!r} is unknown: use bfs or dfs.")
     traversal = store.traversal
-    return _breadth_first(traversal, start, walk) if order == "bfs" else _depth_first(traversal, start, walk)
+    return _walk_breadth_first(traversal, start, walk) if order == "bfs" else _walk_depth_first(traversal, start, walk)
 
 
-def _breadth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
+def _walk_breadth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
     seen, frontier = {start}, [start]
     while frontier:
         yield from frontier
         fresh: dict[NodeKey, None] = {}
-        for crossing in _cross(traversal, frontier, walk, limit=UNBOUNDED):
+        for crossing in _cross_edges(traversal, frontier, walk, limit=UNBOUNDED_ROWS):
             if crossing.target not in seen:
                 fresh[crossing.target] = None
         seen.update(fresh)
         frontier = list(fresh)
 
 
-def _depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
+def _walk_depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[NodeKey]:
     seen: set[NodeKey] = set()
     children: dict[NodeKey, list[NodeKey]] = {}
     stack = [start]
@@ -190,14 +190,14 @@ def _depth_first(traversal: Traversal, start: NodeKey, walk: Walk) -> Iterator[N
         seen.add(node)
         yield node
         if node not in children:
-            asked = {node, *(key for key in stack[-AHEAD:] if key not in seen and key not in children)}
+            asked = {node, *(key for key in stack[-READ_AHEAD:] if key not in seen and key not in children)}
             children.update({key: [] for key in asked})
-            for source, target, _ in _cross(traversal, asked, walk, limit=UNBOUNDED):
+            for source, target, _ in _cross_edges(traversal, asked, walk, limit=UNBOUNDED_ROWS):
                 children[source].append(target)
         stack.extend(target for target in reversed(children.pop(node)) if target not in seen)
 
 
-def _cross(
+def _cross_edges(
     traversal: Traversal, sources: Sequence[NodeKey] | set[NodeKey], walk: Walk, *, limit: int
 ) -> Iterator[Crossing]:
     keys = list(sources)
@@ -211,7 +211,7 @@ def _cross(
     return itertools.islice(crossings, limit)
 
 
-def _joined(
+def _join_halves(
     middle: NodeKey, ahead: dict[NodeKey, Crossing | None], behind: dict[NodeKey, Crossing | None]
 ) -> list[Crossing]:
     """Put the two halves of a path together, in the direction of the walk."""
@@ -228,9 +228,9 @@ def _joined(
     return path
 
 
-def _circles(edges: dict[NodeKey, list[NodeKey]]) -> Iterator[tuple[NodeKey, ...]]:
+def _find_cycles(edges: dict[NodeKey, list[NodeKey]]) -> Iterator[tuple[NodeKey, ...]]:
     """Yield one shortest circle through the first node of every knot (strongly connected component of two or more)."""
-    for knot in _knots(edges):
+    for knot in _strongly_connected_components(edges):
         first = min(knot)
         came: dict[NodeKey, NodeKey] = {}
         frontier = [first]
@@ -248,7 +248,7 @@ def _circles(edges: dict[NodeKey, list[NodeKey]]) -> Iterator[tuple[NodeKey, ...
         yield (first, *reversed(circle[1:]))
 
 
-def _knots(edges: dict[NodeKey, list[NodeKey]]) -> Iterator[set[NodeKey]]:
+def _strongly_connected_components(edges: dict[NodeKey, list[NodeKey]]) -> Iterator[set[NodeKey]]:
     """Yield the strongly connected components of two nodes and more, by Tarjan's algorithm with a stack of its own."""
     order: dict[NodeKey, int] = {}
     low: dict[NodeKey, int] = {}

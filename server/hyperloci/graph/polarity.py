@@ -65,7 +65,7 @@ class ClauseReader:
         self._region = Region.SUBJECT
         self._supposed = False
 
-    def read(self) -> None:
+    def read_clauses(self) -> None:
         """Read the whole sentence."""
         at = 0
         while at < len(self._words):
@@ -74,7 +74,7 @@ class ClauseReader:
 
     def _deny_phrase(self, at: int) -> int:
         """Open a denied noun phrase where one begins; return how many words introduce it."""
-        length = self._phrase_negator(at)
+        length = self._phrase_negator_length(at)
         if length:
             negated = not self.clauses[-1].negated
             cue = " ".join(self._lower[at : at + length]).lstrip(", ")
@@ -82,16 +82,16 @@ class ClauseReader:
             self._region = Region.CORE
         return length
 
-    def _phrase_negator(self, at: int) -> int:
+    def _phrase_negator_length(self, at: int) -> int:
         lower = self._lower[at]
         for phrase in _phrase_negators():
             if lower == phrase[0] and tuple(self._lower[at : at + len(phrase)]) == phrase:
                 return len(phrase)
-        preferred = lower in ("over", "to") and self._prefers(at)
+        preferred = lower in ("over", "to") and self._denies_unpreferred(at)
         left = lower == "from" and not _words("switching").isdisjoint(self._lower[:at])
         return 1 if preferred or left else 0
 
-    def _prefers(self, at: int) -> bool:
+    def _denies_unpreferred(self, at: int) -> bool:
         """Return whether what follows is what is not preferred: `prefer a to b`, but not `prefer to write`."""
         before = self._lower[:at]
         if _words("preferring").isdisjoint(before):
@@ -102,22 +102,22 @@ class ClauseReader:
         )
 
     def _read_word(self, at: int) -> int:
-        if self._parts(at):
-            self._open()
-        elif self.clauses[-1].phrase and self.clauses[-1].places and self._ends_phrase(at):
-            self._resume()
+        if self._starts_clause(at):
+            self._open_clause()
+        elif self.clauses[-1].phrase and self.clauses[-1].places and self._is_phrase_end(at):
+            self._resume_clause()
         if self._lower[at] not in _PUNCTUATION:
-            self._take(at)
+            self._take_word(at)
         return 1
 
-    def _take(self, at: int) -> None:
+    def _take_word(self, at: int) -> None:
         lower, clause = self._lower[at], self.clauses[-1]
         self._supposed = self._supposed or lower in _words("conditions")
         if not self._supposed and self._is_negation(at):
             clause.negated = not clause.negated
             clause.cue = lower
             clause.sweeping = lower == "never" and (
-                self._lower[max(0, at - 1)] in _words("perfect") or self._after(at).endswith("ing")
+                self._lower[max(0, at - 1)] in _words("perfect") or self._word_after(at).endswith("ing")
             )
         if lower in lexicon_words("place_prepositions") and not self._is_state(at):
             self._region = Region.PLACE
@@ -130,7 +130,7 @@ class ClauseReader:
         clause.places.append(at)
 
     def _is_state(self, at: int) -> bool:
-        return self._lower[at] in _words("states") and stands_as_state(self._after(at))
+        return self._lower[at] in _words("states") and is_state_before(self._word_after(at))
 
     def _is_verb(self, at: int) -> bool:
         lower = self._lower[at]
@@ -152,33 +152,33 @@ class ClauseReader:
         return at < len(self._words) and self._words[at].verb and len(self._lower[at]) <= len(self._words[at].stem) + 1
 
     def _is_negation(self, at: int) -> bool:
-        lower, stem, after = self._lower[at], self._words[at].stem, self._after(at)
+        lower, stem, after = self._lower[at], self._words[at].stem, self._word_after(at)
         if lower in _words("negators"):
             return after not in _words("force_takers")
         if stem in _words("negating_before_verbs"):
             return after.endswith("ing") or (after == "to" and stem != "stop")
         return stem in _words("negating_verbs")
 
-    def _after(self, at: int) -> str:
+    def _word_after(self, at: int) -> str:
         return self._lower[at + 1] if at + 1 < len(self._lower) else ""
 
-    def _parts(self, at: int) -> bool:
+    def _starts_clause(self, at: int) -> bool:
         lower = self._lower[at]
         if lower in _words("soft_joints"):
-            return _starts_clause(self._after(at))
+            return _starts_clause(self._word_after(at))
         return lower in _PUNCTUATION or lower in _words("joints")
 
-    def _ends_phrase(self, at: int) -> bool:
+    def _is_phrase_end(self, at: int) -> bool:
         lower = self._lower[at]
         return lower in lexicon_words("auxiliaries") or lower in lexicon_words("place_prepositions") or lower == "to"
 
-    def _open(self) -> None:
+    def _open_clause(self) -> None:
         if self.clauses[-1].places:
             self.clauses.append(Clause())
             self._region = Region.SUBJECT
             self._supposed = False
 
-    def _resume(self) -> None:
+    def _resume_clause(self) -> None:
         """Go on with the clause that a denied noun phrase interrupted."""
         parent = next((clause for clause in reversed(self.clauses) if not clause.phrase), Clause())
         self.clauses.append(Clause(negated=parent.negated, cue=parent.cue))
@@ -204,6 +204,6 @@ def _starts_clause(word: str) -> bool:
     return word == "this" or word in lexicon_words("auxiliaries") or any(word in _words(table) for table in starts)
 
 
-def stands_as_state(after: str) -> bool:
+def is_state_before(after: str) -> bool:
     """Return whether a word like `on` before `after` is a state and not a preposition."""
     return not after or after in _PUNCTUATION or after in _words("after_states")

@@ -16,8 +16,8 @@ from pathlib import PurePosixPath
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
-from hyperloci.graph.anchors import means, tails
-from hyperloci.graph.code_relations import MAX_OUT, World
+from hyperloci.graph.anchors import is_suffix_of_symbol, dotted_suffixes
+from hyperloci.graph.code_relations import MAX_OUT, CodeContext
 from hyperloci.graph.file_view import CLASS_LIKE
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey
@@ -93,7 +93,7 @@ _CUES: Final[tuple[tuple[str, re.Pattern[str]], ...]] = tuple(
 _DENIED: Final = re.compile(r"\b(?:not|never|no longer|neither|nor|without)\b|n't\b", re.IGNORECASE)
 
 
-class DocumentWorld(World, Protocol):
+class DocumentContext(CodeContext, Protocol):
     """What the rules for prose ask of the project besides."""
 
     def rows(self, path: str) -> Sequence[LinkableSnippet]:
@@ -114,7 +114,7 @@ class DocumentWorld(World, Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Reference:
+class _TextReference:
     """Something a text refers to: where in the text, and how sure it is what is meant."""
 
     offset: int
@@ -127,29 +127,29 @@ class _Reference:
 class ProseRules:
     """The rules, over one document of a project."""
 
-    def __init__(self, world: DocumentWorld, path: str, rows: Sequence[LinkableSnippet]) -> None:
+    def __init__(self, world: DocumentContext, path: str, rows: Sequence[LinkableSnippet]) -> None:
         self._world = world
         self._path = path
         self._rows = rows
-        self._headings: dict[str, _Headings] = {}
+        self._headings: dict[str, _HeadingIndex] = {}
         self._text = {row.key: mask_code(row.content) for row in rows}
-        names = {name for text in self._text.values() for name, _ in _quoted(text)}
+        names = {name for text in self._text.values() for name, _ in _blank_quoted(text)}
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
-        self._named = world.symbols_named(sorted({tail for name in names for tail in tails(name)})) if names else {}
+        self._named = world.symbols_named(sorted({tail for name in names for tail in dotted_suffixes(name)})) if names else {}
 
     def links(self, row: LinkableSnippet) -> list[WantedRelation]:
         """Return the relations that one snippet states, each once."""
         found: dict[tuple[str, NodeKey], WantedRelation] = {}
         text = self._text[row.key]
         for rule in (
-            self._links,
-            self._paths,
-            self._documents,
-            self._commits,
-            self._issues,
-            self._sections,
-            self._code,
+            self._find_links,
+            self._find_paths,
+            self._find_documents,
+            self._find_commits,
+            self._find_issues,
+            self._find_sections,
+            self._find_code_names,
         ):
             with note_failure_of(self.failed, row.key):
                 for reference in rule(row, text):
@@ -157,98 +157,98 @@ class ProseRules:
                         continue
                     link = WantedRelation(reference.label, reference.target, reference.confidence, reference.evidence)
                     found.setdefault((link.label, link.target), link)
-                    if reference.label == "links" and (label := cue_before(text, reference.offset)):
+                    if reference.label == "links" and (label := find_cue_before(text, reference.offset)):
                         evidence = f"{reference.evidence}, which it {label.replace('_', ' ')}"
                         found.setdefault((label, link.target), WantedRelation(label, link.target, CUE, evidence))
         return list(found.values())[:MAX_OUT]
 
     # -- rules -------------------------------------------------------------------------------------------------------
 
-    def _links(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
+    def _find_links(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
         for said in row.links:
-            place = place_in_project(said)
-            target = None if place is None else self._target(*place)
+            place = resolve_link(said)
+            target = None if place is None else self._resolve_target(*place)
             if target is not None:
                 offset = max(0, text.find(f"]({said}"))
-                yield _Reference(offset, target, "links", LINKED, f"links to {said}")
+                yield _TextReference(offset, target, "links", LINKED, f"links to {said}")
 
-    def _target(self, path: str, anchor: str) -> NodeKey | None:
-        file = self._path if not path else self._relative(path)
+    def _resolve_target(self, path: str, anchor: str) -> NodeKey | None:
+        file = self._path if not path else self._resolve_relative_path(path)
         if file is None:
             return None
         rows = self._rows if file == self._path else self._world.rows(file)
-        return self._headings_of(file, rows).at(anchor) if anchor else (rows[0].key if rows else None)
+        return self._headings_of(file, rows).find_snippet(anchor) if anchor else (rows[0].key if rows else None)
 
-    def _headings_of(self, file: str, rows: Sequence[LinkableSnippet]) -> _Headings:
+    def _headings_of(self, file: str, rows: Sequence[LinkableSnippet]) -> _HeadingIndex:
         if file not in self._headings:
-            self._headings[file] = _Headings(rows)
+            self._headings[file] = _HeadingIndex(rows)
         return self._headings[file]
 
-    def _relative(self, path: str) -> str | None:
+    def _resolve_relative_path(self, path: str) -> str | None:
         base = "" if path.startswith("/") else posixpath.dirname(self._path)
         file = posixpath.normpath(posixpath.join(base, path.lstrip("/")))
         candidates = (file, f"{file}.md", f"{file}/README.md", f"{file}/index.md")
         return next((candidate for candidate in candidates if candidate in self._world.modules), None)
 
-    def _paths(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
+    def _find_paths(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
         # What a link leads to is said by the link.
-        for match in _PATH.finditer(_LINK_TARGET.sub(_blank, text)):
+        for match in _PATH.finditer(_LINK_TARGET.sub(_blank_match, text)):
             said = match[0]
-            file = self._relative(said) or (said.removeprefix("./") if said in self._world.modules else None)
+            file = self._resolve_relative_path(said) or (said.removeprefix("./") if said in self._world.modules else None)
             if file is None:
-                found = self._world.modules.ending(said) if "../" not in said else []
+                found = self._world.modules.files_ending_with(said) if "../" not in said else []
                 file = found[0] if len(found) == 1 else None
-            head = self._head(file) if file is not None and file != self._path else None
+            head = self._first_snippet(file) if file is not None and file != self._path else None
             if head is not None and file is not None:
                 label = "links" if PurePosixPath(file).suffix.lower() in _PROSE_ENDINGS else "documents"
-                yield _Reference(match.start(), head, label, NAMED_FILE, f"names the file {said}")
+                yield _TextReference(match.start(), head, label, NAMED_FILE, f"names the file {said}")
 
-    def _head(self, path: str) -> NodeKey | None:
+    def _first_snippet(self, path: str) -> NodeKey | None:
         view = self._world.view(path)
         return None if view is None else view.head
 
-    def _documents(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
+    def _find_documents(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
         for match in {match[0]: match for match in reversed(list(_DOCUMENT.finditer(text)))}.values():
             kind, number = match[1].lower(), match[2]
-            pattern = _document_name(kind, number)
+            pattern = _document_file_prefix(kind, number)
             found = [path for path in self._world.modules.paths if pattern.match(PurePosixPath(path).name.lower())]
-            head = self._head(found[0]) if len(found) == 1 and found[0] != self._path else None
+            head = self._first_snippet(found[0]) if len(found) == 1 and found[0] != self._path else None
             if head is not None:
-                yield _Reference(match.start(), head, "links", NAMED_DOCUMENT, f"names {match[0]}")
+                yield _TextReference(match.start(), head, "links", NAMED_DOCUMENT, f"names {match[0]}")
 
-    def _commits(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
+    def _find_commits(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
         for match in _HASH.finditer(text):
             found = self._world.commits_like(match[0])
             if len(found) == 1:
-                yield _Reference(match.start(), found[0], "links", NAMED_COMMIT, f"names the commit {match[0]}")
+                yield _TextReference(match.start(), found[0], "links", NAMED_COMMIT, f"names the commit {match[0]}")
 
-    def _issues(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
+    def _find_issues(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
         for match in _ISSUE.finditer(text):
             found = self._world.commits_of_issue(match[1])
             if 0 < len(found) <= MAX_COMMITS_OF_ISSUE:
                 for key in found:
-                    yield _Reference(match.start(), key, "relates_to", SAME_ISSUE, f"both name issue #{match[1]}")
+                    yield _TextReference(match.start(), key, "relates_to", SAME_ISSUE, f"both name issue #{match[1]}")
 
-    def _sections(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
+    def _find_sections(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
         for match in _SEE.finditer(text):
             title = " ".join(match[1].split()).casefold()
             found = self._headings_of(self._path, self._rows).titled.get(title)
             if found is not None and found != row.key:
-                yield _Reference(match.start(1), found, "links", NAMED_SECTION, f"says: see {match[1]}")
+                yield _TextReference(match.start(1), found, "links", NAMED_SECTION, f"says: see {match[1]}")
 
-    def _code(self, row: LinkableSnippet, text: str) -> Iterator[_Reference]:
-        for name, called in _quoted(text):
-            target = self._symbol(name, called=called)
+    def _find_code_names(self, row: LinkableSnippet, text: str) -> Iterator[_TextReference]:
+        for name, called in _blank_quoted(text):
+            target = self._resolve_symbol(name, called=called)
             if target is not None:
                 key, sure = target
-                yield _Reference(text.find(f"`{name}"), key, "documents", sure, f"names `{name}`")
+                yield _TextReference(text.find(f"`{name}"), key, "documents", sure, f"names `{name}`")
 
-    def _symbol(self, name: str, *, called: bool) -> tuple[NodeKey, float] | None:
+    def _resolve_symbol(self, name: str, *, called: bool) -> tuple[NodeKey, float] | None:
         """Return the only symbol that a name in backticks may mean, and how surely.
 
         An everyday word means none unless it is called, and what only tests define is no subject of a document.
         """
-        found = [place for tail in tails(name) for place in self._named.get(tail, ()) if means(name, *place)]
+        found = [place for tail in dotted_suffixes(name) for place in self._named.get(tail, ()) if is_suffix_of_symbol(name, *place)]
         meant = [place for place in dict.fromkeys(found) if not self._world.is_test(place[0]) or _TEST.match(name)]
         if len(meant) != 1:
             return None
@@ -264,7 +264,7 @@ class ProseRules:
         return kind in CLASS_LIKE and name[:1].isupper() and len(name) > 2
 
 
-def place_in_project(link: str) -> tuple[str, str] | None:
+def resolve_link(link: str) -> tuple[str, str] | None:
     """Return the path and the anchor that a link leads to, either may be empty; None if it leads out or nowhere.
 
     People write anything into a link: what no reader of addresses understands leads nowhere.
@@ -280,7 +280,7 @@ def place_in_project(link: str) -> tuple[str, str] | None:
     return unquote(parts.path), unquote(parts.fragment)
 
 
-def cue_before(text: str, offset: int) -> str | None:
+def find_cue_before(text: str, offset: int) -> str | None:
     """Return the relation that the words right before a reference name, if they name one and don't deny it."""
     before = text[max(0, offset - CUE_CHARS) : offset]
     # The link's own text stands between the cue and its target.
@@ -292,13 +292,13 @@ def cue_before(text: str, offset: int) -> str | None:
     return next((label for label, pattern in _CUES if pattern.search(sentence)), None)
 
 
-def slug(title: str) -> str:
+def heading_slug(title: str) -> str:
     """Return the anchor that GitHub gives a heading, without the suffix for repetitions."""
     plain = re.sub(r"\[([^\]]{0,400}+)\]\([^)]{0,2000}+\)|[`*]", r"\1", title).strip().lower()
     return "".join(char for char in plain if char.isalnum() or char in " -_").replace(" ", "-")
 
 
-class _Headings:
+class _HeadingIndex:
     """Where the headings of one file stand, looked up as often as it is referred to.
 
     Attributes:
@@ -316,10 +316,10 @@ class _Headings:
             if row.section_path:
                 self.titled.setdefault(row.section_path[-1].casefold(), row.key)
             for title in _HEADING.findall(row.content):
-                self._slugs.setdefault(slug(title), row.key)
+                self._slugs.setdefault(heading_slug(title), row.key)
                 self.titled.setdefault(title.casefold(), row.key)
 
-    def at(self, anchor: str) -> NodeKey | None:
+    def find_snippet(self, anchor: str) -> NodeKey | None:
         """Return the snippet that begins at an anchor or has its heading; lines (`L10`) count too."""
         if match := re.fullmatch(r"L(\d{1,9})(?:-L?\d{1,9})?", anchor):
             line = int(match[1])
@@ -327,14 +327,14 @@ class _Headings:
         return self._anchors.get(anchor) or self._slugs.get(anchor.lower())
 
 
-def _document_name(kind: str, number: str) -> re.Pattern[str]:
+def _document_file_prefix(kind: str, number: str) -> re.Pattern[str]:
     """Return what the name of the file of a numbered document begins with: `rfc-0012-transport.md` for RFC 12."""
     return re.compile(rf"{kind}[-_ ]?0*{number}(?!\d)")
 
 
-def _quoted(text: str) -> list[tuple[str, bool]]:
+def _blank_quoted(text: str) -> list[tuple[str, bool]]:
     return [(re.sub("::|#", ".", match[1]), match[2] is not None) for match in _QUOTED.finditer(text)]
 
 
-def _blank(match: re.Match[str]) -> str:
+def _blank_match(match: re.Match[str]) -> str:
     return re.sub(r"[^\n]", " ", match[0])

@@ -20,13 +20,13 @@ MAX_NODES: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class _Reached:
+class _ReachedNode:
     step: RelationStep
     distance: int
     confidence: float
 
 
-def related(
+def find_related(
     store: Store,
     start: NodeKey,
     relationship: str = ANY,
@@ -59,9 +59,9 @@ def related(
     if depth < 1:
         raise BadRequestError(f"depth={depth} is below 1.")
     traversal = store.traversal
-    label = known_label(traversal, relationship)
+    label = resolve_label(traversal, relationship)
     with store.snapshot():
-        reached = _walk(traversal, start, label, direction, depth, scopes)
+        reached = _walk_levels(traversal, start, label, direction, depth, scopes)
         nearest = sorted(reached, key=lambda key: (reached[key].distance, -reached[key].confidence, key))[:limit]
         nodes = store.nodes.get_by_keys(nearest)
     return [
@@ -79,7 +79,7 @@ def related(
     ]
 
 
-def known_label(traversal: Traversal, relationship: str) -> str | None:
+def resolve_label(traversal: Traversal, relationship: str) -> str | None:
     """Return the label that a relationship names, None for `any`.
 
     Raises:
@@ -95,21 +95,21 @@ def known_label(traversal: Traversal, relationship: str) -> str | None:
     return label
 
 
-def _walk(
+def _walk_levels(
     traversal: Traversal, start: NodeKey, label: str | None, direction: str, depth: int, scopes: Sequence[str]
-) -> dict[NodeKey, _Reached]:
+) -> dict[NodeKey, _ReachedNode]:
     """Visit level by level, breadth first, at most MAX_NODES nodes, the surest of a level first."""
-    reached: dict[NodeKey, _Reached] = {}
+    reached: dict[NodeKey, _ReachedNode] = {}
     frontier: list[NodeKey] = [start]
     for distance in range(1, depth + 1):
-        level: dict[NodeKey, _Reached] = {}
+        level: dict[NodeKey, _ReachedNode] = {}
         for step in traversal.find_steps(frontier, label=label, direction=direction, scopes=scopes):
             if step.target == start or step.target in reached:
                 continue
             before = reached[step.source].confidence if step.source in reached else 1.0
             known = level.get(step.target)
             if known is None or before * step.confidence > known.confidence:
-                level[step.target] = _Reached(step, distance, before * step.confidence)
+                level[step.target] = _ReachedNode(step, distance, before * step.confidence)
         # The surest first: from it the next level's nodes are reached where several share a hyperedge.
         frontier = sorted(level, key=lambda key: (-level[key].confidence, key))[: MAX_NODES - len(reached)]
         reached.update((key, level[key]) for key in frontier)

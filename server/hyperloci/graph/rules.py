@@ -9,17 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.graph import frames
-from hyperloci.graph.antonyms import has_opposite, opposite
-from hyperloci.graph.claims import Sentence, comparable, needles_of, statements
+from hyperloci.graph.antonyms import has_opposite, are_opposites
+from hyperloci.graph.claims import AnalysedSentence, select_comparable_sentences, search_needles, analyse_statements
 from hyperloci.graph.lexicon import stem_set
-from hyperloci.graph.polarity import Clause, Region, stands_as_state
-from hyperloci.graph.values import Value, same
+from hyperloci.graph.polarity import Clause, Region, is_state_before
+from hyperloci.graph.values import Value, are_same_value
 from hyperloci.graph.words import Word
 from hyperloci.model.answers import ContradictionKind, ContradictionNature
 from hyperloci.text.language.tables import word_set
 from hyperloci.text.language.vocabulary import vocabulary
 
-GATE: Final = 0.6
+DENIAL_GATE: Final = 0.6
 """Strength from which on a denial or an opposite counts; `bench.contradictions` shows what other gates give."""
 
 VALUE_GATE: Final = 0.5
@@ -69,15 +69,15 @@ class Verdict:
     nature: ContradictionNature = ContradictionNature.CONTRADICTION
 
 
-class Judge:
+class ContradictionJudge:
     """One statement, ready to be compared with many memories."""
 
     def __init__(self, statement: str) -> None:
         self.statement = statement
-        self._sentences = statements(statement)
-        self._needles = needles_of(self._sentences)
+        self._sentences = analyse_statements(statement)
+        self._needles = search_needles(self._sentences)
 
-    def compare(self, candidate: str, similarity: float | None = None) -> Verdict | None:
+    def compare_memory(self, candidate: str, similarity: float | None = None) -> Verdict | None:
         """Return the strongest reason why a memory's text contradicts the statement, or None.
 
         Args:
@@ -86,51 +86,51 @@ class Judge:
         """
         verdicts = [
             verdict
-            for b in comparable(candidate, self._needles)
+            for b in select_comparable_sentences(candidate, self._needles)
             for a in self._sentences
-            if frames.same_labels(a, b) and (verdict := _judge_sentences(a, b, similarity)) is not None
+            if frames.have_same_labels(a, b) and (verdict := _judge_sentences(a, b, similarity)) is not None
         ]
         best = max(verdicts, key=lambda verdict: verdict.score, default=None)
-        return None if best is None else replace(best, nature=self._nature(best.kind, candidate))
+        return None if best is None else replace(best, nature=self._nature_of(best.kind, candidate))
 
-    def _nature(self, kind: ContradictionKind, candidate: str) -> ContradictionNature:
+    def _nature_of(self, kind: ContradictionKind, candidate: str) -> ContradictionNature:
         told_as_change = any(CHANGED.search(text) for text in (self.statement, candidate))
         return ContradictionNature.UPDATE if kind is ContradictionKind.VALUE or told_as_change else ContradictionNature.CONTRADICTION
 
-    def likeness(self, text: str) -> float:
+    def compute_likeness(self, text: str) -> float:
         """Return how much of what both texts say is the same, 0..1; values are not compared."""
         mine = {stem for sentence in self._sentences for stem in sentence.topics}
-        theirs = {stem for sentence in statements(text) for stem in sentence.topics}
+        theirs = {stem for sentence in analyse_statements(text) for stem in sentence.topics}
         return len(mine & theirs) / math.sqrt(len(mine) * len(theirs)) if mine and theirs else 0.0
 
-    def takes_up(self, approach: str) -> float:
+    def score_uptake(self, approach: str) -> float:
         """Return how surely the statement means to do what `approach` says, 0..1; 0 where it warns of it."""
-        return max((_taken_up(a, b) for a in self._sentences for b in statements(approach)), default=0.0)
+        return max((_score_uptake(a, b) for a in self._sentences for b in analyse_statements(approach)), default=0.0)
 
 
-def _taken_up(a: Sentence, b: Sentence) -> float:
+def _score_uptake(a: AnalysedSentence, b: AnalysedSentence) -> float:
     warned = any(a.words[place].stem in stem_set("failure") for place in range(len(a.words)))
     asserted = {stem for stem, places in a.topics.items() if not a.denied.issuperset(places)}
     tried = {stem for stem, places in b.topics.items() if not b.denied.issuperset(places)}
-    frame = frames.match(a, b, asserted, tried)
+    frame = frames.match_stems(a, b, asserted, tried)
     enough = len(frame.shared) >= TAKEN_UP_SHARED or frame.shared == tried
     opposed = not asserted & tried or tried & (a.topics.keys() - asserted)
     return frame.likeness if enough and not warned and not opposed else 0.0
 
 
-def judge(statement: str, candidate: str, similarity: float | None = None) -> Verdict | None:
+def find_verdict(statement: str, candidate: str, similarity: float | None = None) -> Verdict | None:
     """Return why a candidate text contradicts a statement, or None (D.10); see `Judge`."""
-    return Judge(statement).compare(candidate, similarity)
+    return ContradictionJudge(statement).compare_memory(candidate, similarity)
 
 
-def _judge_sentences(a: Sentence, b: Sentence, similarity: float | None) -> Verdict | None:
-    pairs = list(_opposites(a, b))
+def _judge_sentences(a: AnalysedSentence, b: AnalysedSentence, similarity: float | None) -> Verdict | None:
+    pairs = list(_find_opposites(a, b))
     if any((i in a.denied) != (j in b.denied) for i, j in pairs):
         return None  # "enabled" and "not disabled" agree
-    return _denial(a, b, similarity) or _opposed(a, b, pairs, similarity) or _other_value(a, b, similarity)
+    return _find_denial(a, b, similarity) or _judge_opposites(a, b, pairs, similarity) or _find_other_value(a, b, similarity)
 
 
-def _mixed(strength: float, similarity: float | None) -> float:
+def _blend_similarity(strength: float, similarity: float | None) -> float:
     """Return the strength of a match in words, tempered by the likeness in meaning where that is known."""
     return strength if similarity is None else (strength + max(0.0, similarity)) / 2
 
@@ -138,32 +138,32 @@ def _mixed(strength: float, similarity: float | None) -> float:
 # -- denial ------------------------------------------------------------------------------------------------------------
 
 
-def _denial(a: Sentence, b: Sentence, similarity: float | None) -> Verdict | None:
+def _find_denial(a: AnalysedSentence, b: AnalysedSentence, similarity: float | None) -> Verdict | None:
     """Find what one sentence denies and the other asserts."""
     found = [
         verdict
         for one, other in ((a, b), (b, a))
         for clause in one.clauses
-        if clause.negated and (verdict := _denied_by(one, other, clause, similarity)) is not None
+        if clause.negated and (verdict := _judge_denied_clause(one, other, clause, similarity)) is not None
     ]
     return max(found, key=lambda verdict: verdict.score, default=None)
 
 
-def _denied_by(one: Sentence, other: Sentence, clause: Clause, similarity: float | None) -> Verdict | None:
+def _judge_denied_clause(one: AnalysedSentence, other: AnalysedSentence, clause: Clause, similarity: float | None) -> Verdict | None:
     denied = {one.words[place].stem for place in clause.places if one.words[place].topical}
     asserted = {stem for stem, places in other.topics.items() if not other.denied.issuperset(places)}
     also_denied = denied & other.topics.keys() - asserted
     if not denied & asserted or len(also_denied) >= len(denied & asserted) or _values_differ(one, other):
         return None
-    frame = frames.match(one, other, set(one.topics) if clause.phrase else denied, asserted)
+    frame = frames.match_stems(one, other, set(one.topics) if clause.phrase else denied, asserted)
     verbs = stem_set("verbs", "light")
     if frame.shared <= verbs and not denied <= verbs:
         return None  # "never written any Rust" and "written in Kotlin" share what was done, not to what
     strength = frame.likeness * (OTHER_SUBJECT if frame.other_subject else 1.0)
-    score = _mixed(strength, similarity) + (NEVER_BONUS if clause.sweeping and strength else 0.0)
-    if score < GATE:
+    score = _blend_similarity(strength, similarity) + (NEVER_BONUS if clause.sweeping and strength else 0.0)
+    if score < DENIAL_GATE:
         return None
-    words = _quoted(frame.words)
+    words = _quote_words(frame.words)
     if clause.cue == "never" and any(word.lower == "always" for word in other.words):
         return Verdict(ContradictionKind.ANTONYM, min(1.0, score), f'on {words} one says "never", the other "always"')
     return Verdict(
@@ -171,10 +171,10 @@ def _denied_by(one: Sentence, other: Sentence, clause: Clause, similarity: float
     )
 
 
-def _values_differ(one: Sentence, other: Sentence) -> bool:
+def _values_differ(one: AnalysedSentence, other: AnalysedSentence) -> bool:
     """Return whether the denied values are others than those the other sentence states: `not 30 s`, `60 s`."""
     return any(
-        not any(same(value, stated) for stated in others)
+        not any(are_same_value(value, stated) for stated in others)
         for value in one.denied_values
         if (others := [stated for stated in other.values if stated.kind == value.kind])
     )
@@ -183,7 +183,7 @@ def _values_differ(one: Sentence, other: Sentence) -> bool:
 # -- opposites ---------------------------------------------------------------------------------------------------------
 
 
-def _opposites(a: Sentence, b: Sentence) -> Iterator[tuple[int, int]]:
+def _find_opposites(a: AnalysedSentence, b: AnalysedSentence) -> Iterator[tuple[int, int]]:
     """Yield the places of opposite words that speak of the same thing."""
     known_a, known_b = {word.stem for word in a.words}, {word.stem for word in b.words}
     if known_a.isdisjoint(known_b):
@@ -192,36 +192,36 @@ def _opposites(a: Sentence, b: Sentence) -> Iterator[tuple[int, int]]:
     for i, word in enumerate(a.words):
         if right and word.stem not in known_b and _may_oppose(a, i, word):
             for j, other in right:
-                if opposite(word.lower, other.lower) and frames.compare(a, b, {i}, {j}).fit >= VALUE_GATE:
+                if are_opposites(word.lower, other.lower) and frames.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE:
                     yield i, j
 
 
-def _may_oppose(sentence: Sentence, at: int, word: Word) -> bool:
+def _may_oppose(sentence: AnalysedSentence, at: int, word: Word) -> bool:
     """Return whether a word says something of the subject: what stands in the subject only tells it from others."""
     if sentence.regions[at] is Region.SUBJECT and any(place > at for place in sentence.verbs):
         return False
     if word.lower in word_set("clauses.states"):
-        return at + 1 == len(sentence.words) or stands_as_state(sentence.words[at + 1].lower)
+        return at + 1 == len(sentence.words) or is_state_before(sentence.words[at + 1].lower)
     known = has_opposite(word.lower) or has_opposite(word.stem)
     return (word.topical or known) and word.lower not in word_set("clauses.negators")  # denying is `_denial`'s
 
 
-def _opposed(a: Sentence, b: Sentence, pairs: list[tuple[int, int]], similarity: float | None) -> Verdict | None:
+def _judge_opposites(a: AnalysedSentence, b: AnalysedSentence, pairs: list[tuple[int, int]], similarity: float | None) -> Verdict | None:
     if not pairs or (similarity is not None and similarity < MIN_SIMILARITY):
         return None
-    frame = frames.compare(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
-    score = _mixed(frame.fit, similarity)
-    if score < GATE:
+    frame = frames.compare_sentences(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
+    score = _blend_similarity(frame.fit, similarity)
+    if score < DENIAL_GATE:
         return None
     i, j = pairs[0]
-    reason = f'both speak of {_quoted(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
+    reason = f'both speak of {_quote_words(frame.words)}; one says "{a.words[i].text}", the other "{b.words[j].text}"'
     return Verdict(ContradictionKind.ANTONYM, min(1.0, score), reason)
 
 
 # -- values ------------------------------------------------------------------------------------------------------------
 
 
-def _other_value(a: Sentence, b: Sentence, similarity: float | None) -> Verdict | None:
+def _find_other_value(a: AnalysedSentence, b: AnalysedSentence, similarity: float | None) -> Verdict | None:
     if similarity is not None and similarity < MIN_SIMILARITY:
         return None
     found = [
@@ -232,25 +232,25 @@ def _other_value(a: Sentence, b: Sentence, similarity: float | None) -> Verdict 
     return max(found, key=lambda verdict: verdict.score, default=None)
 
 
-def _compare_kind(a: Sentence, b: Sentence, kind: str, similarity: float | None) -> Verdict | None:
-    left, right = _current(a, kind), _current(b, kind)
-    if not left or not right or any(same(one, other) for one in left for other in right):
+def _compare_kind(a: AnalysedSentence, b: AnalysedSentence, kind: str, similarity: float | None) -> Verdict | None:
+    left, right = _current_values(a, kind), _current_values(b, kind)
+    if not left or not right or any(are_same_value(one, other) for one in left for other in right):
         return None
-    frame = frames.compare(a, b, _places(left), _places(right))
+    frame = frames.compare_sentences(a, b, _value_places(left), _value_places(right))
     strength = _value_strength(a, b, kind, frame)
     changed = _tells_change(a, left[0]) or _tells_change(b, right[0])
     if changed and strength < VALUE_GATE:
-        frame = _changed_frame(a, b, left, right)
+        frame = _match_changed_clauses(a, b, left, right)
         strength = frame.overlap
     if strength < VALUE_GATE:
         return None
-    topic = f"both speak of {_quoted(frame.words)}" if frame.words else f"both name a {kind}"
+    topic = f"both speak of {_quote_words(frame.words)}" if frame.words else f"both name a {kind}"
     change = " (one of them tells of a change)" if changed else ""
     reason = f"{topic}; one says {left[0].text}, the other {right[0].text}{change}"
-    return Verdict(ContradictionKind.VALUE, min(1.0, _mixed(strength, similarity)), reason)
+    return Verdict(ContradictionKind.VALUE, min(1.0, _blend_similarity(strength, similarity)), reason)
 
 
-def _current(sentence: Sentence, kind: str) -> list[Value]:
+def _current_values(sentence: AnalysedSentence, kind: str) -> list[Value]:
     """Return the values of a kind that hold: of `from 70% to 90%` the last."""
     found = [value for value in sentence.values if value.kind == kind]
     if len(found) > 1 and _tells_change(sentence, found[-1]):
@@ -258,7 +258,7 @@ def _current(sentence: Sentence, kind: str) -> list[Value]:
     return found
 
 
-def _value_strength(a: Sentence, b: Sentence, kind: str, frame: frames.Frame) -> float:
+def _value_strength(a: AnalysedSentence, b: AnalysedSentence, kind: str, frame: frames.SentenceMatch) -> float:
     if kind not in vocabulary().families:
         return frame.fit
     if not stem_set("offering").isdisjoint({*a.topics, *b.topics}):
@@ -270,35 +270,35 @@ def _value_strength(a: Sentence, b: Sentence, kind: str, frame: frames.Frame) ->
     return frame.fit
 
 
-def _changed_frame(a: Sentence, b: Sentence, left: list[Value], right: list[Value]) -> frames.Frame:
+def _match_changed_clauses(a: AnalysedSentence, b: AnalysedSentence, left: list[Value], right: list[Value]) -> frames.SentenceMatch:
     """Match clause with clause: who tells of a change adds when and why, which the old statement did not have."""
-    without_a, without_b = frozenset(_places(left)), frozenset(_places(right))
+    without_a, without_b = frozenset(_value_places(left)), frozenset(_value_places(right))
     found = [
-        frames.match(a, b, stems_a, stems_b, without_a, without_b)
-        for stems_a in _stem_sets(a, left[0], without_a)
-        for stems_b in _stem_sets(b, right[0], without_b)
+        frames.match_stems(a, b, stems_a, stems_b, without_a, without_b)
+        for stems_a in _candidate_stems(a, left[0], without_a)
+        for stems_b in _candidate_stems(b, right[0], without_b)
     ]
     fit = [frame for frame in found if len(frame.shared) >= CHANGE_SHARED and not frame.other_subject]
-    return max(fit or [frames.NOTHING], key=lambda frame: frame.overlap)
+    return max(fit or [frames.NO_MATCH], key=lambda frame: frame.overlap)
 
 
-def _stem_sets(sentence: Sentence, value: Value, without: frozenset[int]) -> tuple[set[str], set[str]]:
+def _candidate_stems(sentence: AnalysedSentence, value: Value, without: frozenset[int]) -> tuple[set[str], set[str]]:
     """Return the stems of the whole sentence, and those of the clause a value stands in."""
     near = [sentence.words[place] for place in _clause_of(sentence, value) if place not in without]
-    return frames.stems(sentence, without), {word.stem for word in near if word.topical}
+    return frames.topic_stems(sentence, without), {word.stem for word in near if word.topical}
 
 
-def _tells_change(sentence: Sentence, value: Value) -> bool:
+def _tells_change(sentence: AnalysedSentence, value: Value) -> bool:
     return any(sentence.words[place].stem in stem_set("change") for place in _clause_of(sentence, value))
 
 
-def _clause_of(sentence: Sentence, value: Value) -> list[int]:
+def _clause_of(sentence: AnalysedSentence, value: Value) -> list[int]:
     return next((clause.places for clause in sentence.clauses if value.start in clause.places), [])
 
 
-def _places(values: list[Value]) -> set[int]:
+def _value_places(values: list[Value]) -> set[int]:
     return {place for value in values for place in range(value.start, value.end)}
 
 
-def _quoted(words: tuple[str, ...]) -> str:
+def _quote_words(words: tuple[str, ...]) -> str:
     return ", ".join(f"'{word}'" for word in words[:4])

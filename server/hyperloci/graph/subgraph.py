@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from hyperloci.graph.related import ANY, related
+from hyperloci.graph.related import ANY, find_related
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
 from hyperloci.model.edge import Hyperedge
 from hyperloci.model.kinds import NodeKey
@@ -13,7 +13,7 @@ from hyperloci.store import Store
 from hyperloci.store.traversal import Crossing
 
 
-def subgraph(
+def find_subgraph(
     store: Store,
     start: NodeKey,
     *,
@@ -28,30 +28,30 @@ def subgraph(
     Raises:
         BadRequestError: an unknown relationship or direction.
     """
-    found = related(store, start, relationship, direction, depth, limit, scopes=scopes)
+    found = find_related(store, start, relationship, direction, depth, limit, scopes=scopes)
     distances = {start: 0} | {item.node_key: item.distance for item in found}
     with store.snapshot():
         nodes = store.nodes.get_by_keys(distances)
         edges = [
-            edge for edge in store.edges.list_among(distances) if relationship in (ANY, edge.label) and _shown(edge, nodes)
+            edge for edge in store.edges.list_among(distances) if relationship in (ANY, edge.label) and _has_visible_members(edge, nodes)
         ]
     return GraphAnswer(
-        nodes=graph_nodes(store, distances),
-        edges=tuple(_edge(edge, nodes) for edge in edges),
+        nodes=describe_nodes(store, distances),
+        edges=tuple(_describe_edge(edge, nodes) for edge in edges),
     )
 
 
-def path_answer(store: Store, start: NodeKey, path: Sequence[Crossing]) -> GraphAnswer:
+def describe_path(store: Store, start: NodeKey, path: Sequence[Crossing]) -> GraphAnswer:
     """Return a path as the nodes on it, in order, and the hyperedge of each step."""
     distances = {start: 0} | {crossing.target: number for number, crossing in enumerate(path, start=1)}
     nodes = store.nodes.get_by_keys(distances)
     edges = {edge.key: edge for edge in store.edges.list_among(distances)}
     return GraphAnswer(
-        nodes=graph_nodes(store, distances), edges=tuple(_edge(edges[crossing.edge], nodes) for crossing in path)
+        nodes=describe_nodes(store, distances), edges=tuple(_describe_edge(edges[crossing.edge], nodes) for crossing in path)
     )
 
 
-def graph_nodes(store: Store, distances: Mapping[NodeKey, int]) -> tuple[GraphNode, ...]:
+def describe_nodes(store: Store, distances: Mapping[NodeKey, int]) -> tuple[GraphNode, ...]:
     """Return nodes as they are drawn, in the order given."""
     nodes, places = store.nodes.get_by_keys(distances), store.positions.get_positions(distances)
     shown = []
@@ -71,11 +71,11 @@ def graph_nodes(store: Store, distances: Mapping[NodeKey, int]) -> tuple[GraphNo
     return tuple(shown)
 
 
-def _shown(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> bool:
+def _has_visible_members(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> bool:
     return len({member.node for member in edge.members if member.node in nodes}) > 1
 
 
-def _edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
+def _describe_edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
     return GraphEdge(
         id=edge.id,
         label=edge.label,
@@ -87,8 +87,8 @@ def _edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
     )
 
 
-def described(store: Store, edges: Iterable[Hyperedge]) -> tuple[GraphEdge, ...]:
+def describe_edges(store: Store, edges: Iterable[Hyperedge]) -> tuple[GraphEdge, ...]:
     """Return hyperedges with the ids of all their members."""
     listed = list(edges)
     nodes = store.nodes.get_by_keys({member.node for edge in listed for member in edge.members})
-    return tuple(_edge(edge, nodes) for edge in listed)
+    return tuple(_describe_edge(edge, nodes) for edge in listed)

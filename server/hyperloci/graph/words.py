@@ -71,7 +71,7 @@ def stem_of(lower: str) -> str:
 
 
 @functools.lru_cache(maxsize=32_768)
-def word(text: str) -> Word:
+def analyse_word(text: str) -> Word:
     """Analyse one word."""
     lower = text.lower()
     stem = stem_of(lower)
@@ -88,14 +88,14 @@ def word(text: str) -> Word:
     )
 
 
-def split(text: str) -> list[str]:
+def split_statements(text: str) -> list[str]:
     """Split a text into its statements; questions and what is too long to be a statement are left out."""
     sentences = split_sentences(text[:MAX_CHARS], code=True)
     parts = (part for sentence in sentences for part in sentence.translate(_QUOTES).split(";"))
-    return [part for part in map(_stated, parts) if 1 < len(part) <= MAX_SENTENCE_CHARS]
+    return [part for part in map(_without_question, parts) if 1 < len(part) <= MAX_SENTENCE_CHARS]
 
 
-def _stated(part: str) -> str:
+def _without_question(part: str) -> str:
     part = part.strip()
     if not part.endswith("?") or len(part) > MAX_SENTENCE_CHARS:
         return part
@@ -103,6 +103,6 @@ def _stated(part: str) -> str:
     return "" if stated.endswith("?") else stated
 
 
-def words_of(sentence: str) -> list[Word]:
+def analyse_words(sentence: str) -> list[Word]:
     """Return the words and the punctuation of a sentence."""
-    return [word(token) for token in _TOKEN.findall(sentence)]
+    return [analyse_word(token) for token in _TOKEN.findall(sentence)]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.graph.linking import LABELS, Linker
+from hyperloci.graph.linking import LABELS, RelationLinker
 from hyperloci.ingest.code import module_name
 from hyperloci.ingest.git import never_cancelled
 from hyperloci.ingest.languages import is_test_path
@@ -57,7 +57,7 @@ def keep_relations(store: Store, scope_key: int, path: str, rewritten: Rewritten
     if rewritten.names_changed:
         store.relation_queue.queue_snippets(row.key for row in store.relation_queue.list_snippets(scope_key, path))
     if len(rewritten.keys) <= AT_ONCE:
-        make_linker(store, scope_key).relink(path, rewritten.keys, now=now)
+        make_linker(store, scope_key).replace_edges(path, rewritten.keys, now=now)
 
 
 def queue_readers(store: Store, scope_key: int, paths: Collection[str], clock: Clock) -> None:
@@ -79,9 +79,9 @@ def due_counter_name(scope_key: int) -> str:
     return f"relations.due.{scope_key}"
 
 
-def make_linker(store: Store, scope_key: int) -> Linker:
+def make_linker(store: Store, scope_key: int) -> RelationLinker:
     """Return a fresh linker that knows which files are tests."""
-    return Linker(store, scope_key, is_test_path)
+    return RelationLinker(store, scope_key, is_test_path)
 
 
 def link_queued(
@@ -103,7 +103,7 @@ def link_queued(
     for path, keys in waiting.items():
         if cancelled():
             break
-        batch.update((key, list(links)) for key, links in finder.find(path, keys).items())
+        batch.update((key, list(links)) for key, links in finder.find_relations(path, keys).items())
         if len(batch) >= AT_ONCE:
             changed += _write_links(store, turns, scope_key, batch, clock)
             batch = {}

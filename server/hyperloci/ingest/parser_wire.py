@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, Final
 
-from hyperloci.graph.naming import Named
+from hyperloci.graph.naming import EntityMention
 from hyperloci.ingest.reading import FreshChunk
 from hyperloci.model.chunk import TextChunk, CodeFacts
 from hyperloci.model.facets import Facets
@@ -44,7 +44,7 @@ class ParseAnswer:
     failure: str | None = None
 
 
-_KINDS: Final[tuple[type[Any], ...]] = (FreshChunk, TextChunk, Position, CodeFacts, Named, Facets)
+_KINDS: Final[tuple[type[Any], ...]] = (FreshChunk, TextChunk, Position, CodeFacts, EntityMention, Facets)
 _NAMES: Final = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS}
 _VALUES: Final[dict[type, Callable[[Any], Any]]] = {kind: attrgetter(*names) for kind, names in _NAMES.items()}
 _SETTERS: Final = {kind: tuple(getattr(kind, name).__set__ for name in names) for kind, names in _NAMES.items()}

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.graph.entities import names_of
-from hyperloci.graph.naming import Named
+from hyperloci.graph.entities import find_mentions
+from hyperloci.graph.naming import EntityMention
 from hyperloci.ingest.abbreviations import spelled_out
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.chunk import chunk_file
@@ -55,7 +55,7 @@ class FreshChunk:
     content_hash: bytes
     title: str
     flags: tuple[str, ...] = ()
-    names: tuple[Named, ...] = ()
+    names: tuple[EntityMention, ...] = ()
     facets: Facets = NO_FACETS
     hints: str = ""
 
@@ -162,7 +162,7 @@ def _sanitize_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[st
         content_hash=hash_content(chunk.text),
         title=TITLE_SEPARATOR.join(chunk.breadcrumb),
         flags=tuple(dict.fromkeys((*of_name, *(sanitize(chunk.text).flags if prepared.flags else ())))),
-        names=names_of(chunk.text, chunk.code, chunk.position),
+        names=find_mentions(chunk.text, chunk.code, chunk.position),
         facets=classify_chunk_facets(chunk),
         hints=spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else "",
     )

@@ -304,7 +304,7 @@ class FileWriter:
         else:
             self.tally.moved += 1
         if change.changes_text:
-            self._linker.relink(old.node_key, self._scope_id, new.names, now=now)
+            self._linker.relink_mentions(old.node_key, self._scope_id, new.names, now=now)
             self._store.facets.put_facets(old.node_key, new.facets)
         if change.changes_text or change.changes_title:
             self._store.nodes.update_node(old.node_id, now=now, **self._describe_change(change, file))
@@ -355,7 +355,7 @@ class FileWriter:
         if new.chunk.code is not None:
             self._store.positions.put_code_facts(key, new.chunk.code)
             self.appeared.add(file.path)
-        self._linker.link(key, self._scope_id, new.names, now=now)
+        self._linker.link_mentions(key, self._scope_id, new.names, now=now)
         self._store.facets.add_facets(key, new.facets)
         if work.is_known:
             work.rewritten.add_chunk(key, new.chunk)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from hyperloci.facts.writer import annotate
-from hyperloci.graph.entities import EntityLinker, names_of
+from hyperloci.graph.entities import EntityLinker, find_mentions
 from hyperloci.ingest.facets import classify_chunk_facets
 from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
 from hyperloci.model.facets import Facets
@@ -62,7 +62,7 @@ def annotate_again(
     if node.type is NodeType.ENTITY:
         store.entities.add_alias(node.key, node.content)
     elif node.type is NodeType.SNIPPET and node.origin in (Origin.CODE, Origin.MARKDOWN):
-        linker.link(node.key, node.scope, names_of(node.content, facts, position), now=now)
+        linker.link_mentions(node.key, node.scope, find_mentions(node.content, facts, position), now=now)
         store.facets.add_facets(node.key, _facets_of_snippet(node, position, facts))
     else:
         author = node.metadata.get("author") if node.subtype == "commit" else None

@@ -121,7 +121,7 @@ class Asking:
 
     def contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
         """Compare a statement with the memories nearest to it in words and in meaning (D.10)."""
-        from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+        from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
 
         scopes = (self.project.id, GLOBAL_SCOPE)
         said = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
@@ -129,7 +129,7 @@ class Asking:
         keyword = self.store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
         near = self.searcher.find_nearest(statement, allowed, CONTRADICTION_CANDIDATES)
         nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in keyword), *near})
-        candidates = [Candidate(node, near.get(key)) for key, node in sorted(nodes.items())]
+        candidates = [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())]
         return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
 
     def about(self, topic: str, argument: str = "topic") -> Node:

@@ -7,7 +7,7 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.graph.contradictions import Candidate, ContradictionFinder
+from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
 from hyperloci.ingest.boundary import sanitize
 from hyperloci.lifecycle.payload import Conflict, Rejected
 from hyperloci.lifecycle.sameness import numbers, words
@@ -36,7 +36,7 @@ class Conflicts:
         self._store = store
         self._clock = clock
 
-    def near(self, statement: str, scope: str) -> list[Candidate]:
+    def near(self, statement: str, scope: str) -> list[ContradictionCandidate]:
         """Return what is concluded in a project, or everywhere, and nearest to a statement in words."""
         scopes = (scope, GLOBAL_SCOPE)
         said = SearchFilter(scopes=tuple(scopes), types=("fact", "decision", "experience"))
@@ -45,9 +45,9 @@ class Conflicts:
         keys = [NodeKey(key) for key in found]
         nodes = self._store.nodes.get_by_keys(keys)
         concluded = [nodes[key] for key in keys if key in nodes]
-        return [Candidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]
+        return [ContradictionCandidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]
 
-    def detect(self, statement: str, near: Sequence[Candidate], scope: str) -> tuple[Contradiction, ...]:
+    def detect(self, statement: str, near: Sequence[ContradictionCandidate], scope: str) -> tuple[Contradiction, ...]:
         """Return those of the near memories that disagree with a statement."""
         scopes = (scope, GLOBAL_SCOPE)
         found = ContradictionFinder(self._store).find(statement, near, scopes=scopes, limit=5).contradictions

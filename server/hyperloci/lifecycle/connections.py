@@ -8,9 +8,9 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
-from hyperloci.graph.paths import Walk, dependencies, neighbourhood, shortest_path
-from hyperloci.graph.related import DIRECTIONS, known_label, related
-from hyperloci.graph.subgraph import described, graph_nodes, path_answer, subgraph
+from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
+from hyperloci.graph.related import DIRECTIONS, resolve_label, find_related
+from hyperloci.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
 from hyperloci.lifecycle.facts import Facts, checked_text
 from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.answers import (
@@ -50,7 +50,7 @@ class Connections:
         if direction not in DIRECTIONS:
             raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
         steps, start = _depth(depth), self.about(topic)
-        found = related(self.store, start.key, relationship, direction, steps, limit, scopes=self.scopes)
+        found = find_related(self.store, start.key, relationship, direction, steps, limit, scopes=self.scopes)
         return RelatedAnswer(
             node=self.present([start])[0],
             related=tuple(
@@ -69,7 +69,7 @@ class Connections:
 
     def drawn(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> GraphAnswer:
         """Return the memories around one and every relation between them."""
-        return subgraph(
+        return find_subgraph(
             self.store,
             self.about(topic).key,
             relationship=relationship,
@@ -82,16 +82,16 @@ class Connections:
     def neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
         """Return every memory at most so many relations away."""
         walk = self._walk(relationship, "both")
-        return graph_nodes(self.store, neighbourhood(self.store, self.about(topic).key, walk, _depth(depth)))
+        return describe_nodes(self.store, find_neighbourhood(self.store, self.about(topic).key, walk, _depth(depth)))
 
     def dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
         """Return all that a memory depends on, and the circles in it."""
         start = self.about(topic)
-        found = dependencies(self.store, start.key, self._walk(relationship, "out"))
+        found = find_dependencies(self.store, start.key, self._walk(relationship, "out"))
         ids = {key: node.id for key, node in self.store.nodes.get_by_keys({*found.keys, start.key}).items()}
         return DependencyAnswer(
             node=self.present([start])[0],
-            dependencies=graph_nodes(self.store, found.keys),
+            dependencies=describe_nodes(self.store, found.keys),
             cycles=tuple(tuple(ids[key] for key in cycle) for cycle in found.cycles),
             complete=found.complete,
         )
@@ -99,8 +99,8 @@ class Connections:
     def path(self, start: str, end: str, relationship: str, direction: str) -> GraphAnswer | None:
         """Return a shortest way from one memory to another, None if they aren't joined."""
         first, last = self.about(start).key, self.about(end).key
-        path = shortest_path(self.store, first, last, self._walk(relationship, direction))
-        return None if path is None else path_answer(self.store, first, path)
+        path = find_shortest_path(self.store, first, last, self._walk(relationship, direction))
+        return None if path is None else describe_path(self.store, first, path)
 
     def join(self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None) -> str:
         """Join memories in a hyperedge and return its id."""
@@ -120,7 +120,7 @@ class Connections:
         with self.store.transaction():
             edge = resolve_edge(self.store.edges, id, scopes=self.scopes)
             self.store.edges.confirm_edge(edge.id, now=self.clock())
-        return described(self.store, [resolve_edge(self.store.edges, edge.id)])[0]
+        return describe_edges(self.store, [resolve_edge(self.store.edges, edge.id)])[0]
 
     def prune(self, *, dry_run: bool) -> EdgePruneReport:
         """Remove automatic relations that faded or crowd a memory."""
@@ -131,7 +131,7 @@ class Connections:
         return EdgePruneReport(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
 
     def _walk(self, relationship: str, direction: str) -> Walk:
-        label = known_label(self.store.traversal, relationship)
+        label = resolve_label(self.store.traversal, relationship)
         return Walk(label=label, direction=direction, scopes=self.scopes)
 
     def _member(self, index: int, member: Mapping[str, str]) -> EdgeMember:

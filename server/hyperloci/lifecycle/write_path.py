@@ -14,7 +14,7 @@ from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.entities import EntityLinker
-from hyperloci.graph.naming import Named
+from hyperloci.graph.naming import EntityMention
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.suspicion import FLAG_REASONS
 from hyperloci.lifecycle.conflicts import Conflicts
@@ -257,7 +257,7 @@ class WritePath:
             speaking = [node for node in nodes if any(name.casefold() in node.content.casefold() for name in names)]
             keys: list[NodeKey] = []
             for node in speaking:
-                keys += linker.link(node.key, node.scope, [Named(names[0], EntityKind(thing.type))], now=now)
+                keys += linker.link_mentions(node.key, node.scope, [EntityMention(names[0], EntityKind(thing.type))], now=now)
             for alias in names[1:] if keys else ():
                 self._store.entities.add_alias(keys[0], alias)
             joined += bool(keys)

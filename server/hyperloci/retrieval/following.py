@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.graph.related import related
+from hyperloci.graph.related import find_related
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import SearchCandidate, Node
 from hyperloci.retrieval.routing import Route, GraphStrategy
@@ -94,7 +94,7 @@ def expand_by_graph(
     reached: dict[NodeKey, float] = {}
     for key in best:
         for follow in labels:
-            for item in related(store, key, follow.label, follow.direction, route.depth, MAX_EXPANDED, scopes=scopes):
+            for item in find_related(store, key, follow.label, follow.direction, route.depth, MAX_EXPANDED, scopes=scopes):
                 inherited = scores[key] * item.confidence * EXPANSION_DECAY**item.distance
                 reached[item.node_key] = max(inherited, reached.get(item.node_key, 0.0))
     return reached

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hyperloci.clock import to_iso
-from hyperloci.graph.anchors import outdated
+from hyperloci.graph.anchors import describe_code_changes
 from hyperloci.ingest.spoken_times import RelativeDate
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.levels import SUBTYPES as CHUNKS
@@ -28,7 +28,7 @@ def present_hits(
     keys = [node.key for node in nodes]
     positions = store.positions.get_positions(keys)
     commits = store.files.get_commits(keys)
-    stale = outdated(store, keys)
+    stale = describe_code_changes(store, keys)
     times = store.turns.get_spoken_times(keys)
     return [
         Hit(

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
-from hyperloci.graph.related import related
+from hyperloci.graph.related import find_related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate, Node
 from hyperloci.model.search import VectorCoverage
@@ -232,7 +232,7 @@ class Searcher:
 
     def _related_nodes(self, around: RelatedTo, scopes: tuple[str, ...], size: int) -> BoolArray:
         start = resolve_node(self._store.nodes, around.node_id, "where.related_to", scopes=scopes)
-        reached = related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
+        reached = find_related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True
         return bitmap

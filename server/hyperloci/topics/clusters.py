@@ -12,18 +12,18 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.topics.neighbours import drawn_together
-from hyperloci.topics.views import SEED, View
+from hyperloci.topics.neighbours import draw_together
+from hyperloci.topics.views import SEED, SpaceView
 
 MIN_CLUSTER_SIZE: Final = 3
 MIN_SAMPLES: Final = 2
 """E.09."""
 
-SHARE: Final = 100
+MEMORIES_PER_MEMBER: Final = 100
 """Above 300 memories a cluster needs one in a hundred of them: nobody reads a thousand topics of three."""
 
 NEIGHBOURS_SHARE: Final = 0.6
-FEWEST_NEIGHBOURS: Final = 5
+MIN_NEIGHBOURS: Final = 5
 ROUNDS: Final = 3
 """Rows are drawn three times to as many neighbours as six tenths of the smallest cluster; thirty to sixty at 10,000
 differ by 0.02 of NMI, and twice the rounds split topics again."""
@@ -32,27 +32,27 @@ COMPONENTS: Final = 16
 """HDBSCAN compares distances, and those tell most in few dimensions."""
 
 
-def smallest(memories: int) -> int:
+def min_cluster_size(memories: int) -> int:
     """Return how many members a cluster needs among so many memories."""
-    return max(MIN_CLUSTER_SIZE, memories // SHARE)
+    return max(MIN_CLUSTER_SIZE, memories // MEMORIES_PER_MEMBER)
 
 
-def clusters_of(view: View) -> NDArray[np.int64]:
+def cluster_view(view: SpaceView) -> NDArray[np.int64]:
     """Return the cluster of each memory in one space, -1 for noise and where the space is absent."""
     from sklearn.cluster import HDBSCAN
 
     labels = np.full(len(view.matrix), -1, np.int64)
     rows = view.matrix[view.present]
-    size = smallest(len(rows))
+    size = min_cluster_size(len(rows))
     if len(rows) < 2 * size:
         return labels
-    count = min(max(FEWEST_NEIGHBOURS, round(NEIGHBOURS_SHARE * size)), len(rows) - 1)
+    count = min(max(MIN_NEIGHBOURS, round(NEIGHBOURS_SHARE * size)), len(rows) - 1)
     found = HDBSCAN(min_cluster_size=size, min_samples=MIN_SAMPLES, copy=True)
-    labels[view.present] = found.fit_predict(_few_components(drawn_together(rows, count, ROUNDS)))
+    labels[view.present] = found.fit_predict(_reduce_components(draw_together(rows, count, ROUNDS)))
     return labels
 
 
-def _few_components(rows: NDArray[np.float32]) -> NDArray[np.float64]:
+def _reduce_components(rows: NDArray[np.float32]) -> NDArray[np.float64]:
     from sklearn.decomposition import PCA
 
     wanted = min(COMPONENTS, rows.shape[1], len(rows) - 1)

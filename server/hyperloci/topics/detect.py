@@ -15,11 +15,11 @@ from hyperloci.model.topic import TopicPhase, Topic
 from hyperloci.store import half
 from hyperloci.store.topics import FoundTopic
 from hyperloci.topics import identity
-from hyperloci.topics.clusters import clusters_of, smallest
-from hyperloci.topics.join import join
-from hyperloci.topics.naming import name_of, telling_terms
-from hyperloci.topics.phase import RECALLED_MS, SETTLED, next_phase
-from hyperloci.topics.synthesis import Cluster, synthesise
+from hyperloci.topics.clusters import cluster_view, min_cluster_size
+from hyperloci.topics.join import join_nearest_topics
+from hyperloci.topics.naming import choose_name, find_telling_terms
+from hyperloci.topics.phase import RECALLED_MS, SETTLED_CHURN, next_phase
+from hyperloci.topics.synthesis import TopicCluster, merge_clusters
 from hyperloci.topics.views import read_views
 
 if TYPE_CHECKING:
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-FEWEST: Final = 12
+MIN_MEMORIES: Final = 12
 """Memories below which a scope has no topics: its owner knows them all by heart."""
 
-MOST: Final = 10_000
+MAX_CLUSTERED: Final = 10_000
 """Memories clustered in one run, half a minute on one core; of more, the newest half of it and a sample of the rest,
 and all others join the topic whose centre they are near."""
 
-GROWN: Final = 0.1
+DUE_CHANGE_SHARE: Final = 0.1
 """A new run is due when a tenth of the memories is new or gone..."""
 
 REST_MS: Final = 600_000
@@ -45,47 +45,47 @@ JOIN_BATCH: Final = 2_000
 FLOOR_QUANTILE: Final = 0.1
 """What a new memory must have as cosine to a topic's centre: more than the tenth of its members that is farthest."""
 
-TEXTS: Final = 300
+MAX_NAMING_TEXTS: Final = 300
 """Members of a topic, the most typical, whose words are weighed for its name."""
 
 
-def due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
+def is_due(store: Store, scope_key: int, model_key: int, *, now: int) -> bool:
     """Tell whether a scope's topics should be looked for anew."""
     run = store.topics.get_run(scope_key)
     if run is not None and (run.wanted or now - run.run_at < REST_MS):
         return run.wanted
     memories = store.topics.count_candidates(scope_key, model_key)
     if run is None:
-        return memories >= FEWEST
-    return abs(memories - run.memories) > GROWN * max(run.memories, FEWEST)
+        return memories >= MIN_MEMORIES
+    return abs(memories - run.memories) > DUE_CHANGE_SHARE * max(run.memories, MIN_MEMORIES)
 
 
-def run_due(store: Store, model_key: int, *, now: int) -> int:
+def detect_due_topics(store: Store, model_key: int, *, now: int) -> int:
     """Look for topics in every scope where that is due; return in how many."""
-    scopes = [scope.key for scope in store.scopes.list_scopes() if due(store, scope.key, model_key, now=now)]
+    scopes = [scope.key for scope in store.scopes.list_scopes() if is_due(store, scope.key, model_key, now=now)]
     for scope in scopes:
-        detect(store, scope, model_key, now=now)
+        detect_topics(store, scope, model_key, now=now)
     return len(scopes)
 
 
-def detect(store: Store, scope_key: int, model_key: int, *, now: int) -> int:
+def detect_topics(store: Store, scope_key: int, model_key: int, *, now: int) -> int:
     """Look for the topics of a scope, store them and return how many there are."""
     everything = store.topics.list_candidates(scope_key, model_key)
-    keys = sample(everything, MOST)
-    clusters = find(store, keys) if len(everything) >= FEWEST else []
-    run = _Run(store, scope_key, model_key, now)
+    keys = sample_keys(everything, MAX_CLUSTERED)
+    clusters = find_topics(store, keys) if len(everything) >= MIN_MEMORIES else []
+    run = _DetectionRun(store, scope_key, model_key, now)
     with store.transaction():
         run.store_found(keys, clusters)
         store.topics.record_run(scope_key, len(everything), now=now)
     rest = sorted(set(everything) - set(keys))
     for start in range(0, len(rest), JOIN_BATCH):
         with store.transaction():
-            join(store, rest[start : start + JOIN_BATCH], model_key, now=now)
+            join_nearest_topics(store, rest[start : start + JOIN_BATCH], model_key, now=now)
     logger.info("%d topics among %d memories", len(clusters), len(everything))
     return len(clusters)
 
 
-def sample(keys: Sequence[NodeKey], most: int) -> list[NodeKey]:
+def sample_keys(keys: Sequence[NodeKey], most: int) -> list[NodeKey]:
     """Return at most so many of the keys, in order: the newest half, and an even choice of the rest."""
     if len(keys) <= most:
         return list(keys)
@@ -95,59 +95,59 @@ def sample(keys: Sequence[NodeKey], most: int) -> list[NodeKey]:
     return [*(older[place] for place in np.unique(places)), *keys[-newest:]]
 
 
-def find(store: Store, keys: Sequence[NodeKey]) -> list[Cluster]:
+def find_topics(store: Store, keys: Sequence[NodeKey]) -> list[TopicCluster]:
     """Return the topics among memories, largest first; members are places in `keys`."""
     views = read_views(store, keys)
-    labels = {view.space: clusters_of(view) for view in views}
-    found = synthesise(views, labels, fewest=smallest(len(keys)))
+    labels = {view.space: cluster_view(view) for view in views}
+    found = merge_clusters(views, labels, fewest=min_cluster_size(len(keys)))
     return sorted(found, key=lambda cluster: -len(cluster.members))
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class _DetectionRun:
     store: Store
     scope_key: int
     model_key: int
     now: int
 
-    def store_found(self, keys: Sequence[NodeKey], clusters: Sequence[Cluster]) -> None:
+    def store_found(self, keys: Sequence[NodeKey], clusters: Sequence[TopicCluster]) -> None:
         topics = self.store.topics
         members = [{keys[row]: weight for row, weight in cluster.members.items()} for cluster in clusters]
         before = topics.get_members_at_run(self.scope_key)
         scope = next(scope.id for scope in self.store.scopes.list_scopes() if scope.key == self.scope_key)
         known = {topic.key: topic for topic in topics.list_of_scopes([scope])}
-        matched = identity.match(before, members)
-        names = self._names(members)
+        matched = identity.match_topics(before, members)
+        names = self._name_topics(members)
         found = [
-            self._topic(cluster, members[place], names[place], known.get(matched.get(place, -1)), before)
+            self._build_topic(cluster, members[place], names[place], known.get(matched.get(place, -1)), before)
             for place, cluster in enumerate(clusters)
         ]
-        merged = identity.absorbed(before, members, matched)
+        merged = identity.find_absorbed(before, members, matched)
         topics.replace_topics(self.scope_key, found, {key: found[place].id for key, place in merged.items()}, now=self.now)
 
-    def _names(self, members: Sequence[dict[NodeKey, float]]) -> list[tuple[str, ...]]:
-        typical = [_most_typical(weights) for weights in members]
+    def _name_topics(self, members: Sequence[dict[NodeKey, float]]) -> list[tuple[str, ...]]:
+        typical = [_most_typical_members(weights) for weights in members]
         nodes = self.store.nodes.get_by_keys([key for keys in typical for key in keys])
         texts = [[f"{nodes[key].title}\n{nodes[key].content}" for key in keys if key in nodes] for keys in typical]
-        return telling_terms(texts)
+        return find_telling_terms(texts)
 
-    def _topic(
+    def _build_topic(
         self,
-        cluster: Cluster,
+        cluster: TopicCluster,
         members: dict[NodeKey, float],
         words: tuple[str, ...],
         known: Topic | None,
         before: dict[int, set[NodeKey]],
     ) -> FoundTopic:
-        churn = identity.churn(before[known.key], members) if known else 0.0
-        settled_at = known.settled_at if known and churn < SETTLED else self.now
+        churn = identity.churn_share(before[known.key], members) if known else 0.0
+        settled_at = known.settled_at if known and churn < SETTLED_CHURN else self.now
         recalled = len(self.store.topics.find_recalled_since(members, self.now - RECALLED_MS)) / len(members)
         recalled_before = known.recalled if known else 0.0
-        centroid, floor = self._centre(list(members))
+        centroid, floor = self._compute_centre(list(members))
         return FoundTopic(
             key=known.key if known else None,
             id=known.id if known else str(uuid.uuid4()),
-            name=name_of(words, known.name if known else ""),
+            name=choose_name(words, known.name if known else ""),
             terms=words,
             phase=next_phase(
                 known.phase if known else TopicPhase.EMERGING,
@@ -168,7 +168,7 @@ class _Run:
             members=members,
         )
 
-    def _centre(self, keys: Sequence[NodeKey]) -> tuple[bytes, float]:
+    def _compute_centre(self, keys: Sequence[NodeKey]) -> tuple[bytes, float]:
         """Return the mean direction of members in E1, and the cosine to it that a new one must have."""
         rows = [row[0] for row in self.store.vectors.get_rows(keys, ["e1"]).values() if row[0]]
         width = len(rows[0])
@@ -178,5 +178,5 @@ class _Run:
         return mean.tobytes(), float(np.quantile(matrix @ mean, FLOOR_QUANTILE))
 
 
-def _most_typical(weights: Mapping[NodeKey, float]) -> list[NodeKey]:
-    return sorted(weights, key=lambda key: (-weights[key], key))[:TEXTS]
+def _most_typical_members(weights: Mapping[NodeKey, float]) -> list[NodeKey]:
+    return sorted(weights, key=lambda key: (-weights[key], key))[:MAX_NAMING_TEXTS]

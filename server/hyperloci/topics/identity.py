@@ -6,23 +6,23 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, TypeVar
 
-SAME: Final = 0.2
+MIN_OVERLAP: Final = 0.2
 """Two topics that share a fifth of their members together may be one; less, and it is another that took some over."""
 
-ABSORBED: Final = 0.5
+ABSORBED_SHARE: Final = 0.5
 """A topic that is found no more merged into the one that took half of its members."""
 
 Member = TypeVar("Member")
 
 
-def match(known: Mapping[int, Collection[Member]], found: Sequence[Collection[Member]]) -> dict[int, int]:
+def match_topics(known: Mapping[int, Collection[Member]], found: Sequence[Collection[Member]]) -> dict[int, int]:
     """Return which known topic (by key) each found one (by place) is; one to one, the best overlaps first."""
     home = {member: key for key, members in known.items() for member in members}
     pairs = []
     for place, members in enumerate(found):
         for key, shared in Counter(home[member] for member in members if member in home).items():
             overlap = shared / (len(members) + len(known[key]) - shared)
-            if overlap >= SAME:
+            if overlap >= MIN_OVERLAP:
                 pairs.append((-overlap, key, place))
     matched: dict[int, int] = {}
     taken: set[int] = set()
@@ -33,7 +33,7 @@ def match(known: Mapping[int, Collection[Member]], found: Sequence[Collection[Me
     return matched
 
 
-def absorbed(
+def find_absorbed(
     known: Mapping[int, Collection[Member]], found: Sequence[Collection[Member]], matched: Mapping[int, int]
 ) -> dict[int, int]:
     """Return which found topic (by place) took most members of a known one that was not found again (by key)."""
@@ -44,12 +44,12 @@ def absorbed(
             continue
         went = Counter(home[member] for member in members if member in home)
         place, count = max(went.items(), key=lambda item: (item[1], -item[0]), default=(-1, 0))
-        if count >= ABSORBED * len(members):
+        if count >= ABSORBED_SHARE * len(members):
             answer[key] = place
     return answer
 
 
-def churn(before: Collection[Member], now: Collection[Member]) -> float:
+def churn_share(before: Collection[Member], now: Collection[Member]) -> float:
     """Return the share of members that changed, 0..1."""
     old, new = set(before), set(now)
     return 1 - len(old & new) / len(old | new) if old | new else 0.0

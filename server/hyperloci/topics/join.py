@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from hyperloci.store import Store
 
 
-def join(store: Store, keys: Sequence[NodeKey], model_key: int, *, now: int) -> int:
+def join_nearest_topics(store: Store, keys: Sequence[NodeKey], model_key: int, *, now: int) -> int:
     """Put memories with a new fingerprint into the topic whose centre in E1 is nearest, if it is near enough.
 
     Runs inside a transaction; returns how many joined. A memory that is near none leaves the topic it was in.
@@ -22,10 +22,10 @@ def join(store: Store, keys: Sequence[NodeKey], model_key: int, *, now: int) -> 
     by_scope: dict[int, list[NodeKey]] = {}
     for scope, key in store.topics.find_joinable(keys):
         by_scope.setdefault(scope, []).append(key)
-    return sum(_join(store, scope, found, model_key, now) for scope, found in by_scope.items())
+    return sum(_join_in_scope(store, scope, found, model_key, now) for scope, found in by_scope.items())
 
 
-def _join(store: Store, scope: int, keys: Sequence[NodeKey], model_key: int, now: int) -> int:
+def _join_in_scope(store: Store, scope: int, keys: Sequence[NodeKey], model_key: int, now: int) -> int:
     centres = store.topics.list_centres(scope, model_key)
     if not centres:
         return 0

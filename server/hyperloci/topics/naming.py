@@ -17,7 +17,7 @@ KEPT_TERMS: Final = 8
 READ_CHARS: Final = 1_000
 """Of each member, its beginning: that is where a text says what it is about."""
 
-STILL_TELLING: Final = 8
+MAX_KEPT_RANK: Final = 8
 """A known topic keeps its name while every word of it is among so many of the most telling: names don't flicker."""
 
 EMPTY_WORDS: Final = frozenset(
@@ -32,7 +32,7 @@ MAX_CHARS: Final = 40
 _WORD: Final = re.compile(r"[^\W\d_](?:[\w+#]|[.-](?=\w))*")
 
 
-def words_of(text: str) -> dict[str, str]:
+def find_naming_words(text: str) -> dict[str, str]:
     """Return the words of a text that may name a topic, as written, by the index term they have in common."""
     found: dict[str, str] = {}
     for word in _WORD.findall(text[:READ_CHARS]):
@@ -43,7 +43,7 @@ def words_of(text: str) -> dict[str, str]:
     return found
 
 
-def telling_terms(classes: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
+def find_telling_terms(classes: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """Return the most telling words of each class of texts, best first.
 
     A word weighs `share of the class's texts that hold it x log(1 + mean texts a class / texts that hold it)`: each
@@ -53,16 +53,16 @@ def telling_terms(classes: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     written: dict[str, Counter[str]] = {}
     for counter, texts in zip(held, classes, strict=True):
         for text in texts:
-            found = words_of(text)
+            found = find_naming_words(text)
             counter.update(found.keys())
             for stem, word in found.items():
                 written.setdefault(stem, Counter())[word] += 1
     everywhere = sum(held, Counter[str]())
     mean = sum(len(texts) for texts in classes) / max(1, len(classes))
-    return [_best(counter, len(texts), everywhere, mean, written) for counter, texts in zip(held, classes, strict=True)]
+    return [_best_terms(counter, len(texts), everywhere, mean, written) for counter, texts in zip(held, classes, strict=True)]
 
 
-def _best(
+def _best_terms(
     counter: Counter[str], size: int, everywhere: Counter[str], mean: float, written: dict[str, Counter[str]]
 ) -> tuple[str, ...]:
     def weight(stem: str) -> float:
@@ -74,8 +74,8 @@ def _best(
     return tuple(min(written[stem].items(), key=lambda item: (-item[1], item[0]))[0] for stem in ranked[:KEPT_TERMS])
 
 
-def name_of(found: Sequence[str], known: str = "") -> str:
+def choose_name(found: Sequence[str], known: str = "") -> str:
     """Return a topic's name: the one it has while that still tells, else its most telling words."""
-    if known and set(known.split(", ")) <= set(found[:STILL_TELLING]):
+    if known and set(known.split(", ")) <= set(found[:MAX_KEPT_RANK]):
         return known
     return ", ".join(found[:NAME_TERMS])

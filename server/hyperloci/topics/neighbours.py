@@ -13,7 +13,7 @@ _BLOCK: Final = 1_000
 """Rows compared with all others at once: 40 MB of cosines at 10,000 rows."""
 
 
-def nearest(rows: FloatArray, count: int) -> tuple[NDArray[np.int64], FloatArray]:
+def find_nearest(rows: FloatArray, count: int) -> tuple[NDArray[np.int64], FloatArray]:
     """Return the `count` nearest other rows of each unit row and their cosines, in no order."""
     indexes = np.empty((len(rows), count), np.int64)
     cosines = np.empty((len(rows), count), np.float32)
@@ -26,13 +26,13 @@ def nearest(rows: FloatArray, count: int) -> tuple[NDArray[np.int64], FloatArray
     return indexes, cosines
 
 
-def drawn_together(rows: FloatArray, count: int, rounds: int) -> FloatArray:
+def draw_together(rows: FloatArray, count: int, rounds: int) -> FloatArray:
     """Move every unit row half-way to the mean of its nearest, `rounds` times (mean shift over neighbours).
 
     Text vectors lie almost equally far from each other; drawn together, what belongs together becomes dense.
     """
     for _ in range(rounds):
-        indexes, _ = nearest(rows, count)
+        indexes, _ = find_nearest(rows, count)
         moved = rows.copy()
         for start in range(0, len(rows), _BLOCK):
             moved[start : start + _BLOCK] += rows[indexes[start : start + _BLOCK]].mean(axis=1)

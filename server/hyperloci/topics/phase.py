@@ -10,14 +10,14 @@ from hyperloci.model.topic import TopicPhase, Topic
 NEW_MS: Final = 3_600_000
 """Younger than an hour is emerging."""
 
-UNSETTLED: Final = 0.3
+UNSETTLED_CHURN: Final = 0.3
 """Of a topic's members changed: it is (again) emerging."""
 
-SETTLED: Final = 0.1
+SETTLED_CHURN: Final = 0.1
 SETTLED_MS: Final = MS_PER_DAY
 """Churn below this for 24 hours is stable."""
 
-BREAKING_UP: Final = 0.5
+BREAKING_UP_CHURN: Final = 0.5
 """Churn above this with fewer recalls than before is declining."""
 
 RECALLED_MS: Final = 7 * MS_PER_DAY
@@ -39,10 +39,10 @@ def phase_of(topic: Topic, now: int) -> TopicPhase:
 
 def next_phase(before: TopicPhase, *, age_ms: int, settled_ms: int, churn: float, fewer_recalls: bool) -> TopicPhase:
     """Return the phase that follows from age, churn and recalls; between the thresholds, the one before stays."""
-    if churn > BREAKING_UP and fewer_recalls:
+    if churn > BREAKING_UP_CHURN and fewer_recalls:
         return TopicPhase.DECLINING
-    if age_ms < NEW_MS or churn > UNSETTLED:
+    if age_ms < NEW_MS or churn > UNSETTLED_CHURN:
         return TopicPhase.EMERGING
-    if settled_ms >= SETTLED_MS and churn < SETTLED:
+    if settled_ms >= SETTLED_MS and churn < SETTLED_CHURN:
         return TopicPhase.STABLE
     return TopicPhase.EMERGING if before is TopicPhase.MERGING else before

@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from hyperloci.store import Store
 
 
-DIMENSIONS: Final = 48
+DENSE_COMPONENTS: Final = 48
 """Principal components kept of a dense space: past 50, MiniLM's carry noise to a clustering (NMI moves by 0.01)."""
 
-LATENT: Final = 100
+LATENT_COMPONENTS: Final = 100
 """Components of the sparse spaces, as in the baseline they are compared with."""
 
 TERM_COMPONENTS: Final = 50
-NEIGHBOURS: Final = 8
-LENT: Final = 0.5
-SIMILAR: Final = 0.5
+MAX_LENDING_TERMS: Final = 8
+LENT_WEIGHT: Final = 0.5
+MIN_TERM_COSINE: Final = 0.5
 """E13: a term lends half its weight, by similarity, to at most eight terms with a cosine of 0.5 in the terms' space."""
 
-MOST: Final = 0.4
+MAX_TERM_SHARE: Final = 0.4
 """A term in more of the memories than this tells no topic from another."""
 
-FEWEST: Final = 0.05
+MIN_SEEN_SHARE: Final = 0.05
 """A space that sees fewer of the memories than this has no say: its clusters would speak for next to nobody."""
 
 SEED: Final = 0
@@ -59,7 +59,7 @@ COLUMNS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class SpaceView:
     """One space's matrix: a unit row a memory (zeros where the space is absent), and which rows are present."""
 
     space: str
@@ -67,54 +67,54 @@ class View:
     present: BoolArray
 
 
-def read_views(store: Store, keys: Sequence[NodeKey]) -> list[View]:
+def read_views(store: Store, keys: Sequence[NodeKey]) -> list[SpaceView]:
     """Return the views of every space that sees enough of these memories."""
-    found = dense_views(store.vectors.get_rows(keys, [column for group in COLUMNS.values() for column in group]), keys)
+    found = build_dense_views(store.vectors.get_rows(keys, [column for group in COLUMNS.values() for column in group]), keys)
     words = store.topics.get_keywords(keys)
-    found += sparse_views([words.get(key, "") for key in keys])
-    return [view for view in found if view.present.mean() >= FEWEST and view.present.sum() > 2]
+    found += build_sparse_views([words.get(key, "") for key in keys])
+    return [view for view in found if view.present.mean() >= MIN_SEEN_SHARE and view.present.sum() > 2]
 
 
-def dense_views(rows: Mapping[NodeKey, Sequence[bytes | None]], keys: Sequence[NodeKey]) -> list[View]:
+def build_dense_views(rows: Mapping[NodeKey, Sequence[bytes | None]], keys: Sequence[NodeKey]) -> list[SpaceView]:
     """Return the views of the stored spaces; `rows` holds the bytes of all `COLUMNS`, in order."""
     names = [column for group in COLUMNS.values() for column in group]
     views = []
     for space, group in COLUMNS.items():
         sides = [
-            _decode([row[names.index(column)] if (row := rows.get(key)) else None for key in keys], column)
+            _decode_rows([row[names.index(column)] if (row := rows.get(key)) else None for key in keys], column)
             for column in group
         ]
         matrix = np.hstack(sides)
         present = rows_present(matrix)
         if present.sum() > 2:
-            views.append(View(space, reduced(matrix, present, DIMENSIONS), present))
+            views.append(SpaceView(space, reduce_to_components(matrix, present, DENSE_COMPONENTS), present))
     return views
 
 
-def _decode(blobs: Sequence[bytes | None], column: str) -> FloatArray:
+def _decode_rows(blobs: Sequence[bytes | None], column: str) -> FloatArray:
     """Turn stored bytes into rows; those of another width than most (another model's) count as absent."""
     if column == "e12":
-        blobs = [_mean_span(blob) if blob else None for blob in blobs]
+        blobs = [_mean_of_spans(blob) if blob else None for blob in blobs]
     widths = [len(blob) for blob in blobs if blob]
     if not widths:
         return np.zeros((len(blobs), 1), np.float32)
     width = max(set(widths), key=widths.count)
     kept = [index for index, blob in enumerate(blobs) if blob and len(blob) == width]
     flat = b"".join(blob for index in kept if (blob := blobs[index]))
-    values = _numbers(flat, column).reshape(len(kept), -1)
+    values = _unpack_numbers(flat, column).reshape(len(kept), -1)
     matrix = np.zeros((len(blobs), values.shape[1]), np.float32)
-    matrix[kept] = unit(values)
+    matrix[kept] = normalise_rows(values)
     return matrix
 
 
-def _mean_span(blob: bytes) -> bytes:
+def _mean_of_spans(blob: bytes) -> bytes:
     """Return the mean of a text's spans: MaxSim compares them one by one, but clusters need a vector a memory."""
     signs = np.unpackbits(np.frombuffer(blob, np.uint8).reshape(-1, TOKEN_BITS // 8), axis=1)
     mean: FloatArray = (signs.astype(np.float32) * 2 - 1).mean(axis=0, dtype=np.float32)
     return mean.tobytes()
 
 
-def _numbers(flat: bytes, column: str) -> FloatArray:
+def _unpack_numbers(flat: bytes, column: str) -> FloatArray:
     if column == "e1":
         return half.unpack_half([flat])
     if column == "e12":
@@ -124,69 +124,69 @@ def _numbers(flat: bytes, column: str) -> FloatArray:
     return np.frombuffer(flat, np.int8).astype(np.float32)
 
 
-def sparse_views(texts: Sequence[str]) -> list[View]:
+def build_sparse_views(texts: Sequence[str]) -> list[SpaceView]:
     """Return the views of E6 and E13 of analysed texts; none where no two share a word."""
     from scipy import sparse
     from sklearn.feature_extraction.text import TfidfVectorizer
 
     if len(texts) < 3:
         return []
-    vectorizer = TfidfVectorizer(analyzer=_content_terms, sublinear_tf=True, min_df=2, max_df=MOST, dtype=np.float32)
+    vectorizer = TfidfVectorizer(analyzer=_content_terms, sublinear_tf=True, min_df=2, max_df=MAX_TERM_SHARE, dtype=np.float32)
     try:
         counts = vectorizer.fit_transform(texts)
     except ValueError:
         # No term stands in two memories and not in most.
         return []
-    exact, components = _latent(counts)
-    expanded, _ = _latent(sparse.csr_matrix(counts @ _company(components)))
-    return [View(name, matrix, rows_present(matrix)) for name, matrix in (("e6", exact), ("e13", expanded))]
+    exact, components = _reduce_latent(counts)
+    expanded, _ = _reduce_latent(sparse.csr_matrix(counts @ _lending_matrix(components)))
+    return [SpaceView(name, matrix, rows_present(matrix)) for name, matrix in (("e6", exact), ("e13", expanded))]
 
 
 def _content_terms(text: str) -> list[str]:
     return [term for term in text.split() if term not in stop_terms()]
 
 
-def _latent(counts: Any) -> tuple[FloatArray, FloatArray]:
+def _reduce_latent(counts: Any) -> tuple[FloatArray, FloatArray]:
     """Return documents and terms in the space of the strongest components."""
     from sklearn.decomposition import TruncatedSVD
 
-    wanted = min(LATENT, min(counts.shape) - 1)
+    wanted = min(LATENT_COMPONENTS, min(counts.shape) - 1)
     if wanted < 1:
-        return unit(counts.toarray()), np.eye(counts.shape[1], dtype=np.float32)
+        return normalise_rows(counts.toarray()), np.eye(counts.shape[1], dtype=np.float32)
     svd = TruncatedSVD(wanted, random_state=SEED)
     documents = svd.fit_transform(counts)
-    return unit(documents), unit((svd.components_.T * svd.singular_values_)[:, :TERM_COMPONENTS])
+    return normalise_rows(documents), normalise_rows((svd.components_.T * svd.singular_values_)[:, :TERM_COMPONENTS])
 
 
-def _company(of_terms: FloatArray) -> Any:
+def _lending_matrix(of_terms: FloatArray) -> Any:
     """Return the matrix that lends each term's weight to terms of the same company."""
     from scipy import sparse
 
-    from hyperloci.topics.neighbours import nearest
+    from hyperloci.topics.neighbours import find_nearest
 
     size = len(of_terms)
-    count = min(NEIGHBOURS, size - 1)
+    count = min(MAX_LENDING_TERMS, size - 1)
     if count < 1:
         return sparse.identity(size, format="csr", dtype=np.float32)
-    indexes, cosines = nearest(of_terms, count)
-    lent = np.where(cosines > SIMILAR, cosines * LENT, 0).astype(np.float32)
+    indexes, cosines = find_nearest(of_terms, count)
+    lent = np.where(cosines > MIN_TERM_COSINE, cosines * LENT_WEIGHT, 0).astype(np.float32)
     rows = np.repeat(np.arange(size), count)
     matrix = sparse.csr_matrix((lent.ravel(), (rows, indexes.ravel())), shape=(size, size))
     return matrix + sparse.identity(size, format="csr", dtype=np.float32)
 
 
-def reduced(matrix: FloatArray, present: BoolArray, dimensions: int) -> FloatArray:
+def reduce_to_components(matrix: FloatArray, present: BoolArray, dimensions: int) -> FloatArray:
     """Return unit rows of the strongest principal components of the present rows; absent rows are zeros."""
     from sklearn.decomposition import PCA
 
     rows = matrix[present]
     wanted = min(dimensions, rows.shape[1], len(rows) - 1)
     answer = np.zeros((len(matrix), wanted), np.float32)
-    answer[present] = unit(PCA(wanted, random_state=SEED, svd_solver="auto").fit_transform(rows))
+    answer[present] = normalise_rows(PCA(wanted, random_state=SEED, svd_solver="auto").fit_transform(rows))
     return answer
 
 
-def unit(rows: NDArray[Any]) -> FloatArray:
+def normalise_rows(rows: NDArray[Any]) -> FloatArray:
     """Return rows of length one; rows of zeros stay as they are."""
     values = np.asarray(rows, np.float32)
     norms = np.linalg.norm(values, axis=1, keepdims=True)

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import hyperloci.text.language.vocabulary
-from hyperloci.graph.claims import analyse
+from hyperloci.graph.claims import analyse_sentence
 from hyperloci.graph.naming import extract_entities
-from hyperloci.graph.rules import judge
+from hyperloci.graph.rules import find_verdict
 from hyperloci.graph.words import stem_of
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import EntityKind
@@ -78,14 +78,14 @@ def test_an_ordinary_word_is_a_name_with_its_capital_only(lower: str, capital: s
 @pytest.mark.req("D.10")
 @pytest.mark.parametrize(("one", "other"), RIVALS)
 def test_rivals_contradict_each_other_and_are_never_one_thing(one: KnownName, other: KnownName) -> None:
-    verdict = judge(f"We use {one.name}.", f"We use {other.name}.")
+    verdict = find_verdict(f"We use {one.name}.", f"We use {other.name}.")
     assert verdict is not None and verdict.kind is ContradictionKind.VALUE
     assert names.canonical_names([one.name]) != names.canonical_names([other.name])
 
 
 @pytest.mark.req("D.10")
 def test_mariadb_is_a_rival_of_mysql_for_every_reader() -> None:
-    assert [value.name for value in analyse("We use MariaDB").values] == ["MariaDB"]
+    assert [value.name for value in analyse_sentence("We use MariaDB").values] == ["MariaDB"]
     assert names.find_names("We use MariaDB and MySQL") == ["MariaDB", "MySQL"]
     assert "mysql" not in expansion.expand_query("mariadb")
     assert [named.name for named in extract_entities("We use MariaDB and MySQL")] == ["MariaDB", "MySQL"]
@@ -97,7 +97,7 @@ def test_an_alias_of_a_tool_is_that_tool_for_every_reader() -> None:
         for alias in known.spellings[1:]:
             assert names.canonical_names([alias]) == [known.name]
             if known.family:
-                assert [value.name for value in analyse(f"We use {alias}").values] == [known.name]
+                assert [value.name for value in analyse_sentence(f"We use {alias}").values] == [known.name]
             if known.kind is EntityKind.TOOL and not known.is_ordinary(alias):
                 assert [named.name for named in extract_entities(f"we use {alias} here")] == [known.name]
 
