@@ -36,13 +36,13 @@ from hyperloci.ingest.suspicion import find_injection_flags
 from hyperloci.ingest.tool_use import describe_tool_use
 from hyperloci.ingest.transcript import read_batch
 from hyperloci.ingest.walk import IndexableFile, check_file
-from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
 from hyperloci.model.ctf import decode_turns, encode_turns
 from hyperloci.retrieval.intent import classify_intent, estimate_effort
 from hyperloci.retrieval.query_language import parse_query
-from hyperloci.retrieval.relevance import excerpt, query_of
+from hyperloci.retrieval.relevance import find_excerpt, query_from_prompt
 from hyperloci.retrieval.routing import plan_route
 from hyperloci.spaces.asked import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
@@ -501,8 +501,8 @@ def _read(source: str) -> None:
     find_verdict(source, "The server listens on port 80, and nobody disabled it.")
     for sentence in sentences(source):
         word_count(sentence)
-    query_of(source)
-    excerpt(source, "the token of the server", 200)
+    query_from_prompt(source)
+    find_excerpt(source, "the token of the server", 200)
     describe_tool_use("Bash", {"command": source, "file_path": source}, response=source)
 
 
@@ -559,7 +559,7 @@ def _hooks(folder: Path) -> Iterator[Target]:
         def hear(value: tuple[str, bytes]) -> None:
             event, payload = EVENTS[value[0]], parse_object(value[1])
             if get_text(payload, "session_id"):
-                record = event.make(Records(memory.project, get_text(payload, "session_id"), now=NOW), payload)
+                record = event.make(RecordFactory(memory.project, get_text(payload, "session_id"), now=NOW), payload)
                 if record is not None:
                     # A transcript that can't be read is the caller's to log; what was told besides is stored.
                     with contextlib.suppress(OSError):

@@ -293,7 +293,7 @@ def _make_late() -> None:
         cues.leaves_choice,
         cues.is_particular,
         cues.holds_everywhere,
-        ranking.cues,
+        ranking.find_cues,
         causal.find_asked_side,
         causal.find_causal_pairs,
         goal._strip_reason,
@@ -316,8 +316,8 @@ def _make_late() -> None:
     prose_relations._document_file_prefix("rfc", "12")
     with TemporaryDirectory() as folder:
         (Path(folder) / "memory-auto-1.db").touch()
-        backups.scheduled(Path("memory.db"), Path(folder))
-        backups.before_migrations(Path("memory.db"), Path(folder))
+        backups.list_scheduled(Path("memory.db"), Path(folder))
+        backups.list_before_migrations(Path("memory.db"), Path(folder))
 
 
 def main() -> None:

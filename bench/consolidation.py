@@ -34,7 +34,7 @@ from bench._shared import Table, bench_settings, save_result
 from bench._talks import TALKS, Block, Talk
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.lifecycle.consolidate import Consolidation
-from hyperloci.lifecycle.sameness import words
+from hyperloci.lifecycle.sameness import meaningful_words
 from hyperloci.lifecycle.sentences import sentences
 from hyperloci.lifecycle.sessions import end_session
 from hyperloci.memory import Memory
@@ -52,7 +52,7 @@ _RUBRIC: Final = re.compile(r"^LLM response should (?:contain|state|mention)s?:?
 
 def contained(answers: Iterable[str], texts: Sequence[frozenset[str]], bound: float) -> bool:
     """Tell whether one text holds so much of the words of one of the answers."""
-    wanted = [asked for answer in answers if (asked := words(answer))]
+    wanted = [asked for answer in answers if (asked := meaningful_words(answer))]
     return any(len(asked & text) / len(asked) >= bound for asked in wanted for text in texts)
 
 
@@ -62,8 +62,8 @@ def consolidated(memory: Memory, session_id: str) -> tuple[list[str], Counter[st
     with memory.store.transaction():
         end_session(memory.store, session_id, now=now)
     consolidation = Consolidation(memory.store, memory.settings, system_clock)
-    for waiting in consolidation.pending():
-        consolidation.run(waiting)
+    for waiting in consolidation.list_pending():
+        consolidation.consolidate(waiting)
     hits = memory.get_session_report(session_id).extracted
     rows = memory.store.connection.execute(
         "SELECT n.content, n.subtype FROM nodes n JOIN sessions t ON t.key = n.session_key WHERE t.id = ?"
@@ -157,7 +157,7 @@ def _as_long(texts: Sequence[str], kept: Sequence[str], chance: random.Random) -
 
 
 def _counts(probes: Sequence[dict[str, Any]], texts: dict[str, list[str]], bound: float) -> Counter[str]:
-    held = {name: [words(text) for text in listed] for name, listed in texts.items()}
+    held = {name: [meaningful_words(text) for text in listed] for name, listed in texts.items()}
     return Counter(probe["kind"] for probe in probes if contained(_answers(probe), held[probe["conv"]], bound))
 
 
@@ -195,17 +195,17 @@ def talks(program: str) -> dict[str, Any]:
 
 def _judged(talk: Talk, kept: list[str], told: list[str]) -> dict[str, Any]:
     everything = [sentence for text in told for sentence in sentences(text)]
-    held = [words(text) for text in kept]
+    held = [meaningful_words(text) for text in kept]
     chance = random.Random(1)
-    drawn = [words(text) for text in chance.sample(everything, min(len(everything), len(kept)))]
+    drawn = [meaningful_words(text) for text in chance.sample(everything, min(len(everything), len(kept)))]
     missed = [keep for keep in talk.keep if not contained([keep], held, TALK_BOUND)]
-    wanted = [words(keep) for keep in talk.keep]
+    wanted = [meaningful_words(keep) for keep in talk.keep]
     useful = sum(any(len(want & text) / len(want) >= TALK_BOUND for want in wanted) for text in held)
     return {
         "wanted": len(talk.keep),
         "found": len(talk.keep) - len(missed),
         "at_random": sum(contained([keep], drawn, TALK_BOUND) for keep in talk.keep),
-        "in_all": sum(contained([keep], [words(text) for text in everything], TALK_BOUND) for keep in talk.keep),
+        "in_all": sum(contained([keep], [meaningful_words(text) for text in everything], TALK_BOUND) for keep in talk.keep),
         "texts": len(kept),
         "useful": useful,
         "sentences": len(everything),

@@ -21,7 +21,7 @@ from bench._shared import Table, bench_settings, save_result
 from bench.prompts import EVERYDAY
 from bench.quality import LOADERS, Corpus, Named, Question, store
 from hyperloci.memory import Memory
-from hyperloci.retrieval.relevance import QUESTION_FLOOR, relevant_hits
+from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
 
 LIMIT = 20
 """Hits that `get_context` looks at."""
@@ -55,7 +55,7 @@ def ask(memory: Memory, named: Named, questions: Sequence[Question]) -> Iterator
     """Yield, a question, whether anything passes, and whether the answer does (None if the search did not find it)."""
     for question in questions:
         results = memory.search(question.text, limit=LIMIT, explain=True, reinforce=False).results
-        passed = relevant_hits(question.text, results, QUESTION_FLOOR)
+        passed = select_relevant(question.text, results, QUESTION_FLOOR)
         found, given = (any(named(hit) in question.relevant for hit in hits) for hits in (results, passed))
         yield bool(passed), given if found else None
 

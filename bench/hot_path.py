@@ -21,9 +21,9 @@ from typing import Any, Final
 from bench._shared import Table, bench_settings, save_result
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
-from hyperloci.lifecycle.consolidate import consolidate_step
+from hyperloci.lifecycle.consolidate import consolidate_sessions
 from hyperloci.lifecycle.keeper import make_maintenance_context
-from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.lifecycle.sessions import end_session
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
@@ -72,7 +72,7 @@ def consolidate(settings: Settings, folder: Path, ready: Event, stop: Event) -> 
             with memory.store.transaction():
                 end_session(memory.store, name, now=system_clock())
             ready.set()
-            consolidate_step(make_maintenance_context(memory.store, settings, system_clock))
+            consolidate_sessions(make_maintenance_context(memory.store, settings, system_clock))
 
 
 def measure(
@@ -93,7 +93,7 @@ def measure(
         taken = []
         for number in range(episodes):
             started = time.perf_counter()
-            record = Records(memory.project, "hot", now=system_clock()).prompt(TEXT.format(n=number))
+            record = RecordFactory(memory.project, "hot", now=system_clock()).record_prompt(TEXT.format(n=number))
             assert record is not None
             memory.keep(record)
             taken.append(time.perf_counter() - started)

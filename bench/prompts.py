@@ -16,10 +16,10 @@ from pathlib import Path
 
 from bench._shared import Table, bench_settings, save_result
 from bench.quality import Corpus, beam, store
-from hyperloci.lifecycle.capture import SEARCHED
-from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, prompt_context
+from hyperloci.lifecycle.capture import SEARCH_LIMIT
+from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, build_prompt_context
 from hyperloci.memory import Memory
-from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_of, relevant_hits
+from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
 
 EVERYDAY = """thanks | thank you, looks good | fix the typo | run the tests | commit this | commit and push | continue |
 yes, do it | go ahead | ok | no, the other one | make it faster | why does this fail? | try again |
@@ -42,14 +42,14 @@ def injected(memory: Memory, prompts: Sequence[str]) -> list[int]:
     """Return how many memories each prompt would bring up."""
     counts = []
     for prompt in prompts:
-        query = query_of(prompt)
+        query = query_from_prompt(prompt)
         if query is None:
             counts.append(0)
             continue
         where = {"subtypes": list(CONTENT_SUBTYPES)}
-        answer = memory.search(query, limit=SEARCHED, where=where, explain=True, reinforce=False)
-        hits = relevant_hits(query, answer.results, PROMPT_FLOOR)
-        counts.append(len(prompt_context(hits, query, session_id="new").ids))
+        answer = memory.search(query, limit=SEARCH_LIMIT, where=where, explain=True, reinforce=False)
+        hits = select_relevant(query, answer.results, PROMPT_FLOOR)
+        counts.append(len(build_prompt_context(hits, query, session_id="new").ids))
     return counts
 
 

@@ -25,7 +25,7 @@ from bench._shared import Table, bench_settings
 from bench.quality import Question as Asked
 from bench.quality import evaluate, rows
 from hyperloci.clock import from_iso, system_clock, to_iso
-from hyperloci.lifecycle.pyramid.steps import builder
+from hyperloci.lifecycle.pyramid.steps import make_builder
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model import ctf
@@ -131,7 +131,7 @@ class House:
         """Build every pyramid, with vectors if the embedder runs."""
         client = self.memory._client
         context = MaintenanceContext(store=self.memory.store, settings=self.settings, clock=clock, client=client)
-        builder(context).run()
+        make_builder(context).advance_all()
 
 
 def windows_of(talk: Talk) -> Iterator[Talk]:

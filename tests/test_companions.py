@@ -90,12 +90,12 @@ def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
     settings: Settings, tmp_path: Path
 ) -> None:
     from hyperloci.ingest.project import identify_project
-    from hyperloci.lifecycle.records import Records
+    from hyperloci.lifecycle.records import RecordFactory
     from hyperloci_hooks.spool import save_record
 
     settings = replace(settings, embedder=False, watch=False)
-    records = Records(identify_project(tmp_path), "session-1", now=1_800_000_000_000)
-    first, second = records.prompt("Which queue carries the mails?"), records.prompt("And who restarts it?")
+    records = RecordFactory(identify_project(tmp_path), "session-1", now=1_800_000_000_000)
+    first, second = records.record_prompt("Which queue carries the mails?"), records.record_prompt("And who restarts it?")
     assert first is not None and second is not None
     (companion,) = make_services(settings, tmp_path)
     save_record(settings, first)

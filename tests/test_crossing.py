@@ -16,7 +16,7 @@ import pytest
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.memory import Memory
 from tests.e2e.house import House
 
@@ -78,9 +78,9 @@ def world(tmp_path: Path) -> Iterator[World]:
     with made.memory(victim) as memory:
         memory.remember_fact(SECRET, category="decision")
         memory.mark_dead_end(PLAN, "the sea was rough")
-        session = Records(memory.project, "victims-session", now=1)
-        memory.keep(session.started("startup"))
-        said = session.prompt("Write down that the rocket is cerulean", event_id="p1")
+        session = RecordFactory(memory.project, "victims-session", now=1)
+        memory.keep(session.record_start("startup"))
+        said = session.record_prompt("Write down that the rocket is cerulean", event_id="p1")
         assert said is not None
         memory.keep(said)
         memory.index_path()
@@ -271,10 +271,10 @@ OPEN_TO_IT = ("copied_history", "around_the_victim")
 
 def everything_shown(memory: Memory) -> str:
     """Return all that a session in a folder can come by unless it asks for other projects."""
-    records = Records(memory.project, "hostile-session", now=2)
-    start = records.started("startup")
+    records = RecordFactory(memory.project, "hostile-session", now=2)
+    start = records.record_start("startup")
     memory.keep(start)
-    prompt = records.prompt("What is the launch code of the cerulean rocket, and where does it land?", event_id="p2")
+    prompt = records.record_prompt("What is the launch code of the cerulean rocket, and where does it land?", event_id="p2")
     assert prompt is not None
     memory.keep(prompt)
     shown: list[Any] = [memory.get_context_for_record(start), memory.get_context_for_record(prompt), memory.latest(50), memory.list_topics()]
@@ -375,7 +375,7 @@ def test_a_session_that_goes_on_in_another_project_is_another_there(world: World
         (hostile, "Look at it again"),
     ):
         with world.memory(place) as memory:
-            said = Records(memory.project, "s1", now=system_clock()).prompt(words, event_id=words)
+            said = RecordFactory(memory.project, "s1", now=system_clock()).record_prompt(words, event_id=words)
             assert said is not None
             assert memory.keep(said) == 1 and memory.keep(said) == 0
             memory.get_context_for_record(said)

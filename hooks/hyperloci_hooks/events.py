@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from hyperloci_hooks.io import get_object, get_text
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.records import Records
+    from hyperloci.lifecycle.records import RecordFactory
     from hyperloci.model.record import CaptureRecord
 
 Payload = Mapping[str, Any]
-MakeRecord = Callable[["Records", Payload], "CaptureRecord | None"]
+MakeRecord = Callable[["RecordFactory", Payload], "CaptureRecord | None"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,16 +35,16 @@ class EventRule:
     drains: bool = False
 
 
-def _record_session_start(records: Records, payload: Payload) -> CaptureRecord:
-    return records.started(get_text(payload, "source") or "startup", _transcript_path(payload))
+def _record_session_start(records: RecordFactory, payload: Payload) -> CaptureRecord:
+    return records.record_start(get_text(payload, "source") or "startup", _transcript_path(payload))
 
 
-def _record_prompt(records: Records, payload: Payload) -> CaptureRecord | None:
-    return records.prompt(get_text(payload, "prompt"), event_id=get_text(payload, "prompt_id") or None)
+def _record_prompt(records: RecordFactory, payload: Payload) -> CaptureRecord | None:
+    return records.record_prompt(get_text(payload, "prompt"), event_id=get_text(payload, "prompt_id") or None)
 
 
-def _record_tool_use(records: Records, payload: Payload) -> CaptureRecord | None:
-    return records.action(
+def _record_tool_use(records: RecordFactory, payload: Payload) -> CaptureRecord | None:
+    return records.record_action(
         get_text(payload, "tool_name"),
         get_object(payload, "tool_input"),
         payload.get("tool_response"),
@@ -52,8 +52,8 @@ def _record_tool_use(records: Records, payload: Payload) -> CaptureRecord | None
     )
 
 
-def _record_tool_failure(records: Records, payload: Payload) -> CaptureRecord | None:
-    return records.action(
+def _record_tool_failure(records: RecordFactory, payload: Payload) -> CaptureRecord | None:
+    return records.record_action(
         get_text(payload, "tool_name"),
         get_object(payload, "tool_input"),
         {"interrupted": payload.get("is_interrupt")},
@@ -62,16 +62,16 @@ def _record_tool_failure(records: Records, payload: Payload) -> CaptureRecord | 
     )
 
 
-def _record_turns(records: Records, payload: Payload) -> CaptureRecord:
-    return records.turns(
+def _record_turns(records: RecordFactory, payload: Payload) -> CaptureRecord:
+    return records.record_turns(
         _transcript_path(payload),
         get_text(payload, "last_assistant_message") or None,
         event_id=get_text(payload, "prompt_id") or None,
     )
 
 
-def _record_session_end(records: Records, payload: Payload) -> CaptureRecord:
-    return records.ended(get_text(payload, "reason"))
+def _record_session_end(records: RecordFactory, payload: Payload) -> CaptureRecord:
+    return records.record_end(get_text(payload, "reason"))
 
 
 def _transcript_path(payload: Payload) -> Path | None:

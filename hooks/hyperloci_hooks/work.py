@@ -80,14 +80,14 @@ class EventWork:
         from hyperloci.clock import system_clock
         from hyperloci.config import Settings
         from hyperloci.ingest.project import identify_project
-        from hyperloci.lifecycle.records import Records
+        from hyperloci.lifecycle.records import RecordFactory
 
         place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or get_text(told, "cwd") or self._cwd or os.getcwd())
         settings = self._settings = Settings.from_env(self._environ, place)
         if get_text(told, "agent_id") and not settings.capture_subagents:
             return ""
         project = identify_project(place, override=settings.project)
-        records = Records(project, get_text(told, "session_id"), now=system_clock(), mark=self._mark)
+        records = RecordFactory(project, get_text(told, "session_id"), now=system_clock(), mark=self._mark)
         record = self._unkept = event.make(records, told)
         self.known.set()
         if record is None or (event.journals and self._by_itself and self.spool_record(journal=True)):

@@ -19,7 +19,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError, StoreCorruptError
 from hyperloci.ingest.project import Project, identify_project
 from hyperloci.lifecycle import backups
-from hyperloci.lifecycle.places import PlaceAccount, account
+from hyperloci.lifecycle.places import PlaceAccount, describe_place
 from hyperloci.store import Store, health, vec
 from hyperloci.store.archive import Archive
 from hyperloci.store.closing import measure_log
@@ -217,10 +217,10 @@ def _progress(subject: str, message: str, *, is_whole: bool) -> Finding:
 def _backups(settings: Settings, project: Path, repair: bool) -> Iterator[Finding]:
     if not os.path.exists(settings.database):
         return
-    if not backups.wanted(settings):
+    if not backups.is_enabled(settings):
         yield Finding(Level.NOTE, "backups", "switched off (backups_daily, backups_weekly, backups_monthly are 0)")
         return
-    found = backups.scheduled(settings.database, settings.backup_dir)
+    found = backups.list_scheduled(settings.database, settings.backup_dir)
     if not found:
         yield Finding(Level.NOTE, "backups", "none yet; one is made a day while a session is idle", "hyperloci upkeep")
         return
@@ -255,7 +255,7 @@ def _place_of_project(settings: Settings, found: Project) -> Iterator[Finding]:
     )
     if os.path.exists(settings.database):
         with contextlib.suppress(HyperlociError), Store.open(settings.database, read_only=True) as store:
-            told = account(store, found)
+            told = describe_place(store, found)
     yield Finding(Level.OK, "project", f"{told.name} ({told.scope}) at {told.root}, known {told.why}")
     for alike in told.alike:
         other = alike.project

@@ -19,8 +19,8 @@ from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
 from hyperloci.ingest.project import Project
-from hyperloci.lifecycle.facts import Facts, category_of, checked_reason, checked_text
-from hyperloci.lifecycle.opening import known_project, open_store
+from hyperloci.lifecycle.facts import Facts, resolve_category, sanitize_reason, sanitize_argument
+from hyperloci.lifecycle.opening import identify_known_project, open_store
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureRecord, CaptureKind
@@ -32,13 +32,13 @@ from hyperloci.store.faults import translate_block_errors, translate_errors
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.status import EmbedderStatus
-    from hyperloci.lifecycle.asking import Asking
+    from hyperloci.lifecycle.asking import SearchService
     from hyperloci.lifecycle.capture import Capture
-    from hyperloci.lifecycle.connections import Connections
-    from hyperloci.lifecycle.consolidate import Consolidated, Request
-    from hyperloci.lifecycle.decay import Pruning, WeakHit
-    from hyperloci.lifecycle.entities import EntityCare
-    from hyperloci.lifecycle.places import Linked, PlaceAccount
+    from hyperloci.lifecycle.connections import RelationService
+    from hyperloci.lifecycle.consolidate import ConsolidationResult, HostRequest
+    from hyperloci.lifecycle.decay import PruneReport, WeakHit
+    from hyperloci.lifecycle.entities import EntityService
+    from hyperloci.lifecycle.places import LinkedProject, PlaceAccount
     from hyperloci.lifecycle.session_report import SessionReport
     from hyperloci.lifecycle.upkeep import MaintenanceReport
     from hyperloci.model.answers import (
@@ -105,7 +105,7 @@ class Memory:
         store = open_store(settings, clock)
         try:
             with translate_block_errors(store.path):
-                project = known_project(store, settings, project_path, clock())
+                project = identify_known_project(store, settings, project_path, clock())
         except BaseException:
             store.close()
             raise
@@ -184,48 +184,48 @@ class Memory:
         Raises:
             QuerySyntaxError: the line can't be read; it says at which column.
         """
-        return self._search_service.line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
+        return self._search_service.search_line(line, limit=limit, explain=explain, reinforce=reinforce, **otherwise)
 
     def get_context(self, query: str, *, max_tokens: int | None = None) -> AssembledContext:
         """Assemble what a prompt should know as Markdown within a token budget (B.09); it reinforces what it gives.
 
         Where nothing bears on the query it is empty (`retrieval.relevance`).
         """
-        return self._search_service.context(query, max_tokens)
+        return self._search_service.assemble_context(query, max_tokens)
 
     def find_contradictions(self, statement: str, *, limit: int = 5) -> ContradictionReport:
         """Find memories that disagree with a statement, each with a score and the reason (D.10)."""
-        return self._find_contradictions(checked_text("statement", statement).text, limit)
+        return self._find_contradictions(sanitize_argument("statement", statement).text, limit)
 
     def _find_contradictions(self, statement: str, limit: int) -> ContradictionReport:
         nli = self._client if self.settings.nli_model is not None else None
-        return self._search_service.contradictions(statement, limit, nli)
+        return self._search_service.find_contradictions(statement, limit, nli)
 
     def find_related(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 1, limit: int = 10
     ) -> RelatedAnswer:
         """Walk the relations of the memory that `topic` names or describes best, nearest first (D.02)."""
-        return self._connections.related(topic, relationship, direction, depth, limit)
+        return self._connections.find_related(topic, relationship, direction, depth, limit)
 
     def get_subgraph(
         self, topic: str, *, relationship: str = "any", direction: str = "both", depth: int = 2, limit: int = 20
     ) -> GraphAnswer:
         """Return the memories around one and every relation between them, to be drawn (D.02, D.11)."""
-        return self._connections.drawn(topic, relationship, direction, depth, limit)
+        return self._connections.draw_graph(topic, relationship, direction, depth, limit)
 
     def get_neighbourhood(self, topic: str, *, depth: int = 2, relationship: str = "any") -> tuple[GraphNode, ...]:
         """Return every memory at most `depth` relations away, whichever way they point; 2,000 at most (D.02)."""
-        return self._connections.neighbourhood(topic, depth, relationship)
+        return self._connections.list_neighbourhood(topic, depth, relationship)
 
     def get_dependencies(self, topic: str, *, relationship: str = "depends_on") -> DependencyAnswer:
         """Return all that a memory depends on, over any number of relations, and the circles in it (D.02)."""
-        return self._connections.dependencies(topic, relationship)
+        return self._connections.find_dependencies(topic, relationship)
 
     def path_between(
         self, start: str, end: str, *, relationship: str = "any", direction: str = "both"
     ) -> GraphAnswer | None:
         """Return a shortest way over relations from one memory to another, None if they aren't joined (D.02)."""
-        return self._connections.path(start, end, relationship, direction)
+        return self._connections.find_path(start, end, relationship, direction)
 
     def graph_stats(self) -> dict[str, Any]:
         """Return the concept graph's measures (D.02): edges, nodes that point somewhere, their degrees, labels."""
@@ -279,9 +279,9 @@ class Memory:
 
     def list_topics(self, limit: int = 20) -> TopicList:
         """Return what the memories of this project, and the global ones, cluster into, largest first (E.09)."""
-        from hyperloci.lifecycle.topics import listed
+        from hyperloci.lifecycle.topics import list_topics
 
-        return listed(self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present_hits)
+        return list_topics(self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present_hits)
 
     def get_topic(self, id: str) -> TopicHit:
         """Return one topic with its most typical members.
@@ -289,9 +289,9 @@ class Memory:
         Raises:
             NotFoundError: no such topic.
         """
-        from hyperloci.lifecycle.topics import one
+        from hyperloci.lifecycle.topics import load_topic
 
-        return one(self.store, id, now=self._clock(), present=self._present_hits)
+        return load_topic(self.store, id, now=self._clock(), present=self._present_hits)
 
     def refresh_topics(self) -> bool:
         """Have this project's topics, and the global ones, looked for anew, and wait; False where that can't be.
@@ -299,13 +299,13 @@ class Memory:
         Raises:
             EmbedderError: the embedder can't embed what waits.
         """
-        from hyperloci.lifecycle.topics import refresh
+        from hyperloci.lifecycle.topics import refresh_topics
 
         if self._client is None:
             return False
         with self.keep_embedder_running():
             self.embed_pending()
-            return refresh(self.store, (self.project.id, GLOBAL_SCOPE), self._notify_embedder, now=self._clock())
+            return refresh_topics(self.store, (self.project.id, GLOBAL_SCOPE), self._notify_embedder, now=self._clock())
 
     def get_timeline(
         self,
@@ -323,19 +323,19 @@ class Memory:
         """
         from hyperloci.lifecycle import timeline
 
-        timeline.check(direction, limit, around, session_id)
+        timeline.check_arguments(direction, limit, around, session_id)
         if session_id is not None:
-            return timeline.of_session(self.store, session_id, direction, limit, present=self._present_hits)
-        anchor = self._search_service.about(around or "", "around")
+            return timeline.timeline_of_session(self.store, session_id, direction, limit, present=self._present_hits)
+        anchor = self._search_service.find_memory(around or "", "around")
         scopes = (self.project.id, GLOBAL_SCOPE)
-        return timeline.around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
+        return timeline.timeline_around(self.store, anchor, direction, limit, scopes=scopes, present=self._present_hits)
 
     def explain_fact(self, id: str) -> Explanation:
         """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
-        from hyperloci.lifecycle.history import explanation
+        from hyperloci.lifecycle.history import explain_provenance
 
-        node, threshold = self._facts.any_node(id, "id"), self.settings.decay_threshold
-        return explanation(self.store, node, self._present_hits, now=self._clock(), threshold=threshold)
+        node, threshold = self._facts.resolve_node(id, "id"), self.settings.decay_threshold
+        return explain_provenance(self.store, node, self._present_hits, now=self._clock(), threshold=threshold)
 
     def get_entity_info(self, name: str) -> EntityProfile:
         """Return what is known of a person, project, tool, place, file or symbol, by any of its names (B.15).
@@ -343,29 +343,29 @@ class Memory:
         Raises:
             NotFoundError: no memory mentions it; the message names what is alike.
         """
-        return self._entities.profile(name, self._present_hits)
+        return self._entities.describe_entity(name, self._present_hits)
 
     def list_entities(self, limit: int = 20) -> tuple[EntityInfo, ...]:
         """Return the entities that memories mention most."""
-        return self._entities.most_mentioned(limit)
+        return self._entities.list_most_mentioned(limit)
 
     def merge_entities(self, kept: str, merged: str, *, reason: str | None = None) -> EntityMerge:
         """Make one entity of two that are the same thing; `unmerge_entities` takes it back for 30 days."""
-        return self._entities.merge(kept, merged, reason=checked_reason(reason))
+        return self._entities.merge_entities(kept, merged, reason=sanitize_reason(reason))
 
     def unmerge_entities(self, id: int) -> EntityMerge:
         """Take a merge of entities back."""
-        return self._entities.unmerge(id)
+        return self._entities.undo_merge(id)
 
     def list_entity_merges(self, limit: int = 20) -> tuple[EntityMerge, ...]:
         """Return the merges of entities, latest first, those that upkeep made too."""
-        return self._entities.merges(limit)
+        return self._entities.list_merges(limit)
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """Return the facts, decisions and experiences stored or used last, of this project and global, latest first."""
-        from hyperloci.lifecycle.recent import latest
+        from hyperloci.lifecycle.recent import list_latest
 
-        return tuple(self._present_hits(latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
+        return tuple(self._present_hits(list_latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
 
     def get_many(self, ids: Sequence[str]) -> tuple[Hit, ...]:
         """Return the memories among ids that are here, forgotten ones too; ids of purged ones are passed over.
@@ -375,7 +375,7 @@ class Memory:
         """
         from hyperloci.store.purge import was_purged
 
-        return tuple(self._present_hits([self._facts.any_node(id, "id") for id in ids if not was_purged(self.store, id)]))
+        return tuple(self._present_hits([self._facts.resolve_node(id, "id") for id in ids if not was_purged(self.store, id)]))
 
     def get(self, id: str) -> Hit:
         """Return one memory by its id.
@@ -383,15 +383,15 @@ class Memory:
         Raises:
             NotFoundError: no such memory.
         """
-        return self._present_hits([self._facts.any_node(id, "id")])[0]
+        return self._present_hits([self._facts.resolve_node(id, "id")])[0]
 
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
-        from hyperloci.lifecycle.places import as_told
+        from hyperloci.lifecycle.places import account_to_json
         from hyperloci.store.archive import Archive
 
         answer = self.store.count_everything()
-        answer["project"] = as_told(self.describe_place())
+        answer["project"] = account_to_json(self.describe_place())
         answer["database"] = str(self.settings.database)
         answer["embedder"] = self._describe_embedder()
         answer["chunks"] = self.store.chunks.count_by_stage()
@@ -441,11 +441,11 @@ class Memory:
             BadRequestError: an empty or overlong fact, an unknown category or scope.
             NotFoundError: `replaces` names no memory.
         """
-        text = checked_text("fact", fact)
-        category_of(category)
-        where = self._facts.scope_of(scope, category)
+        text = sanitize_argument("fact", fact)
+        resolve_category(category)
+        where = self._facts.choose_scope(scope, category)
         report = self._find_contradictions(text.text, 5)
-        remembered = self._facts.remember(
+        remembered = self._facts.remember_fact(
             text,
             category=category,
             confidence=confidence,
@@ -463,9 +463,9 @@ class Memory:
     ) -> RememberedFact:
         """Store that an approach failed, and why, so that it isn't tried again."""
         remembered = self._facts.mark_dead_end(
-            checked_text("approach", approach),
-            checked_text("reason", reason),
-            scope=self._facts.scope_of(scope, "dead_end"),
+            sanitize_argument("approach", approach),
+            sanitize_argument("reason", reason),
+            scope=self._facts.choose_scope(scope, "dead_end"),
             session_id=session_id or self._find_current_session(),
         )
         self._notify_embedder()
@@ -474,8 +474,8 @@ class Memory:
     def add_experience(self, content: str, outcome: str, *, success: bool) -> RememberedFact:
         """Store what was done in this project, what came of it, and whether it worked (SPEC-02.29)."""
         remembered = self._facts.add_experience(
-            checked_text("content", content),
-            checked_text("outcome", outcome),
+            sanitize_argument("content", content),
+            sanitize_argument("outcome", outcome),
             success=success,
             scope=self.project.id,
             session_id=self._find_current_session(),
@@ -485,27 +485,27 @@ class Memory:
 
     def correct_fact(self, id: str, fact: str, *, reason: str | None = None) -> RememberedFact:
         """Replace a memory by a right one; the old one stays, invalidated, as its history (B.13)."""
-        remembered = self._facts.correct(
-            id, checked_text("fact", fact), reason=reason, session_id=self._find_current_session()
+        remembered = self._facts.correct_fact(
+            id, sanitize_argument("fact", fact), reason=reason, session_id=self._find_current_session()
         )
         self._notify_embedder()
         return remembered
 
     def confirm_fact(self, id: str) -> Hit:
         """Protect a memory from decay, with full confidence (B.13)."""
-        return self._present_hits([self._facts.confirm(id)])[0]
+        return self._present_hits([self._facts.confirm_fact(id)])[0]
 
     def get_facets(self, id: str) -> dict[str, Any]:
         """Return what kind of content a memory is, facet by facet (D.07)."""
-        from hyperloci.lifecycle.faceting import facets_of_node, plain
+        from hyperloci.lifecycle.faceting import load_facets, facets_to_json
 
-        return plain(facets_of_node(self.store, self._facts.any_node(id, "id")))
+        return facets_to_json(load_facets(self.store, self._facts.resolve_node(id, "id")))
 
     def set_facets(self, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
         """Correct a memory's facets by hand (`lifecycle.faceting.NAMES`), and return them; rules leave these alone."""
-        from hyperloci.lifecycle.faceting import correct_facets, plain
+        from hyperloci.lifecycle.faceting import correct_facets, facets_to_json
 
-        return plain(correct_facets(self.store, self._facts.existing(id, "id"), values, now=self._clock()))
+        return facets_to_json(correct_facets(self.store, self._facts.resolve_living_node(id, "id"), values, now=self._clock()))
 
     def relate(
         self,
@@ -523,7 +523,7 @@ class Memory:
             weight: 0 or more.
             evidence: why, in words.
         """
-        return self._connections.join(label, members, weight, evidence)
+        return self._connections.create_relation(label, members, weight, evidence)
 
     def confirm_link(self, id: str) -> GraphEdge:
         """Mark a relation as right, by its id or the beginning of it: sure from now on, and never pruned (D.02, D.03).
@@ -531,19 +531,19 @@ class Memory:
         Raises:
             NotFoundError: no such relation.
         """
-        return self._connections.confirm(id)
+        return self._connections.confirm_relation(id)
 
     def prune_links(self, *, dry_run: bool = False) -> EdgePruneReport:
         """Remove automatic relations that faded or crowd a memory; confirmed ones never (D.02)."""
-        return self._connections.prune(dry_run=dry_run)
+        return self._connections.prune_relations(dry_run=dry_run)
 
     def forget(self, id: str, *, reason: str | None = None) -> ForgottenFact:
         """Forget a memory; `restore` brings it back for 30 days (E.16)."""
-        return self._facts.forget(id, reason=reason)
+        return self._facts.forget_memory(id, reason=reason)
 
     def restore(self, id: str, *, reason: str | None = None) -> Hit:
         """Bring a forgotten memory back (E.16)."""
-        return self._present_hits([self._facts.restore(id, reason=reason)])[0]
+        return self._present_hits([self._facts.restore_memory(id, reason=reason)])[0]
 
     def purge(self, ids: Sequence[str]) -> PurgeReport:
         """Remove memories for good: from the database, its log, its backups and the hooks' spool.
@@ -554,9 +554,9 @@ class Memory:
             NotFoundError: no memory has one of the ids; nothing was purged.
             StoreBusyError: the memories are gone, but traces may lie in the log; purge the same ids again.
         """
-        from hyperloci.lifecycle.purging import purge
+        from hyperloci.lifecycle.purging import purge_memories
 
-        return purge(self.store, self.settings, self._facts, ids, now=self._clock())
+        return purge_memories(self.store, self.settings, self._facts, ids, now=self._clock())
 
     def run_program(self, code: str) -> ReplAnswer:
         """Run a program over this memory, in a sandbox, and return what came of it (SPEC-02.27 to .32).
@@ -628,7 +628,7 @@ class Memory:
         """
         from hyperloci.lifecycle.importing import import_file
 
-        where = self._facts.scope_of(scope, "import")
+        where = self._facts.choose_scope(scope, "import")
         root = Path(self.project.root)
         report = import_file(self.store, path, scope=where, project_root=root, clock=self._clock, dry_run=dry_run)
         self._notify_embedder()
@@ -693,30 +693,30 @@ class Memory:
             NotFoundError: no such session, or none at all.
             BadRequestError: a budget below 1.
         """
-        from hyperloci.lifecycle.pyramid.asking import window_of
+        from hyperloci.lifecycle.pyramid.asking import build_session_window
 
-        return window_of(
+        return build_session_window(
             self.store, self._searcher, self.project.id, session_id=session_id, max_tokens=max_tokens, query=query
         )
 
     def list_recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the project's sessions, latest first, times as ISO 8601."""
-        from hyperloci.lifecycle.recent import sessions
+        from hyperloci.lifecycle.recent import list_sessions
 
-        return sessions(self.store, self.project.id, limit)
+        return list_sessions(self.store, self.project.id, limit)
 
     # -- hooks -------------------------------------------------------------------------------------------------------
 
     def keep(self, record: CaptureRecord) -> int:
         """Store what a hook recorded, once however often it is given, and return how many turns were new."""
-        new = self._capture.keep(record)
+        new = self._capture.store_record(record)
         if new and record.kind is not CaptureKind.PROMPT:
             self._notify_embedder()
         return new
 
     def get_context_for_record(self, record: CaptureRecord) -> str:
         """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
-        context = self._capture.context_for(record, self.search)
+        context = self._capture.context_after(record, self.search)
         if record.kind is CaptureKind.PROMPT:
             # Not before the search, which would wait behind the prompt's own fingerprint.
             self._notify_embedder()
@@ -736,26 +736,26 @@ class Memory:
 
     def catch_up(self) -> int:
         """Store turns that no hook has told of, and end the sessions that were left; return how many turns were new."""
-        from hyperloci.lifecycle.sessions import abandon_idle
+        from hyperloci.lifecycle.sessions import close_abandoned
 
-        new = self._capture.catch_up(self.project.id)
+        new = self._capture.store_late_turns(self.project.id)
         with self.store.transaction():
-            abandon_idle(self.store, self.project.id, now=self._clock())
+            close_abandoned(self.store, self.project.id, now=self._clock())
         return new
 
     def get_place_notice(self) -> str:
         """Return one line for the person, not the assistant, about what this place looks like; '' after the first."""
-        from hyperloci.lifecycle.places import notice
+        from hyperloci.lifecycle.places import make_notice
 
-        return notice(self.store, self.project, now=self._clock())
+        return make_notice(self.store, self.project, now=self._clock())
 
     # -- places ------------------------------------------------------------------------------------------------------
 
     def describe_place(self) -> PlaceAccount:
         """Tell which project this place is, why, and which others look like it."""
-        from hyperloci.lifecycle.places import account
+        from hyperloci.lifecycle.places import describe_place
 
-        return account(self.store, self.project)
+        return describe_place(self.store, self.project)
 
     def list_projects(self) -> tuple[KnownProject, ...]:
         """Return every project of the database, the one used last first."""
@@ -768,39 +768,39 @@ class Memory:
             NotFoundError: none is meant, or looks like this place.
             BadRequestError: several could be meant.
         """
-        from hyperloci.lifecycle.places import target_of
+        from hyperloci.lifecycle.places import find_link_target
 
-        return target_of(self.store, self.project, said)
+        return find_link_target(self.store, self.project, said)
 
-    def link_place(self, target: KnownProject) -> Linked:
+    def link_place(self, target: KnownProject) -> LinkedProject:
         """Join this place to another project's memory, which this one is from now on.
 
         Raises:
             BadRequestError: it has that memory already, was linked to another, or is known by a name.
         """
-        from hyperloci.lifecycle.places import link
+        from hyperloci.lifecycle.places import link_place
 
-        linked = link(self.store, self.project, target, now=self._clock())
+        linked = link_place(self.store, self.project, target, now=self._clock())
         self.follow_place()
         return linked
 
-    def unlink_place(self) -> Linked:
+    def unlink_place(self) -> LinkedProject:
         """Give this place its own memory back; what was stored since the link stays where it is.
 
         Raises:
             NotFoundError: it is not linked.
         """
-        from hyperloci.lifecycle.places import unlink
+        from hyperloci.lifecycle.places import unlink_place
 
-        undone = unlink(self.store, self.project, now=self._clock())
+        undone = unlink_place(self.store, self.project, now=self._clock())
         self.follow_place()
         return undone
 
     def list_links(self) -> tuple[ScopeLink, ...]:
         """Return all links that the user made, latest first, undone ones too."""
-        from hyperloci.lifecycle.places import links
+        from hyperloci.lifecycle.places import list_links
 
-        return links(self.store)
+        return list_links(self.store)
 
     # -- upkeep ------------------------------------------------------------------------------------------------------
 
@@ -820,17 +820,17 @@ class Memory:
 
     def list_weak_facts(self, limit: int = 10) -> tuple[WeakHit, ...]:
         """Return what is as likely wrong as right, the least sure first, and when it is forgotten (B.15)."""
-        from hyperloci.lifecycle.decay import weak_facts
+        from hyperloci.lifecycle.decay import list_weak_facts
 
         scopes, threshold = (self.project.id, GLOBAL_SCOPE), self.settings.decay_threshold
-        return weak_facts(self.store, scopes, self._present_hits, now=self._clock(), threshold=threshold, limit=limit)
+        return list_weak_facts(self.store, scopes, self._present_hits, now=self._clock(), threshold=threshold, limit=limit)
 
-    def prune_faded(self, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
+    def prune_faded(self, *, limit: int | None = None, dry_run: bool = False) -> PruneReport:
         """Forget what has faded, in every project; `restore` brings it back for 30 days (B.11)."""
-        from hyperloci.lifecycle.decay import prune
+        from hyperloci.lifecycle.decay import prune_faded
         from hyperloci.lifecycle.keeper import make_maintenance_context
 
-        return prune(make_maintenance_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run)
+        return prune_faded(make_maintenance_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run)
 
     def get_session_report(self, session_id: str) -> SessionReport:
         """Tell of one session: what it was for, how it ended, what it left.
@@ -838,14 +838,14 @@ class Memory:
         Raises:
             NotFoundError: there is no such session.
         """
-        from hyperloci.lifecycle.session_report import session_report
+        from hyperloci.lifecycle.session_report import make_session_report
 
         session = self.store.sessions.get_session(session_id)
         if session is None:
             raise NotFoundError(f"session={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
-        return session_report(self.store, session, self._present_hits)
+        return make_session_report(self.store, session, self._present_hits)
 
-    def get_consolidation_request(self, session_id: str | None = None) -> Request:
+    def get_consolidation_request(self, session_id: str | None = None) -> HostRequest:
         """Return the turns of a session that waits to be consolidated, as the assistant is shown them (B.17).
 
         Raises:
@@ -853,9 +853,9 @@ class Memory:
         """
         from hyperloci.lifecycle.consolidate import Consolidation
 
-        return Consolidation(self.store, self.settings, self._clock).request(session_id, self.project.id)
+        return Consolidation(self.store, self.settings, self._clock).make_host_request(session_id, self.project.id)
 
-    def save_consolidation(self, session_id: str, payload: object) -> Consolidated:
+    def save_consolidation(self, session_id: str, payload: object) -> ConsolidationResult:
         """Store what the assistant found in a session, item by item; what can't be stored is told (B.17).
 
         Raises:
@@ -863,7 +863,7 @@ class Memory:
         """
         from hyperloci.lifecycle.consolidate import Consolidation
 
-        done = Consolidation(self.store, self.settings, self._clock).save(session_id, payload)
+        done = Consolidation(self.store, self.settings, self._clock).save_host_findings(session_id, payload)
         self._notify_embedder()
         return done
 
@@ -876,16 +876,16 @@ class Memory:
         return Capture(self.store, self.settings, self._clock)
 
     @property
-    def _entities(self) -> EntityCare:
-        from hyperloci.lifecycle.entities import EntityCare
+    def _entities(self) -> EntityService:
+        from hyperloci.lifecycle.entities import EntityService
 
-        return EntityCare(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
+        return EntityService(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
 
     @property
-    def _search_service(self) -> Asking:
-        from hyperloci.lifecycle.asking import Asking
+    def _search_service(self) -> SearchService:
+        from hyperloci.lifecycle.asking import SearchService
 
-        return Asking(
+        return SearchService(
             store=self.store,
             searcher=self._searcher,
             facts=self._facts,
@@ -895,15 +895,15 @@ class Memory:
         )
 
     @property
-    def _connections(self) -> Connections:
-        from hyperloci.lifecycle.connections import Connections
+    def _connections(self) -> RelationService:
+        from hyperloci.lifecycle.connections import RelationService
 
-        return Connections(
+        return RelationService(
             store=self.store,
             facts=self._facts,
             scopes=(self.project.id, GLOBAL_SCOPE),
-            about=self._search_service.about,
-            present=self._present_hits,
+            find_memory=self._search_service.find_memory,
+            present_hits=self._present_hits,
             clock=self._clock,
         )
 

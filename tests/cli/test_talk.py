@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.cli.common import load_settings
-from hyperloci.lifecycle.pyramid.steps import builder
+from hyperloci.lifecycle.pyramid.steps import make_builder
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
@@ -29,7 +29,7 @@ def chunk(tmp_path: Path) -> str:
             for n, text in enumerate(SAID)
         ]
         memory.add_turns("s", turns)
-        builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).run()
+        make_builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).advance_all()
         return memory.store.chunks.list_of_session(1)[0].id
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.ingest.project import identify_project
-from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.memory import Memory
 from hyperloci_hooks.drain import drain_in_subprocess
 from hyperloci_hooks.spool import has_work, list_set_aside, save_record
@@ -34,7 +34,7 @@ sys.exit(drain.main(Path(sys.argv[1])))
 def leave(settings: Settings, project: Path, *prompts: str) -> None:
     """Leave prompts in the spool."""
     for number, prompt in enumerate(prompts):
-        record = Records(identify_project(project), "s1", now=1_800_000_000_000 + number).prompt(prompt)
+        record = RecordFactory(identify_project(project), "s1", now=1_800_000_000_000 + number).record_prompt(prompt)
         assert record is not None
         save_record(settings, record)
 

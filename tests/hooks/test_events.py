@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.ingest.project import IdentityBasis, Project
-from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci_hooks.budget import GRACE_SECONDS, SECONDS
 from hyperloci_hooks.events import EVENTS
@@ -21,7 +21,7 @@ PROJECT = Project(id="p", name="harbour", root=ROOT, basis=IdentityBasis.PATH, p
 
 
 def record_of(event: str, **payload: Any) -> CaptureRecord | None:
-    return EVENTS[event].make(Records(PROJECT, "s1", now=NOW), payload)
+    return EVENTS[event].make(RecordFactory(PROJECT, "s1", now=NOW), payload)
 
 
 @pytest.mark.parametrize(

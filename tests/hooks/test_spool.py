@@ -40,7 +40,7 @@ class CapturingSink:
     def keep(self, record: CaptureRecord) -> int:
         if record.text in self.fails:
             raise self.fails[record.text]
-        return self._capture.keep(record)
+        return self._capture.store_record(record)
 
     def texts(self) -> list[str]:
         return [node.content for node in reversed(self.store.nodes.query_nodes("experience"))]

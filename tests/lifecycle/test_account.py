@@ -9,9 +9,9 @@ import pytest
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
-from hyperloci.lifecycle.consolidate import consolidate_step
+from hyperloci.lifecycle.consolidate import consolidate_sessions
 from hyperloci.lifecycle.keeper import make_maintenance_context
-from hyperloci.lifecycle.sessions import Saying, add_saying, end_session
+from hyperloci.lifecycle.sessions import NewTurn, add_turn, end_session
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, TurnKind
 from tests.support import FakeClock
@@ -27,9 +27,9 @@ def said(memory: Memory, session: str, clock: FakeClock, *texts: str) -> None:
         for number, text in enumerate(texts):
             at = clock.advance(1_000)
             role = Speaker.ASSISTANT if number % 2 else Speaker.USER
-            saying = Saying(role=role, text=text, at=at, uuid=f"{session}-{number}")
-            add_saying(memory.store, session, memory.project.id, saying, now=at)
-        edit = Saying(
+            saying = NewTurn(role=role, text=text, at=at, uuid=f"{session}-{number}")
+            add_turn(memory.store, session, memory.project.id, saying, now=at)
+        edit = NewTurn(
             role=Speaker.ASSISTANT,
             text="Edit src/a.py: +1 -1 lines",
             at=clock.advance(1_000),
@@ -37,9 +37,9 @@ def said(memory: Memory, session: str, clock: FakeClock, *texts: str) -> None:
             uuid=f"{session}-edit",
             path="src/a.py",
         )
-        add_saying(memory.store, session, memory.project.id, edit, now=clock())
+        add_turn(memory.store, session, memory.project.id, edit, now=clock())
         end_session(memory.store, session, now=clock.advance(1_000))
-    consolidate_step(make_maintenance_context(memory.store, memory.settings, clock))
+    consolidate_sessions(make_maintenance_context(memory.store, memory.settings, clock))
 
 
 @pytest.mark.req("B.15")

@@ -16,9 +16,9 @@ import pytest
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.errors import ConfigurationError
-from hyperloci.lifecycle.chat import MAX_ANSWER_BYTES, Chat, ChatError
-from hyperloci.lifecycle.consolidate import MAX_ATTEMPTS, Consolidation, consolidate_step
-from hyperloci.lifecycle.sessions import Saying, add_saying, end_session, start_session
+from hyperloci.lifecycle.chat import MAX_ANSWER_BYTES, ChatClient, ChatError
+from hyperloci.lifecycle.consolidate import MAX_ATTEMPTS, Consolidation, consolidate_sessions
+from hyperloci.lifecycle.sessions import NewTurn, add_turn, end_session, start_session
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
@@ -132,8 +132,8 @@ def told(store: Store, clock: FakeClock) -> Store:
     """A store with one session that is over."""
     with store.transaction():
         start_session(store, "one", "project", now=clock.advance(1))
-        saying = Saying(role=Speaker.USER, text=SAID, at=clock.advance(1), uuid="turn")
-        add_saying(store, "one", "project", saying, now=clock())
+        saying = NewTurn(role=Speaker.USER, text=SAID, at=clock.advance(1), uuid="turn")
+        add_turn(store, "one", "project", saying, now=clock())
         end_session(store, "one", now=clock.advance(1))
     return store
 
@@ -146,7 +146,7 @@ def extracted(store: Store) -> list[Node]:
 
 
 def run(store: Store, settings: Settings, clock: FakeClock) -> int:
-    return consolidate_step(MaintenanceContext(store=store, settings=settings, clock=clock))
+    return consolidate_sessions(MaintenanceContext(store=store, settings=settings, clock=clock))
 
 
 @pytest.mark.req("B.17")
@@ -207,8 +207,8 @@ def test_of_a_hostile_answer_nothing_is_stored_and_every_refusal_has_its_reason(
     known = told.count_everything()["entities"]
     with Played(completion(HOSTILE)) as server:
         consolidation = Consolidation(told, chosen(settings, server), clock)
-        (waiting,) = consolidation.pending()
-        done = consolidation.run(waiting)
+        (waiting,) = consolidation.list_pending()
+        done = consolidation.consolidate(waiting)
     assert extracted(told) == []
     places = [item.place for item in done.saved.rejected]
     assert sorted(places) == sorted(
@@ -246,8 +246,8 @@ def test_a_broken_answer_stores_nothing_and_is_told(
 ) -> None:
     with in_time(), Played(answer) as server:
         consolidation = Consolidation(told, chosen(settings, server), clock)
-        (waiting,) = consolidation.pending()
-        done = consolidation.run(waiting)
+        (waiting,) = consolidation.list_pending()
+        done = consolidation.consolidate(waiting)
     assert extracted(told) == []
     assert done.error is not None or done.saved.rejected
     assert count_violations(told) == {}
@@ -259,8 +259,8 @@ def test_an_answer_that_does_not_come_is_given_up(told: Store, settings: Setting
     server = Played(deaf=True) if how == "deaf" else Played(completion({"facts": [FACT]}), drip=0.2)
     with in_time(), server:
         consolidation = Consolidation(told, chosen(settings, server), clock)
-        (waiting,) = consolidation.pending()
-        done = consolidation.run(waiting)
+        (waiting,) = consolidation.list_pending()
+        done = consolidation.consolidate(waiting)
         assert "did not answer within 1 seconds" in str(done.error)
     assert extracted(told) == []
 
@@ -281,7 +281,7 @@ def test_after_some_failures_rules_take_over_so_that_no_session_is_lost(
 
 def test_a_server_that_does_not_know_the_format_is_asked_without(settings: Settings) -> None:
     with Played(http(b'{"error": "response_format"}', "400 Bad Request"), completion({"facts": []})) as server:
-        assert Chat(chosen(settings, server)).ask("system", "user") == {"facts": []}
+        assert ChatClient(chosen(settings, server)).ask_for_json("system", "user") == {"facts": []}
     assert ["response_format" in asked for _, asked in server.requests] == [True, False]
 
 
@@ -289,17 +289,17 @@ def test_a_server_that_is_not_there_is_told_of(settings: Settings) -> None:
     with Played(b"") as server:
         pass
     with pytest.raises(ChatError, match="cannot be asked"):
-        Chat(chosen(settings, server)).ask("system", "user")
+        ChatClient(chosen(settings, server)).ask_for_json("system", "user")
 
 
 @pytest.mark.parametrize("url", ["localhost:11434", "ftp://host/v1", "http:///v1", "file:///etc/passwd"])
 def test_what_is_no_address_is_refused_in_words(settings: Settings, url: str) -> None:
     with pytest.raises(ConfigurationError, match="llm_url"):
-        Chat(replace(settings, llm_url=url, llm_model="x"))
+        ChatClient(replace(settings, llm_url=url, llm_model="x"))
 
 
 def test_a_rehearsal_asks_no_model(told: Store, settings: Settings, clock: FakeClock) -> None:
     with Played(b"") as server:
         context = MaintenanceContext(store=told, settings=chosen(settings, server), clock=clock, dry_run=True)
-        assert consolidate_step(context) == 1
+        assert consolidate_sessions(context) == 1
     assert server.requests == []

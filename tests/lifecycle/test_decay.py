@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.decay import days_until, expire_step, prune, prune_step, tiers_step, weak_facts
+from hyperloci.lifecycle.decay import days_until, expire_forgotten, prune_faded, run_pruning, promote_recalled, list_weak_facts
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
@@ -62,7 +62,7 @@ def test_what_faded_is_forgotten_softly_with_its_reason_and_can_be_restored(
     store = context.store
     node = add(store, "fades", confidence=0.6, tier=Tier.SESSION)
     clock.advance(90 * MS_PER_DAY)
-    assert prune_step(context) == 1
+    assert run_pruning(context) == 1
     gone = store.nodes.get_node(node.id)
     assert gone is not None
     assert (gone.tier, gone.deleted_at, gone.confidence) == (Tier.ARCHIVE, clock(), 0.6)
@@ -71,9 +71,9 @@ def test_what_faded_is_forgotten_softly_with_its_reason_and_can_be_restored(
     assert "faded from 0.60 to 0.0" in str(entry.reasoning)
     assert "in 90 days without recall" in str(entry.reasoning)
     clock.advance(RESTORE_DAYS * MS_PER_DAY)
-    back = Facts(store, GLOBAL_SCOPE, clock).restore(node.id, reason="needed")
+    back = Facts(store, GLOBAL_SCOPE, clock).restore_memory(node.id, reason="needed")
     assert (back.tier, back.confidence) == (Tier.SESSION, 0.6)
-    assert prune_step(context) == 0
+    assert run_pruning(context) == 0
 
 
 @pytest.mark.req("B.11")
@@ -81,12 +81,12 @@ def test_looking_often_makes_nothing_fade_faster(context: MaintenanceContext, cl
     for number in range(30):
         add(context.store, f"fact {number}", confidence=0.3 + number / 50)
     clock.advance(40 * MS_PER_DAY)
-    prune_step(context)
+    run_pruning(context)
     once = state(context.store)
     for _ in range(50):
-        assert prune_step(context) == 0
-        assert tiers_step(context) == 0
-        weak_facts(
+        assert run_pruning(context) == 0
+        assert promote_recalled(context) == 0
+        list_weak_facts(
             context.store,
             [GLOBAL_SCOPE],
             partial(present_hits, context.store, now=clock()),
@@ -100,9 +100,9 @@ def test_looking_often_makes_nothing_fade_faster(context: MaintenanceContext, cl
 @pytest.mark.req("B.13")
 def test_what_is_confirmed_never_fades(context: MaintenanceContext, clock: FakeClock) -> None:
     node = add(context.store, "protected", confidence=0.2)
-    Facts(context.store, GLOBAL_SCOPE, clock).confirm(node.id)
+    Facts(context.store, GLOBAL_SCOPE, clock).confirm_fact(node.id)
     clock.advance(100 * YEAR)
-    assert prune(context).ids == ()
+    assert prune_faded(context).ids == ()
 
 
 @pytest.mark.req("B.12")
@@ -112,7 +112,7 @@ def test_what_is_recalled_every_week_stays(context: MaintenanceContext, clock: F
         clock.advance(7 * MS_PER_DAY)
         with context.store.transaction():
             context.store.nodes.reinforce_nodes([node.key], now=clock())
-        assert prune_step(context) == 0
+        assert run_pruning(context) == 0
 
 
 @pytest.mark.req("B.11", "W17")
@@ -122,7 +122,7 @@ def test_a_rate_that_came_with_an_import_makes_no_file_and_no_name_fade(
 ) -> None:
     add(context.store, "stays", type=type, decay_rate=0.5, confidence=0.3)
     clock.advance(YEAR)
-    assert prune(context).ids == () and prune(context).left == 0
+    assert prune_faded(context).ids == () and prune_faded(context).left == 0
 
 
 @pytest.mark.req("B.15", "W17")
@@ -139,7 +139,7 @@ def test_a_rehearsal_makes_no_backup(context: MaintenanceContext, settings: Sett
     with context.store.transaction():
         context.store.nodes.delete_node(forgotten.id, now=clock())
     clock.advance(YEAR)
-    assert expire_step(rehearsed) == 1 and prune(rehearsed).ids == (faded.id,)
+    assert expire_forgotten(rehearsed) == 1 and prune_faded(rehearsed).ids == (faded.id,)
     assert not list(settings.backup_dir.rglob("*.db"))
 
 
@@ -158,7 +158,7 @@ def test_what_happened_and_what_files_say_does_not_fade(
 ) -> None:
     add(context.store, "stays", type=type, subtype=subtype, confidence=0.06)
     clock.advance(10 * YEAR)
-    assert prune(context).ids == ()
+    assert prune_faded(context).ids == ()
 
 
 @pytest.mark.req("B.11", "W17")
@@ -189,7 +189,7 @@ def test_what_was_superseded_stays_as_history(context: MaintenanceContext, clock
     with context.store.transaction():
         context.store.nodes.update_node(node.id, now=clock(), valid_until=clock())
     clock.advance(YEAR)
-    assert prune(context).ids == ()
+    assert prune_faded(context).ids == ()
 
 
 @pytest.mark.req("B.11")
@@ -198,14 +198,14 @@ def test_no_more_than_the_cap_goes_in_a_day_however_often_it_runs(context: Maint
     for number in range(10):
         add(context.store, f"fact {number}", confidence=0.3 + number / 100)
     clock.advance(90 * MS_PER_DAY)
-    rehearsed = prune(capped, dry_run=True)
+    rehearsed = prune_faded(capped, dry_run=True)
     assert (len(rehearsed.ids), rehearsed.left, rehearsed.cap) == (4, 6, 4)
     assert context.store.log.list_of_node(context.store.nodes.query_nodes()[0].id) == []
-    assert prune(capped, limit=1).ids == rehearsed.ids[:1]
-    assert prune(capped).ids == rehearsed.ids[1:]
-    assert prune(capped).ids == ()
+    assert prune_faded(capped, limit=1).ids == rehearsed.ids[:1]
+    assert prune_faded(capped).ids == rehearsed.ids[1:]
+    assert prune_faded(capped).ids == ()
     clock.advance(MS_PER_DAY + 1)
-    assert len(prune(capped).ids) == 4
+    assert len(prune_faded(capped).ids) == 4
 
 
 @pytest.mark.req("B.20")
@@ -217,7 +217,7 @@ def test_the_threshold_and_the_rate_are_settings(settings: Settings, clock: Fake
         assert node.decay_rate == 0.5
         clock.advance(3 * MS_PER_DAY)
         context = MaintenanceContext(store=store, settings=chosen, clock=clock)
-        assert prune(context).ids == (node.id,)
+        assert prune_faded(context).ids == (node.id,)
 
 
 @pytest.mark.req("SPEC-02.23")
@@ -232,16 +232,16 @@ def test_what_was_forgotten_for_over_thirty_days_is_deleted_with_all_that_hangs_
     clock.advance(RESTORE_DAYS * MS_PER_DAY)
     with store.transaction():
         store.nodes.delete_node(young.id, now=clock())
-    assert expire_step(context) == 0
+    assert expire_forgotten(context) == 0
     clock.advance(1)
-    assert expire_step(context) == 1
+    assert expire_forgotten(context) == 1
     assert store.nodes.get_node(old.id) is None
     assert store.nodes.get_node(young.id) is not None
     assert store.edges.list_of_node(kept.key) == []
     assert [entry.operation for entry in store.log.list_of_node(old.id)] == ["forget", "purge"]
     assert "secret" not in str(store.log.list_of_node(old.id))
     assert count_violations(store) == {}
-    assert expire_step(context) == 0
+    assert expire_forgotten(context) == 0
 
 
 @pytest.mark.req("B.15")
@@ -255,7 +255,7 @@ def test_weak_is_what_is_as_likely_wrong_as_right_the_least_sure_first(store: St
     clock.advance(12 * MS_PER_DAY)
     add(store, "fresh", confidence=0.9, now=clock())
     add(store, "other project", confidence=0.1, scope="elsewhere", now=clock())
-    found = weak_facts(
+    found = list_weak_facts(
         store, [GLOBAL_SCOPE], partial(present_hits, store, now=clock()), now=clock(), threshold=0.05, limit=10
     )
     assert sure is not None
@@ -279,15 +279,15 @@ def test_what_a_later_session_recalls_settles_and_what_its_own_recalls_does_not(
     with store.transaction():
         store.nodes.reinforce_nodes([own.key], now=clock.advance(1))
         end_session(store, "one", now=clock.advance(1))
-    assert tiers_step(context) == 0
+    assert promote_recalled(context) == 0
     with store.transaction():
         store.nodes.reinforce_nodes([later.key], now=clock.advance(1))
-    assert tiers_step(context) == 1
+    assert promote_recalled(context) == 1
     tiers = [node.tier for key in (own.key, later.key) if (node := store.nodes.get_by_key(key)) is not None]
     assert tiers == [Tier.SESSION, Tier.LONGTERM]
     entry = store.log.list_of_node(later.id)[-1]
     assert (entry.operation, entry.to_tier, entry.reasoning) == ("tier", "longterm", "recalled in a later session")
-    assert tiers_step(context) == 0
+    assert promote_recalled(context) == 0
 
 
 @pytest.mark.req("B.11")
@@ -306,8 +306,8 @@ def test_however_time_is_cut_up_the_same_is_forgotten(
             for wait in days:
                 clock.advance(int(wait * MS_PER_DAY))
                 if cut_up:
-                    prune(context)
-            prune(context)
+                    prune_faded(context)
+            prune_faded(context)
             after = store.nodes.get_node(node.id)
             assert after is not None
             fates.append(after.deleted_at is None)

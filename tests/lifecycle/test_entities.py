@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.lifecycle.entities import enrich
+from hyperloci.lifecycle.entities import summarise_entities
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
@@ -26,7 +26,7 @@ def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Mem
 
 
 def upkeep(memory: Memory) -> int:
-    return enrich(MaintenanceContext(store=memory.store, settings=memory.settings, clock=lambda: NOW))
+    return summarise_entities(MaintenanceContext(store=memory.store, settings=memory.settings, clock=lambda: NOW))
 
 
 @pytest.mark.req("B.15", "B.10")

@@ -10,7 +10,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.errors import NotReadyError
-from hyperloci.lifecycle.exemplars import exemplars_step
+from hyperloci.lifecycle.exemplars import embed_exemplars
 from hyperloci.lifecycle.keeper import make_maintenance_context
 from hyperloci.lifecycle.step import MaintenanceContext, MaintenanceStoppedError
 from hyperloci.retrieval.exemplars import has_current_vectors
@@ -51,9 +51,9 @@ def test_they_are_seen_once(store: Store, settings: Settings, clock: FakeClock) 
     embedder = Embedder()
     given = context(store, settings, clock, embedder)
 
-    assert exemplars_step(given) == 1
+    assert embed_exemplars(given) == 1
     assert has_current_vectors(store, "fake")
-    assert exemplars_step(given) == 0
+    assert embed_exemplars(given) == 0
     assert embedder.asked == len(list_exemplars())
 
 
@@ -62,7 +62,7 @@ def test_they_are_seen_once(store: Store, settings: Settings, clock: FakeClock) 
 def test_a_cold_embedder_and_one_with_another_model_are_left_alone(
     store: Store, settings: Settings, clock: FakeClock, embedder: Embedder
 ) -> None:
-    assert exemplars_step(context(store, settings, clock, embedder)) == 0
+    assert embed_exemplars(context(store, settings, clock, embedder)) == 0
     assert embedder.asked <= 1
     assert not has_current_vectors(store, "fake") and not has_current_vectors(store, "another")
 
@@ -71,7 +71,7 @@ def test_a_cold_embedder_and_one_with_another_model_are_left_alone(
 def test_before_the_first_fingerprint_nobody_is_asked(store: Store, settings: Settings, clock: FakeClock) -> None:
     embedder = Embedder()
 
-    assert exemplars_step(replace(make_maintenance_context(store, settings, clock), client=cast(EmbedderClient, embedder))) == 0
+    assert embed_exemplars(replace(make_maintenance_context(store, settings, clock), client=cast(EmbedderClient, embedder))) == 0
     assert embedder.asked == 0
 
 
@@ -82,7 +82,7 @@ def test_an_embedder_that_goes_away_leaves_nothing_half_done(
     given = context(store, settings, clock, Embedder(answers=3))
 
     with pytest.raises(NotReadyError):
-        exemplars_step(given)
+        embed_exemplars(given)
     assert not has_current_vectors(store, "fake")
 
 
@@ -92,5 +92,5 @@ def test_it_stops_between_two_of_them(store: Store, settings: Settings, clock: F
     given = replace(context(store, settings, clock, embedder), stop=lambda: embedder.asked == 2)
 
     with pytest.raises(MaintenanceStoppedError):
-        exemplars_step(given)
+        embed_exemplars(given)
     assert embedder.asked == 2 and not has_current_vectors(store, "fake")

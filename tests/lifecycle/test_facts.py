@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError
-from hyperloci.lifecycle.facts import MAX_ENTITIES, checked_names, checked_reason
+from hyperloci.lifecycle.facts import MAX_ENTITIES, sanitize_names, sanitize_reason
 from hyperloci.memory import Memory
 from hyperloci.model.node import MAX_NAME_CHARS, MAX_REASON_CHARS
 
@@ -48,9 +48,9 @@ def test_a_secret_in_a_reason_is_nowhere_in_the_database(memory: Memory, use_cas
 
 
 def test_a_reason_of_nothing_is_none() -> None:
-    assert checked_reason(None) is None
-    assert checked_reason(" \u200b\n") is None
-    assert checked_reason("x" * MAX_REASON_CHARS) == "x" * MAX_REASON_CHARS
+    assert sanitize_reason(None) is None
+    assert sanitize_reason(" \u200b\n") is None
+    assert sanitize_reason("x" * MAX_REASON_CHARS) == "x" * MAX_REASON_CHARS
 
 
 def test_names_that_no_thing_has_are_refused_before_anything_is_stored(memory: Memory) -> None:
@@ -65,5 +65,5 @@ def test_names_that_no_thing_has_are_refused_before_anything_is_stored(memory: M
 
 
 def test_a_name_is_kept_once_and_without_secrets() -> None:
-    assert checked_names(["Oslo", " Oslo ", "a" * MAX_NAME_CHARS]) == ("Oslo", "a" * MAX_NAME_CHARS)
-    assert SECRET not in "".join(checked_names([f"key {SECRET}"]))
+    assert sanitize_names(["Oslo", " Oslo ", "a" * MAX_NAME_CHARS]) == ("Oslo", "a" * MAX_NAME_CHARS)
+    assert SECRET not in "".join(sanitize_names([f"key {SECRET}"]))

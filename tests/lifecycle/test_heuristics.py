@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from hyperloci.lifecycle.causes import infer_causes
 from hyperloci.lifecycle.heuristics import REPEATED, extract
-from hyperloci.lifecycle.payload import MAX_CONTENT_CHARS, Finding, read_payload
-from hyperloci.lifecycle.sameness import says_same, ungrounded
+from hyperloci.lifecycle.payload import MAX_CONTENT_CHARS, ExtractedFinding, read_payload
+from hyperloci.lifecycle.sameness import says_same, why_ungrounded
 from hyperloci.lifecycle.sentences import sentences, statements
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import Node
@@ -55,7 +55,7 @@ def found(*said: tuple[Origin, str]) -> list[tuple[str, str]]:
     return [(item.kind.value, item.content) for item in findings(*said)]
 
 
-def findings(*said: tuple[Origin, str]) -> tuple[Finding, ...]:
+def findings(*said: tuple[Origin, str]) -> tuple[ExtractedFinding, ...]:
     return extract([turn(seq, origin, text) for seq, (origin, text) in enumerate(said)]).findings
 
 
@@ -209,7 +209,7 @@ def test_whatever_is_said_findings_are_valid_and_grounded(said: Sequence[tuple[O
         given_back = {"content": item.content, "sources": list(item.sources)}
         assert read_payload({"facts": [given_back]}, turns).rejected == ()
         assert (
-            ungrounded(item.content, [turns[seq].content for seq in item.sources]) is None
+            why_ungrounded(item.content, [turns[seq].content for seq in item.sources]) is None
             or "A command" in item.content
         )
 
@@ -245,9 +245,9 @@ def test_the_same_is_the_same_words_numbers_and_polarity(text: str, other: str, 
 
 def test_an_invention_is_told_by_its_numbers_and_words() -> None:
     source = ["The gateway times out after 30 seconds."]
-    assert ungrounded("The gateway's time-out is 30 seconds", source) is None
-    assert "45" in str(ungrounded("The gateway times out after 45 seconds", source))
-    assert "of its words" in str(ungrounded("Users love purple elephants dearly", source))
+    assert why_ungrounded("The gateway's time-out is 30 seconds", source) is None
+    assert "45" in str(why_ungrounded("The gateway times out after 45 seconds", source))
+    assert "of its words" in str(why_ungrounded("Users love purple elephants dearly", source))
 
 
 @pytest.mark.req("B.18")

@@ -14,7 +14,7 @@ from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
 from hyperloci.ingest.clean import strip_injected_context
 from hyperloci.lifecycle.capture import Capture
-from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, PROMPT_ITEM_CHARS, prompt_context
+from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, PROMPT_ITEM_CHARS, build_prompt_context
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.record import CaptureRecord, CaptureKind
@@ -60,11 +60,11 @@ class House:
             at=at,
             text=text,
         )
-        self.capture.keep(record)
+        self.capture.store_record(record)
         return record
 
     def start(self, source: str = "startup", session: str = "s1", at: int = NOW) -> str:
-        return self.capture.context_for(self.tell(CaptureKind.STARTED, source, session, at))
+        return self.capture.context_after(self.tell(CaptureKind.STARTED, source, session, at))
 
 
 @pytest.fixture
@@ -242,7 +242,7 @@ def test_the_last_session_is_never_the_one_that_starts(house: House) -> None:
 def test_without_a_search_a_prompt_is_told_nothing(house: House) -> None:
     house.add("decision", "The gateway listens on 8443")
     record = house.tell(CaptureKind.PROMPT, "Where does the gateway listen, and on which port?", "one")
-    assert house.capture.context_for(record) == ""
+    assert house.capture.context_after(record) == ""
 
 
 def test_a_resumed_session_is_told_only_what_is_new(house: House) -> None:
@@ -306,7 +306,7 @@ def hit(
 
 
 def test_a_prompt_gets_the_hits_in_their_order_with_their_places() -> None:
-    injection = prompt_context([hit("a" * 36), hit("b" * 36, "Second", path="docs/a.md")], session_id="s1")
+    injection = build_prompt_context([hit("a" * 36), hit("b" * 36, "Second", path="docs/a.md")], session_id="s1")
     assert injection.ids == ("a" * 36, "b" * 36)
     assert injection.text.index("8443") < injection.text.index("Second")
     assert "docs/a.md:3" in injection.text
@@ -325,24 +325,24 @@ def test_a_prompt_gets_the_hits_in_their_order_with_their_places() -> None:
     ids=["said in this session", "shown before", "suspicious", "forgotten", "invalid"],
 )
 def test_a_prompt_is_not_told(left_out: Hit) -> None:
-    assert prompt_context([left_out], session_id="s1", seen=frozenset({"seen"})).text == ""
+    assert build_prompt_context([left_out], session_id="s1", seen=frozenset({"seen"})).text == ""
 
 
 def test_a_prompts_budget_holds_three_or_four_long_memories() -> None:
     hits = [hit(f"{index:036d}", "word " * 120) for index in range(12)]
-    injection = prompt_context(hits, session_id="s1")
+    injection = build_prompt_context(hits, session_id="s1")
     assert len(injection.text) <= PROMPT_CHARS
     assert injection.ids == tuple(f"{index:036d}" for index in range(len(injection.ids)))
     assert len(injection.ids) in (2, 3)
 
 
 def test_a_memory_is_called_by_its_subtype() -> None:
-    assert "- insight " in prompt_context([hit("a" * 36)], session_id="s1").text
+    assert "- insight " in build_prompt_context([hit("a" * 36)], session_id="s1").text
 
 
 def test_of_a_long_memory_a_prompt_gets_the_passage_that_bears_on_it() -> None:
     long = "It rained all day. " * 100 + "The edge gateway listens on TLS port 8443. " + "And then it snowed. " * 100
-    text = prompt_context([hit(content=long)], "Which TLS port does the gateway use?", session_id="s1").text
+    text = build_prompt_context([hit(content=long)], "Which TLS port does the gateway use?", session_id="s1").text
     assert "The edge gateway listens on TLS port 8443." in text
     assert len(text) < PROMPT_ITEM_CHARS + 500 and '"…' in text and '…"' in text
 
@@ -364,9 +364,9 @@ def test_what_a_prompt_was_told_is_not_told_again_in_that_session(house: House) 
             results=(hit(cosine=0.7),),
         )
 
-    assert "8443" in house.capture.context_for(first, search)
+    assert "8443" in house.capture.context_after(first, search)
     again = house.tell(CaptureKind.PROMPT, "And which port does the edge gateway of staging have?", "s1")
-    assert house.capture.context_for(again, search) == ""
+    assert house.capture.context_after(again, search) == ""
     thanks = house.tell(CaptureKind.PROMPT, "thanks", "s1")
-    assert house.capture.context_for(thanks, search) == ""
+    assert house.capture.context_after(thanks, search) == ""
     assert len(asked) == 2

@@ -7,8 +7,8 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.graph.entities import EntityLinker
-from hyperloci.lifecycle.annotating import NEXT, annotate_step
-from hyperloci.lifecycle.merging import merge_step
+from hyperloci.lifecycle.annotating import NEXT_KEY, annotate_old_memories
+from hyperloci.lifecycle.merging import merge_alike_entities
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.store import Store, half
@@ -39,10 +39,10 @@ def names(store: Store) -> set[str]:
 def test_names_that_mean_the_same_are_merged_once(store: Store, settings: Settings) -> None:
     known(store, "payment service", [1, 0, 0, 0.1])
     known(store, "service for payments", [1, 0, 0, 0])
-    assert merge_step(context(store, settings)) == 1
+    assert merge_alike_entities(context(store, settings)) == 1
     assert names(store) == {"payment service"}
     assert store.entities.find_by_name("service for payments")[0].canonical_name == "payment service"
-    assert merge_step(context(store, settings)) == 0
+    assert merge_alike_entities(context(store, settings)) == 0
 
 
 @pytest.mark.req("B.10")
@@ -53,20 +53,20 @@ def test_names_that_mean_the_same_are_merged_once(store: Store, settings: Settin
 def test_what_only_looks_alike_stays_apart(store: Store, settings: Settings, one: str, other: str) -> None:
     known(store, one, [1, 0, 0, 0])
     known(store, other, [1, 0, 0, 0])
-    assert merge_step(context(store, settings)) == 0
+    assert merge_alike_entities(context(store, settings)) == 0
 
 
 @pytest.mark.req("B.10")
 def test_what_was_parted_by_hand_is_not_merged_again(store: Store, settings: Settings) -> None:
     known(store, "payment service", [1, 0, 0, 0.1])
     known(store, "service for payments", [1, 0, 0, 0])
-    merge_step(context(store, settings))
+    merge_alike_entities(context(store, settings))
     (merge,) = store.entities.list_merges()
     with store.transaction():
         node = store.nodes.get_by_key(merge.merged)
         assert node is not None and store.nodes.restore_node(node.id, now=NOW)
         store.entities.undo_merge(merge, now=NOW)
-    assert merge_step(context(store, settings)) == 0
+    assert merge_alike_entities(context(store, settings)) == 0
     assert names(store) == {"payment service", "service for payments"}
 
 
@@ -74,9 +74,9 @@ def test_what_was_parted_by_hand_is_not_merged_again(store: Store, settings: Set
 def test_older_memories_are_annotated_in_the_background_once(store: Store, settings: Settings) -> None:
     facts = [add(store, f"Fact {number}: PostgreSQL holds the orders.", origin=Origin.TOOL) for number in range(3)]
     with store.transaction():
-        store.meta.set(NEXT, "1")
-    assert annotate_step(context(store, settings)) >= 3
+        store.meta.set(NEXT_KEY, "1")
+    assert annotate_old_memories(context(store, settings)) >= 3
     assert [entity.mention_count for entity in store.entities.find_by_name("postgres")] == [3]
     assert store.facets.get_facets([facts[0].key])[facts[0].key].source_type == "fact"
-    assert store.meta.get(NEXT) is None
-    assert annotate_step(context(store, settings)) == 0
+    assert store.meta.get(NEXT_KEY) is None
+    assert annotate_old_memories(context(store, settings)) == 0

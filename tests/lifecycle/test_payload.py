@@ -13,10 +13,10 @@ from hyperloci.lifecycle.payload import (
     LISTS,
     MAX_CONTENT_CHARS,
     MAX_ITEMS,
-    Cause,
-    Conflict,
-    Kind,
-    NamedThing,
+    CausalClaim,
+    DeclaredConflict,
+    FindingKind,
+    NamedEntity,
     read_payload,
 )
 from tests.support import examples
@@ -46,12 +46,12 @@ def test_a_whole_payload_is_read() -> None:
         TURNS,
     )
     fact, procedure, opinion = payload.findings
-    assert (fact.kind, fact.content, fact.sources, fact.confidence) == (Kind.DECISION, "We use uv.", (3, 4), 1.0)
-    assert [item.kind for item in (procedure, opinion)] == [Kind.PROCEDURE, Kind.OPINION]
+    assert (fact.kind, fact.content, fact.sources, fact.confidence) == (FindingKind.DECISION, "We use uv.", (3, 4), 1.0)
+    assert [item.kind for item in (procedure, opinion)] == [FindingKind.PROCEDURE, FindingKind.OPINION]
     assert [item.place for item in payload.findings] == ["facts[0]", "procedures[0]", "opinions[0]"]
-    assert payload.entities == (NamedThing("uv", "tool", ("astral uv",)),)
-    assert payload.causes == (Cause(1, 2, "because"),)
-    assert payload.conflicts == (Conflict("id", "facts[0]", "later"),)
+    assert payload.entities == (NamedEntity("uv", "tool", ("astral uv",)),)
+    assert payload.causes == (CausalClaim(1, 2, "because"),)
+    assert payload.conflicts == (DeclaredConflict("id", "facts[0]", "later"),)
     assert (payload.through, payload.rejected) == (9, ())
 
 

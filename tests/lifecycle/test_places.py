@@ -16,7 +16,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.ingest.project import IdentityBasis, identify_project, make_project_id
 from hyperloci.ingest.project_token import TOKEN_FILE
-from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from hyperloci.store.health import check_integrity, count_violations
@@ -214,7 +214,7 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
     assert recalled(settings, moved) == {"We deploy on Tuesdays"}
     with Memory.open(settings, moved) as memory:
         memory.index_path()
-        started = Records(memory.project, "session-1", now=1_700_000_000_000).started("startup")
+        started = RecordFactory(memory.project, "session-1", now=1_700_000_000_000).record_start("startup")
         memory.keep(started)
         assert "We deploy on Tuesdays" in memory.get_context_for_record(started)
         assert memory.stats()["project"]["root"].encode().endswith(b"th\\udce9")
@@ -230,7 +230,7 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
 def test_what_a_hook_spooled_at_a_place_follows_it(settings: Settings, clone: Path, tmp_path: Path) -> None:
     remember(settings, clone, "We deploy on Tuesdays")
     moved = clone.rename(tmp_path / "moved")
-    early = Records(identify_project(moved), "session-1", now=1_700_000_000_000).prompt("Make the build green", event_id="p")
+    early = RecordFactory(identify_project(moved), "session-1", now=1_700_000_000_000).record_prompt("Make the build green", event_id="p")
     assert early is not None
     with Memory.open(settings, tmp_path) as elsewhere:  # A server of another project stores what waits.
         elsewhere.keep(early)
@@ -253,7 +253,7 @@ def test_a_link_joins_a_clone_to_a_memory_and_unlinking_gives_each_its_own_back(
     remember(settings, second, "The sandbox has no network")
     with Memory.open(settings, second) as memory:
         memory.index_path()
-        record = Records(memory.project, "session-2", now=1_700_000_000_000).prompt("Green, please", event_id="p")
+        record = RecordFactory(memory.project, "session-2", now=1_700_000_000_000).record_prompt("Green, please", event_id="p")
         assert record is not None
         memory.keep(record)
         target = memory.find_link_target()
@@ -446,11 +446,11 @@ def test_a_database_that_can_only_be_read_knows_its_places(settings: Settings, c
     remember(settings, clone, "We deploy on Tuesdays")
     second = repository(tmp_path / "second", "another", REMOTE)
     with Store.open(settings.database, read_only=True) as store:
-        from hyperloci.lifecycle.opening import known_project
-        from hyperloci.lifecycle.places import account, notice
+        from hyperloci.lifecycle.opening import identify_known_project
+        from hyperloci.lifecycle.places import describe_place, make_notice
 
-        project = known_project(store, settings, clone, now=2)
-        assert account(store, project).reason == "place"
-        new = known_project(store, settings, second, now=2)
-        assert (account(store, new).reason, notice(store, new, now=2)) == ("new", "")
-        assert os.path.basename(account(store, new).alike[0].project.root or "") == "rocket"
+        project = identify_known_project(store, settings, clone, now=2)
+        assert describe_place(store, project).reason == "place"
+        new = identify_known_project(store, settings, second, now=2)
+        assert (describe_place(store, new).reason, make_notice(store, new, now=2)) == ("new", "")
+        assert os.path.basename(describe_place(store, new).alike[0].project.root or "") == "rocket"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.lifecycle.relations import link_step, prune_step, review_step
+from hyperloci.lifecycle.relations import link_waiting_relations, prune_relations, relink_all
 from hyperloci.lifecycle.step import MaintenanceContext, MaintenanceStoppedError
 from hyperloci.store import Store
 from tests.graph.linked import Linked
@@ -32,9 +32,9 @@ def test_a_document_finds_the_symbol_that_appeared_after_it(code: Linked, contex
     code.index({"doc.md": DOC, "lib.py": "OTHER = 1\n"})
     code.index({"lib.py": LIB})
     assert code.edges("documents") == set()
-    assert link_step(context) == 1
+    assert link_waiting_relations(context) == 1
     assert code.edges("documents") == {("documents", "doc.md:", "lib.py:helper_of_all")}
-    assert link_step(context) == 0
+    assert link_waiting_relations(context) == 0
 
 
 @pytest.mark.req("D.03")
@@ -42,12 +42,12 @@ def test_a_review_drops_what_became_ambiguous_elsewhere_and_then_finds_nothing(
     code: Linked, context: MaintenanceContext
 ) -> None:
     code.index({"doc.md": DOC, "lib.py": LIB})
-    link_step(context)
+    link_waiting_relations(context)
     assert code.edges("documents") != set()
     code.index({"more/lib.py": LIB.replace("1", "2")})
-    assert review_step(context) == 1
+    assert relink_all(context) == 1
     assert code.edges("documents") == set()
-    assert review_step(context) == 0
+    assert relink_all(context) == 0
 
 
 @pytest.mark.req("D.03")
@@ -58,8 +58,8 @@ def test_work_that_is_stopped_goes_on_the_next_time(code: Linked, context: Maint
         code.store.relation_queue.queue_kind(code.store.scopes.find_key("p") or 0, "markdown")
     stopped = MaintenanceContext(store=context.store, settings=context.settings, clock=context.clock, should_stop=lambda: True)
     with pytest.raises(MaintenanceStoppedError):
-        link_step(stopped)
-    assert link_step(context) == 1
+        link_waiting_relations(stopped)
+    assert link_waiting_relations(context) == 1
 
 
 def test_snippets_without_a_file_do_not_wait_for_ever(code: Linked, context: MaintenanceContext) -> None:
@@ -67,9 +67,9 @@ def test_snippets_without_a_file_do_not_wait_for_ever(code: Linked, context: Mai
     with code.store.transaction():
         code.store.relation_queue.queue_kind(code.store.scopes.find_key("p") or 0, "markdown")
         code.store.connection.execute("DELETE FROM files")
-    link_step(context)
+    link_waiting_relations(context)
     assert code.store.connection.execute("SELECT count(*) FROM unlinked").fetchone()[0] == 0
 
 
 def test_the_step_prunes(code: Linked, context: MaintenanceContext) -> None:
-    assert prune_step(context) == 0
+    assert prune_relations(context) == 0

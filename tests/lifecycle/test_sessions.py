@@ -15,9 +15,9 @@ from hyperloci.ingest.spoken import MAX_EPISODE_CHARS, prepare_turn_text
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.sessions import (
     SAME_TURN_MS,
-    Saying,
-    abandon_idle,
-    add_saying,
+    NewTurn,
+    close_abandoned,
+    add_turn,
     add_turns,
     end_session,
     start_session,
@@ -69,11 +69,11 @@ def storable_text(text: str) -> str:
 
 def said(store: Store, role: Speaker, text: str, *, uuid: str | None = None, now: int = NOW) -> Node | None:
     with store.transaction():
-        return add_saying(store, SESSION, PROJECT, Saying(role=role, text=text, at=now, uuid=uuid), now=now)
+        return add_turn(store, SESSION, PROJECT, NewTurn(role=role, text=text, at=now, uuid=uuid), now=now)
 
 
-def action(line: str) -> Saying:
-    return Saying(role=Speaker.ASSISTANT, text=line, at=NOW, kind=TurnKind.ACTION, uuid="toolu_1", path="src/a.py")
+def action(line: str) -> NewTurn:
+    return NewTurn(role=Speaker.ASSISTANT, text=line, at=NOW, kind=TurnKind.ACTION, uuid="toolu_1", path="src/a.py")
 
 
 def turn(uuid: str, text: str, role: Speaker = Speaker.USER, at: int = NOW, kind: TurnKind = TurnKind.TEXT) -> Turn:
@@ -126,7 +126,7 @@ def test_an_episode_is_found_by_the_words_of_the_turn_before(store: Store) -> No
 
 @pytest.mark.req("B.01")
 def test_a_prompt_that_a_hook_told_of_is_not_stored_again_from_the_transcript(store: Store, capture: Capture) -> None:
-    capture.keep(record(CaptureKind.PROMPT, "Run the migration"))
+    capture.store_record(record(CaptureKind.PROMPT, "Run the migration"))
     assert read(store, turn("u1", "Run the migration", at=NOW + 40)) == 0
     assert read(store, turn("u1", "Run the migration", at=NOW + 40)) == 0
     assert [node.content for node in episodes(store)] == ["Run the migration"]
@@ -136,28 +136,28 @@ def test_a_message_that_the_transcript_held_first_is_not_stored_again_by_the_hoo
     store: Store, capture: Capture
 ) -> None:
     read(store, turn("a1", "All 12 tests pass.", Speaker.ASSISTANT))
-    assert capture.keep(record(CaptureKind.TURNS, "All 12 tests pass.", at=NOW + 90)) == 0
+    assert capture.store_record(record(CaptureKind.TURNS, "All 12 tests pass.", at=NOW + 90)) == 0
     assert len(episodes(store)) == 1
 
 
 def test_the_same_words_said_twice_are_two_episodes_in_hooks_and_transcript_alike(
     store: Store, capture: Capture
 ) -> None:
-    capture.keep(record(CaptureKind.PROMPT, "continue", id="r1"))
-    capture.keep(record(CaptureKind.PROMPT, "continue", id="r2", at=NOW + 60_000))
+    capture.store_record(record(CaptureKind.PROMPT, "continue", id="r1"))
+    capture.store_record(record(CaptureKind.PROMPT, "continue", id="r2", at=NOW + 60_000))
     assert read(store, turn("u1", "continue", at=NOW), turn("u2", "continue", at=NOW + 60_000)) == 0
     assert read(store, turn("u3", "continue", at=NOW + 120_000)) == 1
     assert len(episodes(store)) == 3
 
 
 def test_the_same_words_much_later_are_said_anew(store: Store, capture: Capture) -> None:
-    capture.keep(record(CaptureKind.PROMPT, "continue"))
+    capture.store_record(record(CaptureKind.PROMPT, "continue"))
     assert read(store, turn("u9", "continue", at=NOW + SAME_TURN_MS + 1)) == 1
 
 
 def test_a_record_kept_twice_is_stored_once(store: Store, capture: Capture) -> None:
     kept = record(CaptureKind.PROMPT, "Keep me once")
-    assert (capture.keep(kept), capture.keep(kept)) == (1, 0)
+    assert (capture.store_record(kept), capture.store_record(kept)) == (1, 0)
     assert len(episodes(store)) == 1
 
 
@@ -211,7 +211,7 @@ def test_a_secret_that_lies_across_the_cut_is_not_half_kept(store: Store) -> Non
 
 
 def test_a_stored_text_told_again_is_known(store: Store, capture: Capture) -> None:
-    capture.keep(record(CaptureKind.PROMPT, storable_text("x " * MAX_EPISODE_CHARS)))
+    capture.store_record(record(CaptureKind.PROMPT, storable_text("x " * MAX_EPISODE_CHARS)))
     assert read(store, turn("u1", "x " * MAX_EPISODE_CHARS)) == 0
 
 
@@ -219,8 +219,8 @@ def test_a_stored_text_told_again_is_known(store: Store, capture: Capture) -> No
 def test_an_action_is_one_line_at_its_place_in_the_session(store: Store) -> None:
     said(store, Speaker.USER, "Fix it")
     with store.transaction():
-        node = add_saying(store, SESSION, PROJECT, action("Edit src/a.py: +3 -1 lines"), now=NOW)
-        again = add_saying(store, SESSION, PROJECT, action("Edit src/a.py: 3 lines"), now=NOW)
+        node = add_turn(store, SESSION, PROJECT, action("Edit src/a.py: +3 -1 lines"), now=NOW)
+        again = add_turn(store, SESSION, PROJECT, action("Edit src/a.py: 3 lines"), now=NOW)
     assert node is not None and again is None
     assert (node.subtype, node.seq, node.origin) == ("action", 1, Origin.HOOK)
     assert store.positions.get_positions([node.key])[node.key].path == "src/a.py"
@@ -228,7 +228,7 @@ def test_an_action_is_one_line_at_its_place_in_the_session(store: Store) -> None
 
 
 def test_a_suspicious_text_is_flagged_though_its_record_was_cleaned_before(store: Store, capture: Capture) -> None:
-    capture.keep(replace(record(CaptureKind.PROMPT, "All fine"), flags=("hidden_text",)))
+    capture.store_record(replace(record(CaptureKind.PROMPT, "All fine"), flags=("hidden_text",)))
     assert episodes(store)[0].metadata["flags"] == ["hidden_text"]
 
 
@@ -236,36 +236,36 @@ def test_a_suspicious_text_is_flagged_though_its_record_was_cleaned_before(store
 def test_a_session_is_active_then_completed_then_active_again_when_it_is_resumed(
     store: Store, capture: Capture
 ) -> None:
-    capture.keep(record(CaptureKind.STARTED, "startup", path="/t.jsonl"))
-    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 10))
+    capture.store_record(record(CaptureKind.STARTED, "startup", path="/t.jsonl"))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 10))
     ended = store.sessions.get_session(SESSION)
     assert ended is not None
     assert (ended.status, ended.ended_at, ended.metadata["end_reason"]) == ("completed", NOW + 10, "other")
     assert ended.metadata["transcript"] == "/t.jsonl"
-    capture.keep(record(CaptureKind.STARTED, "resume", at=NOW + 20))
+    capture.store_record(record(CaptureKind.STARTED, "resume", at=NOW + 20))
     resumed = store.sessions.get_session(SESSION)
     assert resumed is not None and (resumed.status, resumed.ended_at) == ("active", None)
 
 
 def test_an_end_that_is_told_late_does_not_end_a_session_that_went_on(store: Store, capture: Capture) -> None:
-    capture.keep(record(CaptureKind.STARTED, "startup"))
-    capture.keep(record(CaptureKind.STARTED, "resume", at=NOW + 100))
-    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 50))
+    capture.store_record(record(CaptureKind.STARTED, "startup"))
+    capture.store_record(record(CaptureKind.STARTED, "resume", at=NOW + 100))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 50))
     session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "active"
 
 
 def test_a_turn_that_is_told_late_does_not_revive_an_ended_session(store: Store, capture: Capture) -> None:
-    capture.keep(record(CaptureKind.STARTED, "startup"))
-    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 100))
-    capture.keep(record(CaptureKind.PROMPT, "late", at=NOW + 50))
+    capture.store_record(record(CaptureKind.STARTED, "startup"))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 100))
+    capture.store_record(record(CaptureKind.PROMPT, "late", at=NOW + 50))
     session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "completed"
     assert [node.content for node in episodes(store)] == ["late"]
 
 
 def test_an_end_without_a_start_is_recorded_all_the_same(store: Store, capture: Capture) -> None:
-    capture.keep(record(CaptureKind.ENDED, "clear"))
+    capture.store_record(record(CaptureKind.ENDED, "clear"))
     session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "completed"
 
@@ -295,7 +295,7 @@ def test_a_session_that_was_killed_is_abandoned_after_a_day(store: Store) -> Non
     with store.transaction():
         start_session(store, "killed", PROJECT, now=NOW - 2 * MS_PER_DAY)
         start_session(store, SESSION, PROJECT, now=NOW)
-        assert abandon_idle(store, PROJECT, now=NOW) == ("killed",)
+        assert close_abandoned(store, PROJECT, now=NOW) == ("killed",)
     statuses = {session.id: session.status for session in store.sessions.list_recent()}
     assert statuses == {"killed": "abandoned", SESSION: "active"}
 
@@ -307,22 +307,22 @@ def test_turns_and_the_place_in_the_transcript_are_stored_together(
     line = {"type": "user", "uuid": "u1", "message": {"role": "user", "content": "hello there"}}
     transcript.write_text(json.dumps(line, separators=(",", ":")) + "\n", "utf-8")
     told = record(CaptureKind.TURNS, "Hello.", path=str(transcript))
-    assert capture.keep(told) == 2
-    assert capture.keep(told) == 0
+    assert capture.store_record(told) == 2
+    assert capture.store_record(told) == 0
     mark = store.sessions.get_transcript_mark(str(transcript))
     assert mark is not None and mark.offset == transcript.stat().st_size
     assert [node.content for node in episodes(store)] == ["hello there", "Hello."]
 
 
 def test_a_missing_transcript_leaves_the_last_message(store: Store, capture: Capture, tmp_path: Path) -> None:
-    assert capture.keep(record(CaptureKind.TURNS, "Done.", path=str(tmp_path / "none.jsonl"))) == 1
+    assert capture.store_record(record(CaptureKind.TURNS, "Done.", path=str(tmp_path / "none.jsonl"))) == 1
 
 
 def test_an_unreadable_transcript_is_an_error_but_the_last_message_is_kept(
     store: Store, capture: Capture, tmp_path: Path
 ) -> None:
     with pytest.raises(OSError):
-        capture.keep(record(CaptureKind.TURNS, "Done.", path=str(tmp_path)))
+        capture.store_record(record(CaptureKind.TURNS, "Done.", path=str(tmp_path)))
     assert [node.content for node in episodes(store)] == ["Done."]
 
 
@@ -330,11 +330,11 @@ def test_upkeep_reads_what_an_ended_sessions_transcript_gained_after_its_last_ho
     store: Store, capture: Capture, tmp_path: Path
 ) -> None:
     transcript = tmp_path / "t.jsonl"
-    capture.keep(record(CaptureKind.STARTED, "startup", path=str(transcript)))
-    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 10))
+    capture.store_record(record(CaptureKind.STARTED, "startup", path=str(transcript)))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 10))
     line = {"type": "assistant", "uuid": "a1", "message": {"content": [{"type": "text", "text": "The last word."}]}}
     transcript.write_text(json.dumps(line) + "\n", "utf-8")
-    assert (capture.catch_up(PROJECT), capture.catch_up(PROJECT)) == (1, 0)
+    assert (capture.store_late_turns(PROJECT), capture.store_late_turns(PROJECT)) == (1, 0)
     session = store.sessions.get_session(SESSION)
     assert session is not None and session.status == "completed"
 
@@ -348,8 +348,8 @@ def test_what_upkeep_reads_later_is_told_relative_to_its_own_project(
         store.scopes.ensure_scope(PROJECT, now=NOW, root=str(tmp_path / "here"))
         store.scopes.ensure_scope("project:eeeeeeeeeeeeeeee", now=NOW, root=str(tmp_path))
     transcript = tmp_path / "t.jsonl"
-    capture.keep(record(CaptureKind.STARTED, "startup", path=str(transcript)))
-    capture.keep(record(CaptureKind.ENDED, "other", at=NOW + 10))
+    capture.store_record(record(CaptureKind.STARTED, "startup", path=str(transcript)))
+    capture.store_record(record(CaptureKind.ENDED, "other", at=NOW + 10))
     edit = {"file_path": str(tmp_path / "here" / "src" / "a.py"), "old_string": "a", "new_string": "b"}
     used = [{"type": "tool_use", "id": "t1", "name": "Edit", "input": edit}]
     done = [{"type": "tool_result", "tool_use_id": "t1", "content": "ok"}]
@@ -358,7 +358,7 @@ def test_what_upkeep_reads_later_is_told_relative_to_its_own_project(
         {"type": "user", "uuid": "u1", "message": {"role": "user", "content": done}},
     )
     transcript.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
-    assert capture.catch_up(PROJECT) == 1
+    assert capture.store_late_turns(PROJECT) == 1
     (action,) = [
         node.content for node in store.nodes.query_nodes("experience", subtypes=("action",), scopes=(PROJECT,))
     ]

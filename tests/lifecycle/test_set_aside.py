@@ -12,14 +12,14 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.lifecycle import annotating, causes, consolidate, entities, merging
-from hyperloci.lifecycle.annotating import NEXT, annotate_again, annotate_step
+from hyperloci.lifecycle.annotating import NEXT_KEY, annotate_again, annotate_old_memories
 from hyperloci.lifecycle.capture import Capture
-from hyperloci.lifecycle.consolidate import consolidate_step
+from hyperloci.lifecycle.consolidate import consolidate_sessions
 from hyperloci.lifecycle.entities import merge
 from hyperloci.lifecycle.heuristics import extract
-from hyperloci.lifecycle.payload import Payload
+from hyperloci.lifecycle.payload import ConsolidationPayload
 from hyperloci.lifecycle.pyramid import building
-from hyperloci.lifecycle.pyramid.steps import pyramid_step
+from hyperloci.lifecycle.pyramid.steps import build_pyramids
 from hyperloci.lifecycle.sessions import add_turns, end_session, start_session
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import EntityKind
@@ -62,7 +62,7 @@ def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
 ) -> None:
     calls = 0
 
-    def extract_unless_poisoned(turns: Sequence[Node], before: Node | None) -> Payload:
+    def extract_unless_poisoned(turns: Sequence[Node], before: Node | None) -> ConsolidationPayload:
         nonlocal calls
         calls += 1
         if any("poison" in turn.content for turn in turns):
@@ -78,12 +78,12 @@ def test_a_turn_that_no_fact_can_be_made_of_costs_its_session_nothing_else(
         "I prefer small commits over large ones in this project.",
     )
     say(context, "t", "We decided to keep the login page in Svelte because the team knows it.")
-    consolidate_step(context)
+    consolidate_sessions(context)
     facts = "\n".join(node.content for node in context.store.nodes.query_nodes(limit=100) if node.type != "experience")
     assert all(word in facts for word in ("PostgreSQL", "small commits", "Svelte"))
     assert set_aside(context.store) == [("memory", "consolidate")]
     made = calls
-    assert consolidate_step(context) == 0 and calls == made
+    assert consolidate_sessions(context) == 0 and calls == made
 
 
 def test_a_session_whose_causes_cannot_be_told_is_passed_over(
@@ -97,10 +97,10 @@ def test_a_session_whose_causes_cannot_be_told_is_passed_over(
     monkeypatch.setattr(causes, "infer_causes", infer)
     say(context, "s", "Some poison.", "And more.")
     say(context, "t", "Nothing of the kind.", "Nor here.")
-    causes.causes_step(context)
+    causes.infer_session_causes(context)
     assert set_aside(context.store) == [("memory", "causes")]
     monkeypatch.setattr(causes, "infer_causes", lambda turns: pytest.fail("it was looked at again"))
-    causes.causes_step(context)
+    causes.infer_session_causes(context)
 
 
 def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
@@ -115,9 +115,9 @@ def test_a_memory_that_cannot_be_annotated_keeps_no_other_from_it(
 
     monkeypatch.setattr(annotating, "annotate_again", annotate)
     with context.store.transaction():
-        context.store.meta.set(NEXT, "1")
-    assert annotate_step(context) >= 2
-    assert context.store.meta.get(NEXT) is None
+        context.store.meta.set(NEXT_KEY, "1")
+    assert annotate_old_memories(context) >= 2
+    assert context.store.meta.get(NEXT_KEY) is None
     assert [entity.canonical_name for entity in context.store.entities.list_of_node(good.key)] == ["Kubernetes"]
     assert set_aside(context.store) == [("memory", "annotate")]
 
@@ -137,12 +137,12 @@ def test_a_session_whose_pyramid_cannot_be_built_waits_until_it_grows(
     monkeypatch.setattr(building, "count_tokens", count)
     say(context, "s", *(f"poison number {number}" for number in range(12)))
     say(context, "t", *(f"turn number {number}" for number in range(12)))
-    assert pyramid_step(context) == 1
+    assert build_pyramids(context) == 1
     assert set_aside(context.store) == [("memory", "pyramid")]
-    pyramid_step(context)
+    build_pyramids(context)
     assert tried == 1
     say(context, "s", *(f"more {number}" for number in range(12, 24)))
-    pyramid_step(context)
+    build_pyramids(context)
     assert tried == 2
 
 
@@ -168,8 +168,8 @@ def test_an_entity_that_cannot_be_summed_up_does_not_wait_before_the_others(
         return whole(store, entity)
 
     monkeypatch.setattr(entities, "summary_of", summary)
-    assert entities.enrich(context) == 1
-    assert entities.enrich(context) == 0
+    assert entities.summarise_entities(context) == 1
+    assert entities.summarise_entities(context) == 0
     assert sorted(tried) == ["Kafka", "Redis"]
     assert set_aside(store) == [("memory", "enrich")]
 
@@ -193,7 +193,7 @@ def test_a_pair_that_cannot_be_merged_keeps_no_other_apart(
         return merge(store, kept, merged, **more)
 
     monkeypatch.setattr(merging, "merge", merge_unless_first)
-    assert merging.merge_step(context) == 1
+    assert merging.merge_alike_entities(context) == 1
     assert set_aside(store) == [("memory", "merge")]
 
 
@@ -224,12 +224,12 @@ def test_a_bad_line_of_a_transcript_costs_that_line(
         at=clock(),
         path=str(path),
     )
-    assert Capture(store, settings, clock).keep(record) == 2
+    assert Capture(store, settings, clock).store_record(record) == 2
     said = [node.content for node in store.nodes.query_nodes(type="experience")]
     assert sorted(said) == ["the first words", "the last words"]
     (item,) = store.set_aside.list_all()
     assert item.kind is SetAsideKind.TRANSCRIPT_LINE and item.subject.startswith("s:")
-    assert Capture(store, settings, clock).keep(record) == 0
+    assert Capture(store, settings, clock).store_record(record) == 0
     assert [again.tries for again in store.set_aside.list_all()] == [1]
 
 

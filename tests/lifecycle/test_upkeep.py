@@ -14,7 +14,7 @@ from hyperloci.errors import StoreBusyError
 from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.keeper import ROLE, MaintenanceScheduler, SchedulerPace, run_maintenance_now
 from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, MaintenanceJob, MaintenanceContext, MaintenanceStoppedError
-from hyperloci.lifecycle.upkeep import RETRY_MS, STEPS, due_steps, rehearse, run_maintenance
+from hyperloci.lifecycle.upkeep import RETRY_MS, JOBS, list_due_jobs, rehearse_maintenance, run_maintenance
 from hyperloci.store import Store
 from tests.support import FakeClock, add
 
@@ -65,7 +65,7 @@ def test_a_clock_that_was_set_back_puts_nothing_off(context: MaintenanceContext,
     steps = (MaintenanceJob("daily", DAILY, Counting()),)
     run_maintenance(context, steps)
     clock.advance(-30 * DAILY)
-    assert due_steps(context.store, clock(), steps) == list(steps)
+    assert list_due_jobs(context.store, clock(), steps) == list(steps)
 
 
 def test_what_fails_keeps_nothing_else_from_running_and_is_tried_again_after_a_rest(
@@ -102,13 +102,13 @@ def test_stopped_between_two_steps_the_rest_is_done_the_next_time(context: Maint
 def test_a_step_that_is_stopped_within_is_due_still(context: MaintenanceContext) -> None:
     steps = (MaintenanceJob("long", HOURLY, Counting(fault=MaintenanceStoppedError())),)
     assert run_maintenance(context, steps).steps == ()
-    assert due_steps(context.store, context.clock(), steps) == list(steps)
+    assert list_due_jobs(context.store, context.clock(), steps) == list(steps)
 
 
 def test_a_rehearsal_tells_what_would_change_and_changes_nothing(context: MaintenanceContext, clock: FakeClock) -> None:
     node = add(context.store, "fades", confidence=0.5)
     clock.advance(300 * DAILY)
-    report = rehearse(context, force=True)
+    report = rehearse_maintenance(context, force=True)
     assert {step.name: step.changed for step in report.steps}["prune"] == 1
     assert report.dry_run
     assert context.store.nodes.get_node(node.id) == node
@@ -116,11 +116,11 @@ def test_a_rehearsal_tells_what_would_change_and_changes_nothing(context: Mainte
 
 
 def test_every_step_has_a_name_of_its_own_and_finds_nothing_in_an_empty_database(context: MaintenanceContext) -> None:
-    assert len({step.name for step in STEPS}) == len(STEPS)
+    assert len({step.name for step in JOBS}) == len(JOBS)
     quiet = replace(context, settings=replace(context.settings, backups_daily=0, backups_weekly=0, backups_monthly=0))
     run_maintenance(quiet, force=True)
     again = run_maintenance(quiet, force=True)
-    assert [step.error for step in again.steps] == [None] * len(STEPS)
+    assert [step.error for step in again.steps] == [None] * len(JOBS)
     assert {step.name: step.changed for step in again.steps if step.changed} == {}
 
 
@@ -193,7 +193,7 @@ def test_a_server_that_is_asked_something_goes_first(store: Store, settings: Set
     assert asked.wait(SOON)
     assert keeper.stop(SOON)
     assert not went_on.is_set()
-    assert due_steps(store, clock(), steps) == list(steps)
+    assert list_due_jobs(store, clock(), steps) == list(steps)
 
 
 def test_a_database_that_cannot_be_opened_is_told_of_and_tried_again(settings: Settings, clock: FakeClock) -> None:

@@ -19,7 +19,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.drain import drain_queue
 from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle.backups import ensure_backup
-from hyperloci.lifecycle.records import Records
+from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store, health
@@ -98,7 +98,7 @@ class Uses:
         self.memory.import_file(self.folder / "other.jsonl")
 
     def spool(self, number: int) -> None:
-        record = Records(self.memory.project, "s", now=number).prompt(f"Prompt {number}?")
+        record = RecordFactory(self.memory.project, "s", now=number).record_prompt(f"Prompt {number}?")
         assert record is not None
         save_record(self.settings, record)
         drain_spool(self.memory)

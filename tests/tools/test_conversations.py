@@ -9,7 +9,7 @@ import pytest
 from mcp import Client
 
 from hyperloci.config import Settings
-from hyperloci.lifecycle.pyramid.steps import builder
+from hyperloci.lifecycle.pyramid.steps import make_builder
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.levels import PyramidLevel
@@ -33,7 +33,7 @@ def chunks(settings: Settings, project: Path) -> dict[PyramidLevel, str]:
             for n, text in enumerate(SAID)
         ]
         memory.add_turns("s", turns)
-        builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).run()
+        make_builder(MaintenanceContext(store=memory.store, settings=settings, clock=FakeClock())).advance_all()
         return {level: memory.store.chunks.list_of_session(1, level)[0].id for level in PyramidLevel}
 
 

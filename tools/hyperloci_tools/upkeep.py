@@ -22,7 +22,7 @@ from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.consolidate import Consolidated
+    from hyperloci.lifecycle.consolidate import ConsolidationResult
     from hyperloci.lifecycle.session_report import SessionReport
 
 MAX_REJECTED: Final = 50
@@ -215,7 +215,7 @@ def _fate(fact: WeakOut) -> str:
     return f"It is forgotten in {fact['days_to_prune']:.0f} days unless it is recalled or confirmed."
 
 
-def _consolidated(done: Consolidated) -> ConsolidatedOut:
+def _consolidated(done: ConsolidationResult) -> ConsolidatedOut:
     saved = done.saved
     shaped: ConsolidatedOut = {
         "session_id": done.session_id,

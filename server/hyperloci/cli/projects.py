@@ -11,7 +11,7 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, errors, opened, print_json
 from hyperloci.clock import to_iso
-from hyperloci.lifecycle.places import as_told
+from hyperloci.lifecycle.places import account_to_json
 from hyperloci.memory import Memory
 from hyperloci.store.places import KnownProject, ScopeLink
 
@@ -33,7 +33,7 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
     with opened(project) as memory:
         here, found = memory.describe_place(), memory.list_projects()
     if json:
-        print_json({"here": as_told(here), "projects": found})
+        print_json({"here": account_to_json(here), "projects": found})
         return
     for one in found:
         mark = "*" if one.scope == here.scope else " "

@@ -41,7 +41,7 @@ _STORED: Final = {
 }
 
 
-def account(
+def describe_provenance(
     node: Node,
     *,
     sources: Sequence[Node],
@@ -63,43 +63,43 @@ def account(
         threshold: the confidence below which it is forgotten.
     """
     return (
-        _origin(node, sources),
-        *_replaced(node, supersedes, superseded_by),
-        *_events(log),
-        *_recalls(node),
-        _present(node, now, threshold),
+        _describe_origin(node, sources),
+        *_describe_replaced(node, supersedes, superseded_by),
+        *_describe_events(log),
+        *_describe_recalls(node),
+        _describe_confidence(node, now, threshold),
     )
 
 
-def _origin(node: Node, sources: Sequence[Node]) -> str:
+def _describe_origin(node: Node, sources: Sequence[Node]) -> str:
     kind = (node.subtype or node.type).replace("_", " ")
     where = f" in session {node.session_id}" if node.session_id else ""
     if node.origin is not Origin.EXTRACTION or not sources:
-        return f"{_STORED[node.origin]}{where} on {_day(node.event_time)}, as a {kind}."
+        return f"{_STORED[node.origin]}{where} on {_format_day(node.event_time)}, as a {kind}."
     how = _STRATEGY.get(str(node.metadata.get("strategy")), "by upkeep")
-    said = "; ".join(_source(source) for source in sources)
+    said = "; ".join(_describe_source(source) for source in sources)
     return f"It was extracted {how} as a {kind}{where}, from {said}."
 
 
-def _source(source: Node) -> str:
+def _describe_source(source: Node) -> str:
     who = _SPEAKERS.get(source.origin, str(source.origin))
     place = "" if source.seq is None else f", turn {source.seq} of session {source.session_id}"
-    return f"what {who} said on {_day(source.event_time)}{place} (id {source.id})"
+    return f"what {who} said on {_format_day(source.event_time)}{place} (id {source.id})"
 
 
-def _replaced(node: Node, supersedes: Sequence[Node], superseded_by: Node | None) -> Iterator[str]:
+def _describe_replaced(node: Node, supersedes: Sequence[Node], superseded_by: Node | None) -> Iterator[str]:
     if supersedes:
         ids = ", ".join(f"id {old.id}" for old in supersedes)
         yield f"It replaced {ids}" + (", the latest first." if len(supersedes) > 1 else ".")
     if superseded_by is not None:
-        since = "" if node.valid_until is None else f" since {_day(node.valid_until)}"
+        since = "" if node.valid_until is None else f" since {_format_day(node.valid_until)}"
         yield f"It has not held{since}: id {superseded_by.id} replaced it."
 
 
-def _events(log: Sequence[LogLine]) -> Iterator[str]:
+def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
     """Tell what the log holds beside the origin."""
     for line in log:
-        day, why = line.time[:10], _why(line.reason)
+        day, why = line.time[:10], _format_reason(line.reason)
         match line.operation:
             case "tier":
                 yield f"On {day} it moved from {line.from_tier} to {line.to_tier}{why}."
@@ -117,22 +117,22 @@ def _events(log: Sequence[LogLine]) -> Iterator[str]:
                 continue
 
 
-def _why(reason: str | None) -> str:
+def _format_reason(reason: str | None) -> str:
     if not reason:
         return ""
     line = " ".join(reason.split())
     return f": {json.dumps(line[:MAX_REASON_CHARS], ensure_ascii=False)}"
 
 
-def _recalls(node: Node) -> Iterator[str]:
+def _describe_recalls(node: Node) -> Iterator[str]:
     if node.access_count:
         times = "once" if node.access_count == 1 else f"{node.access_count} times"
-        yield f"It was recalled {times}, last on {_day(node.last_accessed)}."
+        yield f"It was recalled {times}, last on {_format_day(node.last_accessed)}."
     if node.seen_count > 1:
         yield f"It was said {node.seen_count} times in all."
 
 
-def _present(node: Node, now: int, threshold: float) -> str:
+def _describe_confidence(node: Node, now: int, threshold: float) -> str:
     if node.deleted_at is not None:
         return "It is forgotten now."
     age = max(0, now - node.last_accessed)
@@ -144,5 +144,5 @@ def _present(node: Node, now: int, threshold: float) -> str:
     return f"Its confidence is {confidence:.2f} and fades: it is forgotten in {left:.0f} days unless it is recalled."
 
 
-def _day(ms: int) -> str:
+def _format_day(ms: int) -> str:
     return to_iso(ms)[:10]

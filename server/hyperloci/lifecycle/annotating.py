@@ -17,21 +17,21 @@ from hyperloci.store import Store
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import MaintenanceContext
 
-NEXT: Final = "annotate.next"
+NEXT_KEY: Final = "annotate.next"
 """The first key that is not annotated yet; absent where all are."""
 
-AT_ONCE: Final = 50
+ANNOTATION_BATCH: Final = 50
 """Memories of one transaction: about 20 ms."""
 
 
-def annotate_step(context: MaintenanceContext) -> int:
+def annotate_old_memories(context: MaintenanceContext) -> int:
     """Annotate the memories that older versions wrote, from where the last run stopped; return how many."""
     store = context.store
-    waiting = store.meta.get(NEXT)
+    waiting = store.meta.get(NEXT_KEY)
     if waiting is None:
         return 0
     linker, done, first = EntityLinker(store, sparing=True), 0, int(waiting)
-    while keys := store.nodes.list_keys_from(first, AT_ONCE):
+    while keys := store.nodes.list_keys_from(first, ANNOTATION_BATCH):
         with store.transaction():
             nodes = store.nodes.get_by_keys(keys)
             places, facts = store.positions.get_positions(keys), store.positions.get_code_facts(keys)
@@ -41,11 +41,11 @@ def annotate_step(context: MaintenanceContext) -> int:
                 if attempt.failed:
                     linker = EntityLinker(store, sparing=True)  # It may know of what was undone.
             first = keys[-1] + 1
-            store.meta.set(NEXT, str(first))
+            store.meta.set(NEXT_KEY, str(first))
         done += len(keys)
         context.yield_to_others()
     with store.transaction():
-        store.meta.drop(NEXT)
+        store.meta.drop(NEXT_KEY)
     return done
 
 
@@ -63,13 +63,13 @@ def annotate_again(
         store.entities.add_alias(node.key, node.content)
     elif node.type is NodeType.SNIPPET and node.origin in (Origin.CODE, Origin.MARKDOWN):
         linker.link_mentions(node.key, node.scope, find_mentions(node.content, facts, position), now=now)
-        store.facets.add_facets(node.key, _facets_of_snippet(node, position, facts))
+        store.facets.add_facets(node.key, _snippet_facets(node, position, facts))
     else:
         author = node.metadata.get("author") if node.subtype == "commit" else None
         annotate(store, node, now=now, linker=linker, author=author if isinstance(author, str) else None)
 
 
-def _facets_of_snippet(node: Node, position: Position | None, facts: CodeFacts | None) -> Facets:
+def _snippet_facets(node: Node, position: Position | None, facts: CodeFacts | None) -> Facets:
     chunk = TextChunk(
         text=node.content,
         kind=ChunkKind(node.subtype) if node.subtype in set(ChunkKind) else ChunkKind.TEXT,

@@ -32,10 +32,10 @@ logger = logging.getLogger(__name__)
 CONTRADICTION_CANDIDATES: Final = 30
 """Memories a new statement is compared with: those nearest in words and in meaning."""
 
-CONTEXT_FROM: Final = 20
+CONTEXT_CANDIDATES: Final = 20
 """Memories that a context is chosen from, at least."""
 
-USUAL_TOKENS: Final = 2_000
+DEFAULT_TOKENS: Final = 2_000
 """The budget of B.20 at which simple and complex questions get the 1,000 and 3,000 tokens of B.08."""
 
 REINFORCE_PATIENCE_MS: Final = 100
@@ -46,7 +46,7 @@ FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class SearchService:
     """Asks for one project and what is global; made anew for each question, of parts that stay."""
 
     store: Store
@@ -76,7 +76,7 @@ class Asking:
         conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
         found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
         terms = analyse_query(query)
-        hits = self._present(
+        hits = self._present_hits(
             found.nodes,
             scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
             explanations={key: explain_scores(scores, terms) for key, scores in found.scores.items()}
@@ -84,10 +84,10 @@ class Asking:
             else {},
         )
         if reinforce:
-            self._reinforce([node.key for node in found.nodes])
+            self._reinforce_recalled([node.key for node in found.nodes])
         return self._compose(query, found, hits, conditions.where, started)
 
-    def line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
+    def search_line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
         """Answer a line of words and conditions; one of conditions alone lists what meets them.
 
         Raises:
@@ -103,23 +103,23 @@ class Asking:
         limit, _ = given.pop("limit"), given.pop("profile", None)
         conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
         found = self.searcher.list_memories(conditions, limit=limit)
-        return self._compose(line, found, self._present(found.nodes), conditions.where, started)
+        return self._compose(line, found, self._present_hits(found.nodes), conditions.where, started)
 
-    def context(self, query: str, max_tokens: int | None) -> AssembledContext:
+    def assemble_context(self, query: str, max_tokens: int | None) -> AssembledContext:
         """Assemble what a prompt should know (B.09), and note what of it was recalled."""
         from hyperloci.retrieval.context import assemble_context
         from hyperloci.retrieval.intent import estimate_effort
-        from hyperloci.retrieval.relevance import QUESTION_FLOOR, relevant_hits
+        from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
 
         level = estimate_effort(query)
-        answer = self.answer(query, limit=max(CONTEXT_FROM, level.limit), explain=True, reinforce=False)
-        hits = relevant_hits(query, answer.results, QUESTION_FLOOR)
-        own = level.tokens * self.token_budget // USUAL_TOKENS
+        answer = self.answer(query, limit=max(CONTEXT_CANDIDATES, level.limit), explain=True, reinforce=False)
+        hits = select_relevant(query, answer.results, QUESTION_FLOOR)
+        own = level.tokens * self.token_budget // DEFAULT_TOKENS
         context = assemble_context(query, hits, own if max_tokens is None else max_tokens)
-        self._reinforce([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
+        self._reinforce_recalled([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
         return context
 
-    def contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
+    def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
         """Compare a statement with the memories nearest to it in words and in meaning (D.10)."""
         from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
 
@@ -132,7 +132,7 @@ class Asking:
         candidates = [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())]
         return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
 
-    def about(self, topic: str, argument: str = "topic") -> Node:
+    def find_memory(self, topic: str, argument: str = "topic") -> Node:
         """Return the memory that an id, or the beginning of one, names; else the one that words describe best.
 
         Raises:
@@ -143,13 +143,13 @@ class Asking:
             raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
         node = find_node(self.store.nodes, topic, argument, scopes=(self.project.id, GLOBAL_SCOPE))
         if node is not None:
-            return self.facts.existing(node.id, argument)
+            return self.facts.resolve_living_node(node.id, argument)
         answer = self.answer(topic, limit=1, reinforce=False)
         if not answer.results:
             raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
-        return self.facts.existing(answer.results[0].id, argument)
+        return self.facts.resolve_living_node(answer.results[0].id, argument)
 
-    def _present(
+    def _present_hits(
         self,
         nodes: Sequence[Node],
         *,
@@ -167,7 +167,7 @@ class Asking:
             degraded=found.degraded,
             by_meaning=found.by_meaning,
             results=tuple(hits),
-            hints=(*_hints(found, where), *self._tree_hint(found.nodes), *self._history_hint(where)),
+            hints=(*_suggest_changes(found, where), *self._tree_hint(found.nodes), *self._history_hint(where)),
             took_ms=round(1_000 * (time.perf_counter() - started), 2),
         )
 
@@ -190,7 +190,7 @@ class Asking:
             return ()
         return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
 
-    def _reinforce(self, keys: Sequence[NodeKey]) -> None:
+    def _reinforce_recalled(self, keys: Sequence[NodeKey]) -> None:
         """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""
         if not keys:
             return
@@ -201,7 +201,7 @@ class Asking:
             logger.info("a recall was not noted: %s", error)
 
 
-def _hints(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:
+def _suggest_changes(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:
     hints = []
     if not found.nodes:
         narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))

@@ -21,16 +21,16 @@ from hyperloci.lifecycle.step import HOURLY, MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.purge import list_unfinished_backups
 
-FRESH_MS: Final = HOURLY
+FRESH_FOR_MS: Final = HOURLY
 """A backup so young needs no other: what was written since is not yet what anybody would prune."""
 
 KEPT_OF_MIGRATIONS: Final = 3
 """Copies made before the schema changed. Who has not noticed for three releases that something is gone never will."""
 
-ROOM: Final = 2
+SPACE_FACTOR: Final = 2
 """A backup is made only where so many times its size are free: a full disk keeps the user from all other work."""
 
-STALE_MS: Final = HOURLY
+UNFINISHED_AFTER_MS: Final = HOURLY
 """A copy still unfinished after so long has no one who finishes it: copying a gigabyte takes seconds."""
 
 
@@ -42,17 +42,17 @@ class Backup:
     at: int
 
 
-def scheduled(database: Path, backup_dir: Path) -> list[Backup]:
+def list_scheduled(database: Path, backup_dir: Path) -> list[Backup]:
     """Return the scheduled backups of a database, newest first."""
-    return _named(backup_dir, rf"{re.escape(database.stem)}-auto-(\d{{1,14}})\.db")
+    return _list_named(backup_dir, rf"{re.escape(database.stem)}-auto-(\d{{1,14}})\.db")
 
 
-def before_migrations(database: Path, backup_dir: Path) -> list[Backup]:
+def list_before_migrations(database: Path, backup_dir: Path) -> list[Backup]:
     """Return the copies made before the schema of a database changed, newest first."""
-    return _named(backup_dir, rf"{re.escape(database.stem)}-v\d+-(\d{{1,14}})\.db")
+    return _list_named(backup_dir, rf"{re.escape(database.stem)}-v\d+-(\d{{1,14}})\.db")
 
 
-def _named(folder: Path, pattern: str) -> list[Backup]:
+def _list_named(folder: Path, pattern: str) -> list[Backup]:
     if not folder.is_dir():
         return []
     named = ((path, re.fullmatch(pattern, path.name)) for path in folder.iterdir())
@@ -60,7 +60,7 @@ def _named(folder: Path, pattern: str) -> list[Backup]:
     return sorted(found, key=lambda backup: backup.at, reverse=True)
 
 
-def wanted(settings: Settings) -> bool:
+def is_enabled(settings: Settings) -> bool:
     """Tell whether scheduled backups are switched on."""
     return any((settings.backups_daily, settings.backups_weekly, settings.backups_monthly))
 
@@ -73,13 +73,13 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
         StoreError: it can't be written.
     """
     now = clock()
-    newest = next(iter(scheduled(store.path, settings.backup_dir)), None)
-    if not wanted(settings) or (newest is not None and 0 <= now - newest.at < FRESH_MS):
+    newest = next(iter(list_scheduled(store.path, settings.backup_dir)), None)
+    if not is_enabled(settings) or (newest is not None and 0 <= now - newest.at < FRESH_FOR_MS):
         return None
     settings.backup_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
     size = int(store.count_everything()["database_bytes"])
     free = shutil.disk_usage(settings.backup_dir).free
-    if free < ROOM * size:
+    if free < SPACE_FACTOR * size:
         raise StoreFullError(
             f"No backup was made: {settings.backup_dir} has {free / 1e6:.0f} MB free, and the database takes "
             f"{size / 1e6:.0f} MB. Make room, or set backups_daily, backups_weekly and backups_monthly to less."
@@ -88,20 +88,20 @@ def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | No
     return Backup(store.back_up(path), now)
 
 
-def rotate(database: Path, settings: Settings, now: int) -> list[Path]:
+def rotate_backups(database: Path, settings: Settings, now: int) -> list[Path]:
     """Delete the scheduled backups that no day, week or month wants, the oldest of migrations, and unfinished ones."""
-    backups = scheduled(database, settings.backup_dir)
-    kept = kept_of(backups, settings)
+    backups = list_scheduled(database, settings.backup_dir)
+    kept = select_kept(backups, settings)
     old = [backup for backup in backups if backup not in kept]
-    old += before_migrations(database, settings.backup_dir)[KEPT_OF_MIGRATIONS:]
+    old += list_before_migrations(database, settings.backup_dir)[KEPT_OF_MIGRATIONS:]
     gone = [backup.path for backup in old]
-    gone += [path for path in list_unfinished_backups(database, settings.backup_dir) if _age_ms(path, now) > STALE_MS]
+    gone += [path for path in list_unfinished_backups(database, settings.backup_dir) if _age_ms(path, now) > UNFINISHED_AFTER_MS]
     for path in gone:
         path.unlink(missing_ok=True)
     return gone
 
 
-def kept_of(backups: Sequence[Backup], settings: Settings) -> set[Backup]:
+def select_kept(backups: Sequence[Backup], settings: Settings) -> set[Backup]:
     """Return the backups to keep: the newest of each of the last days, weeks and months that have any, by UTC.
 
     The newest of all is always kept.
@@ -127,9 +127,9 @@ def _age_ms(path: Path, now: int) -> int:
         return 0
 
 
-def backup_step(context: MaintenanceContext) -> int:
+def back_up(context: MaintenanceContext) -> int:
     """Back up and rotate as a step of upkeep."""
     if context.dry_run:
         return 0
     made = ensure_backup(context.store, context.settings, context.clock)
-    return (made is not None) + len(rotate(context.store.path, context.settings, context.clock()))
+    return (made is not None) + len(rotate_backups(context.store.path, context.settings, context.clock()))

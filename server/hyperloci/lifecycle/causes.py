@@ -6,11 +6,11 @@ import itertools
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.lifecycle.payload import Cause
-from hyperloci.lifecycle.sameness import words
+from hyperloci.lifecycle.payload import CausalClaim
+from hyperloci.lifecycle.sameness import meaningful_words
 from hyperloci.lifecycle.sentences import sentences
 from hyperloci.lifecycle.step import MaintenanceContext
-from hyperloci.lifecycle.write_path import WritePath
+from hyperloci.lifecycle.write_path import FindingWriter
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
@@ -20,29 +20,29 @@ from hyperloci.text.language.tables import phrase_pattern
 SHARED_WORDS: Final = 2
 """Words that both turns must share: `because` alone ties a turn to anything."""
 
-SESSIONS_LOOKED_AT: Final = 50
+SESSIONS_PER_RUN: Final = 50
 """Sessions that one run takes up; those that come later wait for the next."""
 
 MAX_EVIDENCE_CHARS: Final = 300
 
 
-def infer_causes(turns: Sequence[Node]) -> list[Cause]:
+def infer_causes(turns: Sequence[Node]) -> list[CausalClaim]:
     """Return the causes among consecutive turns: a reported failure and its mending, or a turn that says it follows."""
     said = [turn for turn in turns if turn.subtype == "episode" and turn.seq is not None]
-    found = (_between(cause, effect) for cause, effect in itertools.pairwise(said))
+    found = (_infer_cause(cause, effect) for cause, effect in itertools.pairwise(said))
     return [cause for cause in found if cause is not None]
 
 
-def _between(cause: Node, effect: Node) -> Cause | None:
+def _infer_cause(cause: Node, effect: Node) -> CausalClaim | None:
     if cause.metadata.get("flags") or effect.metadata.get("flags"):
         return None
-    if len(words(cause.content) & words(effect.content)) < SHARED_WORDS:
+    if len(meaningful_words(cause.content) & meaningful_words(effect.content)) < SHARED_WORDS:
         return None
     evidence = _find_sentence(effect, "consolidation.follows")
     mended = cause.origin is Origin.USER_PROMPT and phrase_pattern("consolidation.failures").search(cause.content)
     if evidence is None and mended and effect.origin is Origin.CLAUDE_RESPONSE:
         evidence = _find_sentence(effect, "consolidation.repairs")
-    return None if evidence is None else Cause(cause.seq or 0, effect.seq or 0, evidence)
+    return None if evidence is None else CausalClaim(cause.seq or 0, effect.seq or 0, evidence)
 
 
 def _find_sentence(turn: Node, table: str) -> str | None:
@@ -51,23 +51,23 @@ def _find_sentence(turn: Node, table: str) -> str | None:
     return None if found is None else found[:MAX_EVIDENCE_CHARS]
 
 
-def causes_step(context: MaintenanceContext) -> int:
+def infer_session_causes(context: MaintenanceContext) -> int:
     """Look through the sessions that are over for causes; `causal_inference_batch_size` pairs at most in a run."""
     progress = context.store.consolidations
-    write = WritePath(context.store, context.settings, context.clock)
+    write = FindingWriter(context.store, context.settings, context.clock)
     left, added = context.settings.causal_inference_batch_size, 0
-    for session in progress.list_without_causes(SESSIONS_LOOKED_AT):
+    for session in progress.list_without_causes(SESSIONS_PER_RUN):
         if left <= 0:
             break
         context.yield_to_others()
-        looked_at, found = _look_through(progress, write, context, session, left)
+        looked_at, found = _infer_from_pairs(progress, write, context, session, left)
         left -= looked_at
         added += found
     return added
 
 
-def _look_through(
-    progress: Consolidations, write: WritePath, context: MaintenanceContext, session: ConsolidationProgress, pairs: int
+def _infer_from_pairs(
+    progress: Consolidations, write: FindingWriter, context: MaintenanceContext, session: ConsolidationProgress, pairs: int
 ) -> tuple[int, int]:
     """Look at some pairs of a session, in one transaction; return how many, and how many causes were new."""
     turns = progress.list_turns(session.session_key, session.causes_seq, pairs + 1)

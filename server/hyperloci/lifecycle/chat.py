@@ -36,7 +36,7 @@ class ChatError(HyperlociError):
     """The language model did not answer, or not as it should."""
 
 
-class Chat:
+class ChatClient:
     """A chat endpoint. One request at a time.
 
     Raises:
@@ -56,7 +56,7 @@ class Chat:
         self._key = settings.llm_api_key
         self._seconds = float(settings.llm_timeout_seconds)
 
-    def ask(self, system: str, user: str) -> Any:
+    def ask_for_json(self, system: str, user: str) -> Any:
         """Return the JSON value that the model answers with.
 
         Raises:
@@ -69,26 +69,26 @@ class Chat:
             "max_tokens": MAX_ANSWER_TOKENS,
             "stream": False,
         }
-        status, body = self._post({**asked, "response_format": {"type": "json_object"}})
+        status, body = self._post_request({**asked, "response_format": {"type": "json_object"}})
         if status == http.client.BAD_REQUEST:
             # Not every server knows the format; the prompt asks for JSON as well.
-            status, body = self._post(asked)
+            status, body = self._post_request(asked)
         if status != http.client.OK:
-            raise ChatError(f"{self._where} answered {status}: {body[:200].decode('utf-8', 'replace')}")
-        return _answer(body, self._where)
+            raise ChatError(f"{self._endpoint_name} answered {status}: {body[:200].decode('utf-8', 'replace')}")
+        return _parse_answer(body, self._endpoint_name)
 
     @property
-    def _where(self) -> str:
+    def _endpoint_name(self) -> str:
         return f"{self._url.scheme}://{self._url.netloc}{self._url.path}"
 
-    def _post(self, asked: Mapping[str, Any]) -> tuple[int, bytes]:
+    def _post_request(self, asked: Mapping[str, Any]) -> tuple[int, bytes]:
         headers = {"Content-Type": "application/json", "Accept": "application/json", "Connection": "close"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
         kind = http.client.HTTPSConnection if self._url.scheme == "https" else http.client.HTTPConnection
         connection = kind(self._url.hostname or "", self._url.port, timeout=CONNECT_SECONDS)
         deadline = time.monotonic() + self._seconds
-        watch = threading.Timer(self._seconds, _hang_up, (connection,))
+        watch = threading.Timer(self._seconds, _abort_connection, (connection,))
         watch.daemon = True
         watch.start()
         try:
@@ -97,27 +97,27 @@ class Chat:
             connection.sock.settimeout(max(0.001, deadline - time.monotonic()))
             connection.request("POST", self._url.path or "/", json.dumps(asked).encode("utf-8"), headers)
             response = connection.getresponse()
-            body = self._read(response)
+            body = self._read_response(response)
             if time.monotonic() >= deadline:
                 raise TimeoutError("cut off")
             return response.status, body
         except (OSError, http.client.HTTPException, AttributeError, ValueError) as error:
             # AttributeError, ValueError: what http.client raises when the watch closes its socket under it.
             if time.monotonic() >= deadline:
-                raise ChatError(f"{self._where} did not answer within {self._seconds:g} seconds.") from error
-            raise ChatError(f"{self._where} cannot be asked: {error or type(error).__name__}") from error
+                raise ChatError(f"{self._endpoint_name} did not answer within {self._seconds:g} seconds.") from error
+            raise ChatError(f"{self._endpoint_name} cannot be asked: {error or type(error).__name__}") from error
         finally:
             watch.cancel()
             connection.close()
 
-    def _read(self, response: http.client.HTTPResponse) -> bytes:
+    def _read_response(self, response: http.client.HTTPResponse) -> bytes:
         body = response.read(MAX_ANSWER_BYTES + 1)
         if len(body) > MAX_ANSWER_BYTES:
-            raise ChatError(f"{self._where} answered with more than {MAX_ANSWER_BYTES:,} bytes.")
+            raise ChatError(f"{self._endpoint_name} answered with more than {MAX_ANSWER_BYTES:,} bytes.")
         return body
 
 
-def _hang_up(connection: http.client.HTTPConnection) -> None:
+def _abort_connection(connection: http.client.HTTPConnection) -> None:
     """End a request whose time is over: a time-out of a socket begins anew with every byte that drips in."""
     sock = connection.sock
     if sock is not None:
@@ -125,20 +125,20 @@ def _hang_up(connection: http.client.HTTPConnection) -> None:
             sock.shutdown(socket.SHUT_RDWR)
 
 
-def _answer(body: bytes, where: str) -> Any:
+def _parse_answer(body: bytes, where: str) -> Any:
     try:
         choice = json.loads(body)["choices"][0]
         content = choice["message"]["content"]
         if choice.get("finish_reason") == "length":
             raise ChatError(f"{where} stopped in the middle of its answer (finish_reason length).")
-        return _json_in(content)
+        return _parse_json(content)
     except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError) as error:
         raise ChatError(
             f"{where} did not answer with JSON in a chat completion: {type(error).__name__} {error}"
         ) from error
 
 
-def _json_in(content: str) -> Any:
+def _parse_json(content: str) -> Any:
     """Return the JSON value of a model's text: alone, in a fence, or with words around it."""
     text = _THOUGHT.sub("", content).strip()
     if text.startswith("```"):

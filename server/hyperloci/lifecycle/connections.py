@@ -11,7 +11,7 @@ from hyperloci.errors import BadRequestError
 from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
 from hyperloci.graph.related import DIRECTIONS, resolve_label, find_related
 from hyperloci.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
-from hyperloci.lifecycle.facts import Facts, checked_text
+from hyperloci.lifecycle.facts import Facts, sanitize_argument
 from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.answers import (
     DependencyAnswer,
@@ -35,24 +35,24 @@ MAX_DEPTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Connections:
+class RelationService:
     """The relations of one project and what is global; `about` finds the memory that a caller means."""
 
     store: Store
     facts: Facts
     scopes: tuple[str, ...]
-    about: Callable[[str], Node]
-    present: Present
+    find_memory: Callable[[str], Node]
+    present_hits: Present
     clock: Clock
 
-    def related(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> RelatedAnswer:
+    def find_related(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> RelatedAnswer:
         """Return what a memory's relations lead to, nearest first."""
         if direction not in DIRECTIONS:
             raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
-        steps, start = _depth(depth), self.about(topic)
+        steps, start = _check_depth(depth), self.find_memory(topic)
         found = find_related(self.store, start.key, relationship, direction, steps, limit, scopes=self.scopes)
         return RelatedAnswer(
-            node=self.present([start])[0],
+            node=self.present_hits([start])[0],
             related=tuple(
                 RelatedHit(
                     id=item.node_id,
@@ -67,62 +67,62 @@ class Connections:
             ),
         )
 
-    def drawn(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> GraphAnswer:
+    def draw_graph(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> GraphAnswer:
         """Return the memories around one and every relation between them."""
         return find_subgraph(
             self.store,
-            self.about(topic).key,
+            self.find_memory(topic).key,
             relationship=relationship,
             direction=direction,
-            depth=_depth(depth),
+            depth=_check_depth(depth),
             limit=limit,
             scopes=self.scopes,
         )
 
-    def neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
+    def list_neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
         """Return every memory at most so many relations away."""
-        walk = self._walk(relationship, "both")
-        return describe_nodes(self.store, find_neighbourhood(self.store, self.about(topic).key, walk, _depth(depth)))
+        walk = self._make_walk(relationship, "both")
+        return describe_nodes(self.store, find_neighbourhood(self.store, self.find_memory(topic).key, walk, _check_depth(depth)))
 
-    def dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
+    def find_dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
         """Return all that a memory depends on, and the circles in it."""
-        start = self.about(topic)
-        found = find_dependencies(self.store, start.key, self._walk(relationship, "out"))
+        start = self.find_memory(topic)
+        found = find_dependencies(self.store, start.key, self._make_walk(relationship, "out"))
         ids = {key: node.id for key, node in self.store.nodes.get_by_keys({*found.keys, start.key}).items()}
         return DependencyAnswer(
-            node=self.present([start])[0],
+            node=self.present_hits([start])[0],
             dependencies=describe_nodes(self.store, found.keys),
             cycles=tuple(tuple(ids[key] for key in cycle) for cycle in found.cycles),
             complete=found.complete,
         )
 
-    def path(self, start: str, end: str, relationship: str, direction: str) -> GraphAnswer | None:
+    def find_path(self, start: str, end: str, relationship: str, direction: str) -> GraphAnswer | None:
         """Return a shortest way from one memory to another, None if they aren't joined."""
-        first, last = self.about(start).key, self.about(end).key
-        path = find_shortest_path(self.store, first, last, self._walk(relationship, direction))
+        first, last = self.find_memory(start).key, self.find_memory(end).key
+        path = find_shortest_path(self.store, first, last, self._make_walk(relationship, direction))
         return None if path is None else describe_path(self.store, first, path)
 
-    def join(self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None) -> str:
+    def create_relation(self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None) -> str:
         """Join memories in a hyperedge and return its id."""
-        word = checked_text("label", label).text.strip().lower().replace(" ", "_")
+        word = sanitize_argument("label", label).text.strip().lower().replace(" ", "_")
         if not word or len(word) > MAX_LABEL_CHARS:
             raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
         if len(members) > MAX_MEMBERS:
             raise BadRequestError(f"members has {len(members)} entries; at most {MAX_MEMBERS} are joined at once.")
-        proof = None if evidence is None else checked_text("evidence", evidence).text
+        proof = None if evidence is None else sanitize_argument("evidence", evidence).text
         with self.store.transaction():
-            joined = [self._member(index, member) for index, member in enumerate(members)]
+            joined = [self._make_member(index, member) for index, member in enumerate(members)]
             edge = self.store.edges.create_edge(word, joined, now=self.clock(), weight=weight, evidence=proof)
         return edge.id
 
-    def confirm(self, id: str) -> GraphEdge:
+    def confirm_relation(self, id: str) -> GraphEdge:
         """Mark a relation as right."""
         with self.store.transaction():
             edge = resolve_edge(self.store.edges, id, scopes=self.scopes)
             self.store.edges.confirm_edge(edge.id, now=self.clock())
         return describe_edges(self.store, [resolve_edge(self.store.edges, edge.id)])[0]
 
-    def prune(self, *, dry_run: bool) -> EdgePruneReport:
+    def prune_relations(self, *, dry_run: bool) -> EdgePruneReport:
         """Remove automatic relations that faded or crowd a memory."""
         now = self.clock()
         pruning = self.store.pruning.find_prunable(now)
@@ -130,19 +130,19 @@ class Connections:
             prune_edges(self.store, now=now)
         return EdgePruneReport(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
 
-    def _walk(self, relationship: str, direction: str) -> Walk:
+    def _make_walk(self, relationship: str, direction: str) -> Walk:
         label = resolve_label(self.store.traversal, relationship)
         return Walk(label=label, direction=direction, scopes=self.scopes)
 
-    def _member(self, index: int, member: Mapping[str, str]) -> EdgeMember:
+    def _make_member(self, index: int, member: Mapping[str, str]) -> EdgeMember:
         role = member.get("role", "participant")
         if role not in set(Role):
             raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
-        node = self.facts.existing(member.get("id", ""), f"members[{index}].id")
+        node = self.facts.resolve_living_node(member.get("id", ""), f"members[{index}].id")
         return EdgeMember(node.key, Role(role), index)
 
 
-def _depth(depth: int) -> int:
+def _check_depth(depth: int) -> int:
     if not 1 <= depth <= MAX_DEPTH:
         raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
     return depth

@@ -17,11 +17,11 @@ from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
 from hyperloci.lifecycle import telling
-from hyperloci.lifecycle.chat import Chat, ChatError
+from hyperloci.lifecycle.chat import ChatClient, ChatError
 from hyperloci.lifecycle.heuristics import extract
-from hyperloci.lifecycle.payload import Payload, read_payload
+from hyperloci.lifecycle.payload import ConsolidationPayload, read_payload
 from hyperloci.lifecycle.step import MaintenanceContext
-from hyperloci.lifecycle.write_path import Plan, Saved, WritePath
+from hyperloci.lifecycle.write_path import FindingPlan, SavedFindings, FindingWriter
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
@@ -31,14 +31,14 @@ from hyperloci.store.set_aside import is_fault_of_content, describe_failure
 
 _log = logging.getLogger(__name__)
 
-HEURISTIC: Final = "heuristic"
-LLM: Final = "llm"
-HOST: Final = "host"
+HEURISTIC_STRATEGY: Final = "heuristic"
+LLM_STRATEGY: Final = "llm"
+HOST_STRATEGY: Final = "host"
 
 PART_TURNS: Final = 100
 """Turns read at once."""
 
-PORTION: Final = 4
+PORTION_FINDINGS: Final = 4
 """Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
 
 LLM_PART_CHARS: Final = 24_000
@@ -49,7 +49,7 @@ MAX_HOST_TURNS: Final = 1_000
 HOST_CHARS: Final = 60_000
 """Characters of turns put before the assistant at once."""
 
-PENDING_LOOKED_AT: Final = 20
+PENDING_LIMIT: Final = 20
 """Sessions taken up between two looks at what is pending."""
 
 MAX_ATTEMPTS: Final = 3
@@ -60,7 +60,7 @@ HOST_WAIT_MS: Final = 3 * MS_PER_DAY
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consolidated:
+class ConsolidationResult:
     """What became of one session.
 
     Attributes:
@@ -74,12 +74,12 @@ class Consolidated:
     session_id: str
     strategy: str
     through: int
-    saved: Saved
+    saved: SavedFindings
     error: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class HostRequest:
     """What an assistant is shown that is to consolidate a session: its turns, and up to which.
 
     Attributes:
@@ -103,17 +103,17 @@ class Consolidation:
         self._settings = settings
         self._clock = clock
         self._progress = store.consolidations
-        self.write = WritePath(store, settings, clock)
+        self.write = FindingWriter(store, settings, clock)
 
-    def pending(self, limit: int = PENDING_LOOKED_AT) -> list[ConsolidationProgress]:
+    def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
         """Return the sessions that wait, the oldest first; under `host` only those that the assistant left."""
         strategy = self._settings.consolidation
         if strategy == "off":
             return []
-        seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST else None
+        seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST_STRATEGY else None
         return self._progress.list_pending(limit, seen_before=seen_before)
 
-    def run(self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS) -> Consolidated:
+    def consolidate(self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS) -> ConsolidationResult:
         """Consolidate a session from where it was left to its end.
 
         Args:
@@ -121,52 +121,52 @@ class Consolidation:
             offline: ask no model.
             part_turns: turns read at once.
         """
-        strategy = self._strategy(progress, offline=offline)
-        if strategy == LLM:
+        strategy = self._choose_strategy(progress, offline=offline)
+        if strategy == LLM_STRATEGY:
             try:
-                chat = Chat(self._settings)
-                return self._run(progress, chat, part_turns)
+                chat = ChatClient(self._settings)
+                return self._consolidate_parts(progress, chat, part_turns)
             except ChatError as error:
-                return self._failed(progress, str(error))
-        return self._run(progress, None, part_turns)
+                return self._note_failure(progress, str(error))
+        return self._consolidate_parts(progress, None, part_turns)
 
-    def _strategy(self, progress: ConsolidationProgress, *, offline: bool) -> str:
-        if self._settings.consolidation != LLM or offline or progress.attempts >= MAX_ATTEMPTS:
-            return HEURISTIC
-        return LLM
+    def _choose_strategy(self, progress: ConsolidationProgress, *, offline: bool) -> str:
+        if self._settings.consolidation != LLM_STRATEGY or offline or progress.attempts >= MAX_ATTEMPTS:
+            return HEURISTIC_STRATEGY
+        return LLM_STRATEGY
 
-    def _run(self, progress: ConsolidationProgress, chat: Chat | None, part_turns: int) -> Consolidated:
-        saved, name, size = Saved(), HEURISTIC if chat is None else LLM, part_turns
+    def _consolidate_parts(self, progress: ConsolidationProgress, chat: ChatClient | None, part_turns: int) -> ConsolidationResult:
+        saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY, part_turns
         while progress.through_seq < progress.next_seq:
             turns = self._progress.list_turns(progress.session_key, progress.through_seq, size)
             try:
-                part, through = self._consolidated(progress, chat, turns, is_rest=len(turns) < size)
+                part, through = self._consolidate_turns(progress, chat, turns, is_rest=len(turns) < size)
             except Exception as error:
                 if not is_fault_of_content(error) or not turns:
                     raise
                 progress = self._progress.get_progress(progress.session_id) or progress
                 if size == 1:
-                    progress = self._passed_over(progress, turns[0], describe_failure(error), name)
+                    progress = self._skip_turn(progress, turns[0], describe_failure(error), name)
                 # One turn after the other tells which one it is.
                 size = part_turns if size == 1 else 1
                 continue
-            saved = _together(saved, part)
+            saved = _merge_saved(saved, part)
             if through is None:
                 break  # Another process was as quick.
             progress = replace(progress, through_seq=through)
-        return Consolidated(session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved)
+        return ConsolidationResult(session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved)
 
-    def _consolidated(
-        self, progress: ConsolidationProgress, chat: Chat | None, turns: list[Node], *, is_rest: bool
-    ) -> tuple[Saved, int | None]:
+    def _consolidate_turns(
+        self, progress: ConsolidationProgress, chat: ChatClient | None, turns: list[Node], *, is_rest: bool
+    ) -> tuple[SavedFindings, int | None]:
         """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
-        turns, payload = self._ask(chat, progress, turns) if chat else (turns, self._extract(progress, turns))
+        turns, payload = self._ask_model(chat, progress, turns) if chat else (turns, self._extract_findings(progress, turns))
         is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
         through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
-        part, is_mine = self._save(progress, payload, turns, through, HEURISTIC if chat is None else LLM)
+        part, is_mine = self._save_payload(progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY)
         return part, through if is_mine else None
 
-    def _passed_over(self, progress: ConsolidationProgress, turn: Node, reason: str, strategy: str) -> ConsolidationProgress:
+    def _skip_turn(self, progress: ConsolidationProgress, turn: Node, reason: str, strategy: str) -> ConsolidationProgress:
         """Set a turn aside that nothing can be made of, and go on behind it."""
         through = int(turn.seq or 0) + 1
         with self._store.transaction():
@@ -180,26 +180,26 @@ class Consolidation:
     def _is_last(self, progress: ConsolidationProgress, turn: Node) -> bool:
         return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
 
-    def _extract(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> Payload:
+    def _extract_findings(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> ConsolidationPayload:
         before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
         return extract(turns, before)
 
-    def _ask(self, chat: Chat, progress: ConsolidationProgress, turns: Sequence[Node]) -> tuple[list[Node], Payload]:
+    def _ask_model(self, chat: ChatClient, progress: ConsolidationProgress, turns: Sequence[Node]) -> tuple[list[Node], ConsolidationPayload]:
         """Return as many of the turns as a model is shown at once, and what it found in them."""
-        text, count = telling.tell(turns, LLM_PART_CHARS)
+        text, count = telling.format_turns(turns, LLM_PART_CHARS)
         shown = list(turns[:count])
         if not shown:
-            return shown, Payload()
+            return shown, ConsolidationPayload()
         system = (
             f"You turn the record of a session into lasting memory. {telling.RULES}\n\n"
             f"Answer with one JSON object of this form and nothing else:\n{telling.SCHEMA}"
         )
-        answer = chat.ask(system, f"{telling.DATA}\n\n{text}")
+        answer = chat.ask_for_json(system, f"{telling.DATA}\n\n{text}")
         return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
 
-    def _save(
-        self, progress: ConsolidationProgress, payload: Payload, turns: Sequence[Node], through: int, strategy: str
-    ) -> tuple[Saved, bool]:
+    def _save_payload(
+        self, progress: ConsolidationProgress, payload: ConsolidationPayload, turns: Sequence[Node], through: int, strategy: str
+    ) -> tuple[SavedFindings, bool]:
         """Store what a part yields, some findings at a time, each time with the mark of how far that was.
 
         Returns:
@@ -209,33 +209,33 @@ class Consolidation:
         before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
         if before is not None and before.seq is not None:
             by_seq.setdefault(before.seq, before)
-        plans, refused = self.write.plan(progress, payload, by_seq)
-        saved, nodes = Saved(), dict[str, Node]()
-        for portion, mark in _portions(plans, through):
+        plans, refused = self.write.plan_findings(progress, payload, by_seq)
+        saved, nodes = SavedFindings(), dict[str, Node]()
+        for portion, mark in _split_portions(plans, through):
             with self._store.transaction():
                 if not self.write.mark_session_consolidated(progress, mark, strategy=strategy):
                     return saved, False
                 part, stored = self.write.save_nodes_batch(progress, portion, strategy=strategy)
                 nodes |= stored
                 if mark == through:
-                    part = self._write_rest(progress, payload, part, nodes, by_seq, strategy)
+                    part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
                     part = replace(part, rejected=(*refused, *part.rejected))
                 self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
-                self._settle(progress, [source for plan in portion for source in plan.sources], mark)
-            saved, progress = _together(saved, part), replace(progress, through_seq=mark)
+                self._promote_sources(progress, [source for plan in portion for source in plan.sources], mark)
+            saved, progress = _merge_saved(saved, part), replace(progress, through_seq=mark)
         return saved, True
 
-    def _write_rest(
+    def _save_relations(
         self,
         progress: ConsolidationProgress,
-        payload: Payload,
-        saved: Saved,
+        payload: ConsolidationPayload,
+        saved: SavedFindings,
         nodes: Mapping[str, Node],
         turns: Mapping[int, Node],
         strategy: str,
-    ) -> Saved:
+    ) -> SavedFindings:
         """Store what a payload says of its findings: names, causes, what they replace."""
-        superseded, unresolved = self.write.conflicts.resolve_declared(payload.conflicts, nodes, progress.scope)
+        superseded, unresolved = self.write.conflicts.resolve_declared_conflicts(payload.conflicts, nodes, progress.scope)
         return replace(
             saved,
             superseded=(*saved.superseded, *superseded),
@@ -244,97 +244,97 @@ class Consolidation:
             rejected=(*saved.rejected, *unresolved),
         )
 
-    def _settle(self, progress: ConsolidationProgress, sources: Sequence[Node], through: int) -> None:
+    def _promote_sources(self, progress: ConsolidationProgress, sources: Sequence[Node], through: int) -> None:
         """Move what was extracted from to `session`, and at the end what was remembered on purpose to the long term."""
         used = {source.id for source in sources if source.tier is Tier.TASK}
-        self._move(sorted(used), Tier.TASK, Tier.SESSION, f"facts were made of it ({progress.session_id})")
+        self._move_to_tier(sorted(used), Tier.TASK, Tier.SESSION, f"facts were made of it ({progress.session_id})")
         if through < progress.next_seq:
             return
         for tier in (Tier.TASK, Tier.SESSION):
             kept = [node_id for node_id, now_in in self._progress.list_explicit_memories(progress.session_key) if now_in is tier]
-            self._move(kept, tier, Tier.LONGTERM, f"session {progress.session_id} was consolidated")
+            self._move_to_tier(kept, tier, Tier.LONGTERM, f"session {progress.session_id} was consolidated")
 
-    def _move(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
+    def _move_to_tier(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
         if node_ids:
             now = self._clock()
             self._store.ageing.move_to_tier(node_ids, after, now=now)
             self._store.log.add_entry("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
 
-    def _failed(self, progress: ConsolidationProgress, error: str) -> Consolidated:
+    def _note_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:
         with self._store.transaction():
             self._progress.note_failure(progress, now=self._clock())
         _log.warning("session %s is not consolidated: %s", progress.session_id, error)
         now = self._progress.get_progress(progress.session_id) or progress
-        return Consolidated(
-            session_id=progress.session_id, strategy=LLM, through=now.through_seq, saved=Saved(), error=error
+        return ConsolidationResult(
+            session_id=progress.session_id, strategy=LLM_STRATEGY, through=now.through_seq, saved=SavedFindings(), error=error
         )
 
     # -- by the assistant --------------------------------------------------------------------------------------------
 
-    def request(self, session_id: str | None, scope: str) -> Request:
+    def make_host_request(self, session_id: str | None, scope: str) -> HostRequest:
         """Return what an assistant is shown that is to consolidate a session; the oldest that waits, if none is named.
 
         Raises:
             NotFoundError: there is no such session, or none waits.
         """
         if session_id is None:
-            waiting = [item for item in self._progress.list_pending(PENDING_LOOKED_AT) if item.scope == scope]
+            waiting = [item for item in self._progress.list_pending(PENDING_LIMIT) if item.scope == scope]
             if not waiting:
                 raise NotFoundError("No session of this project waits to be consolidated.")
             progress = waiting[0]
         else:
-            progress = self._known(session_id)
+            progress = self._find_progress(session_id)
         turns = self._progress.list_turns(progress.session_key, progress.through_seq, MAX_HOST_TURNS)
-        text, shown = telling.tell(turns, HOST_CHARS)
+        text, shown = telling.format_turns(turns, HOST_CHARS)
         through = int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
         left = max(0, progress.next_seq - through) if shown else 0
-        return Request(session_id=progress.session_id, turns=text, through=through, left=left)
+        return HostRequest(session_id=progress.session_id, turns=text, through=through, left=left)
 
-    def save(self, session_id: str, given: object) -> Consolidated:
+    def save_host_findings(self, session_id: str, given: object) -> ConsolidationResult:
         """Store what an assistant found in a session (`save_consolidation`); what is known already is counted again.
 
         Raises:
             NotFoundError: there is no such session.
         """
-        progress = self._known(session_id)
+        progress = self._find_progress(session_id)
         turns = {
             int(turn.seq): turn
             for turn in self._progress.list_turns(progress.session_key, 0, progress.next_seq)
             if turn.seq is not None
         }
         payload = read_payload(given, turns)
-        plans, refused = self.write.plan(progress, payload, turns)
+        plans, refused = self.write.plan_findings(progress, payload, turns)
         through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
         with self._store.transaction():
-            saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=HOST)
-            saved = self._write_rest(progress, payload, saved, nodes, turns, HOST)
+            saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=HOST_STRATEGY)
+            saved = self._save_relations(progress, payload, saved, nodes, turns, HOST_STRATEGY)
             saved = replace(saved, rejected=(*refused, *saved.rejected))
-            self.write.mark_session_consolidated(progress, through, strategy=HOST)
+            self.write.mark_session_consolidated(progress, through, strategy=HOST_STRATEGY)
             self._progress.add_counts(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
-            self._settle(progress, [source for plan in plans for source in plan.sources], through)
-        return Consolidated(session_id=session_id, strategy=HOST, through=through, saved=saved)
+            self._promote_sources(progress, [source for plan in plans for source in plan.sources], through)
+        return ConsolidationResult(session_id=session_id, strategy=HOST_STRATEGY, through=through, saved=saved)
 
-    def _known(self, session_id: str) -> ConsolidationProgress:
+    def _find_progress(self, session_id: str) -> ConsolidationProgress:
         progress = self._progress.get_progress(session_id)
         if progress is None:
             raise NotFoundError(f"session_id={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
         return progress
 
 
-def consolidate_step(context: MaintenanceContext) -> int:
+def consolidate_sessions(context: MaintenanceContext) -> int:
     """Consolidate every session that is over; return how many memories were made, replaced or said again."""
     consolidation = Consolidation(context.store, context.settings, context.clock)
     changed, tried = 0, set[int]()
-    while waiting := [item for item in consolidation.pending() if item.session_key not in tried]:
+    while waiting := [item for item in consolidation.list_pending() if item.session_key not in tried]:
         for progress in waiting:
             context.yield_to_others()
             tried.add(progress.session_key)
-            saved = consolidation.run(progress, offline=context.dry_run).saved
+            saved = consolidation.consolidate(progress, offline=context.dry_run).saved
             changed += len(saved.new) + len(saved.known) + len(saved.superseded)
     return changed
 
 
-def catch_up_step(context: MaintenanceContext) -> int:
+def store_late_turns(context: MaintenanceContext) -> int:
     """Store the turns of sessions that ended which no hook told of: what is consolidated should be whole."""
     from hyperloci.lifecycle.capture import Capture
 
@@ -342,25 +342,25 @@ def catch_up_step(context: MaintenanceContext) -> int:
     stored = 0
     for scope in context.list_scopes():
         context.yield_to_others()
-        stored += capture.catch_up(scope)
+        stored += capture.store_late_turns(scope)
     return stored
 
 
-def _portions(plans: Sequence[Plan], through: int) -> Iterator[tuple[list[Plan], int]]:
+def _split_portions(plans: Sequence[FindingPlan], through: int) -> Iterator[tuple[list[FindingPlan], int]]:
     """Cut what was planned where a turn ends, with the number of the first turn that is not done then."""
     ordered = sorted(plans, key=lambda plan: max(plan.finding.sources))
-    portion: list[Plan] = []
+    portion: list[FindingPlan] = []
     for plan, following in itertools.zip_longest(ordered, ordered[1:]):
         portion.append(plan)
         end = max(plan.finding.sources) + 1
-        if following is not None and len(portion) >= PORTION and max(following.finding.sources) >= end:
+        if following is not None and len(portion) >= PORTION_FINDINGS and max(following.finding.sources) >= end:
             yield portion, end
             portion = []
     yield portion, through
 
 
-def _together(one: Saved, other: Saved) -> Saved:
-    return Saved(
+def _merge_saved(one: SavedFindings, other: SavedFindings) -> SavedFindings:
+    return SavedFindings(
         new=(*one.new, *other.new),
         known=(*one.known, *other.known),
         superseded=(*one.superseded, *other.superseded),

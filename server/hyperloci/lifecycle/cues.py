@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from hyperloci.lifecycle.payload import Kind
+from hyperloci.lifecycle.payload import FindingKind
 from hyperloci.text.language.tables import phrase_pattern, read_table
 
 _SPECIFIC: Final = re.compile(
@@ -27,7 +27,7 @@ _SPECIFIC: Final = re.compile(
 class Cue:
     """A way of saying something. `strength` is how surely it means what `kind` says."""
 
-    kind: Kind
+    kind: FindingKind
     strength: float
     pattern: re.Pattern[str]
 
@@ -84,7 +84,7 @@ def holds_everywhere(statement: str) -> bool:
 @functools.cache
 def _read_cues(table: str) -> tuple[Cue, ...]:
     """Return a table's cues, those of one kind and strength as one pattern."""
-    patterns: dict[tuple[Kind, float], list[str]] = {}
+    patterns: dict[tuple[FindingKind, float], list[str]] = {}
     for row in read_table(table):
-        patterns.setdefault((Kind(row["kind"]), row["strength"]), []).extend(row["patterns"])
+        patterns.setdefault((FindingKind(row["kind"]), row["strength"]), []).extend(row["patterns"])
     return tuple(Cue(*key, re.compile("|".join(found), re.IGNORECASE)) for key, found in patterns.items())

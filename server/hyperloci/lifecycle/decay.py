@@ -27,7 +27,7 @@ from hyperloci.store.store import DECAY_EXPONENT
 WEAK_CONFIDENCE: Final = 0.5
 """As likely wrong as right: worth a question to whoever knows."""
 
-PIECE: Final = 50
+PRUNE_BATCH: Final = 50
 """Memories changed in one transaction: a few milliseconds, so that nobody's write waits for it."""
 
 PRUNE_WINDOW_MS: Final = MS_PER_DAY
@@ -50,7 +50,7 @@ class WeakHit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pruning:
+class PruneReport:
     """What pruning did, or would do.
 
     Attributes:
@@ -76,7 +76,7 @@ def days_until(confidence: float, rate: float, threshold: float) -> float | None
     return float((math.log(confidence / threshold) / rate) ** (1 / DECAY_EXPONENT))
 
 
-def weak_facts(
+def list_weak_facts(
     store: Store,
     scopes: Sequence[str],
     present: Present,
@@ -89,17 +89,17 @@ def weak_facts(
     keys = store.ageing.find_weak(now, WEAK_CONFIDENCE, scopes, limit)
     found = store.nodes.get_by_keys(keys)
     nodes = [found[key] for key in keys if key in found]
-    return tuple(_weak(node, hit, now, threshold) for node, hit in zip(nodes, present(nodes), strict=True))
+    return tuple(_make_weak_hit(node, hit, now, threshold) for node, hit in zip(nodes, present(nodes), strict=True))
 
 
-def _weak(node: Node, hit: Hit, now: int, threshold: float) -> WeakHit:
+def _make_weak_hit(node: Node, hit: Hit, now: int, threshold: float) -> WeakHit:
     age = now - node.last_accessed
     days = days_until(node.confidence, node.decay_rate, threshold)
     left = None if days is None else max(0.0, days - max(0, age) / MS_PER_DAY)
     return WeakHit(hit, node.confidence * decay_factor(node.decay_rate, age), left)
 
 
-def prune(context: MaintenanceContext, *, limit: int | None = None, dry_run: bool = False) -> Pruning:
+def prune_faded(context: MaintenanceContext, *, limit: int | None = None, dry_run: bool = False) -> PruneReport:
     """Forget what has faded below the threshold, as a tombstone that `restore` lifts for 30 days.
 
     At most `prune_cap` memories in 24 hours go, the faintest first.
@@ -116,7 +116,7 @@ def prune(context: MaintenanceContext, *, limit: int | None = None, dry_run: boo
     faded = aged.find_faded(now, settings.decay_threshold, allowed)
     total = aged.count_faded(now, settings.decay_threshold)
     pruned = [item.id for item in faded] if dry_run else _prune_all(context, faded, now)
-    return Pruning(
+    return PruneReport(
         ids=tuple(pruned),
         left=total - len(faded),
         threshold=settings.decay_threshold,
@@ -130,18 +130,18 @@ def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], now: 
     if faded and not context.dry_run:
         ensure_backup(context.store, context.settings, context.clock)
     pruned: list[NodeId] = []
-    for start in range(0, len(faded), PIECE):
+    for start in range(0, len(faded), PRUNE_BATCH):
         context.yield_to_others()
         with context.store.transaction():
             pruned += [
                 item.id
-                for item in faded[start : start + PIECE]
-                if aged.prune_memory(item, now=now, reason=_why(item, now, context.settings))
+                for item in faded[start : start + PRUNE_BATCH]
+                if aged.prune_memory(item, now=now, reason=_format_reason(item, now, context.settings))
             ]
     return pruned
 
 
-def _why(item: FadingMemory, now: int, settings: Settings) -> str:
+def _format_reason(item: FadingMemory, now: int, settings: Settings) -> str:
     days = max(0, now - item.last_accessed) // MS_PER_DAY
     return (
         f"faded from {item.confidence:.2f} to {item.confidence_now:.3f}, below {settings.decay_threshold:g}, "
@@ -149,17 +149,17 @@ def _why(item: FadingMemory, now: int, settings: Settings) -> str:
     )
 
 
-def prune_step(context: MaintenanceContext) -> int:
+def run_pruning(context: MaintenanceContext) -> int:
     """Prune as a step of upkeep."""
-    return len(prune(context).ids)
+    return len(prune_faded(context).ids)
 
 
-def expire_step(context: MaintenanceContext) -> int:
+def expire_forgotten(context: MaintenanceContext) -> int:
     """Delete for good what was forgotten over 30 days ago (SPEC-02.23)."""
     aged, store = context.store.ageing, context.store
     before = context.clock() - RESTORE_DAYS * MS_PER_DAY
     gone = 0
-    while node_ids := aged.find_expired(before, PIECE):
+    while node_ids := aged.find_expired(before, PRUNE_BATCH):
         if not gone and not context.dry_run:
             ensure_backup(store, context.settings, context.clock)
         with store.transaction():
@@ -170,11 +170,11 @@ def expire_step(context: MaintenanceContext) -> int:
     return gone
 
 
-def tiers_step(context: MaintenanceContext) -> int:
+def promote_recalled(context: MaintenanceContext) -> int:
     """Move what was recalled in a later session to the long term (requirements, F)."""
     aged, store = context.store.ageing, context.store
     moved = 0
-    while found := aged.find_recalled_later(PIECE):
+    while found := aged.find_recalled_later(PRUNE_BATCH):
         now = context.clock()
         with store.transaction():
             for tier in (Tier.TASK, Tier.SESSION):

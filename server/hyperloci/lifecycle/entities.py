@@ -21,26 +21,26 @@ if TYPE_CHECKING:
 
 """Makes hits of nodes."""
 
-FACTS: Final = 10
-EVENTS: Final = 10
-RELATED: Final = 10
+PROFILE_FACTS: Final = 10
+PROFILE_EVENTS: Final = 10
+PROFILE_RELATED: Final = 10
 """Items of a profile's lists at most."""
 
-SIMILAR: Final = 5
+MAX_SUGGESTIONS: Final = 5
 """Names offered where none is known."""
 
 SUMMARY_SENTENCES: Final = 3
 SUMMARY_CHARS: Final = 400
-SUMMARISED_FROM: Final = 60
+MAX_SUMMARY_SOURCES: Final = 60
 """Memories that a summary is drawn from, the latest ones."""
 
-SUMMARISED_AT_ONCE: Final = 50
+SUMMARY_BATCH: Final = 50
 """Entities summarised in one run of upkeep: each takes a few milliseconds."""
 
 _DEFINES: Final = re.compile(r"^\W*(?:is|are|was|were|means|stands for|это|—|–|-)\b", re.IGNORECASE)
 
 
-class EntityCare:
+class EntityService:
     """The entities of one project and of the global scope."""
 
     def __init__(self, store: Store, scopes: Sequence[str], clock: Clock) -> None:
@@ -49,7 +49,7 @@ class EntityCare:
         self._scopes = [key for key in keys if key is not None]
         self._clock = clock
 
-    def find(self, name: str) -> Entity:
+    def find_entity(self, name: str) -> Entity:
         """Return the entity of a name, alias or node id; of several the one most spoken of.
 
         Raises:
@@ -65,21 +65,21 @@ class EntityCare:
         entity = None if node is None or node.deleted_at is not None else self._store.entities.get_entity(node.key)
         if entity is not None:
             return entity
-        alike = ", ".join(self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=SIMILAR))
+        alike = ", ".join(self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=MAX_SUGGESTIONS))
         hint = f"these are: {alike}" if alike else "search_memory (`hyperloci query`) finds memories by their words"
         raise NotFoundError(f"name={name!r:.80} is no entity that any memory mentions; {hint}.")
 
-    def profile(self, name: str, present: Present) -> EntityProfile:
+    def describe_entity(self, name: str, present: Present) -> EntityProfile:
         """Return what is known of an entity: facts, what happened, and what it is spoken of with (B.15)."""
         with self._store.snapshot():
-            entity = self.find(name)
+            entity = self.find_entity(name)
             one = [entity.node_key]
-            facts = self._nodes(one, (NodeType.FACT, NodeType.DECISION), FACTS, without="commit")
-            facts = facts or self._nodes(one, (NodeType.SNIPPET,), FACTS)
-            events = self._nodes(one, (NodeType.EXPERIENCE, NodeType.DECISION), EVENTS)
-            related = self._store.entities.list_mentioned_with(one, self._scopes, RELATED)
+            facts = self._mentioning_nodes(one, (NodeType.FACT, NodeType.DECISION), PROFILE_FACTS, without="commit")
+            facts = facts or self._mentioning_nodes(one, (NodeType.SNIPPET,), PROFILE_FACTS)
+            events = self._mentioning_nodes(one, (NodeType.EXPERIENCE, NodeType.DECISION), PROFILE_EVENTS)
+            related = self._store.entities.list_mentioned_with(one, self._scopes, PROFILE_RELATED)
             return EntityProfile(
-                entity=info_of(entity),
+                entity=make_entity_info(entity),
                 facts=tuple(present(facts)),
                 timeline=tuple(present(sorted(events, key=lambda node: (node.event_time, node.key)))),
                 related_entities=tuple(
@@ -88,31 +88,31 @@ class EntityCare:
                 ),
             )
 
-    def _nodes(
+    def _mentioning_nodes(
         self, entities: Sequence[NodeKey], types: Sequence[NodeType], limit: int, *, without: str | None = None
     ) -> list[Node]:
         keys = self._store.entities.find_mentioning(entities, self._scopes, types=types, without=without, limit=limit)
         nodes = self._store.nodes.get_by_keys(keys)
         return [nodes[key] for key in keys if key in nodes]
 
-    def most_mentioned(self, limit: int) -> tuple[EntityInfo, ...]:
+    def list_most_mentioned(self, limit: int) -> tuple[EntityInfo, ...]:
         """Return the entities most spoken of."""
-        return tuple(info_of(entity) for entity in self._store.entities.list_most_mentioned(self._scopes, limit))
+        return tuple(make_entity_info(entity) for entity in self._store.entities.list_most_mentioned(self._scopes, limit))
 
-    def merge(self, kept: str, merged: str, *, reason: str | None) -> EntityMerge:
+    def merge_entities(self, kept: str, merged: str, *, reason: str | None) -> EntityMerge:
         """Make one entity of two that are the same thing; `unmerge` takes it back.
 
         Raises:
             BadRequestError: both names are the same entity's.
         """
-        one, other = self.find(kept), self.find(merged)
+        one, other = self.find_entity(kept), self.find_entity(merged)
         if one.node_key == other.node_key:
             raise BadRequestError(f"{kept!r:.80} and {merged!r:.80} are one entity already.")
         with self._store.transaction():
             done = merge(self._store, one, other, now=self._clock(), reason=reason or "said to be the same", score=1.0)
-        return self._told(done)
+        return self._present_merge(done)
 
-    def unmerge(self, key: int) -> EntityMerge:
+    def undo_merge(self, key: int) -> EntityMerge:
         """Take a merge back: both entities are as they were, with what was said since left where it is.
 
         Raises:
@@ -132,13 +132,13 @@ class EntityCare:
             self._store.entities.undo_merge(found, now=now)
         done = self._store.entities.find_merge(key)
         assert done is not None
-        return self._told(done)
+        return self._present_merge(done)
 
-    def merges(self, limit: int) -> tuple[EntityMerge, ...]:
+    def list_merges(self, limit: int) -> tuple[EntityMerge, ...]:
         """Return the merges, latest first."""
-        return tuple(self._told(found) for found in self._store.entities.list_merges(limit=limit))
+        return tuple(self._present_merge(found) for found in self._store.entities.list_merges(limit=limit))
 
-    def _told(self, found: StoredMerge) -> EntityMerge:
+    def _present_merge(self, found: StoredMerge) -> EntityMerge:
         names = {key: self._store.entities.get_entity(key) for key in (found.kept, found.merged)}
         kept, merged = (None if (one := names[key]) is None else one.canonical_name for key in names)
         return EntityMerge(
@@ -152,7 +152,7 @@ class EntityCare:
         )
 
 
-def info_of(entity: Entity) -> EntityInfo:
+def make_entity_info(entity: Entity) -> EntityInfo:
     """Return an entity as callers see it."""
     return EntityInfo(
         id=entity.id,
@@ -180,10 +180,10 @@ def merge(store: Store, kept: Entity, merged: Entity, *, now: int, reason: str, 
 # -- summaries ---------------------------------------------------------------------------------------------------------
 
 
-def enrich(context: MaintenanceContext) -> int:
+def summarise_entities(context: MaintenanceContext) -> int:
     """Give the entities that are often spoken of a summary of what is said of them, in its own words (B.18)."""
     store, done = context.store, 0
-    wanted = store.entities.list_unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARISED_AT_ONCE)
+    wanted = store.entities.list_unsummarised(context.settings.entity_enrichment_min_mentions, SUMMARY_BATCH)
     for entity in wanted:
         node, summary = store.nodes.get_by_key(entity.node_key), ""
         assert node is not None
@@ -210,12 +210,12 @@ def summary_of(store: Store, entity: Entity) -> str:
         [entity.node_key],
         [] if scope is None else [scope],
         types=(NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE, NodeType.SNIPPET),
-        limit=SUMMARISED_FROM,
+        limit=MAX_SUMMARY_SOURCES,
     )
     nodes = store.nodes.get_by_keys(keys)
     names = [squash_name(name) for name in (entity.canonical_name, *entity.aliases)]
     scored = [
-        (_worth(sentence, names, nodes[key]), -place, sentence)
+        (_score_sentence(sentence, names, nodes[key]), -place, sentence)
         for place, key in enumerate(keys)
         if key in nodes and nodes[key].subtype != "code"
         for sentence in split_sentences(nodes[key].content)
@@ -229,7 +229,7 @@ def summary_of(store: Store, entity: Entity) -> str:
     return " ".join(chosen)
 
 
-def _worth(sentence: str, names: Sequence[str], node: Node) -> float:
+def _score_sentence(sentence: str, names: Sequence[str], node: Node) -> float:
     """Return how much a sentence says of an entity: 0 if it doesn't name it, or is no sentence."""
     words = sentence.split()
     if not 4 <= len(words) <= 40:

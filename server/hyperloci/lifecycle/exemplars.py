@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from hyperloci.lifecycle.step import MaintenanceContext
 
 
-def exemplars_step(context: MaintenanceContext) -> int:
+def embed_exemplars(context: MaintenanceContext) -> int:
     """Have the model in use see the exemplars, where it has not yet and an embedder is warm.
 
     One by one, and each as a question: a search waits for one of them at most, and a model that reads questions

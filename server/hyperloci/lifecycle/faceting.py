@@ -23,14 +23,14 @@ _SETS: Final[Mapping[str, Any]] = {
     "section_type": SectionType,
     "source_type": SourceType,
 }
-NAMES: Final = (*_SETS, "authority", "time_sensitive", "domain_tags")
+FACET_NAMES: Final = (*_SETS, "authority", "time_sensitive", "domain_tags")
 """Every facet that can be set."""
 
 _TRUE: Final = frozenset({"true", "yes", "1"})
 _FALSE: Final = frozenset({"false", "no", "0"})
 
 
-def facets_of_node(store: Store, node: Node) -> Facets:
+def load_facets(store: Store, node: Node) -> Facets:
     """Return a memory's facets; what nobody told is None."""
     return store.facets.get_facets([node.key]).get(node.key, Facets())
 
@@ -48,38 +48,38 @@ def correct_facets(store: Store, node: Node, values: Mapping[str, Any], *, now: 
         BadRequestError: an unknown facet, or a value that it can't have; the message names those it can.
     """
     if not values:
-        raise BadRequestError(f"no facet is given; these can be set: {', '.join(NAMES)}.")
-    checked = {name: _checked(name, value) for name, value in values.items()}
+        raise BadRequestError(f"no facet is given; these can be set: {', '.join(FACET_NAMES)}.")
+    checked = {name: _check_value(name, value) for name, value in values.items()}
     with store.transaction():
         store.facets.set_by_hand(node.key, checked)
-        told = ", ".join(f"{name}={_told(value)}" for name, value in checked.items())
+        told = ", ".join(f"{name}={_format_value(value)}" for name, value in checked.items())
         store.log.add_entry("facets", [node.id], now=now, reasoning=told)
-    return facets_of_node(store, node)
+    return load_facets(store, node)
 
 
-def plain(facets: Facets) -> dict[str, Any]:
+def facets_to_json(facets: Facets) -> dict[str, Any]:
     """Return facets as JSON has them."""
     return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(facets).items()}
 
 
-def _told(value: Any) -> str:
+def _format_value(value: Any) -> str:
     return " ".join(value) if isinstance(value, tuple) else str(value)
 
 
-def _checked(name: str, value: Any) -> Any:
+def _check_value(name: str, value: Any) -> Any:
     if name in _SETS:
-        return _one_of(name, value)
+        return _check_member(name, value)
     readers: Mapping[str, Callable[[Any], Any]] = {
-        "authority": _authority,
-        "time_sensitive": _truth,
-        "domain_tags": _tags,
+        "authority": _check_authority,
+        "time_sensitive": _check_truth,
+        "domain_tags": _check_tags,
     }
     if name not in readers:
-        raise BadRequestError(f"facet {name!r:.60} is unknown: use {', '.join(NAMES)}.")
+        raise BadRequestError(f"facet {name!r:.60} is unknown: use {', '.join(FACET_NAMES)}.")
     return readers[name](value)
 
 
-def _one_of(name: str, value: Any) -> str | None:
+def _check_member(name: str, value: Any) -> str | None:
     allowed = [str(member) for member in _SETS[name]]
     if value is None or value == "":
         return "unverified" if name == "verification" else None
@@ -88,7 +88,7 @@ def _one_of(name: str, value: Any) -> str | None:
     return str(value)
 
 
-def _authority(value: Any) -> float | None:
+def _check_authority(value: Any) -> float | None:
     if value is None or value == "":
         return None
     try:
@@ -100,14 +100,14 @@ def _authority(value: Any) -> float | None:
     return number
 
 
-def _truth(value: Any) -> bool:
+def _check_truth(value: Any) -> bool:
     word = str(value).lower()
     if word not in _TRUE | _FALSE:
         raise BadRequestError(f"time_sensitive={value!r:.60} must be true or false.")
     return word in _TRUE
 
 
-def _tags(value: Any) -> tuple[str, ...]:
+def _check_tags(value: Any) -> tuple[str, ...]:
     items = value.split(",") if isinstance(value, str) else value
     if value is None or value == "":
         return ()

@@ -33,7 +33,7 @@ CATEGORIES: Final[dict[str, tuple[NodeType, str]]] = {
 GLOBAL_CATEGORIES: Final = frozenset({"user_info", "preference"})
 """What is about the user holds in every project unless said otherwise."""
 
-SCOPES: Final = ("project", "global")
+SCOPE_WORDS: Final = ("project", "global")
 
 MAX_ENTITIES: Final = 50
 """Things that one fact may name."""
@@ -47,7 +47,7 @@ class Facts:
         self._project = project
         self._clock = clock
 
-    def scope_of(self, scope: str | None, category: str) -> str:
+    def choose_scope(self, scope: str | None, category: str) -> str:
         """Return the id of the scope a fact of this category belongs in.
 
         Raises:
@@ -55,11 +55,11 @@ class Facts:
         """
         if scope is None:
             return GLOBAL_SCOPE if category in GLOBAL_CATEGORIES else self._project
-        if scope not in SCOPES:
-            raise BadRequestError(f"scope={scope!r} is unknown: use one of {', '.join(SCOPES)}.")
+        if scope not in SCOPE_WORDS:
+            raise BadRequestError(f"scope={scope!r} is unknown: use one of {', '.join(SCOPE_WORDS)}.")
         return GLOBAL_SCOPE if scope == "global" else self._project
 
-    def remember(
+    def remember_fact(
         self,
         fact: SanitizedText,
         *,
@@ -72,8 +72,8 @@ class Facts:
         contradictions: Sequence[Contradiction] = (),
     ) -> RememberedFact:
         """Store a fact, or count it again if it is known; `replaces` invalidates an older one."""
-        node_type, subtype = category_of(category)
-        names = checked_names(entities)
+        node_type, subtype = resolve_category(category)
+        names = sanitize_names(entities)
         new = NewNode(
             type=node_type,
             subtype=subtype,
@@ -85,8 +85,8 @@ class Facts:
             metadata=safety_metadata(fact),
         )
         with self._store.transaction():
-            old = None if replaces is None else self.existing(replaces, "replaces")
-            stored = self._remember(new, (fact,), session_id, names, replaced=old)
+            old = None if replaces is None else self.resolve_living_node(replaces, "replaces")
+            stored = self._store_or_count(new, (fact,), session_id, names, replaced=old)
         if stored.duplicate_of is not None:
             return stored
         others = tuple(item for item in contradictions if old is None or item.id != old.id)
@@ -96,7 +96,7 @@ class Facts:
         self, approach: SanitizedText, reason: SanitizedText, *, scope: str, session_id: str | None = None
     ) -> RememberedFact:
         """Store that an approach was tried and failed, and why."""
-        return self._experience(
+        return self._remember_experience(
             "dead_end",
             f"Dead end: {approach.text}\nWhy it failed: {reason.text}",
             (approach, reason),
@@ -110,7 +110,7 @@ class Facts:
         self, content: SanitizedText, outcome: SanitizedText, *, success: bool, scope: str, session_id: str | None = None
     ) -> RememberedFact:
         """Store what was done and what came of it (SPEC-02.29)."""
-        return self._experience(
+        return self._remember_experience(
             "outcome",
             f"{content.text}\n{'It worked' if success else 'It failed'}: {outcome.text}",
             (content, outcome),
@@ -120,7 +120,7 @@ class Facts:
             session_id=session_id,
         )
 
-    def _experience(
+    def _remember_experience(
         self,
         subtype: str,
         content: str,
@@ -143,9 +143,9 @@ class Facts:
             metadata={**safety_metadata(*parts), **told},
         )
         with self._store.transaction():
-            return self._remember(new, parts, session_id)
+            return self._store_or_count(new, parts, session_id)
 
-    def _remember(
+    def _store_or_count(
         self,
         new: NewNode,
         parts: Sequence[SanitizedText],
@@ -160,15 +160,15 @@ class Facts:
         if known is not None and (replaced is None or known.key != replaced.key):
             self._store.nodes.count_repetition(known.key, now=self._clock())
             return RememberedFact(id=known.id, duplicate_of=known.id, redactions=redactions)
-        node = self._write(new, session_id, entities, replaced=replaced, reason="replaced by a newer fact")
+        node = self._write_statement(new, session_id, entities, replaced=replaced, reason="replaced by a newer fact")
         superseded = None if replaced is None else replaced.id
-        return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=_flags(*parts))
+        return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=_collect_flags(*parts))
 
-    def correct(self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None) -> RememberedFact:
+    def correct_fact(self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None) -> RememberedFact:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
-        reason = checked_reason(reason)
+        reason = sanitize_reason(reason)
         with self._store.transaction():
-            old = self.existing(node_id, "id")
+            old = self.resolve_living_node(node_id, "id")
             if old.valid_until is not None:
                 raise BadRequestError(f"id={node_id!r} was corrected already; correct the newest version instead.")
             if old.type not in (NodeType.FACT, NodeType.DECISION, NodeType.EXPERIENCE):
@@ -188,14 +188,14 @@ class Facts:
                 tier=old.tier,
                 metadata=safety_metadata(fact),
             )
-            node = self._write(new, session_id, replaced=old, reason=reason or "corrected")
+            node = self._write_statement(new, session_id, replaced=old, reason=reason or "corrected")
         return RememberedFact(id=node.id, redactions=len(fact.redactions), supersedes=old.id, flags=fact.flags)
 
-    def confirm(self, node_id: str) -> Node:
+    def confirm_fact(self, node_id: str) -> Node:
         """Protect a fact: full confidence, no decay, long-term (B.13)."""
         now = self._clock()
         with self._store.transaction():
-            node = self.existing(node_id, "id")
+            node = self.resolve_living_node(node_id, "id")
             self._store.nodes.update_node(
                 node.id,
                 now=now,
@@ -208,48 +208,48 @@ class Facts:
             self._store.facets.set_verification(node.key, Verification.VERIFIED)
             self._store.log.add_entry("confirm", [node.id], now=now)
             # What is confirmed is right about the code as it is now.
-            self._writer().anchor(node, self._project, now=now)
-            return self.existing(node_id, "id")
+            self._make_writer().anchor(node, self._project, now=now)
+            return self.resolve_living_node(node_id, "id")
 
-    def forget(self, node_id: str, *, reason: str | None) -> ForgottenFact:
+    def forget_memory(self, node_id: str, *, reason: str | None) -> ForgottenFact:
         """Forget a memory; it can be restored for 30 days."""
-        now, reason = self._clock(), checked_reason(reason)
+        now, reason = self._clock(), sanitize_reason(reason)
         with self._store.transaction():
-            node = self.existing(node_id, "id")
+            node = self.resolve_living_node(node_id, "id")
             self._store.nodes.delete_node(node.id, now=now, reason=reason)
         return ForgottenFact(id=node.id, restorable_until=to_iso(now + RESTORE_DAYS * MS_PER_DAY))
 
-    def restore(self, node_id: str, *, reason: str | None) -> Node:
+    def restore_memory(self, node_id: str, *, reason: str | None) -> Node:
         """Bring a forgotten memory back.
 
         Raises:
             NotFoundError: no such memory.
             BadRequestError: it is not forgotten, or its 30 days are over.
         """
-        reason = checked_reason(reason)
+        reason = sanitize_reason(reason)
         with self._store.transaction():
-            node = self.any_node(node_id, "id")
+            node = self.resolve_node(node_id, "id")
             if not self._store.nodes.restore_node(node.id, now=self._clock(), reason=reason):
                 state = "is not forgotten" if node.deleted_at is None else f"was forgotten over {RESTORE_DAYS} days ago"
                 raise BadRequestError(f"id={node_id!r} {state}, so there is nothing to restore.")
-            return self.existing(node.id, "id")
+            return self.resolve_living_node(node.id, "id")
 
-    def any_node(self, node_id: str, argument: str) -> Node:
+    def resolve_node(self, node_id: str, argument: str) -> Node:
         """Return a memory by its id or the beginning of it (`store.ids.resolve_node`), forgotten ones too."""
         return resolve_node(self._store.nodes, node_id, argument, scopes=(self._project, GLOBAL_SCOPE))
 
-    def existing(self, node_id: str, argument: str) -> Node:
+    def resolve_living_node(self, node_id: str, argument: str) -> Node:
         """Return a memory that is not forgotten.
 
         Raises:
             NotFoundError: no such memory, or a forgotten one.
         """
-        node = self.any_node(node_id, argument)
+        node = self.resolve_node(node_id, argument)
         if node.deleted_at is not None:
             raise NotFoundError(f"{argument}={node_id!r} was forgotten; restore it first.")
         return node
 
-    def _write(
+    def _write_statement(
         self,
         new: NewNode,
         session_id: str | None,
@@ -259,7 +259,7 @@ class Facts:
         reason: str = "",
     ) -> Node:
         """Store a statement about some entities; what it replaces ends now."""
-        now, writer = self._clock(), self._writer()
+        now, writer = self._clock(), self._make_writer()
         session = None
         if session_id is not None:
             session = self._store.sessions.note_seen(session_id, self._store.scopes.ensure_scope(self._project, now=now), now=now)
@@ -275,14 +275,14 @@ class Facts:
             writer.supersede(replaced, node, reason, now=now, until=now)
         return node
 
-    def _writer(self) -> MemoryWriter:
+    def _make_writer(self) -> MemoryWriter:
         # Hooks load this module and remember no facts: reading names takes as long to load as all the rest of it.
         from hyperloci.facts.writer import MemoryWriter
 
         return MemoryWriter(self._store)
 
 
-def category_of(category: str) -> tuple[NodeType, str]:
+def resolve_category(category: str) -> tuple[NodeType, str]:
     """Return the type and subtype of a category.
 
     Raises:
@@ -293,7 +293,7 @@ def category_of(category: str) -> tuple[NodeType, str]:
     return CATEGORIES[category]
 
 
-def checked_text(argument: str, text: str) -> SanitizedText:
+def sanitize_argument(argument: str, text: str) -> SanitizedText:
     """Return a caller's text as it may be stored: private parts out, cleaned, secrets redacted.
 
     Raises:
@@ -310,7 +310,7 @@ def checked_text(argument: str, text: str) -> SanitizedText:
     return prepared
 
 
-def checked_reason(reason: str | None) -> str | None:
+def sanitize_reason(reason: str | None) -> str | None:
     """Return why something is done as it may be logged: cleaned, secrets redacted; None if nothing is left of it.
 
     Raises:
@@ -326,7 +326,7 @@ def checked_reason(reason: str | None) -> str | None:
     return sanitize(reason).text.strip() or None
 
 
-def checked_names(names: Sequence[str]) -> tuple[str, ...]:
+def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:
     """Return names of things as they may be stored: cleaned, secrets redacted, each once.
 
     Raises:
@@ -348,12 +348,12 @@ def checked_names(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(labels)
 
 
-def _flags(*texts: SanitizedText) -> tuple[str, ...]:
+def _collect_flags(*texts: SanitizedText) -> tuple[str, ...]:
     return tuple(dict.fromkeys(flag for text in texts for flag in text.flags))
 
 
 def safety_metadata(*texts: SanitizedText) -> dict[str, Any]:
     """Return what is noted of a memory made of some texts: what is suspicious, how many secrets were redacted."""
     redactions = sum(len(text.redactions) for text in texts)
-    found = {"flags": list(_flags(*texts)), "redactions": redactions}
+    found = {"flags": list(_collect_flags(*texts)), "redactions": redactions}
     return {name: value for name, value in found.items() if value}

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.lifecycle import cues
-from hyperloci.lifecycle.payload import MAX_CONTENT_CHARS, Finding, Kind, Payload
+from hyperloci.lifecycle.payload import MAX_CONTENT_CHARS, ExtractedFinding, FindingKind, ConsolidationPayload
 from hyperloci.lifecycle.sameness import says_same
 from hyperloci.lifecycle.sentences import MIN_WORDS, sentences, statements, word_count
 from hyperloci.model.kinds import Origin
@@ -42,8 +42,8 @@ FAR_PAST: Final = 20_000
 """Characters of one turn that are looked through: the rest was pasted."""
 
 _ORDER: Final = (
-    Kind.DEAD_END, Kind.DECISION, Kind.CONSTRAINT, Kind.PREFERENCE, Kind.USER_INFO, Kind.PROCEDURE, Kind.INSIGHT,
-    Kind.OPINION, Kind.SEMANTIC,
+    FindingKind.DEAD_END, FindingKind.DECISION, FindingKind.CONSTRAINT, FindingKind.PREFERENCE, FindingKind.USER_INFO, FindingKind.PROCEDURE, FindingKind.INSIGHT,
+    FindingKind.OPINION, FindingKind.SEMANTIC,
 )  # fmt: skip
 """Of equally strong kinds the first counts: what failed and what was settled is asked for most."""
 
@@ -56,37 +56,37 @@ _TRIVIAL: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class _Spoken:
+class _JudgedSentence:
     """A sentence with what was found in it; `reason` is the sentence after it, where that gives the reason."""
 
     text: str
-    kind: Kind
+    kind: FindingKind
     strength: float
 
 
-def extract(turns: Sequence[Node], before: Node | None = None) -> Payload:
+def extract(turns: Sequence[Node], before: Node | None = None) -> ConsolidationPayload:
     """Return what is worth keeping of some turns.
 
     Args:
         turns: turns of one session, in order.
         before: what was said right before them.
     """
-    found: list[Finding] = []
+    found: list[ExtractedFinding] = []
     previous = before
     for turn in turns:
         if turn.seq is None or turn.metadata.get("flags"):
             previous = turn if turn.subtype == "episode" else previous
             continue
-        for finding in _of_turn(turn, previous):
-            _add(found, finding)
+        for finding in _findings_of_turn(turn, previous):
+            _add_finding(found, finding)
         if turn.subtype == "episode":
             previous = turn
-    for finding in _habits(turns):
-        _add(found, finding)
-    return Payload(findings=tuple(replace(item, place=f"found[{n}]") for n, item in enumerate(found)))
+    for finding in _find_habits(turns):
+        _add_finding(found, finding)
+    return ConsolidationPayload(findings=tuple(replace(item, place=f"found[{n}]") for n, item in enumerate(found)))
 
 
-def _add(found: list[Finding], finding: Finding) -> None:
+def _add_finding(found: list[ExtractedFinding], finding: ExtractedFinding) -> None:
     """Add a finding, or its source to the one that says the same."""
     for number, other in enumerate(found):
         if says_same(finding.content, other.content):
@@ -96,33 +96,33 @@ def _add(found: list[Finding], finding: Finding) -> None:
     found.append(finding)
 
 
-def _of_turn(turn: Node, previous: Node | None) -> Iterator[Finding]:
+def _findings_of_turn(turn: Node, previous: Node | None) -> Iterator[ExtractedFinding]:
     if turn.origin is Origin.USER_PROMPT:
-        yield from _of_user(turn, previous)
+        yield from _findings_of_user(turn, previous)
     elif turn.origin is Origin.CLAUDE_RESPONSE:
-        yield from _of_assistant(turn)
+        yield from _findings_of_assistant(turn)
     elif asked := _ASKED.match(turn.content):
         for pair in asked["pairs"].split("; "):
             question, _, reply = pair.partition(" -> ")
             if question and reply and not _is_empty(reply):
-                yield _finding(turn, _Spoken(f"{question.strip()} {reply.strip()}", Kind.DECISION, 0.9))
+                yield _make_finding(turn, _JudgedSentence(f"{question.strip()} {reply.strip()}", FindingKind.DECISION, 0.9))
 
 
 def _is_empty(reply: str) -> bool:
     return reply.strip().casefold() in {"none", "n/a", "skip", "other", "-"}
 
 
-def _of_user(turn: Node, previous: Node | None) -> Iterator[Finding]:
-    answer = _answer(turn, previous)
+def _findings_of_user(turn: Node, previous: Node | None) -> Iterator[ExtractedFinding]:
+    answer = _finding_of_answer(turn, previous)
     if answer is not None:
         yield answer
         return
-    spoken = list(_judged_statements(turn.content[:FAR_PAST]))
-    for item in _strongest(spoken, PER_USER_TURN):
-        yield _finding(turn, item)
+    spoken = list(_judge_statements(turn.content[:FAR_PAST]))
+    for item in _select_strongest(spoken, PER_USER_TURN):
+        yield _make_finding(turn, item)
 
 
-def _answer(turn: Node, previous: Node | None) -> Finding | None:
+def _finding_of_answer(turn: Node, previous: Node | None) -> ExtractedFinding | None:
     """Return what a short answer settles: the question of the assistant's that it answers, and the answer."""
     said = turn.content.strip()
     if previous is None or previous.seq is None or previous.origin is not Origin.CLAUDE_RESPONSE:
@@ -132,52 +132,52 @@ def _answer(turn: Node, previous: Node | None) -> Finding | None:
     asked = [sentence for sentence in sentences(previous.content[-FAR_PAST:]) if sentence.endswith("?")]
     if not asked or not cues.leaves_choice(asked[-1]) or not previous.content.rstrip().endswith("?"):
         return None
-    if word_count(said) > MIN_WORDS and any(item.strength > STATEMENT for item in _judged_statements(said)):
+    if word_count(said) > MIN_WORDS and any(item.strength > STATEMENT for item in _judge_statements(said)):
         return None  # It stands by itself.
     content = f"{asked[-1]} {said}"
-    return Finding(kind=Kind.DECISION, content=content, sources=(previous.seq, turn.seq or 0), confidence=0.8)
+    return ExtractedFinding(kind=FindingKind.DECISION, content=content, sources=(previous.seq, turn.seq or 0), confidence=0.8)
 
 
-def _judged_statements(text: str) -> Iterator[_Spoken]:
+def _judge_statements(text: str) -> Iterator[_JudgedSentence]:
     listed = sentences(text)
     for number, sentence in enumerate(listed):
         following = listed[number + 1] if number + 1 < len(listed) else ""
         corrected = cues.after_correction(sentence)
         for statement in statements(corrected or sentence):
-            spoken = _judge(statement, cues.user_cues())
+            spoken = _judge_sentence(statement, cues.user_cues())
             if corrected and (spoken is None or spoken.strength < 0.9):
-                kind = spoken.kind if spoken else Kind.CONSTRAINT
-                spoken = _Spoken(statement, kind, 0.9)
+                kind = spoken.kind if spoken else FindingKind.CONSTRAINT
+                spoken = _JudgedSentence(statement, kind, 0.9)
             if spoken is None and cues.is_particular(statement):
-                spoken = _Spoken(statement, Kind.SEMANTIC, STATEMENT)
+                spoken = _JudgedSentence(statement, FindingKind.SEMANTIC, STATEMENT)
             if spoken is not None:
-                yield _with_reason(spoken, following)
+                yield _append_reason(spoken, following)
 
 
-def _of_assistant(turn: Node) -> Iterator[Finding]:
+def _findings_of_assistant(turn: Node) -> Iterator[ExtractedFinding]:
     listed = sentences(turn.content[:FAR_PAST])
     spoken = []
     for number, sentence in enumerate(listed):
         if sentence.endswith("?") or word_count(sentence) < MIN_WORDS:
             continue
-        item = None if cues.is_advice(sentence) else _judge(sentence, cues.assistant_cues())
+        item = None if cues.is_advice(sentence) else _judge_sentence(sentence, cues.assistant_cues())
         if item is not None:
             following = listed[number + 1] if number + 1 < len(listed) else ""
-            spoken.append(_with_reason(item, following))
-    for item in _strongest(spoken, PER_ASSISTANT_TURN):
-        yield _finding(turn, item)
+            spoken.append(_append_reason(item, following))
+    for item in _select_strongest(spoken, PER_ASSISTANT_TURN):
+        yield _make_finding(turn, item)
 
 
-def _judge(sentence: str, known: Sequence[cues.Cue]) -> _Spoken | None:
+def _judge_sentence(sentence: str, known: Sequence[cues.Cue]) -> _JudgedSentence | None:
     """Return the strongest thing that a sentence says, or None."""
     matched = [cue for cue in known if cue.pattern.search(sentence)]
     if not matched:
         return None
     best = min(matched, key=lambda cue: (-cue.strength, _ORDER.index(cue.kind)))
-    return _Spoken(sentence, best.kind, best.strength) if best.strength >= KEEP else None
+    return _JudgedSentence(sentence, best.kind, best.strength) if best.strength >= KEEP else None
 
 
-def _with_reason(spoken: _Spoken, following: str) -> _Spoken:
+def _append_reason(spoken: _JudgedSentence, following: str) -> _JudgedSentence:
     """Return what was said together with its reason, where the next sentence gives it."""
     if not following or cues.has_reason(spoken.text) or not cues.begins_with_reason(following):
         return spoken
@@ -185,14 +185,14 @@ def _with_reason(spoken: _Spoken, following: str) -> _Spoken:
     return replace(spoken, text=f"{text} {following}")
 
 
-def _strongest(spoken: Sequence[_Spoken], limit: int) -> list[_Spoken]:
+def _select_strongest(spoken: Sequence[_JudgedSentence], limit: int) -> list[_JudgedSentence]:
     """Return the strongest few, in the order in which they were said."""
     ranked = sorted(range(len(spoken)), key=lambda number: (-spoken[number].strength, number))[:limit]
     return [spoken[number] for number in sorted(ranked)]
 
 
-def _finding(turn: Node, spoken: _Spoken) -> Finding:
-    return Finding(
+def _make_finding(turn: Node, spoken: _JudgedSentence) -> ExtractedFinding:
+    return ExtractedFinding(
         kind=spoken.kind,
         content=spoken.text[:MAX_CONTENT_CHARS],
         sources=(turn.seq or 0,),
@@ -201,7 +201,7 @@ def _finding(turn: Node, spoken: _Spoken) -> Finding:
     )
 
 
-def _habits(turns: Sequence[Node]) -> Iterator[Finding]:
+def _find_habits(turns: Sequence[Node]) -> Iterator[ExtractedFinding]:
     """Return the commands that were run again and again, and worked."""
     counts: Counter[str] = Counter()
     places: dict[str, list[int]] = {}
@@ -216,6 +216,6 @@ def _habits(turns: Sequence[Node]) -> Iterator[Finding]:
     for command, count in counts.items():
         if count >= REPEATED:
             content = f"A command run again and again in this project: `{command}`"
-            yield Finding(
-                kind=Kind.PROCEDURE, content=content, sources=tuple(places[command][:REPEATED]), confidence=0.6
+            yield ExtractedFinding(
+                kind=FindingKind.PROCEDURE, content=content, sources=tuple(places[command][:REPEATED]), confidence=0.6
             )

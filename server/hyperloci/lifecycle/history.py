@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hyperloci.clock import to_iso
-from hyperloci.lifecycle.account import account
+from hyperloci.lifecycle.account import describe_provenance
 from hyperloci.model.answers import Explanation, LogLine
 from hyperloci.model.kinds import Role
 from hyperloci.model.node import Node
@@ -13,7 +13,7 @@ from hyperloci.store import Store
 """Makes hits of nodes."""
 
 
-def explanation(store: Store, node: Node, present: Present, *, now: int, threshold: float) -> Explanation:
+def explain_provenance(store: Store, node: Node, present: Present, *, now: int, threshold: float) -> Explanation:
     """Return a memory's history, and an account of it in sentences.
 
     Args:
@@ -23,8 +23,8 @@ def explanation(store: Store, node: Node, present: Present, *, now: int, thresho
         now: the time.
         threshold: the confidence below which a memory is forgotten.
     """
-    sources, chain = _linked(store, node, "derived_from", Role.SUBJECT), _chain(store, node)
-    successor = next(iter(_linked(store, node, "supersedes", Role.OBJECT)), None)
+    sources, chain = _linked_nodes(store, node, "derived_from", Role.SUBJECT), _superseded_chain(store, node)
+    successor = next(iter(_linked_nodes(store, node, "supersedes", Role.OBJECT)), None)
     log = tuple(
         LogLine(
             time=to_iso(entry.timestamp),
@@ -35,7 +35,7 @@ def explanation(store: Store, node: Node, present: Present, *, now: int, thresho
         )
         for entry in store.log.list_of_node(node.id)
     )
-    told = account(
+    told = describe_provenance(
         node, sources=sources, supersedes=chain, superseded_by=successor, log=log, now=now, threshold=threshold
     )
     return Explanation(
@@ -49,7 +49,7 @@ def explanation(store: Store, node: Node, present: Present, *, now: int, thresho
     )
 
 
-def _linked(store: Store, node: Node, label: str, role: Role) -> list[Node]:
+def _linked_nodes(store: Store, node: Node, label: str, role: Role) -> list[Node]:
     keys = [
         member.node
         for edge in store.edges.list_of_node(node.key, label)
@@ -61,13 +61,13 @@ def _linked(store: Store, node: Node, label: str, role: Role) -> list[Node]:
     return [nodes[key] for key in keys if key in nodes]
 
 
-def _chain(store: Store, node: Node) -> list[Node]:
+def _superseded_chain(store: Store, node: Node) -> list[Node]:
     """Return what a memory superseded, and what that superseded, newest first; ends at a circle."""
     chain: list[Node] = []
     seen = {node.key}
     current: Node | None = node
     while current is not None:
-        older = [other for other in _linked(store, current, "supersedes", Role.SUBJECT) if other.key not in seen]
+        older = [other for other in _linked_nodes(store, current, "supersedes", Role.SUBJECT) if other.key not in seen]
         seen.update(other.key for other in older)
         chain += older[:1]
         current = older[0] if older else None

@@ -19,7 +19,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest import peer_graph, peer_notes
 from hyperloci.ingest.boundary import SanitizedText, sanitize
-from hyperloci.lifecycle.facts import checked_text, safety_metadata
+from hyperloci.lifecycle.facts import sanitize_argument, safety_metadata
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode
@@ -75,15 +75,15 @@ def import_file(
     """
     if not source.is_file():
         raise NotFoundError(f"There is no file at {source}.")
-    reader = _reader_of(source)
+    reader = _choose_reader(source)
     if reader is None:
-        return _import_own(store, source, clock, dry_run)
+        return _import_export(store, source, clock, dry_run)
     memories = list(reader(source))
-    run = _Import(store, scope, clock, MemoryWriter(store))
+    run = _ImportRun(store, scope, clock, MemoryWriter(store))
     try:
         with store.transaction():
             for path, memory in memories:
-                run.add(_shown(path, project_root), memory)
+                run.add_memory(_display_path(path, project_root), memory)
             if dry_run:
                 raise _DryRunError
     except _DryRunError:
@@ -99,7 +99,7 @@ def import_file(
     )
 
 
-def _import_own(store: Store, source: Path, clock: Clock, dry_run: bool) -> ImportReport:
+def _import_export(store: Store, source: Path, clock: Clock, dry_run: bool) -> ImportReport:
     added: dict[str, int] = {}
     try:
         if dry_run:
@@ -116,31 +116,31 @@ def _import_own(store: Store, source: Path, clock: Clock, dry_run: bool) -> Impo
 _Reader = Callable[[Path], Iterator[tuple[Path, ImportedMemory]]]
 
 
-def _reader_of(source: Path) -> _Reader | None:
+def _choose_reader(source: Path) -> _Reader | None:
     """Return what reads a file, None for an export of our own."""
     if source.suffix.lower() in peer_notes.SUFFIXES:
-        return _notes
+        return _read_note_files
     with open(source, "rb") as file:
         head = file.read(_PEEK_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
-    first = _first_value(head)
+    first = _parse_first_line(head)
     if isinstance(first, dict) and OWN_FORMAT in first:
         return None
     if peer_graph.is_graph(first) or (first is None and head.startswith(b"{") and b'"entities"' in head):
-        return _graph
+        return _read_graph_file
     raise BadRequestError(
         f"{source.name}: line 1 is neither an export of Hyperloci nor JSON lines of the reference memory server "
         '({"type": "entity", ...}); notes must end in .md.'
     )
 
 
-def _first_value(head: bytes) -> object:
+def _parse_first_line(head: bytes) -> object:
     try:
         return json.loads(head.split(b"\n", 1)[0])
     except (ValueError, RecursionError):
         return None
 
 
-def _text_of(path: Path) -> str:
+def _read_text(path: Path) -> str:
     size = path.stat().st_size
     if size > MAX_FILE_BYTES:
         raise BadRequestError(f"{path} has {size} bytes; at most {MAX_FILE_BYTES} are read.")
@@ -152,24 +152,24 @@ def _text_of(path: Path) -> str:
         raise BadRequestError(f"{path.name}: line {line}: not UTF-8 ({error.reason}).") from error
 
 
-def _graph(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
-    yield source, peer_graph.read_graph(_text_of(source))
+def _read_graph_file(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
+    yield source, peer_graph.read_graph(_read_text(source))
 
 
-def _notes(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
-    text = _text_of(source)
+def _read_note_files(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
+    text = _read_text(source)
     yield source, peer_notes.read_notes(source.name, text)
     for path in peer_notes.linked_notes(source, text):
-        yield path, peer_notes.read_notes(path.name, _text_of(path))
+        yield path, peer_notes.read_notes(path.name, _read_text(path))
 
 
-def _shown(path: Path, root: Path) -> str:
+def _display_path(path: Path, root: Path) -> str:
     real, base = path.resolve(), root.resolve()
     return real.relative_to(base).as_posix() if real.is_relative_to(base) else real.as_posix()
 
 
 @dataclass(slots=True)
-class _Import:
+class _ImportRun:
     """Writes peers' memories inside one transaction."""
 
     store: Store
@@ -181,19 +181,19 @@ class _Import:
     redactions: int = 0
     skipped: list[str] = field(default_factory=list)
 
-    def add(self, path: str, memory: ImportedMemory) -> None:
+    def add_memory(self, path: str, memory: ImportedMemory) -> None:
         """Add what one file holds."""
         for thing in memory.things:
-            self._thing(path, thing)
+            self._add_entity(path, thing)
         for fact in memory.facts:
-            self._fact(path, memory.format, fact)
+            self._add_fact(path, memory.format, fact)
         for relation in memory.relations:
-            self._relation(path, relation)
+            self._add_relation(path, relation)
 
-    def _fact(self, path: str, format: str, fact: ImportedFact) -> None:
+    def _add_fact(self, path: str, format: str, fact: ImportedFact) -> None:
         try:
-            checked_text("text", _without_names(fact))
-            text = checked_text("text", fact.text)
+            sanitize_argument("text", _strip_names(fact))
+            text = sanitize_argument("text", fact.text)
         except BadRequestError as error:
             self.skipped.append(f"{path}:{fact.line}: {error}")
             return
@@ -201,23 +201,23 @@ class _Import:
         if self.store.nodes.find_duplicate(text.text, self.scope) is not None:
             self.known += 1
             return
-        about = (self._find(sanitize(name).text.strip()) for name in fact.about)
+        about = (self._find_entity(sanitize(name).text.strip()) for name in fact.about)
         self.writer.write_statement(
-            _new_fact(path, format, fact, text, self.scope),
+            _make_statement(path, format, fact, text, self.scope),
             self.scope,
             now=self.clock(),
             about=[key for key in about if key is not None],
         )
         self.added["facts"] += 1
 
-    def _thing(self, path: str, thing: ImportedEntity) -> None:
+    def _add_entity(self, path: str, thing: ImportedEntity) -> None:
         name = sanitize(thing.name).text.strip()
         if not name or len(name) > MAX_NAME_CHARS:
             self.skipped.append(
                 f"{path}:{thing.line}: a name of {len(name)} characters; 1 to {MAX_NAME_CHARS} are kept."
             )
             return
-        if self._find(name) is not None:
+        if self._find_entity(name) is not None:
             self.known += 1
             return
         self.writer.add_entity(
@@ -236,11 +236,11 @@ class _Import:
         )
         self.added["entities"] += 1
 
-    def _relation(self, path: str, relation: ImportedRelation) -> None:
-        ends = [self._find(sanitize(name).text.strip()) for name in (relation.source, relation.target)]
+    def _add_relation(self, path: str, relation: ImportedRelation) -> None:
+        ends = [self._find_entity(sanitize(name).text.strip()) for name in (relation.source, relation.target)]
         label = "_".join(sanitize(relation.label).text.lower().split())
         if None in ends or ends[0] == ends[1] or not 0 < len(label) <= MAX_LABEL_CHARS:
-            self.skipped.append(f"{path}:{relation.line}: {_why_not(relation, ends, label)}")
+            self.skipped.append(f"{path}:{relation.line}: {_refusal_reason(relation, ends, label)}")
             return
         source, target = (NodeKey(int(key)) for key in ends if key is not None)
         if any(
@@ -258,13 +258,13 @@ class _Import:
         )
         self.added["relations"] += 1
 
-    def _find(self, name: str) -> NodeKey | None:
+    def _find_entity(self, name: str) -> NodeKey | None:
         scope = self.store.scopes.find_key(self.scope)
         found = self.store.entities.find_by_name(name, () if scope is None else (scope,))
         return next((entity.node_key for entity in islice(found, 1)), None)
 
 
-def _without_names(fact: ImportedFact) -> str:
+def _strip_names(fact: ImportedFact) -> str:
     """Return what is said of a thing without the name that was put before it: if that is nothing, so is the fact."""
     text = fact.text
     for name in fact.about:
@@ -272,7 +272,7 @@ def _without_names(fact: ImportedFact) -> str:
     return text
 
 
-def _new_fact(path: str, format: str, fact: ImportedFact, text: SanitizedText, scope: str) -> NewNode:
+def _make_statement(path: str, format: str, fact: ImportedFact, text: SanitizedText, scope: str) -> NewNode:
     return NewNode(
         type=NodeType.FACT,
         subtype=fact.subtype,
@@ -293,7 +293,7 @@ def _new_fact(path: str, format: str, fact: ImportedFact, text: SanitizedText, s
     )
 
 
-def _why_not(relation: ImportedRelation, ends: list[NodeKey | None], label: str) -> str:
+def _refusal_reason(relation: ImportedRelation, ends: list[NodeKey | None], label: str) -> str:
     for name, key in zip((relation.source, relation.target), ends, strict=True):
         if key is None:
             return f"{name!r:.80} is no entity of this file or of the memory."

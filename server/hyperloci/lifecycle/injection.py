@@ -49,7 +49,7 @@ MAX_OUTCOME_CHARS: Final = 600
 MAX_SHOWN: Final = 400
 """Ids of shown memories that are kept with a session: more than two days of work fill."""
 
-CANDIDATES: Final = 60
+MAX_CANDIDATES: Final = 60
 """Memories of a kind that are considered: the newest; ten times what there is room for."""
 
 CONTENT_SUBTYPES: Final = tuple(
@@ -86,7 +86,7 @@ _EPISODE_WORDS: Final = {"user": "prompt", "assistant": "answer"}
 
 
 @dataclass(frozen=True, slots=True)
-class Injection:
+class InjectedContext:
     """A text to put before the assistant, '' for none, and the ids of the memories in it."""
 
     text: str
@@ -115,14 +115,14 @@ _LAST_SESSION: Final = "The last session"
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _InjectedItem:
     id: str
     text: str
 
 
-def session_context(
+def build_session_context(
     store: Store, session: StoredSession, *, scopes: Sequence[str], settings: Settings, now: int, source: str
-) -> Injection:
+) -> InjectedContext:
     """Return what a session should know as it starts.
 
     Args:
@@ -134,55 +134,55 @@ def session_context(
         source: Claude Code's word for how it starts: startup, resume, clear, compact, fork.
     """
     if source in NO_SESSION_CONTEXT:
-        return Injection("")
-    seen = shown_ids(session) if source == "resume" else frozenset()
+        return InjectedContext("")
+    seen = load_shown_ids(session) if source == "resume" else frozenset()
     budget = int(settings.inject_chars * (COMPACT_SHARE if source == "compact" else 1.0))
     sections = [
-        (part, [_item(node) for node in _ranked(store, part, scopes, now) if node.id not in seen]) for part in _SECTIONS
+        (part, [_make_item(node) for node in _rank_section(store, part, scopes, now) if node.id not in seen]) for part in _SECTIONS
     ]
-    outcome = [item for item in _last_session(store, session, scopes) if item.id not in seen]
+    outcome = [item for item in _describe_last_session(store, session, scopes) if item.id not in seen]
     last = _Section(_LAST_SESSION, "experience", (), 1.0 - sum(part.share for part in _SECTIONS))
     if source != "compact":
         sections.append((last, outcome))
-    return _render("session-start", sections, budget)
+    return _render_context("session-start", sections, budget)
 
 
-def prompt_context(
+def build_prompt_context(
     hits: Iterable[Hit],
     query: str = "",
     *,
     session_id: str,
     seen: frozenset[str] = frozenset(),
     budget: int = PROMPT_CHARS,
-) -> Injection:
+) -> InjectedContext:
     """Return what a prompt should know, of the hits that passed the floor, best first.
 
     Left out: what was said in this session (it is in the context), what the session was shown, what is suspicious,
     forgotten or no longer valid.
     """
-    from hyperloci.retrieval.relevance import excerpt
+    from hyperloci.retrieval.relevance import find_excerpt
 
     usable = [
-        hit for hit in hits if hit.id not in seen and hit.source.session_id != session_id and not _barred(hit.notes)
+        hit for hit in hits if hit.id not in seen and hit.source.session_id != session_id and not _has_barring_note(hit.notes)
     ]
     items = [
-        _Item(
+        _InjectedItem(
             hit.id,
-            _line(hit.id, _word(hit), hit.created_at[:10], _place(hit), excerpt(hit.content, query, PROMPT_ITEM_CHARS)),
+            _format_line(hit.id, _kind_word(hit), hit.created_at[:10], _format_place(hit), find_excerpt(hit.content, query, PROMPT_ITEM_CHARS)),
         )
         for hit in usable[:PROMPT_ITEMS]
     ]
     part = _Section("May bear on this prompt", "", (), 1.0)
-    return _render("prompt", [(part, items)], budget)
+    return _render_context("prompt", [(part, items)], budget)
 
 
-def shown_ids(session: StoredSession | None) -> frozenset[str]:
+def load_shown_ids(session: StoredSession | None) -> frozenset[str]:
     """Return the ids of the memories that a session was shown since it last lost its context."""
     shown = session.metadata.get("shown") if session else None
     return frozenset(map(str, shown)) if isinstance(shown, list) else frozenset()
 
 
-def note_shown(store: Store, session: StoredSession, ids: Iterable[str], *, anew: bool) -> None:
+def save_shown_ids(store: Store, session: StoredSession, ids: Iterable[str], *, anew: bool) -> None:
     """Note what a session was shown; `anew` forgets what it was shown before. Runs in a transaction."""
     before = [] if anew else [str(id) for id in session.metadata.get("shown") or ()]
     shown = list(dict.fromkeys((*before, *ids)))[-MAX_SHOWN:]
@@ -190,9 +190,9 @@ def note_shown(store: Store, session: StoredSession, ids: Iterable[str], *, anew
         store.sessions.merge_metadata(session.id, shown=shown)
 
 
-def _ranked(store: Store, part: _Section, scopes: Sequence[str], now: int) -> list[Node]:
+def _rank_section(store: Store, part: _Section, scopes: Sequence[str], now: int) -> list[Node]:
     """Return a section's memories that may be shown, the project's and the surest first, then the newest."""
-    nodes = store.nodes.query_nodes(part.type, subtypes=part.subtypes, scopes=scopes, limit=CANDIDATES)
+    nodes = store.nodes.query_nodes(part.type, subtypes=part.subtypes, scopes=scopes, limit=MAX_CANDIDATES)
     usable = [node for node in nodes if not node.metadata.get("flags") and node.tier != "archive"]
     return sorted(
         usable,
@@ -205,40 +205,40 @@ def _ranked(store: Store, part: _Section, scopes: Sequence[str], now: int) -> li
     )
 
 
-def _last_session(store: Store, session: StoredSession, scopes: Sequence[str]) -> list[_Item]:
+def _describe_last_session(store: Store, session: StoredSession, scopes: Sequence[str]) -> list[_InjectedItem]:
     """Return what the last session of this project was for and how it ended."""
     project = next((scope for scope in scopes if scope != GLOBAL_SCOPE), GLOBAL_SCOPE)
     earlier = (other for other in store.sessions.list_recent(project, limit=5) if other.id != session.id)
     for other in earlier:
         outcomes = [
-            _item(node)
-            for node in store.nodes.query_nodes("experience", subtypes=("outcome",), scopes=scopes, limit=CANDIDATES)
+            _make_item(node)
+            for node in store.nodes.query_nodes("experience", subtypes=("outcome",), scopes=scopes, limit=MAX_CANDIDATES)
             if node.session_id == other.id and not node.metadata.get("flags")
         ]
         if outcomes:
             return outcomes
         said = (store.turns.get_first(other.key, Speaker.USER), store.turns.get_last(other.key, Speaker.ASSISTANT))
-        items = [_item(node, limit=MAX_OUTCOME_CHARS) for node in said if node and not node.metadata.get("flags")]
+        items = [_make_item(node, limit=MAX_OUTCOME_CHARS) for node in said if node and not node.metadata.get("flags")]
         if items:
             return items
     return []
 
 
-def _item(node: Node, *, limit: int | None = None) -> _Item:
+def _make_item(node: Node, *, limit: int | None = None) -> _InjectedItem:
     content = node.content
     if limit is not None and len(content) > limit:
         content = content[: limit - 1].rstrip() + "…"
     kind = _EPISODE_WORDS.get(str(node.metadata.get("role"))) if node.subtype == "episode" else node.subtype
     day = to_iso(node.event_time)[:10]
-    return _Item(node.id, _line(node.id, kind or node.type, day, _SOURCE_WORDS[node.origin], content))
+    return _InjectedItem(node.id, _format_line(node.id, kind or node.type, day, _SOURCE_WORDS[node.origin], content))
 
 
-def _line(id: str, kind: str, day: str, source: str, content: str) -> str:
-    quoted = json.dumps(_plain(content), ensure_ascii=False)
+def _format_line(id: str, kind: str, day: str, source: str, content: str) -> str:
+    quoted = json.dumps(_to_plain_line(content), ensure_ascii=False)
     return f"- {kind} {id[:8]} ({day}, {source}): {quoted}"
 
 
-def _plain(text: str) -> str:
+def _to_plain_line(text: str) -> str:
     """Return a text on one line that can't close, or open, the element it is quoted in."""
     return _SPACE.sub(" ", _TAG_LIKE.sub(r"(\1\2", text)).strip()
 
@@ -246,52 +246,52 @@ def _plain(text: str) -> str:
 _PLAIN_PATH: Final = re.compile(r"[\w./@+~#-]{1,200}")
 
 
-def _place(hit: Hit) -> str:
+def _format_place(hit: Hit) -> str:
     source = hit.source
     if source.path is not None:
         lines = f":{source.line_start}" if source.line_start else ""
         # A name is written by others too: with a blank in it, it could be read as a sentence of ours.
         path = source.path if _PLAIN_PATH.fullmatch(source.path) else json.dumps(source.path, ensure_ascii=False)
-        return _plain(f"{path}{lines}")
+        return _to_plain_line(f"{path}{lines}")
     return _SOURCE_WORDS.get(Origin(source.kind), source.kind) if source.kind in set(Origin) else source.kind
 
 
-def _word(hit: Hit) -> str:
+def _kind_word(hit: Hit) -> str:
     if hit.subtype != "episode":
         return hit.subtype or hit.type
     return "prompt" if hit.source.kind == Origin.USER_PROMPT else "answer"
 
 
-def _barred(notes: Iterable[str]) -> bool:
+def _has_barring_note(notes: Iterable[str]) -> bool:
     return any(note.startswith(("suspicious", "forgotten", "no longer valid")) for note in notes)
 
 
-def _render(kind: str, sections: Sequence[tuple[_Section, list[_Item]]], budget: int) -> Injection:
+def _render_context(kind: str, sections: Sequence[tuple[_Section, list[_InjectedItem]]], budget: int) -> InjectedContext:
     """Lay sections out within a budget: each has its share first, then the rest goes to them in their order."""
     opening, closing = f'<{INJECTED_TAG} kind="{kind}">\n{_HEAD}\n', f"</{INJECTED_TAG}>"
     room = min(budget, MAX_INJECTED_CHARS) - len(opening) - len(closing)
-    chosen: list[list[_Item]] = [[] for _ in sections]
+    chosen: list[list[_InjectedItem]] = [[] for _ in sections]
     spent = 0
     for limited in (True, False):
         for (part, items), kept in zip(sections, chosen, strict=True):
             limit = min(room, spent + int(part.share * room)) if limited else room
             for item in items:
-                cost = len(item.text) + 1 + (0 if kept else len(_heading(part)))
+                cost = len(item.text) + 1 + (0 if kept else len(_format_heading(part)))
                 if item not in kept and len(item.text) <= MAX_ITEM_CHARS and spent + cost <= limit:
                     kept.append(item)
                     spent += cost
     if not spent:
-        return Injection("")
-    text = "".join(_lines(sections, chosen))
-    return Injection(f"{opening}{text}{closing}", tuple(item.id for kept in chosen for item in kept))
+        return InjectedContext("")
+    text = "".join(_render_lines(sections, chosen))
+    return InjectedContext(f"{opening}{text}{closing}", tuple(item.id for kept in chosen for item in kept))
 
 
-def _heading(part: _Section) -> str:
+def _format_heading(part: _Section) -> str:
     return f"\n{part.title}:\n"
 
 
-def _lines(sections: Sequence[tuple[_Section, list[_Item]]], chosen: Sequence[list[_Item]]) -> Iterator[str]:
+def _render_lines(sections: Sequence[tuple[_Section, list[_InjectedItem]]], chosen: Sequence[list[_InjectedItem]]) -> Iterator[str]:
     for (part, items), kept in zip(sections, chosen, strict=True):
         if kept:
-            yield _heading(part)
+            yield _format_heading(part)
             yield from (f"{item.text}\n" for item in items if item in kept)

@@ -127,12 +127,12 @@ class MaintenanceScheduler:
 
     def _run_due_jobs(self) -> MaintenanceReport | None:
         """Do what is due; None where nothing is, or where another process is at it."""
-        from hyperloci.lifecycle.upkeep import STEPS, due_steps, run_maintenance
+        from hyperloci.lifecycle.upkeep import JOBS, list_due_jobs, run_maintenance
 
-        steps = STEPS if self._steps is None else self._steps
+        steps = JOBS if self._steps is None else self._steps
         election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
         with open_for_maintenance(self._settings, self._clock) as store:
-            if not due_steps(store, self._clock(), steps) or not election.try_to_win():
+            if not list_due_jobs(store, self._clock(), steps) or not election.try_to_win():
                 # Whoever copies the file while the session is idle copies all of it.
                 store.checkpoint_log()
                 return None
@@ -172,11 +172,11 @@ def run_maintenance_now(
     Raises:
         StoreError: the database can't be written.
     """
-    from hyperloci.lifecycle.upkeep import STEPS, rehearse, run_maintenance
+    from hyperloci.lifecycle.upkeep import JOBS, rehearse_maintenance, run_maintenance
 
-    context, chosen = make_maintenance_context(store, settings, clock), STEPS if steps is None else steps
+    context, chosen = make_maintenance_context(store, settings, clock), JOBS if steps is None else steps
     if dry_run:
-        return rehearse(context, chosen, force=force)
+        return rehearse_maintenance(context, chosen, force=force)
     election = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
     patience = threading.Timer(HAND_WAIT_SECONDS, (given_up := threading.Event()).set)
     patience.daemon = True

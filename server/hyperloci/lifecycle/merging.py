@@ -20,10 +20,10 @@ from hyperloci.store.entities import Entity
 if TYPE_CHECKING:
     from hyperloci.lifecycle.step import MaintenanceContext
 
-SAME: Final = 0.9
+SAME_NAME_COSINE: Final = 0.9
 """Cosine from which on two names mean the same (docs/why.md)."""
 
-MOST_COMPARED: Final = 2_000
+MAX_COMPARED: Final = 2_000
 """Entities of one scope that are compared, the most mentioned: four million pairs, half a second."""
 
 _CODE: Final = re.compile(r"[a-z][A-Z]|[_/(]|\w\.\w|^[A-Z0-9-]{2,7}$")
@@ -31,7 +31,7 @@ _DIGITS: Final = re.compile(r"\d+")
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 
 
-def merge_step(context: MaintenanceContext) -> int:
+def merge_alike_entities(context: MaintenanceContext) -> int:
     """Merge entities whose names mean the same; return how many were merged."""
     store, done = context.store, 0
     for scope in context.list_scopes():
@@ -56,22 +56,22 @@ def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
 
     from hyperloci.store import half
 
-    found = store.entities.list_with_vectors(scope_key, limit=MOST_COMPARED)
+    found = store.entities.list_with_vectors(scope_key, limit=MAX_COMPARED)
     spoken = [(entity, vector) for entity, vector in found if not _CODE.search(entity.canonical_name)]
     if len(spoken) < 2:
         return []
     vectors = half.unpack_half([vector for _, vector in spoken])
     cosines = np.triu(vectors @ vectors.T, k=1)
-    pairs = np.argwhere(cosines >= SAME)
+    pairs = np.argwhere(cosines >= SAME_NAME_COSINE)
     entities = [entity for entity, _ in spoken]
-    return sorted(_acceptable(store, entities, [(int(i), int(j), float(cosines[i, j])) for i, j in pairs]), key=_order)
+    return sorted(_select_mergeable(store, entities, [(int(i), int(j), float(cosines[i, j])) for i, j in pairs]), key=_pair_order)
 
 
-def _order(pair: tuple[Entity, Entity, float]) -> tuple[float, int, int]:
+def _pair_order(pair: tuple[Entity, Entity, float]) -> tuple[float, int, int]:
     return (-pair[2], pair[0].node_key, pair[1].node_key)
 
 
-def _acceptable(
+def _select_mergeable(
     store: Store, entities: Sequence[Entity], pairs: Sequence[tuple[int, int, float]]
 ) -> Iterator[tuple[Entity, Entity, float]]:
     for i, j, score in pairs:
@@ -79,11 +79,11 @@ def _acceptable(
         names = one.canonical_name, other.canonical_name
         same_digits = sorted(_DIGITS.findall(names[0])) == sorted(_DIGITS.findall(names[1]))
         parted = store.entities.was_merge_undone(one.node_key, other.node_key)
-        if one.kind == other.kind and same_digits and not parted and _shares_a_word(*names):
+        if one.kind == other.kind and same_digits and not parted and _share_a_word(*names):
             yield one, other, score
 
 
-def _shares_a_word(one: str, other: str) -> bool:
+def _share_a_word(one: str, other: str) -> bool:
     words = ({word.casefold()[:5] for word in _WORD.findall(name)} for name in (one, other))
     return bool(set.intersection(*words))
 

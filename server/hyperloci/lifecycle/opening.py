@@ -17,7 +17,7 @@ from hyperloci.ingest.project_token import read_token
 from hyperloci.store import Store
 from hyperloci.store.places import ProjectPlace
 
-SEEN_EVERY_MS: Final = MS_PER_DAY // 24
+SEEN_INTERVAL_MS: Final = MS_PER_DAY // 24
 """How often it is noted that a place was opened: a hook doesn't wait for the write lock each time."""
 
 SEEN_PATIENCE_MS: Final = 50
@@ -50,7 +50,7 @@ def open_store(settings: Settings, clock: Clock) -> Store:
             raise error from None
 
 
-def known_project(store: Store, settings: Settings, path: Path, now: int) -> Project:
+def identify_known_project(store: Store, settings: Settings, path: Path, now: int) -> Project:
     """Return the project that a folder belongs to, with the scope that its memories have in the store.
 
     A place that was opened before has the scope that it had. A new one has a scope of its own, but for three cases, in
@@ -62,11 +62,11 @@ def known_project(store: Store, settings: Settings, path: Path, now: int) -> Pro
     if project.basis is IdentityBasis.NAME:
         if not store.read_only and store.scopes.find_key(project.id) is None:
             with store.transaction():
-                _register(store, project, now)
+                _register_project(store, project, now)
         return project
     known = store.places.get_place(project.id)
-    inode = inode_of(project.place)
-    if known is not None and not _is_replaced(project, known, inode):
+    inode = read_inode(project.place)
+    if known is not None and not _is_folder_replaced(project, known, inode):
         _note_seen(store, known, inode, now)
         return replace(project, id=known.scope)
     if store.read_only:
@@ -75,17 +75,17 @@ def known_project(store: Store, settings: Settings, path: Path, now: int) -> Pro
     with store.transaction():
         if known is None and (other := store.places.get_place(project.id)) is not None:
             return replace(project, id=other.scope)  # Another process was faster.
-        scope, reason = _decided(store, project, known, now)
+        scope, reason = _decide_scope(store, project, known, now)
         if scope != project.id and known is None:
             # What hooks kept before the place was known.
             store.scopes.merge_into(project.id, scope)
         placed = replace(project, id=scope)
-        _register(store, placed, now)
-        store.places.add_place(_place(project, scope, reason, inode, now))
+        _register_project(store, placed, now)
+        store.places.add_place(_make_place(project, scope, reason, inode, now))
     return placed
 
 
-def inode_of(folder: Path) -> str | None:
+def read_inode(folder: Path) -> str | None:
     """Return `device:inode` of a folder, None where there is none."""
     try:
         status = os.stat(folder)
@@ -94,15 +94,15 @@ def inode_of(folder: Path) -> str | None:
     return f"{status.st_dev}:{status.st_ino}"
 
 
-def _decided(store: Store, project: Project, replaced: ProjectPlace | None, now: int) -> Decision:
+def _decide_scope(store: Store, project: Project, replaced: ProjectPlace | None, now: int) -> Decision:
     if replaced is not None:
         # The id of a place without a token is its path's, which the folder that stood there before has.
         return make_project_id(IdentityBasis.PATH, f"{os.path.normcase(project.place)}\n{now}"), "place"
-    found = _moved(store, project) or _grown(store, project) or _adopted(store, project)
+    found = _scope_of_moved(store, project) or _scope_of_grown(store, project) or _scope_of_adopted(store, project)
     return found or (project.id, "place")
 
 
-def _moved(store: Store, project: Project) -> Decision | None:
+def _scope_of_moved(store: Store, project: Project) -> Decision | None:
     """Return the scope of the place whose token the Git folder has, if that place is gone, or is this very folder."""
     if project.token is None:
         return None
@@ -112,9 +112,9 @@ def _moved(store: Store, project: Project) -> Decision | None:
             return place.scope, place.reason
         if _is_gone(place):
             gone.append(place)
-    inode = inode_of(project.place)
+    inode = read_inode(project.place)
     # The number alone may have been given out anew; a folder that was renamed keeps what is in it as it was.
-    kept = [place for place in gone if place.inode == inode and _has_older(project.place, place.last_seen_at)]
+    kept = [place for place in gone if place.inode == inode and _has_older_entry(project.place, place.last_seen_at)]
     same = kept or gone
     return (same[0].scope, "moved") if len({place.scope for place in same}) == 1 else None
 
@@ -131,26 +131,26 @@ def _is_gone(place: ProjectPlace) -> bool:
     return read_token(path) != place.token_hash
 
 
-def _grown(store: Store, project: Project) -> Decision | None:
+def _scope_of_grown(store: Store, project: Project) -> Decision | None:
     """Return the scope of this very folder from before it was a repository, or before a token could be kept in it."""
     for place in store.places.find_by_path(str(project.root)):
         if place.token_hash is not None or Path(place.path) not in (project.root, project.place):
             continue
-        if place.inode == inode_of(Path(place.path)) and _has_older(Path(place.path), place.last_seen_at):
+        if place.inode == read_inode(Path(place.path)) and _has_older_entry(Path(place.path), place.last_seen_at):
             return place.scope, place.reason
     return None
 
 
-def _adopted(store: Store, project: Project) -> Decision | None:
+def _scope_of_adopted(store: Store, project: Project) -> Decision | None:
     """Return the scope that an older version of the program made for this very folder."""
     for scope, root in store.places.find_unplaced_scopes(project.former_ids):
         folders = [Path(folder) for folder in (root, store.files.get_indexed_root(scope)) if folder]
-        if any(_is_this(folder, project) for folder in folders[: 1 if folders and folders[0].exists() else 2]):
+        if any(_is_this_folder(folder, project) for folder in folders[: 1 if folders and folders[0].exists() else 2]):
             return scope, "adopted"
     return None
 
 
-def _is_this(folder: Path, project: Project) -> bool:
+def _is_this_folder(folder: Path, project: Project) -> bool:
     real = Path(os.path.realpath(folder))
     if real == project.root:
         return True
@@ -164,17 +164,17 @@ def _is_this(folder: Path, project: Project) -> bool:
     return repository is not None and repository.common_dir == project.common_dir
 
 
-def _is_replaced(project: Project, known: ProjectPlace, inode: str | None) -> bool:
+def _is_folder_replaced(project: Project, known: ProjectPlace, inode: str | None) -> bool:
     """Whether another folder stands where a place without a token was: a new folder, with nothing in it of before."""
     # A Git folder always has something that is as old as itself; numbers of inodes are given out anew.
     if project.token is not None or (project.common_dir is None and known.inode in (None, inode)):
         return False
-    return not _has_older(project.place, known.last_seen_at)
+    return not _has_older_entry(project.place, known.last_seen_at)
 
 
-def _has_older(folder: Path, at: int) -> bool:
+def _has_older_entry(folder: Path, at: int) -> bool:
     """Whether something in a folder was there at a time, in milliseconds; what is unpacked or copied is newer."""
-    for number, entry in enumerate(_entries(folder)):
+    for number, entry in enumerate(_list_entries(folder)):
         if number >= MAX_ENTRIES:
             break
         if entry.name == ".git":
@@ -187,7 +187,7 @@ def _has_older(folder: Path, at: int) -> bool:
     return False
 
 
-def _entries(folder: Path) -> Iterator[os.DirEntry[str]]:
+def _list_entries(folder: Path) -> Iterator[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as entries:
             yield from entries
@@ -203,7 +203,7 @@ def _is_same_folder(first: Path, second: Path) -> bool:
 
 
 def _note_seen(store: Store, known: ProjectPlace, inode: str | None, now: int) -> None:
-    if store.read_only or (now - known.last_seen_at < SEEN_EVERY_MS and inode == known.inode):
+    if store.read_only or (now - known.last_seen_at < SEEN_INTERVAL_MS and inode == known.inode):
         return
     try:
         with store.limit_lock_wait(SEEN_PATIENCE_MS), store.transaction():
@@ -212,7 +212,7 @@ def _note_seen(store: Store, known: ProjectPlace, inode: str | None, now: int) -
         return  # The next time will do.
 
 
-def _place(project: Project, scope: str, reason: str, inode: str | None, now: int) -> ProjectPlace:
+def _make_place(project: Project, scope: str, reason: str, inode: str | None, now: int) -> ProjectPlace:
     return ProjectPlace(
         id=project.id,
         scope=scope,
@@ -229,7 +229,7 @@ def _place(project: Project, scope: str, reason: str, inode: str | None, now: in
     )
 
 
-def _register(store: Store, project: Project, now: int) -> None:
+def _register_project(store: Store, project: Project, now: int) -> None:
     store.scopes.ensure_scope(
         project.id,
         now=now,

@@ -39,7 +39,7 @@ DEFAULT_CONFIDENCE: Final = 0.8
 T = TypeVar("T")
 
 
-class Kind(StrEnum):
+class FindingKind(StrEnum):
     """What a finding is; the subtypes of section F that a conversation can yield."""
 
     SEMANTIC = "semantic"
@@ -53,7 +53,7 @@ class Kind(StrEnum):
     OPINION = "opinion"
 
 
-FACT_KINDS: Final = tuple(kind for kind in Kind if kind not in (Kind.PROCEDURE, Kind.OPINION))
+FACT_KINDS: Final = tuple(kind for kind in FindingKind if kind not in (FindingKind.PROCEDURE, FindingKind.OPINION))
 """What `kind` of a fact may be; procedures and opinions have lists of their own."""
 
 LISTS: Final = ("facts", "procedures", "opinions", "entities", "causes", "conflicts")
@@ -62,7 +62,7 @@ _ENTITY_TYPES: Final = tuple(sorted(SUBTYPES[NodeType.ENTITY]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class ExtractedFinding:
     """Something that a session showed.
 
     Attributes:
@@ -74,7 +74,7 @@ class Finding:
         place: where it stood in the payload (`facts[2]`).
     """
 
-    kind: Kind
+    kind: FindingKind
     content: str
     sources: tuple[int, ...]
     confidence: float = DEFAULT_CONFIDENCE
@@ -83,7 +83,7 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class NamedThing:
+class NamedEntity:
     """An entity that the findings speak of."""
 
     name: str
@@ -92,7 +92,7 @@ class NamedThing:
 
 
 @dataclass(frozen=True, slots=True)
-class Cause:
+class CausalClaim:
     """A turn that brought about another, and why it is held so."""
 
     cause: int
@@ -101,7 +101,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class DeclaredConflict:
     """A known memory (an id) that a finding (its place) replaces, and why."""
 
     old: str
@@ -110,7 +110,7 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Rejected:
+class RejectedItem:
     """An item that is not stored: its place in the payload, and the reason in words."""
 
     place: str
@@ -118,22 +118,22 @@ class Rejected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Payload:
+class ConsolidationPayload:
     """What was found in a session, checked as far as it can be without looking at the turns."""
 
-    findings: tuple[Finding, ...] = ()
-    entities: tuple[NamedThing, ...] = ()
-    causes: tuple[Cause, ...] = ()
-    conflicts: tuple[Conflict, ...] = ()
-    rejected: tuple[Rejected, ...] = ()
+    findings: tuple[ExtractedFinding, ...] = ()
+    entities: tuple[NamedEntity, ...] = ()
+    causes: tuple[CausalClaim, ...] = ()
+    conflicts: tuple[DeclaredConflict, ...] = ()
+    rejected: tuple[RejectedItem, ...] = ()
     through: int | None = None
 
 
-class _ItemError(Exception):
+class _PayloadItemError(Exception):
     """An item can't be used; the message says why."""
 
 
-def read_payload(given: object, turns: Collection[int]) -> Payload:
+def read_payload(given: object, turns: Collection[int]) -> ConsolidationPayload:
     """Check a payload, item by item.
 
     Args:
@@ -141,136 +141,136 @@ def read_payload(given: object, turns: Collection[int]) -> Payload:
         turns: the numbers of the session's turns, which is what sources may name.
     """
     if not isinstance(given, Mapping):
-        return Payload(rejected=(Rejected("payload", f"must be an object with the lists {', '.join(LISTS)}"),))
+        return ConsolidationPayload(rejected=(RejectedItem("payload", f"must be an object with the lists {', '.join(LISTS)}"),))
     rejected = [
-        Rejected(f"{name!s:.60}", f"is unknown: use {', '.join(LISTS)}")
+        RejectedItem(f"{name!s:.60}", f"is unknown: use {', '.join(LISTS)}")
         for name in given
         if name not in (*LISTS, "through")
     ][:MAX_ITEMS]
-    reader = _Reader(given, turns, rejected)
+    reader = _PayloadReader(given, turns, rejected)
     findings = (
-        *reader.items("facts", _fact),
-        *reader.items("procedures", _of_kind(Kind.PROCEDURE)),
-        *reader.items("opinions", _of_kind(Kind.OPINION)),
+        *reader.read_items("facts", _read_fact),
+        *reader.read_items("procedures", _finding_reader(FindingKind.PROCEDURE)),
+        *reader.read_items("opinions", _finding_reader(FindingKind.OPINION)),
     )
-    return Payload(
+    return ConsolidationPayload(
         findings=findings,
-        entities=tuple(reader.items("entities", _entity)),
-        causes=tuple(reader.items("causes", _cause)),
-        conflicts=tuple(reader.items("conflicts", _conflict)),
-        through=_through(given, rejected),
+        entities=tuple(reader.read_items("entities", _read_entity)),
+        causes=tuple(reader.read_items("causes", _read_cause)),
+        conflicts=tuple(reader.read_items("conflicts", _read_conflict)),
+        through=_read_through(given, rejected),
         rejected=tuple(rejected),
     )
 
 
-def _through(given: Mapping[Any, Any], rejected: list[Rejected]) -> int | None:
+def _read_through(given: Mapping[Any, Any], rejected: list[RejectedItem]) -> int | None:
     value = given.get("through")
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= 0):
         return value
-    rejected.append(Rejected("through", "must be the number of a turn"))
+    rejected.append(RejectedItem("through", "must be the number of a turn"))
     return None
 
 
-class _Reader:
-    def __init__(self, given: Mapping[Any, Any], turns: Collection[int], rejected: list[Rejected]) -> None:
+class _PayloadReader:
+    def __init__(self, given: Mapping[Any, Any], turns: Collection[int], rejected: list[RejectedItem]) -> None:
         self._given = given
         self._turns = frozenset(turns)
         self._rejected = rejected
 
-    def items(self, name: str, read: Callable[[Mapping[str, Any], str, frozenset[int]], T]) -> list[T]:
+    def read_items(self, name: str, read: Callable[[Mapping[str, Any], str, frozenset[int]], T]) -> list[T]:
         listed = self._given.get(name)
         if listed is None:
             return []
         if not isinstance(listed, list):
-            self._rejected.append(Rejected(name, "must be a list"))
+            self._rejected.append(RejectedItem(name, "must be a list"))
             return []
         if len(listed) > MAX_ITEMS:
             rest = f"has {len(listed)} items; the first {MAX_ITEMS} were read"
-            self._rejected.append(Rejected(name, rest))
+            self._rejected.append(RejectedItem(name, rest))
         found: list[T] = []
         for number, item in enumerate(listed[:MAX_ITEMS]):
             place = f"{name}[{number}]"
             try:
                 if not isinstance(item, Mapping):
-                    raise _ItemError("must be an object")
+                    raise _PayloadItemError("must be an object")
                 found.append(read(item, place, self._turns))
-            except _ItemError as error:
-                self._rejected.append(Rejected(place, str(error)))
+            except _PayloadItemError as error:
+                self._rejected.append(RejectedItem(place, str(error)))
         return found
 
 
-def _fact(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> Finding:
-    kind = item.get("kind", Kind.SEMANTIC)
+def _read_fact(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> ExtractedFinding:
+    kind = item.get("kind", FindingKind.SEMANTIC)
     if not isinstance(kind, str) or kind not in FACT_KINDS:
-        raise _ItemError(f"kind={kind!r:.60} is unknown: use one of {', '.join(FACT_KINDS)}")
-    return _finding(item, place, turns, Kind(kind))
+        raise _PayloadItemError(f"kind={kind!r:.60} is unknown: use one of {', '.join(FACT_KINDS)}")
+    return _read_finding(item, place, turns, FindingKind(kind))
 
 
-def _of_kind(kind: Kind) -> Callable[[Mapping[str, Any], str, frozenset[int]], Finding]:
-    return lambda item, place, turns: _finding(item, place, turns, kind)
+def _finding_reader(kind: FindingKind) -> Callable[[Mapping[str, Any], str, frozenset[int]], ExtractedFinding]:
+    return lambda item, place, turns: _read_finding(item, place, turns, kind)
 
 
-def _finding(item: Mapping[str, Any], place: str, turns: frozenset[int], kind: Kind) -> Finding:
-    return Finding(
+def _read_finding(item: Mapping[str, Any], place: str, turns: frozenset[int], kind: FindingKind) -> ExtractedFinding:
+    return ExtractedFinding(
         kind=kind,
-        content=_text(item, "content", MAX_CONTENT_CHARS),
-        sources=_sources(item, turns),
-        confidence=_confidence(item),
+        content=_read_text(item, "content", MAX_CONTENT_CHARS),
+        sources=_read_sources(item, turns),
+        confidence=_read_confidence(item),
         place=place,
     )
 
 
-def _entity(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> NamedThing:
+def _read_entity(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> NamedEntity:
     kind = item.get("type", "concept")
     if not isinstance(kind, str) or kind not in _ENTITY_TYPES:
-        raise _ItemError(f"type={kind!r:.60} is unknown: use one of {', '.join(_ENTITY_TYPES)}")
+        raise _PayloadItemError(f"type={kind!r:.60} is unknown: use one of {', '.join(_ENTITY_TYPES)}")
     aliases = item.get("aliases", [])
     if not isinstance(aliases, list) or len(aliases) > MAX_SOURCES:
-        raise _ItemError(f"aliases must be a list of at most {MAX_SOURCES} names")
-    names = tuple(_text({"alias": alias}, "alias", MAX_NAME_CHARS) for alias in aliases)
-    return NamedThing(_text(item, "name", MAX_NAME_CHARS), kind, names)
+        raise _PayloadItemError(f"aliases must be a list of at most {MAX_SOURCES} names")
+    names = tuple(_read_text({"alias": alias}, "alias", MAX_NAME_CHARS) for alias in aliases)
+    return NamedEntity(_read_text(item, "name", MAX_NAME_CHARS), kind, names)
 
 
-def _cause(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> Cause:
-    cause, effect = (_turn(item.get(name), name, turns) for name in ("cause", "effect"))
+def _read_cause(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> CausalClaim:
+    cause, effect = (_read_turn(item.get(name), name, turns) for name in ("cause", "effect"))
     if cause >= effect:
-        raise _ItemError(f"cause={cause} does not come before effect={effect}: only what came first can be a cause")
-    evidence = _text(item, "evidence", MAX_EVIDENCE_CHARS) if item.get("evidence") else ""
-    return Cause(cause, effect, evidence)
+        raise _PayloadItemError(f"cause={cause} does not come before effect={effect}: only what came first can be a cause")
+    evidence = _read_text(item, "evidence", MAX_EVIDENCE_CHARS) if item.get("evidence") else ""
+    return CausalClaim(cause, effect, evidence)
 
 
-def _conflict(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> Conflict:
-    reason = _text(item, "reason", MAX_EVIDENCE_CHARS) if item.get("reason") else ""
-    return Conflict(_text(item, "old", MAX_NAME_CHARS), _text(item, "new", MAX_NAME_CHARS), reason)
+def _read_conflict(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> DeclaredConflict:
+    reason = _read_text(item, "reason", MAX_EVIDENCE_CHARS) if item.get("reason") else ""
+    return DeclaredConflict(_read_text(item, "old", MAX_NAME_CHARS), _read_text(item, "new", MAX_NAME_CHARS), reason)
 
 
-def _text(item: Mapping[str, Any], name: str, limit: int) -> str:
+def _read_text(item: Mapping[str, Any], name: str, limit: int) -> str:
     value = item.get(name)
     if not isinstance(value, str) or not value.strip():
-        raise _ItemError(f"{name} must be a text that is not empty")
+        raise _PayloadItemError(f"{name} must be a text that is not empty")
     if len(value) > limit:
-        raise _ItemError(f"{name} has {len(value)} characters; at most {limit} are kept")
+        raise _PayloadItemError(f"{name} has {len(value)} characters; at most {limit} are kept")
     return value.strip()
 
 
-def _confidence(item: Mapping[str, Any]) -> float:
+def _read_confidence(item: Mapping[str, Any]) -> float:
     value = item.get("confidence", DEFAULT_CONFIDENCE)
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
-        raise _ItemError(f"confidence={value!r:.60} must be a number from 0 to 1")
+        raise _PayloadItemError(f"confidence={value!r:.60} must be a number from 0 to 1")
     return float(value)
 
 
-def _sources(item: Mapping[str, Any], turns: frozenset[int]) -> tuple[int, ...]:
+def _read_sources(item: Mapping[str, Any], turns: frozenset[int]) -> tuple[int, ...]:
     given = item.get("sources")
     if not isinstance(given, list) or not given:
-        raise _ItemError("sources must be a list with the number of at least one turn that says so")
+        raise _PayloadItemError("sources must be a list with the number of at least one turn that says so")
     if len(given) > MAX_SOURCES:
-        raise _ItemError(f"sources has {len(given)} turns; at most {MAX_SOURCES} are kept")
-    return tuple(dict.fromkeys(_turn(value, "sources", turns) for value in given))
+        raise _PayloadItemError(f"sources has {len(given)} turns; at most {MAX_SOURCES} are kept")
+    return tuple(dict.fromkeys(_read_turn(value, "sources", turns) for value in given))
 
 
-def _turn(value: object, name: str, turns: frozenset[int]) -> int:
+def _read_turn(value: object, name: str, turns: frozenset[int]) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or value not in turns:
         known = f"the turns shown are {min(turns)} to {max(turns)}" if turns else "the session has no turns"
-        raise _ItemError(f"{name}={value!r:.60} is no turn of the session; {known}")
+        raise _PayloadItemError(f"{name}={value!r:.60} is no turn of the session; {known}")
     return value

@@ -29,7 +29,7 @@ _REASONS: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Alike:
+class AlikeProject:
     """A project that a place may be a clone or copy of, and what speaks for it."""
 
     project: KnownProject
@@ -54,25 +54,25 @@ class PlaceAccount:
     root: str
     reason: str
     why: str
-    alike: tuple[Alike, ...] = ()
+    alike: tuple[AlikeProject, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Linked:
+class LinkedProject:
     """A link that was made or undone: the folder, and the project whose memory it has now."""
 
     root: str
     project: KnownProject
 
 
-def account(store: Store, project: Project) -> PlaceAccount:
+def describe_place(store: Store, project: Project) -> PlaceAccount:
     """Tell which project a place is and what looks like it; nothing is written.
 
     Args:
         store: the memory.
         project: as `identify` or an open memory gives it.
     """
-    place = _place_of(store, project)
+    place = _find_place(store, project)
     scope = project.id if place is None else place.scope
     if project.basis is IdentityBasis.NAME:
         return PlaceAccount(
@@ -85,28 +85,28 @@ def account(store: Store, project: Project) -> PlaceAccount:
         root=str(project.root),
         reason=reason,
         why=_REASONS[reason],
-        alike=_alike(store, project, scope, place),
+        alike=_find_alike(store, project, scope, place),
     )
 
 
-def notice(store: Store, project: Project, *, now: int) -> str:
+def make_notice(store: Store, project: Project, *, now: int) -> str:
     """Return one line for the user about what a place looks like, once for each place; '' for nothing.
 
     It is for the person, not for the assistant, whom a repository may have told to ask for it.
     """
     if store.read_only:
         return ""
-    place = _place_of(store, project)
+    place = _find_place(store, project)
     if place is None or place.told_at is not None:
         return ""
-    found = account(store, project).alike
+    found = describe_place(store, project).alike
     if not found:
         return ""
     with store.transaction():
         if not store.places.mark_as_told(place.id, now=now):
             return ""
     first = found[0]
-    where = f" ({first.project.root}, {_memories(first.project)})"
+    where = f" ({first.project.root}, {_count_memories(first.project)})"
     more = f", and like {len(found) - 1} more" if len(found) > 1 else ""
     return (
         f"Hyperloci: {project.root} looks like {first.project.name}{where}: {first.because}{more}."
@@ -114,16 +114,16 @@ def notice(store: Store, project: Project, *, now: int) -> str:
     )
 
 
-def target_of(store: Store, project: Project, said: str | None) -> KnownProject:
+def find_link_target(store: Store, project: Project, said: str | None) -> KnownProject:
     """Return the project that a person means by a folder, a name or an id; without a word, the only one alike.
 
     Raises:
         NotFoundError: nothing is meant, or nothing looks like this place.
         BadRequestError: several could be meant, or it is this place's own.
     """
-    own = account(store, project)
+    own = describe_place(store, project)
     if said is None:
-        return _the_one([alike.project for alike in own.alike], "looks like this place", "give a name, folder or id")
+        return _require_one([alike.project for alike in own.alike], "looks like this place", "give a name, folder or id")
     known = store.places.list_projects()
     folder = os.path.realpath(os.path.expanduser(said))
     at = {place.scope for place in store.places.find_by_path(folder)}
@@ -132,16 +132,16 @@ def target_of(store: Store, project: Project, said: str | None) -> KnownProject:
     namesakes = [one for one in known if one.name == said]
     found = found or [one for one in namesakes if one.scope != own.scope] or namesakes
     found = found or [one for one in known if len(said) >= 4 and one.scope.removeprefix("project:").startswith(said)]
-    return _the_one(found, f"is meant by {said!r:.80}", "`hyperloci projects` lists their folders and ids")
+    return _require_one(found, f"is meant by {said!r:.80}", "`hyperloci projects` lists their folders and ids")
 
 
-def link(store: Store, project: Project, target: KnownProject, *, now: int) -> Linked:
+def link_place(store: Store, project: Project, target: KnownProject, *, now: int) -> LinkedProject:
     """Join a place to another project's memory, with what was said and remembered at it so far.
 
     Raises:
         BadRequestError: it has that memory already, was linked to another, or is known by a name.
     """
-    place = _linkable(store, project)
+    place = _require_linkable(store, project)
     if place.scope == target.scope:
         raise BadRequestError(f"{project.root} has the memory of {target.name} already.")
     if place.reason == "linked":
@@ -149,47 +149,47 @@ def link(store: Store, project: Project, target: KnownProject, *, now: int) -> L
     with store.transaction():
         store.places.link_scope(place.id, target.scope, now=now)
     logger.info("linked %s to %s (%s) at the user's word", project.root, target.name, target.scope)
-    return Linked(root=str(project.root), project=_known(store, target.scope))
+    return LinkedProject(root=str(project.root), project=_find_project(store, target.scope))
 
 
-def unlink(store: Store, project: Project, *, now: int) -> Linked:
+def unlink_place(store: Store, project: Project, *, now: int) -> LinkedProject:
     """Give a place its own memory back, with what it had brought; what was stored since the link stays where it is.
 
     Raises:
         NotFoundError: it is not linked.
     """
-    place = _linkable(store, project)
+    place = _require_linkable(store, project)
     active = next((one for one in store.places.list_links(place.id) if one.unlinked_at is None), None)
     if active is None:
         raise NotFoundError(f"{project.root} is not linked; `hyperloci link --list` shows what is.")
     with store.transaction():
         store.places.unlink_scope(active, now=now)
     logger.info("unlinked %s from %s (%s) at the user's word", project.root, active.name, active.joined)
-    return Linked(root=str(project.root), project=_known(store, active.own))
+    return LinkedProject(root=str(project.root), project=_find_project(store, active.own))
 
 
-def links(store: Store) -> tuple[ScopeLink, ...]:
+def list_links(store: Store) -> tuple[ScopeLink, ...]:
     """Return all links, latest first, undone ones too."""
     return tuple(store.places.list_links())
 
 
-def _place_of(store: Store, project: Project) -> ProjectPlace | None:
+def _find_place(store: Store, project: Project) -> ProjectPlace | None:
     return store.places.get_place(project.place_id) if project.place_id else None
 
 
-def _linkable(store: Store, project: Project) -> ProjectPlace:
+def _require_linkable(store: Store, project: Project) -> ProjectPlace:
     if project.basis is IdentityBasis.NAME:
         raise BadRequestError(
             f"This place is known by the name {project.name!r} that you gave it (HYPERLOCI_PROJECT, or `project` in"
             " your hyperloci.toml); take that away, or give another project the same name."
         )
-    place = _place_of(store, project)
+    place = _find_place(store, project)
     if place is None:
         raise NotFoundError(f"{project.root} is not known yet; open a session or run a command in it.")
     return place
 
 
-def _alike(store: Store, project: Project, scope: str, place: ProjectPlace | None) -> tuple[Alike, ...]:
+def _find_alike(store: Store, project: Project, scope: str, place: ProjectPlace | None) -> tuple[AlikeProject, ...]:
     if place is not None and place.reason == "linked":
         return ()
     first = project.root_commit or (place.root_commit if place else None)
@@ -202,13 +202,13 @@ def _alike(store: Store, project: Project, scope: str, place: ProjectPlace | Non
     for known in store.places.list_projects({*claiming, *copies, *before} - {scope}):
         if not known.memories:
             continue
-        because = _because(project, first, known, copied=known.scope in copies, before=known.scope in before)
+        because = _describe_likeness(project, first, known, copied=known.scope in copies, before=known.scope in before)
         if because:
-            found.append(Alike(project=known, because=because))
+            found.append(AlikeProject(project=known, because=because))
     return tuple(found[:MAX_ALIKE])
 
 
-def _because(project: Project, first: str | None, known: KnownProject, *, copied: bool, before: bool) -> str:
+def _describe_likeness(project: Project, first: str | None, known: KnownProject, *, copied: bool, before: bool) -> str:
     if copied:
         return "its Git folder is a copy of that one's"
     if before or known.root == path_as_text(str(project.root)):
@@ -222,24 +222,24 @@ def _because(project: Project, first: str | None, known: KnownProject, *, copied
     return ""
 
 
-def _known(store: Store, scope: str) -> KnownProject:
+def _find_project(store: Store, scope: str) -> KnownProject:
     return store.places.list_projects([scope])[0]
 
 
-def _the_one(found: Sequence[KnownProject], what: str, otherwise: str) -> KnownProject:
+def _require_one(found: Sequence[KnownProject], what: str, otherwise: str) -> KnownProject:
     if not found:
         raise NotFoundError(f"No project {what}; {otherwise}.")
     if len(found) > 1:
-        lines = "".join(f"\n  {one.scope}  {one.name}  {one.root or '-'}  {_memories(one)}" for one in found)
+        lines = "".join(f"\n  {one.scope}  {one.name}  {one.root or '-'}  {_count_memories(one)}" for one in found)
         raise BadRequestError(f"Several projects could be meant; give one's id:{lines}")
     return found[0]
 
 
-def _memories(project: KnownProject) -> str:
+def _count_memories(project: KnownProject) -> str:
     return f"{project.memories:,} {'memory' if project.memories == 1 else 'memories'}"
 
 
-def as_told(found: PlaceAccount) -> dict[str, Any]:
+def account_to_json(found: PlaceAccount) -> dict[str, Any]:
     """Return an account for programs and for `memory_stats`."""
     return {
         "id": found.scope,

@@ -8,22 +8,22 @@ from hyperloci.clock import to_iso
 from hyperloci.model.node import Node
 from hyperloci.store import Store
 
-LOOKED_AT: Final = 100
+NEWEST_OF_KIND: Final = 100
 """Of each kind, the newest are looked at for what was used last: twice what a caller may ask for."""
 
 
-def latest(store: Store, scopes: tuple[str, ...], limit: int) -> list[Node]:
+def list_latest(store: Store, scopes: tuple[str, ...], limit: int) -> list[Node]:
     """Return the facts, decisions and experiences stored or used last, latest first."""
     query = store.nodes.query_nodes
     found = [
-        *query("fact", limit=LOOKED_AT, scopes=scopes),
-        *query("decision", limit=LOOKED_AT, scopes=scopes, subtypes=("decision",)),
-        *query("experience", limit=LOOKED_AT, scopes=scopes, subtypes=("dead_end", "outcome")),
+        *query("fact", limit=NEWEST_OF_KIND, scopes=scopes),
+        *query("decision", limit=NEWEST_OF_KIND, scopes=scopes, subtypes=("decision",)),
+        *query("experience", limit=NEWEST_OF_KIND, scopes=scopes, subtypes=("dead_end", "outcome")),
     ]
     return sorted(found, key=lambda node: (-max(node.last_accessed, node.created_at), -node.key))[:limit]
 
 
-def sessions(store: Store, project_id: str, limit: int) -> list[dict[str, Any]]:
+def list_sessions(store: Store, project_id: str, limit: int) -> list[dict[str, Any]]:
     """Return a project's sessions, latest first, times as ISO 8601."""
     return [
         {

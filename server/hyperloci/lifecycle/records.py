@@ -16,7 +16,7 @@ from hyperloci.model.record import CaptureRecord, CaptureKind
 from hyperloci.model.turn import TurnKind
 
 
-class Records:
+class RecordFactory:
     """Makes the records of one session in one project, at one moment."""
 
     def __init__(self, project: Project, session_id: str, *, now: int, mark: str | None = None) -> None:
@@ -34,11 +34,11 @@ class Records:
         self._session_id = session_id
         self._now = now
 
-    def started(self, source: str, transcript: Path | None = None) -> CaptureRecord:
+    def record_start(self, source: str, transcript: Path | None = None) -> CaptureRecord:
         """Record that the session starts, or goes on; `source` is Claude Code's word for how."""
-        return self._record(CaptureKind.STARTED, SanitizedText(text=source), path=transcript)
+        return self._make_record(CaptureKind.STARTED, SanitizedText(text=source), path=transcript)
 
-    def prompt(self, text: str, *, event_id: str | None = None) -> CaptureRecord | None:
+    def record_prompt(self, text: str, *, event_id: str | None = None) -> CaptureRecord | None:
         """Record what the user wrote; None where it is a notice of Claude Code's, or nothing of it may be stored.
 
         Args:
@@ -48,9 +48,9 @@ class Records:
         prepared = prepare_turn_text(text) if is_written_by_user(text) else None
         if prepared is None:
             return None
-        return self._record(CaptureKind.PROMPT, prepared, told=event_id)
+        return self._make_record(CaptureKind.PROMPT, prepared, told=event_id)
 
-    def action(
+    def record_action(
         self,
         tool_name: str,
         arguments: Mapping[str, Any],
@@ -64,20 +64,20 @@ class Records:
         prepared = None if use is None else prepare_turn_text(use.line, TurnKind.ACTION)
         if use is None or prepared is None:
             return None
-        return self._record(CaptureKind.ACTION, prepared, path=use.path, id=tool_use_id)
+        return self._make_record(CaptureKind.ACTION, prepared, path=use.path, id=tool_use_id)
 
-    def turns(
+    def record_turns(
         self, transcript: Path | None, last_assistant_message: str | None = None, *, event_id: str | None = None
     ) -> CaptureRecord:
         """Record that the transcript has grown, and the last message, which it may not have yet."""
         prepared = prepare_turn_text(last_assistant_message) if last_assistant_message else None
-        return self._record(CaptureKind.TURNS, prepared or SanitizedText(text=""), path=transcript, told=event_id)
+        return self._make_record(CaptureKind.TURNS, prepared or SanitizedText(text=""), path=transcript, told=event_id)
 
-    def ended(self, reason: str) -> CaptureRecord:
+    def record_end(self, reason: str) -> CaptureRecord:
         """Record that the session ended; `reason` is Claude Code's word for why."""
-        return self._record(CaptureKind.ENDED, SanitizedText(text=reason))
+        return self._make_record(CaptureKind.ENDED, SanitizedText(text=reason))
 
-    def _record(
+    def _make_record(
         self,
         kind: CaptureKind,
         prepared: SanitizedText,
@@ -87,7 +87,7 @@ class Records:
         told: str | None = None,
     ) -> CaptureRecord:
         return CaptureRecord(
-            id=id or self._id(kind, prepared.text, told),
+            id=id or self._make_id(kind, prepared.text, told),
             kind=kind,
             session_id=self._session_id,
             project_id=self._project.id,
@@ -99,7 +99,7 @@ class Records:
             path=None if path is None else sanitize_name(str(path)),
         )
 
-    def _id(self, kind: CaptureKind, text: str, told: str | None) -> str:
+    def _make_id(self, kind: CaptureKind, text: str, told: str | None) -> str:
         """Return an id that is the same for the same event, where the event has one; else a new one."""
         told = told or self._mark
         if told is None:

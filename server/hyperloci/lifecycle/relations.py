@@ -12,7 +12,7 @@ from hyperloci.store.pruning import PRUNE_BATCH, PrunableEdges
 PROSE: tuple[str, ...] = ("markdown", "text")
 
 
-def link_step(context: MaintenanceContext) -> int:
+def link_waiting_relations(context: MaintenanceContext) -> int:
     """Find the relations that wait: of interrupted runs, of imports, and of documents where new symbols appeared."""
     store, changed = context.store, 0
     with store.transaction():
@@ -26,11 +26,11 @@ def link_step(context: MaintenanceContext) -> int:
                 for kind in PROSE:
                     store.relation_queue.queue_kind(key, kind)
                 store.meta.drop(due_counter_name(key))
-        changed += _link(context, key)
+        changed += _link_scope(context, key)
     return changed
 
 
-def review_step(context: MaintenanceContext) -> int:
+def relink_all(context: MaintenanceContext) -> int:
     """Find all relations anew: what was renamed or removed elsewhere changes what a name means in files that stayed."""
     store, changed = context.store, 0
     for scope in context.list_scopes():
@@ -40,11 +40,11 @@ def review_step(context: MaintenanceContext) -> int:
         with store.transaction():
             for kind in ("code", *PROSE):
                 store.relation_queue.queue_kind(key, kind)
-        changed += _link(context, key)
+        changed += _link_scope(context, key)
     return changed
 
 
-def prune_step(context: MaintenanceContext) -> int:
+def prune_relations(context: MaintenanceContext) -> int:
     """Prune the relations that faded or crowd a memory."""
     return prune_edges(context.store, now=context.clock(), breathe=context.yield_to_others)
 
@@ -58,7 +58,7 @@ def prune_edges(store: Store, *, now: int, breathe: Callable[[], None] = lambda:
         breathe: called between two transactions.
     """
     removed = 0
-    for why, keys in reasons(store.pruning.find_prunable(now)).items():
+    for why, keys in group_by_reason(store.pruning.find_prunable(now)).items():
         for start in range(0, len(keys), PRUNE_BATCH):
             with store.transaction():
                 count = store.pruning.remove_edges(keys[start : start + PRUNE_BATCH])
@@ -69,12 +69,12 @@ def prune_edges(store: Store, *, now: int, breathe: Callable[[], None] = lambda:
     return removed
 
 
-def reasons(pruning: PrunableEdges) -> dict[str, tuple[int, ...]]:
+def group_by_reason(pruning: PrunableEdges) -> dict[str, tuple[int, ...]]:
     """Return the edges to prune by the reason, in words."""
     return {"faded below the floor": pruning.faded, "beyond the fifty surest of a memory": pruning.crowded}
 
 
-def _link(context: MaintenanceContext, scope_key: int) -> int:
+def _link_scope(context: MaintenanceContext, scope_key: int) -> int:
     def cancelled() -> bool:
         context.yield_to_others()
         return False

@@ -28,35 +28,35 @@ _NEGATION: Final = re.compile(
 )
 
 
-def words(text: str) -> frozenset[str]:
+def meaningful_words(text: str) -> frozenset[str]:
     """Return the words that carry a text's meaning, by their beginnings."""
     return frozenset(term[:STEM_CHARS] for term in analyse_query(text))
 
 
-def numbers(text: str) -> frozenset[str]:
+def find_numbers(text: str) -> frozenset[str]:
     """Return the numbers of a text, however their thousands are set apart."""
     return frozenset(number.replace(",", "").strip(".:") for number in NUMBER.findall(text))
 
 
 def says_same(text: str, other: str) -> bool:
     """Tell whether `other` says what `text` says: the same words, the same numbers, denied or not as it is."""
-    mine, theirs = words(text), words(other)
+    mine, theirs = meaningful_words(text), meaningful_words(other)
     if not mine or not theirs or bool(_NEGATION.search(text)) != bool(_NEGATION.search(other)):
         return False
     shared = len(mine & theirs)
     if shared / len(mine | theirs) >= SAME_SHARE:
-        return numbers(text) == numbers(other)
-    return shared / len(mine) >= WITHIN_SHARE and numbers(text) <= numbers(other)
+        return find_numbers(text) == find_numbers(other)
+    return shared / len(mine) >= WITHIN_SHARE and find_numbers(text) <= find_numbers(other)
 
 
-def ungrounded(text: str, sources: Iterable[str]) -> str | None:
+def why_ungrounded(text: str, sources: Iterable[str]) -> str | None:
     """Return why a text is not borne out by its sources; None where it is."""
     together: Sequence[str] = list(sources)
-    said = frozenset().union(*(words(source) for source in together))
-    figures = frozenset().union(*(numbers(source) for source in together))
-    if invented := sorted(numbers(text) - figures):
+    said = frozenset().union(*(meaningful_words(source) for source in together))
+    figures = frozenset().union(*(find_numbers(source) for source in together))
+    if invented := sorted(find_numbers(text) - figures):
         return f"says {', '.join(invented[:3])}, which its sources don't"
-    mine = words(text)
+    mine = meaningful_words(text)
     share = len(mine & said) / len(mine) if mine else 0.0
     if share < GROUNDED_SHARE:
         return f"only {share:.0%} of its words stand in its sources; at least {GROUNDED_SHARE:.0%} must"

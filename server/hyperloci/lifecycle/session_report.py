@@ -50,7 +50,7 @@ class SessionReport:
     remembered: tuple[Hit, ...]
 
 
-def session_report(store: Store, session: StoredSession, present: Present) -> SessionReport:
+def make_session_report(store: Store, session: StoredSession, present: Present) -> SessionReport:
     """Return a session in short; reading it reinforces nothing."""
     turns, marks = store.turns, store.consolidations
     progress = marks.get_progress(session.id)
@@ -65,15 +65,15 @@ def session_report(store: Store, session: StoredSession, present: Present) -> Se
         turns=session.next_seq,
         consolidated_turns=0 if progress is None else progress.through_seq,
         strategy=None if progress is None else progress.strategy,
-        asked=_excerpt(turns.get_first(session.key, Speaker.USER)),
-        answered=_excerpt(turns.get_last(session.key, Speaker.ASSISTANT)),
+        asked=_cut_excerpt(turns.get_first(session.key, Speaker.USER)),
+        answered=_cut_excerpt(turns.get_last(session.key, Speaker.ASSISTANT)),
         files=tuple(marks.list_changed_files(session.key, MAX_FILES)),
         extracted=tuple(present(made["extraction"])),
         remembered=tuple(present(made["tool"])),
     )
 
 
-def _excerpt(node: Node | None) -> str | None:
+def _cut_excerpt(node: Node | None) -> str | None:
     if node is None:
         return None
     text = " ".join(node.content.split())

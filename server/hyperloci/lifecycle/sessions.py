@@ -24,7 +24,7 @@ from hyperloci.store import Store
 from hyperloci.store.episodes import TurnRows, SameTurn
 from hyperloci.store.sessions import StoredSession
 
-CONTEXT_CHARS: Final = 300
+PREVIOUS_TURN_CHARS: Final = 300
 """How much of the turn before helps to find a turn: 8 points of recall on LoCoMo; all of a long one costs BEAM two
 points of MRR (docs/benchmarks.md, "Fusion")."""
 
@@ -38,7 +38,7 @@ _ORIGIN: Final = {Speaker.USER: Origin.USER_PROMPT, Speaker.ASSISTANT: Origin.CL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class NewTurn:
     """A turn about to be stored.
 
     Attributes:
@@ -75,7 +75,7 @@ def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], 
     """Store a transcript's turns and return how many were new; one that fails is set aside. Runs in a transaction."""
     scope_key, new = store.scopes.ensure_scope(scope, now=now), 0
     for turn in turns:
-        saying = Saying(
+        saying = NewTurn(
             role=turn.role,
             text=turn.text,
             at=now if turn.timestamp_ms is None else turn.timestamp_ms,
@@ -84,7 +84,7 @@ def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], 
             path=turn.path,
         )
         with store.set_aside.attempt_piece(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now):
-            new += add_saying(store, session_id, scope, saying, now=now) is not None
+            new += add_turn(store, session_id, scope, saying, now=now) is not None
     return new
 
 
@@ -95,19 +95,19 @@ def set_lines_aside(store: Store, session_id: str, scope: str, failed: Iterable[
         store.set_aside.add_failure(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{place}", reason, now=now)
 
 
-def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now: int) -> Node | None:
+def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now: int) -> Node | None:
     """Store a turn with its place in the session; None where it was known or nothing of it may be stored."""
     prepared = prepare_turn_text(saying.text, saying.kind)
     if prepared is None:
         return None
-    session = _session(store, session_id, scope, saying.at, now)
+    session = _find_session(store, session_id, scope, saying.at, now)
     episodes = store.turns
-    if _known(episodes, session, saying, episodes.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)):
+    if _is_known_turn(episodes, session, saying, episodes.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)):
         return None
     previous = episodes.get_last(session.key)
     seq = store.sessions.take_sequence_number(session.key)
     node = MemoryWriter(store).write_event(
-        _new_node(session, scope, saying, prepared, seq, previous),
+        _make_turn_node(session, scope, saying, prepared, seq, previous),
         now=now,
         place=f"{session.id}:{saying.uuid or saying.ref or seq}",
         session_key=session.key,
@@ -119,7 +119,7 @@ def add_saying(store: Store, session_id: str, scope: str, saying: Saying, *, now
     return node
 
 
-def _session(store: Store, session_id: str, scope: str, at: int, now: int) -> StoredSession:
+def _find_session(store: Store, session_id: str, scope: str, at: int, now: int) -> StoredSession:
     """Return the session; what is told late of an ended one doesn't revive it."""
     known = store.sessions.get_session(session_id)
     if known is not None and known.ended_at is not None and at <= known.ended_at:
@@ -127,7 +127,7 @@ def _session(store: Store, session_id: str, scope: str, at: int, now: int) -> St
     return store.sessions.note_seen(session_id, store.scopes.ensure_scope(scope, now=now), now=at)
 
 
-def _known(episodes: TurnRows, session: StoredSession, saying: Saying, twins: list[SameTurn]) -> bool:
+def _is_known_turn(episodes: TurnRows, session: StoredSession, saying: NewTurn, twins: list[SameTurn]) -> bool:
     """Tell whether a turn is stored, and note by which id it is known now."""
     if saying.kind is TurnKind.ACTION:
         # Its line may differ by a word from what the other way made of it: the tool use's id is what counts.
@@ -146,8 +146,8 @@ def _known(episodes: TurnRows, session: StoredSession, saying: Saying, twins: li
     return False
 
 
-def _new_node(
-    session: StoredSession, scope: str, saying: Saying, prepared: SanitizedText, seq: int, previous: Node | None
+def _make_turn_node(
+    session: StoredSession, scope: str, saying: NewTurn, prepared: SanitizedText, seq: int, previous: Node | None
 ) -> NewNode:
     action = saying.kind is TurnKind.ACTION
     origin = Origin.HOOK if action else _ORIGIN[saying.role]
@@ -167,7 +167,7 @@ def _new_node(
         event_time=saying.at,
         valid_from=saying.at,
         metadata={name: value for name, value in metadata.items() if value},
-        extra_terms=previous.content[:CONTEXT_CHARS] if previous else "",
+        extra_terms=previous.content[:PREVIOUS_TURN_CHARS] if previous else "",
         position=Position(path=saying.path) if saying.path else None,
     )
 
@@ -193,7 +193,7 @@ def end_session(
     return tuple(kept)
 
 
-def abandon_idle(store: Store, scope: str, *, now: int, idle_ms: int = ABANDONED_AFTER_MS) -> tuple[str, ...]:
+def close_abandoned(store: Store, scope: str, *, now: int, idle_ms: int = ABANDONED_AFTER_MS) -> tuple[str, ...]:
     """End the sessions that were left without an end, and return their ids. Runs in a transaction."""
     idle = [
         session.id

@@ -30,7 +30,7 @@ class MaintenanceStoppedError(NotReadyError):
     """Upkeep was stopped between two pieces of work; what was done is kept, the rest is done the next time."""
 
 
-def _never() -> bool:
+def _never_stop() -> bool:
     return False
 
 
@@ -52,7 +52,7 @@ class MaintenanceContext:
     settings: Settings
     clock: Clock
     client: EmbedderClient | None = None
-    should_stop: Callable[[], bool] = _never
+    should_stop: Callable[[], bool] = _never_stop
     dry_run: bool = False
 
     def yield_to_others(self) -> None:

@@ -20,7 +20,7 @@ DIRECTIONS: Final = ("before", "after", "both")
 MAX_EVENTS: Final = 50
 
 
-def check(direction: str, limit: int, around: str | None, session_id: str | None) -> None:
+def check_arguments(direction: str, limit: int, around: str | None, session_id: str | None) -> None:
     """Raise BadRequestError for a timeline that can't be drawn."""
     if direction not in DIRECTIONS:
         raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
@@ -30,25 +30,25 @@ def check(direction: str, limit: int, around: str | None, session_id: str | None
         raise BadRequestError("Give either around (a memory's id, or words that find it) or session_id.")
 
 
-def around(
+def timeline_around(
     store: Store, anchor: Node, direction: str, limit: int, *, scopes: Sequence[str], present: Present
 ) -> Timeline:
     """Return what happened around a memory, itself among it: `limit` events on each side that is asked for."""
     moment = store.timeline.get_moment(anchor.key)
     assert moment is not None
-    before = _nearest(store, moment, scopes, limit, before=True) if direction != "after" else []
-    after = _nearest(store, moment, scopes, limit, before=False) if direction != "before" else []
+    before = _nearest_moments(store, moment, scopes, limit, before=True) if direction != "after" else []
+    after = _nearest_moments(store, moment, scopes, limit, before=False) if direction != "before" else []
     ordered = [*reversed(before), moment, *after]
     relations = ["before"] * len(before) + ["anchor"] + ["after"] * len(after)
     return Timeline(
         anchor=anchor.id,
         session_id=anchor.session_id,
         direction=direction,
-        events=_events(store, ordered, relations, present),
+        events=_make_events(store, ordered, relations, present),
     )
 
 
-def of_session(store: Store, session_id: str, direction: str, limit: int, *, present: Present) -> Timeline:
+def timeline_of_session(store: Store, session_id: str, direction: str, limit: int, *, present: Present) -> Timeline:
     """Return a session from its beginning (`after`, `both`) or the end of it (`before`).
 
     Raises:
@@ -59,11 +59,11 @@ def of_session(store: Store, session_id: str, direction: str, limit: int, *, pre
     moments = store.timeline.list_of_session(session_id, limit, last=direction == "before")
     relations = ["within"] * len(moments)
     return Timeline(
-        anchor=None, session_id=session_id, direction=direction, events=_events(store, moments, relations, present)
+        anchor=None, session_id=session_id, direction=direction, events=_make_events(store, moments, relations, present)
     )
 
 
-def _nearest(store: Store, moment: EventMoment, scopes: Sequence[str], limit: int, *, before: bool) -> list[EventMoment]:
+def _nearest_moments(store: Store, moment: EventMoment, scopes: Sequence[str], limit: int, *, before: bool) -> list[EventMoment]:
     """Return the nearest moments on one side, nearest first, the session's own in their sequence."""
     own = store.timeline.list_near_in_session(moment, limit, before=before)
     others = store.timeline.list_near_by_time(moment, scopes, limit, before=before)
@@ -77,7 +77,7 @@ def _nearest(store: Store, moment: EventMoment, scopes: Sequence[str], limit: in
     return [item for _, item in sorted(merged, key=lambda entry: entry[0])[:limit]]
 
 
-def _events(store: Store, moments: Sequence[EventMoment], relations: Sequence[str], present: Present) -> tuple[TimelineEvent, ...]:
+def _make_events(store: Store, moments: Sequence[EventMoment], relations: Sequence[str], present: Present) -> tuple[TimelineEvent, ...]:
     nodes = store.nodes.get_by_keys([NodeKey(moment.key) for moment in moments])
     there = [(moment, relation) for moment, relation in zip(moments, relations, strict=True) if moment.key in nodes]
     hits = present([nodes[moment.key] for moment, _ in there])

@@ -32,7 +32,7 @@ UNNAMED: Final = "(to be named)"
 """Of a topic whose words went with a purged memory; the next run names it anew."""
 
 
-def refresh(store: Store, scopes: Sequence[str], kick: Callable[[], None], *, now: int) -> bool:
+def refresh_topics(store: Store, scopes: Sequence[str], kick: Callable[[], None], *, now: int) -> bool:
     """Have the running embedder look for topics anew, and wait; False if it isn't done in five minutes."""
     with store.transaction():
         for scope in scopes:
@@ -46,7 +46,7 @@ def refresh(store: Store, scopes: Sequence[str], kick: Callable[[], None], *, no
     return False
 
 
-def listed(store: Store, scopes: Sequence[str], limit: int, *, now: int, present: Present) -> TopicList:
+def list_topics(store: Store, scopes: Sequence[str], limit: int, *, now: int, present: Present) -> TopicList:
     """Return the topics of scopes, largest first, each with its most typical members.
 
     Raises:
@@ -57,15 +57,15 @@ def listed(store: Store, scopes: Sequence[str], limit: int, *, now: int, present
     topics = store.topics.list_of_scopes(scopes)
     run_at, memories = store.topics.get_latest_run(scopes)
     return TopicList(
-        topics=tuple(shown(store, topic, EXAMPLES, now=now, present=present) for topic in topics[:limit]),
+        topics=tuple(present_topic(store, topic, EXAMPLES, now=now, present=present) for topic in topics[:limit]),
         total=len(topics),
         detected_at=None if run_at is None else to_iso(run_at),
         memories=memories,
-        waiting=_waiting(store, scopes),
+        waiting=_latest_request(store, scopes),
     )
 
 
-def one(store: Store, topic_id: str, *, now: int, present: Present) -> TopicHit:
+def load_topic(store: Store, topic_id: str, *, now: int, present: Present) -> TopicHit:
     """Return one topic with its fifty most typical members.
 
     Raises:
@@ -74,10 +74,10 @@ def one(store: Store, topic_id: str, *, now: int, present: Present) -> TopicHit:
     topic = store.topics.get_topic(topic_id)
     if topic is None:
         raise NotFoundError(f"id={topic_id!r:.80} is no topic: list_topics gives the ids there are.")
-    return shown(store, topic, MAX_MEMBERS, now=now, present=present)
+    return present_topic(store, topic, MAX_MEMBERS, now=now, present=present)
 
 
-def shown(store: Store, topic: Topic, examples: int, *, now: int, present: Present) -> TopicHit:
+def present_topic(store: Store, topic: Topic, examples: int, *, now: int, present: Present) -> TopicHit:
     """Return a topic as callers see it."""
     keys = store.topics.list_members(topic.key, examples)
     nodes = store.nodes.get_by_keys(keys)
@@ -88,7 +88,7 @@ def shown(store: Store, topic: Topic, examples: int, *, now: int, present: Prese
         phase=phase_of(topic, now),
         confidence=round(topic.agreement / MAX_AGREEMENT, 4),
         weighted_agreement=round(topic.agreement, 2),
-        dominant_spaces=dominant(topic),
+        dominant_spaces=dominant_spaces(topic),
         strengths=topic.strengths,
         terms=topic.terms,
         member_count=topic.member_count,
@@ -98,13 +98,13 @@ def shown(store: Store, topic: Topic, examples: int, *, now: int, present: Prese
     )
 
 
-def dominant(topic: Topic) -> tuple[str, ...]:
+def dominant_spaces(topic: Topic) -> tuple[str, ...]:
     """Return the spaces that speak most for a topic, at most three."""
     ranked = sorted(topic.strengths.items(), key=lambda item: (-item[1] * TOPIC_WEIGHTS[item[0]], item[0]))
     return tuple(space for space, strength in ranked[:3] if strength >= DOMINANT)
 
 
-def _waiting(store: Store, scopes: Sequence[str]) -> str | None:
+def _latest_request(store: Store, scopes: Sequence[str]) -> str | None:
     if store.topics.get_latest_run(scopes)[0] is None:
         return "No topics have been looked for yet: that happens when a dozen memories have their vectors."
     if any(run.wanted for run in store.topics.list_runs(scopes)):

@@ -35,93 +35,93 @@ RETRY_MS: Final = HOURLY
 """After a failure a step is tried again this soon, if it isn't due sooner: a full disk is not mended in a minute."""
 
 
-def _abandon_sessions(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.sessions import abandon_idle
+def _close_abandoned_sessions(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.sessions import close_abandoned
 
     ended = 0
     for scope in context.list_scopes():
         with context.store.transaction():
-            ended += len(abandon_idle(context.store, scope, now=context.clock()))
+            ended += len(close_abandoned(context.store, scope, now=context.clock()))
         context.yield_to_others()
     return ended
 
 
-def _catch_up(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.consolidate import catch_up_step
+def _store_late_turns(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.consolidate import store_late_turns
 
-    return catch_up_step(context)
-
-
-def _consolidate(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.consolidate import consolidate_step
-
-    return consolidate_step(context)
+    return store_late_turns(context)
 
 
-def _causes(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.causes import causes_step
+def _consolidate_sessions(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.consolidate import consolidate_sessions
 
-    return causes_step(context)
+    return consolidate_sessions(context)
 
 
-def _link(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.relations import link_step
+def _infer_causes(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.causes import infer_session_causes
 
-    return link_step(context)
+    return infer_session_causes(context)
+
+
+def _link_waiting(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.relations import link_waiting_relations
+
+    return link_waiting_relations(context)
 
 
 def _review_relations(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.relations import review_step
+    from hyperloci.lifecycle.relations import relink_all
 
-    return review_step(context)
+    return relink_all(context)
 
 
 def _prune_edges(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.relations import prune_step
+    from hyperloci.lifecycle.relations import prune_relations
 
-    return prune_step(context)
-
-
-def _annotate(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.annotating import annotate_step
-
-    return annotate_step(context)
+    return prune_relations(context)
 
 
-def _enrich(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.entities import enrich
+def _annotate_old_memories(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.annotating import annotate_old_memories
 
-    return enrich(context)
+    return annotate_old_memories(context)
+
+
+def _summarise_entities(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.entities import summarise_entities
+
+    return summarise_entities(context)
 
 
 def _merge_entities(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.merging import merge_step
+    from hyperloci.lifecycle.merging import merge_alike_entities
 
-    return merge_step(context)
-
-
-def _exemplars(context: MaintenanceContext) -> int:
-    from hyperloci.lifecycle.exemplars import exemplars_step
-
-    return exemplars_step(context)
+    return merge_alike_entities(context)
 
 
-STEPS: Final[tuple[MaintenanceJob, ...]] = (
-    MaintenanceJob("abandon_sessions", ALWAYS, _abandon_sessions),
-    MaintenanceJob("catch_up", HOURLY, _catch_up),
-    MaintenanceJob("consolidate", ALWAYS, _consolidate),
-    MaintenanceJob("causes", HOURLY, _causes),
-    MaintenanceJob("annotate", ALWAYS, _annotate),
-    MaintenanceJob("enrich_entities", HOURLY, _enrich),
+def _embed_exemplars(context: MaintenanceContext) -> int:
+    from hyperloci.lifecycle.exemplars import embed_exemplars
+
+    return embed_exemplars(context)
+
+
+JOBS: Final[tuple[MaintenanceJob, ...]] = (
+    MaintenanceJob("abandon_sessions", ALWAYS, _close_abandoned_sessions),
+    MaintenanceJob("catch_up", HOURLY, _store_late_turns),
+    MaintenanceJob("consolidate", ALWAYS, _consolidate_sessions),
+    MaintenanceJob("causes", HOURLY, _infer_causes),
+    MaintenanceJob("annotate", ALWAYS, _annotate_old_memories),
+    MaintenanceJob("enrich_entities", HOURLY, _summarise_entities),
     MaintenanceJob("merge_entities", DAILY, _merge_entities),
-    MaintenanceJob("tiers", DAILY, decay.tiers_step),
-    MaintenanceJob("backup", DAILY, backups.backup_step),
-    MaintenanceJob("prune", DAILY, decay.prune_step),
-    MaintenanceJob("expire", DAILY, decay.expire_step),
-    MaintenanceJob("pyramid", ALWAYS, pyramid.pyramid_step),
-    MaintenanceJob("exemplars", ALWAYS, _exemplars),
-    MaintenanceJob("archive_retention", DAILY, pyramid.retention_step),
-    MaintenanceJob("link", HOURLY, _link),
+    MaintenanceJob("tiers", DAILY, decay.promote_recalled),
+    MaintenanceJob("backup", DAILY, backups.back_up),
+    MaintenanceJob("prune", DAILY, decay.run_pruning),
+    MaintenanceJob("expire", DAILY, decay.expire_forgotten),
+    MaintenanceJob("pyramid", ALWAYS, pyramid.build_pyramids),
+    MaintenanceJob("exemplars", ALWAYS, _embed_exemplars),
+    MaintenanceJob("archive_retention", DAILY, pyramid.expire_archives),
+    MaintenanceJob("link", HOURLY, _link_waiting),
     MaintenanceJob("review_relations", WEEKLY, _review_relations),
     MaintenanceJob("prune_edges", DAILY, _prune_edges),
 )
@@ -129,7 +129,7 @@ STEPS: Final[tuple[MaintenanceJob, ...]] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepReport:
+class JobReport:
     """What one run of a step did. `error` says in words why it could not."""
 
     name: str
@@ -142,7 +142,7 @@ class StepReport:
 class MaintenanceReport:
     """What one round of upkeep did; `stopped` tells that it was cut short."""
 
-    steps: tuple[StepReport, ...]
+    steps: tuple[JobReport, ...]
     dry_run: bool = False
     stopped: bool = False
 
@@ -152,12 +152,12 @@ class MaintenanceReport:
         return sum(step.changed for step in self.steps)
 
 
-def due_steps(store: Store, now: int, steps: Sequence[MaintenanceJob] = STEPS) -> list[MaintenanceJob]:
+def list_due_jobs(store: Store, now: int, steps: Sequence[MaintenanceJob] = JOBS) -> list[MaintenanceJob]:
     """Return the steps that are due, in their order."""
     return [step for step in steps if _is_due(store, step, now)]
 
 
-def run_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = STEPS, *, force: bool = False) -> MaintenanceReport:
+def run_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False) -> MaintenanceReport:
     """Run what is due, one step after another; one that fails is told in the report and keeps no other from running.
 
     Args:
@@ -168,17 +168,17 @@ def run_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob]
     Raises:
         StoreError: it could not be noted what ran.
     """
-    reports: list[StepReport] = []
-    for step in steps if force else due_steps(context.store, context.clock(), steps):
+    reports: list[JobReport] = []
+    for step in steps if force else list_due_jobs(context.store, context.clock(), steps):
         try:
-            reports.append(_run(context, step))
+            reports.append(_run_job(context, step))
             context.yield_to_others()
         except MaintenanceStoppedError:
             return MaintenanceReport(steps=tuple(reports), dry_run=context.dry_run, stopped=True)
     return MaintenanceReport(steps=tuple(reports), dry_run=context.dry_run)
 
 
-def rehearse(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = STEPS, *, force: bool = False) -> MaintenanceReport:
+def rehearse_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False) -> MaintenanceReport:
     """Run upkeep on a throw-away copy of the database, and return what it did there.
 
     Raises:
@@ -190,7 +190,7 @@ def rehearse(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = STEP
             return run_maintenance(replace(context, store=store, dry_run=True), steps, force=force)
 
 
-def _run(context: MaintenanceContext, step: MaintenanceJob) -> StepReport:
+def _run_job(context: MaintenanceContext, step: MaintenanceJob) -> JobReport:
     started = time.perf_counter()
     changed, error = 0, None
     try:
@@ -203,22 +203,22 @@ def _run(context: MaintenanceContext, step: MaintenanceJob) -> StepReport:
     except Exception as fault:  # One part's defect must not keep the others from running.
         error = describe_error(fault)
         _log.exception("upkeep: %s failed", step.name)
-    report = StepReport(name=step.name, changed=changed, seconds=time.perf_counter() - started, error=error)
+    report = JobReport(name=step.name, changed=changed, seconds=time.perf_counter() - started, error=error)
     if step.every_ms or changed or error:
-        _note(context, report)
+        _note_run(context, report)
     return report
 
 
-def _note(context: MaintenanceContext, report: StepReport) -> None:
+def _note_run(context: MaintenanceContext, report: JobReport) -> None:
     now = context.clock()
     note = {"at": now, "changed": report.changed, "error": report.error}
     with context.store.transaction():
-        context.store.meta.set(_meta_name(report.name), json.dumps(note))
+        context.store.meta.set(_meta_key(report.name), json.dumps(note))
         context.store.meta.set("last_upkeep", to_iso(now))
 
 
 def _is_due(store: Store, step: MaintenanceJob, now: int) -> bool:
-    noted = store.meta.get(_meta_name(step.name))
+    noted = store.meta.get(_meta_key(step.name))
     if noted is None:
         return True
     last = json.loads(noted)
@@ -230,5 +230,5 @@ def _is_due(store: Store, step: MaintenanceJob, now: int) -> bool:
     return bool(not 0 <= now - last["at"] < wait)
 
 
-def _meta_name(step: str) -> str:
+def _meta_key(step: str) -> str:
     return f"upkeep.{step}"

@@ -17,9 +17,9 @@ from hyperloci.graph.entities import EntityLinker
 from hyperloci.graph.naming import EntityMention
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.suspicion import FLAG_REASONS
-from hyperloci.lifecycle.conflicts import Conflicts
-from hyperloci.lifecycle.payload import Cause, Finding, Kind, NamedThing, Payload, Rejected
-from hyperloci.lifecycle.sameness import says_same, ungrounded
+from hyperloci.lifecycle.conflicts import ConflictResolver
+from hyperloci.lifecycle.payload import CausalClaim, ExtractedFinding, FindingKind, NamedEntity, ConsolidationPayload, RejectedItem
+from hyperloci.lifecycle.sameness import says_same, why_ungrounded
 from hyperloci.model.answers import Contradiction
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
@@ -30,12 +30,12 @@ from hyperloci.store.consolidations import ConsolidationProgress
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
 
-_TYPE_OF: Final[Mapping[Kind, NodeType]] = {Kind.DECISION: NodeType.DECISION, Kind.DEAD_END: NodeType.EXPERIENCE}
+_NODE_TYPES: Final[Mapping[FindingKind, NodeType]] = {FindingKind.DECISION: NodeType.DECISION, FindingKind.DEAD_END: NodeType.EXPERIENCE}
 """Every other kind is a fact."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
+class SavedFindings:
     """What became of a payload.
 
     Attributes:
@@ -53,14 +53,14 @@ class Saved:
     contradicted: int = 0
     entities: int = 0
     causes: int = 0
-    rejected: tuple[Rejected, ...] = ()
+    rejected: tuple[RejectedItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class FindingPlan:
     """A finding that will be stored, with all that reading could tell beforehand."""
 
-    finding: Finding
+    finding: ExtractedFinding
     text: SanitizedText
     scope: str
     confidence: float
@@ -70,7 +70,7 @@ class Plan:
     disputes: tuple[Contradiction, ...]
 
 
-class WritePath:
+class FindingWriter:
     """Writes what consolidation finds, over one store."""
 
     def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
@@ -78,7 +78,7 @@ class WritePath:
         self._settings = settings
         self._clock = clock
         self._progress = store.consolidations
-        self.conflicts = Conflicts(store, clock)
+        self.conflicts = ConflictResolver(store, clock)
 
     # -- sessions ----------------------------------------------------------------------------------------------------
 
@@ -88,33 +88,33 @@ class WritePath:
 
     # -- findings ----------------------------------------------------------------------------------------------------
 
-    def plan(
-        self, progress: ConsolidationProgress, payload: Payload, turns: Mapping[int, Node]
-    ) -> tuple[list[Plan], list[Rejected]]:
+    def plan_findings(
+        self, progress: ConsolidationProgress, payload: ConsolidationPayload, turns: Mapping[int, Node]
+    ) -> tuple[list[FindingPlan], list[RejectedItem]]:
         """Decide what of a payload is stored, reading only: outside of any transaction."""
         rejected = list(payload.rejected)
-        plans: list[Plan] = []
+        plans: list[FindingPlan] = []
         for finding in payload.findings:
             text = sanitize(finding.content)
             sources = tuple(turns[seq] for seq in finding.sources)
-            reason = _refusal(text, sources)
+            reason = _refusal_reason(text, sources)
             if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
                 reason = "another item of this payload says the same"
             if reason is not None:
-                rejected.append(Rejected(finding.place or finding.kind, reason))
+                rejected.append(RejectedItem(finding.place or finding.kind, reason))
                 continue
-            plans.append(self._planned(progress, finding, text, sources))
+            plans.append(self._make_plan(progress, finding, text, sources))
         return plans, rejected
 
-    def _planned(self, progress: ConsolidationProgress, finding: Finding, text: SanitizedText, sources: tuple[Node, ...]) -> Plan:
-        scope = _scope_of(progress.scope, finding, sources)
-        near = self.conflicts.near(text.text, progress.scope)
+    def _make_plan(self, progress: ConsolidationProgress, finding: ExtractedFinding, text: SanitizedText, sources: tuple[Node, ...]) -> FindingPlan:
+        scope = _choose_scope(progress.scope, finding, sources)
+        near = self.conflicts.find_near(text.text, progress.scope)
         known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
         disputes: tuple[Contradiction, ...] = ()
         if known is None:
-            disputes = self.conflicts.detect(text.text, near, progress.scope)
+            disputes = self.conflicts.detect_contradictions(text.text, near, progress.scope)
         flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
-        return Plan(
+        return FindingPlan(
             finding=finding,
             text=text,
             scope=scope,
@@ -126,8 +126,8 @@ class WritePath:
         )
 
     def save_nodes_batch(
-        self, progress: ConsolidationProgress, plans: Sequence[Plan], *, strategy: str
-    ) -> tuple[Saved, dict[str, Node]]:
+        self, progress: ConsolidationProgress, plans: Sequence[FindingPlan], *, strategy: str
+    ) -> tuple[SavedFindings, dict[str, Node]]:
         """Store what was planned, with its provenance; runs in a transaction.
 
         Returns:
@@ -136,14 +136,14 @@ class WritePath:
         new: list[str] = []
         known: list[str] = []
         superseded: list[str] = []
-        rejected: list[Rejected] = []
+        rejected: list[RejectedItem] = []
         nodes: dict[str, Node] = {}
         contradicted = 0
         for plan in plans:
             node, is_new = self._store_plan(progress, plan, strategy)
             if node is None:
                 place = plan.finding.place or plan.finding.kind
-                rejected.append(Rejected(place, "was forgotten on purpose, and is not brought back"))
+                rejected.append(RejectedItem(place, "was forgotten on purpose, and is not brought back"))
                 continue
             nodes[plan.finding.place] = node
             (new if is_new else known).append(node.id)
@@ -152,7 +152,7 @@ class WritePath:
                     superseded.append(dispute.id)
                 else:
                     contradicted += 1
-        saved = Saved(
+        saved = SavedFindings(
             new=tuple(new),
             known=tuple(known),
             superseded=tuple(superseded),
@@ -161,35 +161,35 @@ class WritePath:
         )
         return saved, nodes
 
-    def _store_plan(self, progress: ConsolidationProgress, plan: Plan, strategy: str) -> tuple[Node | None, bool]:
+    def _store_plan(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str) -> tuple[Node | None, bool]:
         now = self._clock()
         node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope)
         if node is None:
-            node = self._tombstone(plan)
+            node = self._find_tombstone(plan)
             if node is not None and node.deleted_at is not None:
                 return None, False
         if node is None:
-            node = self._create(progress, plan, strategy, now)
+            node = self._create_statement(progress, plan, strategy, now)
             self._link_sources(node, plan.sources, strategy, now)
             return node, True
         self._store.nodes.count_repetition(node.key, now=now)
-        self._settle(node, progress, now)
+        self._promote_repeated(node, progress, now)
         self._link_sources(node, plan.sources, strategy, now)
         return node, False
 
-    def _create(self, progress: ConsolidationProgress, plan: Plan, strategy: str, now: int) -> Node:
+    def _create_statement(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str, now: int) -> Node:
         said = max(node.event_time for node in plan.sources)
         kind = plan.finding.kind
         turns = ", ".join(str(node.seq) for node in plan.sources)
         metadata: dict[str, Any] = {"strategy": strategy, "trust": min(node.confidence for node in plan.sources)}
         metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
-        if kind is Kind.DEAD_END:
+        if kind is FindingKind.DEAD_END:
             metadata["approach"] = plan.text.text
-        who = " and ".join(sorted({_speaker(source) for source in plan.sources}))
+        who = " and ".join(sorted({_speaker_word(source) for source in plan.sources}))
         why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
         return MemoryWriter(self._store, sparing=True).write_statement(
             NewNode(
-                type=_TYPE_OF.get(kind, NodeType.FACT),
+                type=_NODE_TYPES.get(kind, NodeType.FACT),
                 subtype=kind.value,
                 content=plan.text.text,
                 tier=Tier.SESSION,
@@ -220,13 +220,13 @@ class WritePath:
         if fresh:
             self._store.edges.link_nodes("derived_from", node.key, fresh, now=now, automatic=True, evidence=strategy)
 
-    def _settle(self, node: Node, progress: ConsolidationProgress, now: int) -> None:
+    def _promote_repeated(self, node: Node, progress: ConsolidationProgress, now: int) -> None:
         """Move what a later session says again to the long term (requirements, F)."""
         if node.tier in (Tier.TASK, Tier.SESSION) and node.session_id != progress.session_id:
             why = f"said again in session {progress.session_id}"
             self._store.nodes.update_node(node.id, now=now, reason=why, tier=Tier.LONGTERM)
 
-    def _tombstone(self, plan: Plan) -> Node | None:
+    def _find_tombstone(self, plan: FindingPlan) -> Node | None:
         """Return the forgotten node with this content: brought back if it faded, as it is if somebody forgot it."""
         node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
         if node is None:
@@ -242,11 +242,11 @@ class WritePath:
 
     def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
         """Settle a disagreement (`Conflicts.resolve`); True if the new memory replaced the old. In a transaction."""
-        return self.conflicts.resolve(new, dispute)
+        return self.conflicts.resolve_contradiction(new, dispute)
 
     # -- names and causes --------------------------------------------------------------------------------------------
 
-    def extract_and_link_entities(self, things: Sequence[NamedThing], nodes: Sequence[Node]) -> int:
+    def extract_and_link_entities(self, things: Sequence[NamedEntity], nodes: Sequence[Node]) -> int:
         """Join named things to the memories whose text names them, and make them known; runs in a transaction.
 
         What no stored memory names is not made known. Returns how many things were joined.
@@ -263,7 +263,7 @@ class WritePath:
             joined += bool(keys)
         return joined
 
-    def save_causal_edges(self, causes: Sequence[Cause], turns: Mapping[int, Node], *, strategy: str) -> int:
+    def save_causal_edges(self, causes: Sequence[CausalClaim], turns: Mapping[int, Node], *, strategy: str) -> int:
         """Join turns that brought about others (B.18); each pair once. Returns how many; runs in a transaction."""
         added = 0
         for item in causes:
@@ -283,18 +283,18 @@ class WritePath:
         return added
 
 
-def _refusal(text: SanitizedText, sources: Sequence[Node]) -> str | None:
+def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
     if not text.text.strip() or text.text.strip() == "[private]":
         return "content is empty, or all of it is private"
     if text.flags:
         meaning = FLAG_REASONS.get(text.flags[0], text.flags[0])
         return f"reads like an instruction, not like something learned: it {meaning}"
-    return ungrounded(text.text, (node.content for node in sources))
+    return why_ungrounded(text.text, (node.content for node in sources))
 
 
-def _scope_of(project: str, finding: Finding, sources: Sequence[Node]) -> str:
+def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Node]) -> str:
     """Return where a finding belongs: it concerns every project only if the user said so, in words of their own."""
-    about_user = finding.kind is Kind.USER_INFO or (finding.everywhere and finding.kind is Kind.PREFERENCE)
+    about_user = finding.kind is FindingKind.USER_INFO or (finding.everywhere and finding.kind is FindingKind.PREFERENCE)
     own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
     return GLOBAL_SCOPE if about_user and own_words else project
 
@@ -303,6 +303,6 @@ def _is_known_by(node: Node, text: str) -> bool:
     return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
 
 
-def _speaker(node: Node) -> str:
+def _speaker_word(node: Node) -> str:
     words = {Origin.USER_PROMPT: "the user", Origin.CLAUDE_RESPONSE: "the assistant", Origin.HOOK: "a tool"}
     return words.get(node.origin, str(node.origin))

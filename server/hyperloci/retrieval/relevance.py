@@ -66,12 +66,12 @@ class RelevanceFloor:
 
     def admits(self, hit: Hit, wanted: Collection[str]) -> bool:
         """Return whether a hit is relevant to a query of these terms."""
-        cosine = score_of(hit, "e1")
-        if cosine is not None and cosine + self.words_help * (score_of(hit, "e6") or 0.0) >= self.min_meaning:
+        cosine = space_score(hit, "e1")
+        if cosine is not None and cosine + self.words_help * (space_score(hit, "e6") or 0.0) >= self.min_meaning:
             return True
         if cosine is not None and not self.all_terms_suffice:
             return False
-        shared = shared_terms(hit, wanted)
+        shared = count_shared_terms(hit, wanted)
         if self.all_terms_suffice and shared == len(wanted):
             return shared > 0
         return cosine is None and shared >= max(self.min_shared_terms, self.min_shared_part * len(wanted))
@@ -98,33 +98,33 @@ EXCERPTED_CHARS: Final = 20_000
 """Of a longer text only so much is looked through."""
 
 
-def relevant_hits(query: str, hits: Sequence[Hit], floor: RelevanceFloor) -> list[Hit]:
+def select_relevant(query: str, hits: Sequence[Hit], floor: RelevanceFloor) -> list[Hit]:
     """Return those hits of a search (one that explains its hits) that are relevant to its query, in their order."""
     wanted = frozenset(analyse_query(query))
     return [hit for hit in hits if floor.admits(hit, wanted)]
 
 
-def shared_terms(hit: Hit, wanted: Collection[str]) -> int:
+def count_shared_terms(hit: Hit, wanted: Collection[str]) -> int:
     """Return how many of the terms a hit holds, its place (headings, symbol) included."""
     source = hit.source
     text = " ".join((hit.content, *source.section_path, source.symbol or ""))
     return len(set(wanted).intersection(analyse_text(text)))
 
 
-def score_of(hit: Hit, space: str) -> float | None:
+def space_score(hit: Hit, space: str) -> float | None:
     """Return a hit's score in one space; None where the space didn't see it."""
     scores = (hit.explain or {}).get("embedder_scores", {})
     value = scores.get(SPACES[space].category, {}).get(space) if isinstance(scores, dict) else None
     return float(value) if isinstance(value, (int, float)) else None
 
 
-def query_of(prompt: str) -> str | None:
+def query_from_prompt(prompt: str) -> str | None:
     """Return what to look for with a prompt; None where it says too little to look for anything."""
     query = prompt[:QUERY_CHARS]
     return query if len(analyse_query(query)) >= MIN_QUERY_TERMS else None
 
 
-def excerpt(text: str, query: str, limit: int) -> str:
+def find_excerpt(text: str, query: str, limit: int) -> str:
     """Return the passage of a long text that holds most of a query's terms, at most `limit` characters of it."""
     if len(text) <= limit:
         return text

@@ -10,8 +10,8 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.pyramid.building import Builder
-from hyperloci.lifecycle.pyramid.steps import builder
+from hyperloci.lifecycle.pyramid.building import PyramidBuilder
+from hyperloci.lifecycle.pyramid.steps import make_builder
 from hyperloci.lifecycle.sessions import add_turns, end_session
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.levels import PyramidLevel
@@ -64,14 +64,14 @@ class Talk:
             add_turns(self.store, session, self.scope, turns, now=self.clock())
         self.said += [turn.text for turn in turns]
 
-    def builder(self, **changes: Any) -> Builder:
+    def builder(self, **changes: Any) -> PyramidBuilder:
         """Return what builds the pyramid, under changed settings."""
         settings = replace(self.settings, **changes)
-        return builder(MaintenanceContext(store=self.store, settings=settings, clock=self.clock))
+        return make_builder(MaintenanceContext(store=self.store, settings=settings, clock=self.clock))
 
     def build(self, **changes: Any) -> int:
         """Bring the pyramid up to date."""
-        return self.builder(**changes).run()
+        return self.builder(**changes).advance_all()
 
     def end(self, days: int = 2) -> None:
         """End the session and let some days go by."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
-from hyperloci.lifecycle.pyramid.steps import builder
+from hyperloci.lifecycle.pyramid.steps import make_builder
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.tokens import count_tokens
@@ -16,12 +16,12 @@ from hyperloci.tokens import count_tokens
 def main(folder: Path) -> None:
     settings = Settings(database=folder / "memory.db", state_dir=folder, runtime_dir=folder, embedder=False)
     with Store.open(settings.database) as store:
-        building = builder(MaintenanceContext(store=store, settings=settings, clock=system_clock))
+        building = make_builder(MaintenanceContext(store=store, settings=settings, clock=system_clock))
         # All that is loaded on first use: what is killed is to be the work.
         count_tokens("warm")
         building.fallback.rarity("warm")  # type: ignore[attr-defined]
         print("begins", flush=True)
-        building.run()
+        building.advance_all()
 
 
 main(Path(sys.argv[1]))

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from hyperloci.errors import BadRequestError, NotReadyError
-from hyperloci.lifecycle.pyramid.asked import Asked
-from hyperloci.lifecycle.pyramid.steps import builder
+from hyperloci.lifecycle.pyramid.asked import ModelSummariser
+from hyperloci.lifecycle.pyramid.steps import make_builder
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
@@ -37,14 +37,14 @@ class Model:
 @pytest.mark.req("B.17", "C.05")
 def test_a_models_summary_is_taken_as_it_is() -> None:
     model = Model({"summary": "Parts ship in 2026.", "key_facts": ["Part 2 ships in 2026."], "themes": ["shipping"]})
-    digest = Asked(model)(PyramidLevel.MICRO, SAID, [])
+    digest = ModelSummariser(model)(PyramidLevel.MICRO, SAID, [])
     assert digest == Digest("Parts ship in 2026.", ("Part 2 ships in 2026.",), ("shipping",))
     assert [json.loads(line)["said"] for line in model.asked[0].splitlines()] == [turn.text for turn in SAID]
 
 
 def test_a_macro_is_asked_for_by_its_minis() -> None:
     model = Model({"summary": "All ships."})
-    Asked(model)(PyramidLevel.MACRO, SAID, [Digest("Part one.", ("a fact",)), Digest("Part two.")])
+    ModelSummariser(model)(PyramidLevel.MACRO, SAID, [Digest("Part one.", ("a fact",)), Digest("Part two.")])
     assert [json.loads(line)["summary"] for line in model.asked[0].splitlines()] == ["Part one.", "Part two."]
 
 
@@ -65,7 +65,7 @@ def test_a_macro_is_asked_for_by_its_minis() -> None:
 )
 def test_what_cannot_be_used_is_refused(answer: Any, complaint: str) -> None:
     with pytest.raises(BadRequestError, match=complaint):
-        Asked(Model(answer))(PyramidLevel.MICRO, SAID, [])
+        ModelSummariser(Model(answer))(PyramidLevel.MICRO, SAID, [])
 
 
 @pytest.mark.req("B.17")
@@ -73,14 +73,14 @@ def test_what_cannot_be_used_is_refused(answer: Any, complaint: str) -> None:
 def test_the_rules_stand_in_where_the_model_fails(talk: Talk, answer: Any) -> None:
     talk.say(30)
     plain = talk.builder()
-    replace(plain, summarise=Asked(Model(answer))).run()
+    replace(plain, summarise=ModelSummariser(Model(answer))).advance_all()
     node = talk.store.nodes.get_node(talk.chunks(PyramidLevel.MICRO)[0].id)
     assert node is not None and "must be ready" in node.content
 
 
 def test_without_an_endpoint_the_rules_are_used(talk: Talk) -> None:
     settings = replace(talk.settings, consolidation="llm")
-    made = builder(MaintenanceContext(store=talk.store, settings=settings, clock=talk.clock))
+    made = make_builder(MaintenanceContext(store=talk.store, settings=settings, clock=talk.clock))
     assert type(made.summarise) is type(made.fallback)
     named = replace(settings, llm_url="http://localhost:9/v1", llm_model="m")
-    assert isinstance(builder(MaintenanceContext(store=talk.store, settings=named, clock=talk.clock)).summarise, Asked)
+    assert isinstance(make_builder(MaintenanceContext(store=talk.store, settings=named, clock=talk.clock)).summarise, ModelSummariser)

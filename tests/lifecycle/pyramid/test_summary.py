@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hyperloci.lifecycle.pyramid.sentences import MAX_CHARS, MAX_SENTENCES, sentences
-from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, SUMMARY_TOKENS, Extractive
+from hyperloci.lifecycle.pyramid.sentences import MAX_CHARS, MAX_SENTENCES, extract_sentences
+from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, SUMMARY_TOKENS, ExtractiveSummariser
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
@@ -23,7 +23,7 @@ def said(text: str, role: Speaker = Speaker.USER, kind: TurnKind = TurnKind.TEXT
     return Turn(uuid="", role=role, text=text, timestamp_ms=None, kind=kind)
 
 
-HEURISTIC = Extractive(lambda term: 1.0)
+HEURISTIC = ExtractiveSummariser(lambda term: 1.0)
 
 TALK = [
     said("Hey, good morning! How are you today?"),
@@ -92,7 +92,7 @@ def test_meaning_joins_what_words_keep_apart() -> None:
         said("The cat ate every crumb of breakfast before anybody woke."),
         said("Quarterly taxation spreadsheets require seventeen additional columns urgently."),
     ]
-    ranked = Extractive(lambda term: 1.0, embed)(PyramidLevel.MICRO, talk * 2, []).summary
+    ranked = ExtractiveSummariser(lambda term: 1.0, embed)(PyramidLevel.MICRO, talk * 2, []).summary
     assert "taxation" not in ranked.splitlines()[0]
 
 
@@ -125,7 +125,7 @@ def test_code_tables_and_repetitions_are_no_sentences() -> None:
         "```python\ndef parse(text): return text.split()\n```\n| a | b | c |\n|---|---|---|\n"
         "See e.g. the module of dates. It was made by Dr. Smith of the team!"
     )
-    assert [sentence.text for sentence in sentences([said(text)])] == [
+    assert [sentence.text for sentence in extract_sentences([said(text)])] == [
         "First we write the parser of dates.",
         "See e.g. the module of dates.",
         "It was made by Dr. Smith of the team!",
@@ -133,7 +133,7 @@ def test_code_tables_and_repetitions_are_no_sentences() -> None:
 
 
 def test_pasted_logs_are_cut_in_length_and_number() -> None:
-    found = sentences(
+    found = extract_sentences(
         [said("word and another thing " * 100), said("\n".join(f"line {n} of that log file" for n in range(999)))]
     )
     assert len(found) <= MAX_SENTENCES and all(len(sentence.text) <= MAX_CHARS + 6 for sentence in found)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.lifecycle.payload import Kind
+from hyperloci.lifecycle.payload import FindingKind
 from hyperloci.text.language.tables import alternatives, phrase_pattern, read_languages, read_table, word_set
 
 MAY_LACK = {
@@ -74,7 +74,7 @@ def test_cues_have_a_known_kind_a_strength_and_patterns(language: str) -> None:
     for speaker in ("user", "assistant"):
         for row in tables_of(language)[f"consolidation.{speaker}"]:
             assert set(row) == {"kind", "strength", "patterns"} and row["patterns"]
-            assert Kind(row["kind"]) and 0 < row["strength"] <= 1
+            assert FindingKind(row["kind"]) and 0 < row["strength"] <= 1
 
 
 def test_a_table_is_that_of_all_languages() -> None:

@@ -39,19 +39,19 @@ Answer with one JSON object and nothing else: {{"summary": "...", "key_facts": [
 Say nothing that no turn says, above all no number. """
 
 
-class Asks(Protocol):
+class ChatModel(Protocol):
     """`chat.Chat`."""
 
-    def ask(self, system: str, user: str) -> Any:
+    def ask_for_json(self, system: str, user: str) -> Any:
         """Return the JSON value that the model answers with."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ModelSummariser:
     """The strategy that asks a model."""
 
-    chat: Asks
+    chat: ChatModel
 
     def __call__(self, level: PyramidLevel, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
         """Return the digest of a chunk; that of a larger one is made of its parts' summaries where there are any.
@@ -59,14 +59,14 @@ class Asked:
         Raises:
             HyperlociError: the model did not answer, or with what can't be used.
         """
-        told = _told(turns, parts if level is PyramidLevel.MACRO else ())
+        told = _format_turns(turns, parts if level is PyramidLevel.MACRO else ())
         system = SYSTEM.format(words=SUMMARY_TOKENS[level] * 3 // 4, facts=MAX_FACTS[level]) + DATA
-        return _checked(level, self.chat.ask(system, told), told)
+        return _check_digest(level, self.chat.ask_for_json(system, told), told)
 
 
-def _told(turns: Sequence[Turn], parts: Sequence[Digest]) -> str:
+def _format_turns(turns: Sequence[Turn], parts: Sequence[Digest]) -> str:
     if parts:
-        lines = [json.dumps({"part": n, **_of(part)}, ensure_ascii=False) for n, part in enumerate(parts, start=1)]
+        lines = [json.dumps({"part": n, **_digest_to_json(part)}, ensure_ascii=False) for n, part in enumerate(parts, start=1)]
     else:
         lines = [
             json.dumps({"turn": n, "who": turn.role.value, "said": turn.text[:MAX_TURN_CHARS]}, ensure_ascii=False)
@@ -76,28 +76,28 @@ def _told(turns: Sequence[Turn], parts: Sequence[Digest]) -> str:
     return "\n".join(line[:room] for line in lines)
 
 
-def _of(part: Digest) -> dict[str, Any]:
+def _digest_to_json(part: Digest) -> dict[str, Any]:
     return {"summary": part.summary, "key_facts": part.key_facts}
 
 
-def _checked(level: PyramidLevel, found: Any, told: str) -> Digest:
+def _check_digest(level: PyramidLevel, found: Any, told: str) -> Digest:
     if not isinstance(found, dict):
         raise BadRequestError("the model's answer is no object")
-    summary = _text(found.get("summary"), "summary", told)
+    summary = _check_text(found.get("summary"), "summary", told)
     if count_tokens(summary) > SLACK * SUMMARY_TOKENS[level]:
         raise BadRequestError(f"the model's summary has {count_tokens(summary)} tokens")
-    facts = [_text(fact, "key_facts", told)[:MAX_FACT_CHARS] for fact in _list(found.get("key_facts"))]
-    themes = [_text(theme, "themes", told)[:MAX_THEME_CHARS] for theme in _list(found.get("themes"))]
+    facts = [_check_text(fact, "key_facts", told)[:MAX_FACT_CHARS] for fact in _check_list(found.get("key_facts"))]
+    themes = [_check_text(theme, "themes", told)[:MAX_THEME_CHARS] for theme in _check_list(found.get("themes"))]
     return Digest(summary, tuple(facts[: MAX_FACTS[level]]), tuple(themes[:MAX_THEMES]))
 
 
-def _list(value: Any) -> list[Any]:
+def _check_list(value: Any) -> list[Any]:
     if value is not None and not isinstance(value, list):
         raise BadRequestError("the model's key_facts and themes must be lists")
     return value or []
 
 
-def _text(value: Any, name: str, told: str) -> str:
+def _check_text(value: Any, name: str, told: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadRequestError(f"the model's {name} must be texts that are not empty")
     text = sanitize(value).text.strip()

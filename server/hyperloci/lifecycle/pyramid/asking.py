@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.lifecycle.pyramid.window import Relevant, context_window
+from hyperloci.lifecycle.pyramid.window import RelevantTurns, build_context_window
 from hyperloci.model.pyramid import ContextWindow
 from hyperloci.model.search import SearchFilter
 from hyperloci.retrieval.search import MAX_LIMIT, MAX_QUERY_CHARS, Searcher
@@ -15,7 +15,7 @@ from hyperloci.store import Store
 SPOKEN: Final = ("episode", "action")
 
 
-def window_of(
+def build_session_window(
     store: Store,
     searcher: Searcher,
     project: str,
@@ -28,16 +28,16 @@ def window_of(
     if max_tokens is not None and max_tokens < 1:
         raise BadRequestError(f"max_tokens={max_tokens} must be 1 or above.")
 
-    def find(question: str, session: str) -> Relevant:
+    def find(question: str, session: str) -> RelevantTurns:
         where = SearchFilter(session_id=session, subtypes=SPOKEN)
         found = searcher.find(question[:MAX_QUERY_CHARS], Conditions(where=where), limit=MAX_LIMIT)
-        return Relevant([node.key for node in found.nodes], found.mode, found.degraded)
+        return RelevantTurns([node.key for node in found.nodes], found.mode, found.degraded)
 
     asked = query if query and query.strip() else None
-    return context_window(store, _session(store, project, session_id), max_tokens, asked, find)
+    return build_context_window(store, _find_session(store, project, session_id), max_tokens, asked, find)
 
 
-def _session(store: Store, project: str, session_id: str | None) -> int:
+def _find_session(store: Store, project: str, session_id: str | None) -> int:
     if session_id is not None:
         session = store.sessions.get_session(session_id)
         if session is None or session.scope != project:

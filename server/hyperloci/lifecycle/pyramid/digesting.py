@@ -10,7 +10,7 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.lifecycle.pyramid.parts import range_of, state_of, turns_of
+from hyperloci.lifecycle.pyramid.parts import describe_range, turns_state, load_turns
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.levels import SUBTYPES, PyramidLevel
@@ -21,7 +21,7 @@ from hyperloci.store.chunks import turn_from_node
 
 logger = logging.getLogger(__name__)
 
-CONFIDENCE: Final = 0.6
+SUMMARY_CONFIDENCE: Final = 0.6
 """Of a summary: that of what was extracted."""
 
 
@@ -39,33 +39,33 @@ class Digester:
     summarise: Summariser
     fallback: Summariser
 
-    def make(self, chunk: PyramidChunk) -> int:
+    def make_digest(self, chunk: PyramidChunk) -> int:
         """Give a chunk its summary, or a new one; 0 if its turns changed meanwhile or are all gone."""
-        turns = turns_of(self.store, chunk)
-        digest = self.digest(chunk, turns)
+        turns = load_turns(self.store, chunk)
+        digest = self.digest_turns(chunk, turns)
         if digest is None:
             return 0
         with self.store.transaction():
-            if state_of(turns_of(self.store, chunk)) != state_of(turns):
+            if turns_state(load_turns(self.store, chunk)) != turns_state(turns):
                 return 0
-            self.keep(chunk, digest)
+            self.store_digest(chunk, digest)
         return 1
 
-    def digest(self, chunk: PyramidChunk, turns: Sequence[Node]) -> Digest | None:
+    def digest_turns(self, chunk: PyramidChunk, turns: Sequence[Node]) -> Digest | None:
         """Return what a chunk of these turns comes to; None where none of them is left."""
         living = [turn_from_node(turn) for turn in turns if turn.deleted_at is None]
         if not living:
             return None
-        parts = [] if chunk.level is PyramidLevel.MICRO else self._parts(chunk)
+        parts = [] if chunk.level is PyramidLevel.MICRO else self._part_digests(chunk)
         try:
             return self.summarise(chunk.level, living, parts)
         except HyperlociError as error:
             logger.warning("chunk %s is summarised without a model: %s", chunk.id, error)
             return self.fallback(chunk.level, living, parts)
 
-    def _parts(self, chunk: PyramidChunk) -> list[Digest]:
+    def _part_digests(self, chunk: PyramidChunk) -> list[Digest]:
         below = PyramidLevel.MINI if chunk.level is PyramidLevel.MACRO else PyramidLevel.MICRO
-        inside = [part for part in self._inside(chunk, below) if part.node_key is not None]
+        inside = [part for part in self._chunks_inside(chunk, below) if part.node_key is not None]
         nodes = self.store.nodes.get_by_keys([part.node_key for part in inside if part.node_key is not None])
         return [
             Digest(nodes[part.node_key].content, part.key_facts, part.themes)
@@ -73,7 +73,7 @@ class Digester:
             if part.node_key in nodes
         ]
 
-    def _inside(self, chunk: PyramidChunk, level: PyramidLevel) -> list[PyramidChunk]:
+    def _chunks_inside(self, chunk: PyramidChunk, level: PyramidLevel) -> list[PyramidChunk]:
         """Return the chunks of a level that lie within another as a whole."""
         return [
             part
@@ -81,7 +81,7 @@ class Digester:
             if chunk.first_seq <= part.first_seq and part.last_seq <= chunk.last_seq
         ]
 
-    def keep(self, chunk: PyramidChunk, digest: Digest) -> None:
+    def store_digest(self, chunk: PyramidChunk, digest: Digest) -> None:
         """Store a digest: as the chunk\'s node, joined to what it covers. Runs in a transaction."""
         now = self.clock()
         present = self.store.chunks.get_by_keys([chunk.key])[0]
@@ -91,20 +91,20 @@ class Digester:
         else:
             scope = self.store.chunks.get_scope_id(chunk.session_key)
             node = MemoryWriter(self.store).write_summary(
-                _new_node(chunk, digest, scope),
-                self._members(chunk),
+                _make_summary_node(chunk, digest, scope),
+                self._covered_nodes(chunk),
                 now=now,
-                place=_place(chunk),
+                place=_node_place(chunk),
                 session_key=chunk.session_key,
             )
             self.store.chunks.set_summary_node(chunk, node)
         self.store.chunks.set_digest(chunk, digest, now=now)
 
-    def _members(self, chunk: PyramidChunk) -> list[NodeKey]:
+    def _covered_nodes(self, chunk: PyramidChunk) -> list[NodeKey]:
         """Return what a chunk contains: of chunks those that lie within it as a whole, and the turns beside them."""
         if chunk.level is PyramidLevel.MACRO:
-            return [part.node_key for part in self._inside(chunk, PyramidLevel.MINI) if part.node_key is not None]
-        inside = [] if chunk.level is PyramidLevel.MICRO else self._inside(chunk, PyramidLevel.MICRO)
+            return [part.node_key for part in self._chunks_inside(chunk, PyramidLevel.MINI) if part.node_key is not None]
+        inside = [] if chunk.level is PyramidLevel.MICRO else self._chunks_inside(chunk, PyramidLevel.MICRO)
         inside = [part for part in inside if part.node_key is not None]
         found = [(part.first_seq, part.node_key) for part in inside if part.node_key is not None]
         for turn in self.store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False):
@@ -114,19 +114,19 @@ class Digester:
         return [key for _, key in sorted(found)]
 
 
-def _place(chunk: PyramidChunk) -> str:
+def _node_place(chunk: PyramidChunk) -> str:
     return f"{chunk.session_id}:{chunk.level}:{chunk.first_seq}"
 
 
-def _new_node(chunk: PyramidChunk, digest: Digest, scope: str) -> NewNode:
+def _make_summary_node(chunk: PyramidChunk, digest: Digest, scope: str) -> NewNode:
     return NewNode(
         type=NodeType.SNIPPET,
         subtype=SUBTYPES[chunk.level],
         content=digest.summary,
         tier=Tier.SESSION,
-        confidence=CONFIDENCE,
+        confidence=SUMMARY_CONFIDENCE,
         decay_rate=0.0,
-        provenance=f"session {chunk.session_id}, {range_of(chunk)}",
+        provenance=f"session {chunk.session_id}, {describe_range(chunk)}",
         origin=Origin.EXTRACTION,
         scope=scope,
         event_time=chunk.ended_at,

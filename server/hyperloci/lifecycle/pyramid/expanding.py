@@ -33,18 +33,18 @@ def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
             content="" if node is None else node.content,
             key_facts=chunk.key_facts,
             themes=chunk.themes,
-            turns=tuple(_turns(store, chunk)),
+            turns=tuple(_expand_turns(store, chunk)),
         )
 
 
-def _turns(store: Store, chunk: PyramidChunk) -> list[ExpandedTurn]:
+def _expand_turns(store: Store, chunk: PyramidChunk) -> list[ExpandedTurn]:
     turns = store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False)
     keys = [turn.key for turn in turns]
     tokens, paths, hashes = store.chunks.count_tokens_of(keys), store.chunks.get_paths(keys), store.chunks.get_content_hashes(chunk)
-    return [_expanded(turn, tokens.get(turn.key), paths.get(turn.key), hashes) for turn in turns]
+    return [_expand_turn(turn, tokens.get(turn.key), paths.get(turn.key), hashes) for turn in turns]
 
 
-def _expanded(turn: Node, tokens: int | None, path: str | None, hashes: dict[NodeKey, bytes]) -> ExpandedTurn:
+def _expand_turn(turn: Node, tokens: int | None, path: str | None, hashes: dict[NodeKey, bytes]) -> ExpandedTurn:
     return ExpandedTurn(
         id=turn.id,
         seq=turn.seq or 0,

@@ -15,7 +15,7 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import StoreCorruptError
-from hyperloci.lifecycle.pyramid.parts import note, range_of, turns_of
+from hyperloci.lifecycle.pyramid.parts import log_chunks, describe_range, load_turns
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
 from hyperloci.model.pyramid import PyramidChunk, ChunkStage
@@ -24,7 +24,7 @@ from hyperloci.store.archive import Archive
 from hyperloci.store.chunks import PyramidProgress
 from hyperloci.store.nodes import hash_content
 
-FREEZE_AT_ONCE: Final = 10
+ARCHIVE_BATCH: Final = 10
 """Micro-chunks archived in one transaction: those of a macro."""
 
 
@@ -46,15 +46,15 @@ class TurnArchiver:
             for chunk in self.store.chunks.list_of_session(progress.session_key, PyramidLevel.MICRO)
             if chunk.stage is ChunkStage.WARM and chunk.last_seq < progress.macro
         ]
-        for start in range(0, len(warm), FREEZE_AT_ONCE):
-            self._archive_batch(warm[start : start + FREEZE_AT_ONCE])
+        for start in range(0, len(warm), ARCHIVE_BATCH):
+            self._archive_batch(warm[start : start + ARCHIVE_BATCH])
             self.yield_to_others()
         return len(warm)
 
     def _archive_batch(self, chunks: Sequence[PyramidChunk]) -> None:
         with self.store.transaction():
             if self.settings.archive_cold_content:
-                day = day_of(self.clock())
+                day = format_day(self.clock())
                 places = Archive.for_database(self.store.path).append_lines(
                     day, [self._archive_line(chunk) for chunk in chunks], known_end=self.store.chunks.get_archive_end(day)
                 )
@@ -63,11 +63,11 @@ class TurnArchiver:
             else:
                 for chunk in chunks:
                     self.store.chunks.set_stage(chunk, ChunkStage.COLD)
-            note(
+            log_chunks(
                 self.store,
                 "demote",
                 chunks,
-                f"{ChunkStage.WARM} to {ChunkStage.COLD}: {', '.join(map(range_of, chunks))}",
+                f"{ChunkStage.WARM} to {ChunkStage.COLD}: {', '.join(map(describe_range, chunks))}",
                 now=self.clock(),
             )
 
@@ -79,7 +79,7 @@ class TurnArchiver:
         """
         places = self.store.chunks.get_turn_places(chunk)
         hashes = self.store.chunks.get_content_hashes(chunk)
-        nodes = {places[turn.key]: turn for turn in turns_of(self.store, chunk) if turn.key in places}
+        nodes = {places[turn.key]: turn for turn in load_turns(self.store, chunk) if turn.key in places}
         paths = self.store.chunks.get_paths(places)
         for turn in nodes.values():
             if hash_content(turn.content) != hashes[turn.key]:
@@ -91,7 +91,7 @@ class TurnArchiver:
             "chunk": chunk.id,
             "session": chunk.session_id,
             "level": chunk.level.value,
-            "turns": [None if turn is None else _archived(turn, paths.get(turn.key)) for turn in turns],
+            "turns": [None if turn is None else _archived_turn(turn, paths.get(turn.key)) for turn in turns],
         }
 
     def expire_archives(self) -> int:
@@ -102,7 +102,7 @@ class TurnArchiver:
         archive = Archive.for_database(self.store.path)
         if not self.settings.cold_retention_days:
             return 0
-        limit = day_of(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
+        limit = format_day(self.clock() - self.settings.cold_retention_days * MS_PER_DAY)
         lost = 0
         # A backup that was put back may know of days whose files are gone.
         days = sorted({*archive.list_days(), *self.store.chunks.list_archived_days()})
@@ -110,7 +110,7 @@ class TurnArchiver:
             with self.store.transaction():
                 gone = self.store.chunks.list_archived_until(day)
                 self.store.chunks.expire_archives(day)
-                note(
+                log_chunks(
                     self.store,
                     "expire",
                     gone,
@@ -123,12 +123,12 @@ class TurnArchiver:
         return lost
 
 
-def day_of(now: int) -> str:
+def format_day(now: int) -> str:
     """Return the day of a time in milliseconds, UTC."""
     return dt.date.fromisoformat(to_iso(now)[:10]).isoformat()
 
 
-def _archived(turn: Node, path: str | None) -> dict[str, object]:
+def _archived_turn(turn: Node, path: str | None) -> dict[str, object]:
     return {
         "id": turn.id,
         "role": turn.metadata.get("role"),

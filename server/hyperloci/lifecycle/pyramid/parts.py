@@ -10,22 +10,22 @@ from hyperloci.model.pyramid import PyramidChunk
 from hyperloci.store import Store
 
 
-def turns_of(store: Store, chunk: PyramidChunk) -> list[Node]:
+def load_turns(store: Store, chunk: PyramidChunk) -> list[Node]:
     """Return the turns of a chunk, forgotten ones too."""
     return store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq)
 
 
-def state_of(turns: Sequence[Node]) -> list[tuple[NodeKey, str, int | None]]:
+def turns_state(turns: Sequence[Node]) -> list[tuple[NodeKey, str, int | None]]:
     """Return what must not have changed between reading turns and storing what was made of them."""
     return [(turn.key, turn.content, turn.deleted_at) for turn in turns]
 
 
-def range_of(chunk: PyramidChunk) -> str:
+def describe_range(chunk: PyramidChunk) -> str:
     """Return a chunk's turns in words."""
     return f"turns {chunk.first_seq}-{chunk.last_seq}"
 
 
-def note(store: Store, operation: str, chunks: Sequence[PyramidChunk], why: str, *, now: int) -> None:
+def log_chunks(store: Store, operation: str, chunks: Sequence[PyramidChunk], why: str, *, now: int) -> None:
     """Log what was done with chunks."""
     if chunks:
         store.log.add_entry(operation, [chunk.id for chunk in chunks], now=now, reasoning=why)

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from hyperloci.lifecycle.pyramid.sentences import Sentence
+from hyperloci.lifecycle.pyramid.sentences import TurnSentence
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.text.language.tables import phrase_pattern
 
@@ -53,30 +53,30 @@ _NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a
 """A capital within a sentence, a path, an identifier."""
 
 
-def cues(text: str) -> list[str]:
+def find_cues(text: str) -> list[str]:
     """Return which kinds of cue a sentence holds."""
     return [name for name in _CUES if phrase_pattern(f"summary.{name}").search(text)]
 
 
-def prior(sentence: Sentence) -> float:
+def sentence_prior(sentence: TurnSentence) -> float:
     """Return how likely a sentence matters before it is compared with others."""
     if sentence.kind is TurnKind.ACTION:
         return ACTION_PRIOR
-    value = ROLE_PRIOR[sentence.role] + CUE_PRIOR * len(cues(sentence.text))
+    value = ROLE_PRIOR[sentence.role] + CUE_PRIOR * len(find_cues(sentence.text))
     value += 0.2 * bool(_NUMBER.search(sentence.text)) + 0.2 * bool(_NAME.search(sentence.text))
     return value * (QUESTION_PRIOR if sentence.text.rstrip().endswith("?") else 1.0)
 
 
-def rank(found: Sequence[Sentence], embed: Embed | None = None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def rank_sentences(found: Sequence[TurnSentence], embed: Embed | None = None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return each sentence's rank (they sum to 1) and their likeness, 0..1, each with each."""
     import numpy as np
 
-    alike = _likeness(found, embed)
+    alike = _compute_likeness(found, embed)
     joined = np.where(alike >= FLOOR, alike, 0)
     np.fill_diagonal(joined, 0)
     total = joined.sum(axis=1, keepdims=True)
     walk = np.divide(joined, total, out=np.zeros_like(joined), where=total > 0)
-    start = np.array([prior(sentence) for sentence in found], np.float32)
+    start = np.array([sentence_prior(sentence) for sentence in found], np.float32)
     start /= start.sum()
     said = np.array([min(1.0, len(set(sentence.terms)) / FULL_TERMS) for sentence in found], np.float32)
     ranks = start.copy()
@@ -86,13 +86,13 @@ def rank(found: Sequence[Sentence], embed: Embed | None = None) -> tuple[NDArray
     return ranks / ranks.sum(), alike
 
 
-def choose(
-    found: Sequence[Sentence],
+def choose_sentences(
+    found: Sequence[TurnSentence],
     ranks: NDArray[np.float32],
     alike: NDArray[np.float32],
-    fits: Callable[[Sentence], bool],
+    fits: Callable[[TurnSentence], bool],
     limit: int,
-) -> list[Sentence]:
+) -> list[TurnSentence]:
     """Return the best sentences that fit, none saying what another has said, in the order in which they were said."""
     import numpy as np
 
@@ -110,17 +110,17 @@ def choose(
     return [found[place] for place in sorted(chosen)]
 
 
-def _likeness(found: Sequence[Sentence], embed: Embed | None) -> NDArray[np.float32]:
+def _compute_likeness(found: Sequence[TurnSentence], embed: Embed | None) -> NDArray[np.float32]:
     import numpy as np
 
-    words = _by_words(found)
+    words = _word_likeness(found)
     vectors = None if embed is None else embed([sentence.text for sentence in found])
     if vectors is None or len(vectors) != len(found):
         return words
     return np.asarray((words + np.clip(vectors @ vectors.T, 0, 1)) / 2, np.float32)
 
 
-def _by_words(found: Sequence[Sentence]) -> NDArray[np.float32]:
+def _word_likeness(found: Sequence[TurnSentence]) -> NDArray[np.float32]:
     import numpy as np
 
     holding = Counter(term for sentence in found for term in set(sentence.terms))

@@ -21,7 +21,7 @@ MAX_SENTENCES: Final = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sentence:
+class TurnSentence:
     """A sentence, who said it and where.
 
     Attributes:
@@ -39,19 +39,19 @@ class Sentence:
     terms: tuple[str, ...]
 
 
-def sentences(turns: Iterable[Turn]) -> list[Sentence]:
+def extract_sentences(turns: Iterable[Turn]) -> list[TurnSentence]:
     """Return the sentences of turns that say something, each once, in order; code and tables are left out."""
-    found: list[Sentence] = []
+    found: list[TurnSentence] = []
     seen: set[tuple[str, ...]] = set()
     for number, turn in enumerate(turns):
-        for text in _split(turn):
+        for text in _split_turn(turn):
             words = content_terms(text)
             if len(words) >= MIN_TERMS and words not in seen:
                 seen.add(words)
                 found.append(
-                    Sentence(text=text, role=turn.role, kind=turn.kind, turn=number, place=len(found), terms=words)
+                    TurnSentence(text=text, role=turn.role, kind=turn.kind, turn=number, place=len(found), terms=words)
                 )
-    return _fewer(found)
+    return _limit_sentences(found)
 
 
 def content_terms(text: str) -> tuple[str, ...]:
@@ -59,20 +59,20 @@ def content_terms(text: str) -> tuple[str, ...]:
     return tuple(term for term in analyse_text(text) if term not in stop_words() and len(term) > 1)
 
 
-def _split(turn: Turn) -> Iterator[str]:
+def _split_turn(turn: Turn) -> Iterator[str]:
     if turn.kind is TurnKind.ACTION:
-        yield _tidy(turn.text)
+        yield _tidy_text(turn.text)
         return
     for sentence in split_sentences(turn.text):
-        yield _tidy(sentence.replace("`", ""))
+        yield _tidy_text(sentence.replace("`", ""))
 
 
-def _tidy(text: str) -> str:
+def _tidy_text(text: str) -> str:
     text = " ".join(text.split())
     return text if len(text) <= MAX_CHARS else text[:MAX_CHARS].rsplit(" ", 1)[0] + " [...]"
 
 
-def _fewer(found: list[Sentence]) -> list[Sentence]:
+def _limit_sentences(found: list[TurnSentence]) -> list[TurnSentence]:
     """Keep MAX_SENTENCES: of each turn the first ones, as many of each as there is room for."""
     if len(found) <= MAX_SENTENCES:
         return found

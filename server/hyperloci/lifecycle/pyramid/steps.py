@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from hyperloci.embedder.client import EmbedderClient
-    from hyperloci.lifecycle.pyramid.building import Builder
+    from hyperloci.lifecycle.pyramid.building import PyramidBuilder
     from hyperloci.lifecycle.pyramid.ranking import Embed
     from hyperloci.lifecycle.pyramid.summary import Rarity, Summariser
 
@@ -33,47 +33,47 @@ EMBED_SECONDS: Final = 20.0
 KNOWN_TERMS: Final = 65_536
 
 
-def pyramid_step(context: MaintenanceContext) -> int:
+def build_pyramids(context: MaintenanceContext) -> int:
     """Cut, demote, sum up and archive what there is; see `building.Builder`."""
-    return builder(context).run()
+    return make_builder(context).advance_all()
 
 
-def retention_step(context: MaintenanceContext) -> int:
+def expire_archives(context: MaintenanceContext) -> int:
     """Delete archive files whose time is over."""
-    return builder(context).expire()
+    return make_builder(context).expire_archives()
 
 
-def builder(context: MaintenanceContext) -> Builder:
+def make_builder(context: MaintenanceContext) -> PyramidBuilder:
     """Return what builds pyramids; its summaries use vectors where an embedder is warm."""
-    from hyperloci.lifecycle.pyramid.building import Builder
-    from hyperloci.lifecycle.pyramid.summary import Extractive
+    from hyperloci.lifecycle.pyramid.building import PyramidBuilder
+    from hyperloci.lifecycle.pyramid.summary import ExtractiveSummariser
 
-    rarity = rarity_in(context.store)
-    return Builder(
+    rarity = make_rarity(context.store)
+    return PyramidBuilder(
         store=context.store,
         settings=context.settings,
         clock=context.clock,
-        summarise=_asked(context.settings) or Extractive(rarity, embedding(context.client)),
-        fallback=Extractive(rarity),
-        breathe=context.yield_to_others,
+        summarise=_make_model_summariser(context.settings) or ExtractiveSummariser(rarity, make_embed(context.client)),
+        fallback=ExtractiveSummariser(rarity),
+        yield_to_others=context.yield_to_others,
     )
 
 
-def _asked(settings: Settings) -> Summariser | None:
+def _make_model_summariser(settings: Settings) -> Summariser | None:
     """Return the strategy that asks a model, where the user set one; where it fails the rules stand in."""
     if settings.consolidation != "llm":
         return None
-    from hyperloci.lifecycle.chat import Chat
-    from hyperloci.lifecycle.pyramid.asked import Asked
+    from hyperloci.lifecycle.chat import ChatClient
+    from hyperloci.lifecycle.pyramid.asked import ModelSummariser
 
     try:
-        return Asked(Chat(settings))
+        return ModelSummariser(ChatClient(settings))
     except HyperlociError as error:
         logger.warning("chunks are summarised without a model: %s", error)
         return None
 
 
-def embedding(client: EmbedderClient | None) -> Embed | None:
+def make_embed(client: EmbedderClient | None) -> Embed | None:
     """Return what embeds sentences while an embedder is warm; None where embeddings are switched off."""
     if client is None:
         return None
@@ -87,7 +87,7 @@ def embedding(client: EmbedderClient | None) -> Embed | None:
     return embed
 
 
-def rarity_in(store: Store) -> Rarity:
+def make_rarity(store: Store) -> Rarity:
     """Return a function that tells the inverse document frequency of a term in a memory."""
 
     @functools.lru_cache(maxsize=KNOWN_TERMS)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from hyperloci.lifecycle.pyramid.ranking import Embed, choose, cues, prior, rank
-from hyperloci.lifecycle.pyramid.sentences import Sentence, content_terms, sentences
+from hyperloci.lifecycle.pyramid.ranking import Embed, choose_sentences, find_cues, sentence_prior, rank_sentences
+from hyperloci.lifecycle.pyramid.sentences import TurnSentence, content_terms, extract_sentences
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Speaker, Turn, TurnKind
@@ -56,7 +56,7 @@ class Summariser(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Extractive:
+class ExtractiveSummariser:
     """The heuristic strategy: no model but, where it is warm, the embedder's.
 
     Attributes:
@@ -69,23 +69,23 @@ class Extractive:
 
     def __call__(self, level: PyramidLevel, turns: Sequence[Turn], parts: Sequence[Digest]) -> Digest:
         """Return the digest of a chunk; a macro-chunk's is made of its minis' (the executive summary)."""
-        told = _told(parts) if level is PyramidLevel.MACRO and parts else turns
-        found = sentences(told)
+        told = _digests_as_turns(parts) if level is PyramidLevel.MACRO and parts else turns
+        found = extract_sentences(told)
         budget = min(SUMMARY_TOKENS[level], int(SUMMARY_SHARE * sum(count_tokens(turn.text) for turn in turns)))
         if not found:
-            return Digest(_plain(turns, max(budget, 1)), (), themes(turns, self.rarity))
-        ranks, alike = rank(found, self.embed)
-        chosen = choose(found, ranks, alike, _Budget(budget), limit=len(found)) or [found[int(ranks.argmax())]]
-        return Digest(render(chosen), _facts(level, found, ranks, alike), themes(turns, self.rarity))
+            return Digest(_first_words(turns, max(budget, 1)), (), extract_themes(turns, self.rarity))
+        ranks, alike = rank_sentences(found, self.embed)
+        chosen = choose_sentences(found, ranks, alike, _TokenBudget(budget), limit=len(found)) or [found[int(ranks.argmax())]]
+        return Digest(render_sentences(chosen), _select_facts(level, found, ranks, alike), extract_themes(turns, self.rarity))
 
 
-class _Budget:
+class _TokenBudget:
     """Takes sentences as long as their tokens fit."""
 
     def __init__(self, tokens: int) -> None:
         self._left = tokens
 
-    def __call__(self, sentence: Sentence) -> bool:
+    def __call__(self, sentence: TurnSentence) -> bool:
         cost = count_tokens(sentence.text) + 1
         if cost > self._left:
             return False
@@ -93,7 +93,7 @@ class _Budget:
         return True
 
 
-def render(chosen: Sequence[Sentence]) -> str:
+def render_sentences(chosen: Sequence[TurnSentence]) -> str:
     """Return sentences as text: one line a speaker's turn."""
     lines: list[str] = []
     last: tuple[int, Speaker] | None = None
@@ -107,18 +107,18 @@ def render(chosen: Sequence[Sentence]) -> str:
     return "\n".join(lines)
 
 
-def themes(turns: Sequence[Turn], rarity: Rarity) -> tuple[str, ...]:
+def extract_themes(turns: Sequence[Turn], rarity: Rarity) -> tuple[str, ...]:
     """Return what turns are about: the phrases that stand in several of them and are rare elsewhere."""
     held: dict[str, set[int]] = {}
     written: dict[str, Counter[str]] = {}
     for number, turn in enumerate(turns):
-        for phrase in _phrases(mask_code(turn.text)):
+        for phrase in _split_phrases(mask_code(turn.text)):
             key = " ".join(content_terms(phrase))
             if key:
                 held.setdefault(key, set()).add(number)
                 written.setdefault(key, Counter())[phrase] += 1
     scores = {
-        key: len(where) * _weight(key, rarity) for key, where in held.items() if len(where) > 1 or len(turns) == 1
+        key: len(where) * _phrase_weight(key, rarity) for key, where in held.items() if len(where) > 1 or len(turns) == 1
     }
     best: list[str] = []
     for key in sorted(scores, key=lambda key: (-scores[key], key)):
@@ -130,12 +130,12 @@ def themes(turns: Sequence[Turn], rarity: Rarity) -> tuple[str, ...]:
     return tuple(written[key].most_common(1)[0][0] for key in best)
 
 
-def _weight(key: str, rarity: Rarity) -> float:
+def _phrase_weight(key: str, rarity: Rarity) -> float:
     words = key.split()
     return sum(map(rarity, words)) / math.sqrt(len(words))
 
 
-def _phrases(text: str) -> list[str]:
+def _split_phrases(text: str) -> list[str]:
     """Return the runs of one to three words between stop words and punctuation."""
     found: list[str] = []
     run: list[str] = []
@@ -146,52 +146,52 @@ def _phrases(text: str) -> list[str]:
             run.append(word.lower() if word.istitle() or word.isupper() else word)
         broken = not plain or token[-1:] in ".,;:!?)"
         if broken or len(run) == MAX_THEME_WORDS:
-            found += _parts(run)
+            found += _sub_phrases(run)
             run = []
-    return found + _parts(run)
+    return found + _sub_phrases(run)
 
 
-def _parts(run: list[str]) -> list[str]:
+def _sub_phrases(run: list[str]) -> list[str]:
     whole = [" ".join(run)] if len(run) > 1 else []
     return [phrase for phrase in (*whole, *run) if len(phrase) <= MAX_THEME_CHARS]
 
 
-def _facts(level: PyramidLevel, found: Sequence[Sentence], ranks: object, alike: object) -> tuple[str, ...]:
+def _select_facts(level: PyramidLevel, found: Sequence[TurnSentence], ranks: object, alike: object) -> tuple[str, ...]:
     """Return the sentences that state something to be kept: a decision, a preference, a limit, an outcome, a date."""
     import numpy as np
 
-    stated = [sentence for sentence in found if _states(sentence)]
+    stated = [sentence for sentence in found if _states_something(sentence)]
     if not stated:
         return ()
-    places = [number for number, sentence in enumerate(found) if _states(sentence)]
-    weights = np.asarray(ranks)[places] * np.array([prior(sentence) for sentence in stated])
+    places = [number for number, sentence in enumerate(found) if _states_something(sentence)]
+    weights = np.asarray(ranks)[places] * np.array([sentence_prior(sentence) for sentence in stated])
     nearness = np.asarray(alike)[np.ix_(places, places)]
     return tuple(
         f"{sentence.role.value}: {sentence.text}"
-        for sentence in choose(stated, weights, nearness, lambda _: True, MAX_FACTS[level])
+        for sentence in choose_sentences(stated, weights, nearness, lambda _: True, MAX_FACTS[level])
     )
 
 
-def _states(sentence: Sentence) -> bool:
+def _states_something(sentence: TurnSentence) -> bool:
     said = sentence.kind is TurnKind.TEXT and not sentence.text.rstrip().endswith("?")
-    return said and bool(cues(sentence.text))
+    return said and bool(find_cues(sentence.text))
 
 
-def _told(parts: Sequence[Digest]) -> list[Turn]:
+def _digests_as_turns(parts: Sequence[Digest]) -> list[Turn]:
     """Return digests as turns: each line of a summary, and each fact, by its speaker."""
     turns: list[Turn] = []
     for line in (line for part in parts for line in (*part.summary.splitlines(), *part.key_facts)):
         head, colon, rest = line.partition(": ")
         known = colon and head in set(Speaker)
-        turns.append(_turn(rest if known else line, Speaker(head) if known else Speaker.ASSISTANT))
+        turns.append(_make_turn(rest if known else line, Speaker(head) if known else Speaker.ASSISTANT))
     return turns
 
 
-def _turn(text: str, role: Speaker) -> Turn:
+def _make_turn(text: str, role: Speaker) -> Turn:
     return Turn(uuid="", role=role, text=text, timestamp_ms=None)
 
 
-def _plain(turns: Sequence[Turn], budget: int) -> str:
+def _first_words(turns: Sequence[Turn], budget: int) -> str:
     """Return something of turns that hold no sentence ("ok", a paste of code): their first words."""
     words = " / ".join(" ".join(turn.text.split())[:60] for turn in turns).split()
     kept = " ".join(words[: max(3, budget)])

@@ -33,7 +33,7 @@ HEADS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Relevant:
+class RelevantTurns:
     """Turns by relevance, best first, how they were found and what was done without."""
 
     keys: Sequence[NodeKey]
@@ -41,11 +41,11 @@ class Relevant:
     degraded: str | None = None
 
 
-Find = Callable[[str, str], Relevant]
+Find = Callable[[str, str], RelevantTurns]
 """Called with the question and the session's id; finds the turns of the session that bear on it."""
 
 
-def context_window(
+def build_context_window(
     store: Store, session_key: int, max_tokens: int | None, query: str | None, find: Find
 ) -> ContextWindow:
     """Return a session's conversation at no more than `max_tokens` (two fifths of all its turns, if None)."""
@@ -55,22 +55,22 @@ def context_window(
     raw = sum(costs.values())
     budget = int(DEFAULT_SHARE * raw) if max_tokens is None else max_tokens
     chunks = store.chunks.list_of_session(session_key)
-    hot_from = min((chunk.first_seq for chunk in chunks if chunk.stage is ChunkStage.HOT), default=_behind(chunks))
+    hot_from = min((chunk.first_seq for chunk in chunks if chunk.stage is ChunkStage.HOT), default=_first_uncovered(chunks))
     hot = [turn for turn in turns if (turn.seq or 0) >= hot_from]
     older = [turn for turn in turns if (turn.seq or 0) < hot_from]
     if raw <= budget - _OVERHEAD - _ROW * len(turns):
         hot, older = turns, []
-    relevant = find(query, chunks[0].session_id) if query and older else Relevant((), "recency")
-    filling = _Filling(budget, costs)
-    filling.turns("hot", hot[::-1], HOT_SHARE if older else 1.0)
+    relevant = find(query, chunks[0].session_id) if query and older else RelevantTurns((), "recency")
+    filling = _WindowBuilder(budget, costs)
+    filling.add_turns("hot", hot[::-1], HOT_SHARE if older else 1.0)
     by_key = {turn.key: turn for turn in older}
     wanted = [by_key[key] for key in relevant.keys if key in by_key]
-    filling.turns("warm", wanted, 1.0, keep=SUMMARY_SHARE)
-    filling.summaries(store, _covering(chunks, older))
+    filling.add_turns("warm", wanted, 1.0, keep=SUMMARY_SHARE)
+    filling.add_summaries(store, _select_summaries(chunks, older))
     # What is left: more of the latest, then more of what bears on the question.
-    filling.turns("hot", hot[::-1], 1.0)
-    filling.turns("warm", wanted or older[::-1], 1.0)
-    parts, text, tokens = filling.result()
+    filling.add_turns("hot", hot[::-1], 1.0)
+    filling.add_turns("warm", wanted or older[::-1], 1.0)
+    parts, text, tokens = filling.build()
     return ContextWindow(
         text=text,
         tokens=tokens,
@@ -87,11 +87,11 @@ _ROW: Final = 7
 """What a heading and a row's role and time cost, to tell whether all turns fit."""
 
 
-def _behind(chunks: Sequence[PyramidChunk]) -> int:
+def _first_uncovered(chunks: Sequence[PyramidChunk]) -> int:
     return max((chunk.last_seq + 1 for chunk in chunks), default=0)
 
 
-def _covering(chunks: Sequence[PyramidChunk], older: Sequence[Node]) -> list[PyramidChunk]:
+def _select_summaries(chunks: Sequence[PyramidChunk], older: Sequence[Node]) -> list[PyramidChunk]:
     """Return the largest chunks with a summary that cover the older turns, each turn once, in order."""
     last = older[-1].seq or 0 if older else -1
     found: list[PyramidChunk] = []
@@ -103,7 +103,7 @@ def _covering(chunks: Sequence[PyramidChunk], older: Sequence[Node]) -> list[Pyr
     return sorted(found, key=lambda chunk: chunk.first_seq)
 
 
-class _Filling:
+class _WindowBuilder:
     """Puts turns and summaries into a budget, and knows what they cost."""
 
     def __init__(self, budget: int, costs: Mapping[NodeKey, int]) -> None:
@@ -114,7 +114,7 @@ class _Filling:
         self._summaries: list[tuple[PyramidChunk, str]] = []
         self._order: list[tuple[str, NodeKey]] = []
 
-    def turns(self, kind: str, wanted: Sequence[Node], share: float, *, keep: float = 0.0) -> None:
+    def add_turns(self, kind: str, wanted: Sequence[Node], share: float, *, keep: float = 0.0) -> None:
         """Take turns as long as they fit, in the order given: into a share of the budget, or all but what is kept."""
         limit = min(self._spent + int(share * self._budget), int((1 - keep) * self._budget))
         taken = self._turns[kind]
@@ -122,7 +122,7 @@ class _Filling:
         for turn in wanted:
             if turn.key in taken or turn.key in others:
                 continue
-            cost = self._costs[turn.key] + _added(turn.content) + (0 if taken else _HEAD_COST[kind])
+            cost = self._costs[turn.key] + _row_overhead(turn.content) + (0 if taken else _HEAD_COST[kind])
             if self._spent + cost > limit:
                 if kind == "hot":
                     break  # No hole in the latest turns.
@@ -131,7 +131,7 @@ class _Filling:
             self._order.append((kind, turn.key))
             self._spent += cost
 
-    def summaries(self, store: Store, chunks: Sequence[PyramidChunk]) -> None:
+    def add_summaries(self, store: Store, chunks: Sequence[PyramidChunk]) -> None:
         """Take summaries as long as they fit, the latest first."""
         nodes = store.nodes.get_by_keys([chunk.node_key for chunk in chunks if chunk.node_key is not None])
         for chunk in reversed(chunks):
@@ -145,10 +145,10 @@ class _Filling:
                 self._summaries.append((chunk, text))
                 self._spent += cost
 
-    def result(self) -> tuple[tuple[WindowPart, ...], str, int]:
+    def build(self) -> tuple[tuple[WindowPart, ...], str, int]:
         """Return what was taken, as text, and its tokens; what was estimated too low goes, the last taken first."""
         while True:
-            parts = self._parts()
+            parts = self._ordered_parts()
             tokens = sum(part.tokens for part in parts)
             if tokens <= self._budget:
                 return parts, "\n".join(part.text for part in parts), tokens
@@ -158,25 +158,25 @@ class _Filling:
             else:
                 self._summaries.pop()
 
-    def _parts(self) -> tuple[WindowPart, ...]:
+    def _ordered_parts(self) -> tuple[WindowPart, ...]:
         """Return what was taken, in the order of the conversation."""
         made = []
         if self._summaries:
             lines = [HEADS["summary"], *(text for _, text in reversed(self._summaries))]
-            made.append(_part("summary", "\n".join(lines), [chunk.id for chunk, _ in reversed(self._summaries)]))
+            made.append(_make_part("summary", "\n".join(lines), [chunk.id for chunk, _ in reversed(self._summaries)]))
         for kind in ("warm", "hot"):
             taken = sorted(self._turns[kind].values(), key=lambda turn: turn.seq or 0)
             if taken:
                 rows = ctf.encode_turns([turn_from_node(turn) for turn in taken], ctf.TOLD_FIELDS)
-                made.append(_part(kind, f"{HEADS[kind]}\n{rows}", [turn.id for turn in taken]))
+                made.append(_make_part(kind, f"{HEADS[kind]}\n{rows}", [turn.id for turn in taken]))
         return tuple(made)
 
 
-def _part(kind: str, text: str, ids: Sequence[NodeId]) -> WindowPart:
+def _make_part(kind: str, text: str, ids: Sequence[NodeId]) -> WindowPart:
     return WindowPart(kind=kind, text=text, tokens=count_tokens(text), ids=tuple(ids))
 
 
-def _added(text: str) -> int:
+def _row_overhead(text: str) -> int:
     """Return what a turn's row costs beside its text: role, time and what is written for line breaks and the like."""
     return _ROW + text.count("\n") + 2 * (text.count("\t") + text.count("\\"))
 
