@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 
 
-def names() -> list[str]:
+def benchmark_names() -> list[str]:
     """Return the benchmarks there are."""
     return sorted(path.stem for path in Path(__file__).parent.glob("*.py") if not path.stem.startswith("_"))
 
 
 def main() -> None:
     """Run the benchmark named by the first argument."""
-    if len(sys.argv) < 2 or sys.argv[1] not in names():
-        print("usage: python -m bench NAME [arguments]\nbenchmarks: " + ", ".join(names()))
+    if len(sys.argv) < 2 or sys.argv[1] not in benchmark_names():
+        print("usage: python -m bench NAME [arguments]\nbenchmarks: " + ", ".join(benchmark_names()))
         sys.exit(2)
     name = sys.argv.pop(1)
     runpy.run_module(f"bench.{name}", run_name="__main__", alter_sys=True)

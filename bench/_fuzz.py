@@ -19,7 +19,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bench._pump import TooLongError, limited
+from bench._pump import TooLongError, limit_seconds
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.errors import HyperlociError
@@ -66,14 +66,14 @@ class DefectError(AssertionError):
 
 
 @dataclass(frozen=True, slots=True)
-class Fuzz:
+class FuzzTarget:
     """One thing that is fuzzed: what makes inputs, and what opens the target in a folder of its own."""
 
     inputs: st.SearchStrategy[Any]
     opened: Callable[[Path], Any]
 
 
-def attempt(target: Target, value: Any) -> None:
+def try_input(target: Target, value: Any) -> None:
     """Give a target one input.
 
     Raises:
@@ -82,7 +82,7 @@ def attempt(target: Target, value: Any) -> None:
     """
     started = time.process_time()
     try:
-        with limited(GIVEN_UP * HANG_SECONDS):
+        with limit_seconds(GIVEN_UP * HANG_SECONDS):
             target(value)
     except TooLongError:
         pass  # Told below, as what ends by itself too late is.
@@ -160,14 +160,14 @@ RUNS: tuple[str, ...] = (
 RUN_CHARS = 20_000
 
 
-def joined(*pieces: str, size: int = 40) -> st.SearchStrategy[str]:
+def joined_texts(*pieces: str, size: int = 40) -> st.SearchStrategy[str]:
     """Return texts of pieces, odd characters and words, some repeated often."""
     piece = st.sampled_from(pieces) | text
     many = st.tuples(piece, st.sampled_from([1, 1, 1, 2, 7, 300])).map(lambda pair: pair[0] * pair[1])
     return st.lists(many, max_size=size).map("".join)
 
 
-markdown = joined(
+markdown = joined_texts(
     "# ",
     "## ",
     "###### ",
@@ -206,7 +206,7 @@ markdown = joined(
     "type: user\n",
 )
 
-code = joined(
+code = joined_texts(
     "\n",
     "\n    ",
     "\t",
@@ -423,7 +423,7 @@ ctf = st.tuples(
     st.sampled_from([" fields=", " fields= ", ""]),
     st.lists(st.sampled_from(["role", "kind", "time", "uuid", "path", "content", "x"]), max_size=7).map(",".join),
     st.sampled_from(["", " from=2026-01-15T10:00:00.000+00:00", " from=x", " from=9999-12-31T23:59:59+00:00"]),
-    joined(
+    joined_texts(
         "\n", "\t", "user", "assistant", "text", "action", "0", "1.5", "-1", "-", "\\-", "¶", "9" * 15, "\\t", size=30
     ),
 ).map("".join)
@@ -441,12 +441,12 @@ message = st.tuples(
 
 
 @contextmanager
-def plain(folder: Path, target: Target) -> Iterator[Target]:
+def open_plain(folder: Path, target: Target) -> Iterator[Target]:
     """Open a target that needs nothing."""
     yield target
 
 
-def _chunk(value: tuple[str, str]) -> None:
+def _chunk_file(value: tuple[str, str]) -> None:
     path, source = value
     for chunk in chunk_file(path, source):
         place = chunk.position
@@ -460,21 +460,21 @@ def _read_graph(source: str) -> None:
 
 
 def _chunk_markdown(source: str) -> None:
-    _chunk(("a.md", source))
+    _chunk_file(("a.md", source))
     read_notes("a.md", source)
 
 
-def _prepare(source: str) -> None:
+def _prepare_text(source: str) -> None:
     once = sanitize(source).text
     assert sanitize(once).text == once
 
 
-def _decode(source: str) -> None:
+def _decode_text(source: str) -> None:
     turns = decode_turns(source)
     assert decode_turns(encode_turns(turns)) == turns
 
 
-def _receive(data: bytes) -> None:
+def _receive_frame(data: bytes) -> None:
     here, there = socket.socketpair()
     with here, there:
         there.sendall(data)
@@ -482,7 +482,7 @@ def _receive(data: bytes) -> None:
         wire.receive_message(here, deadline=wire.deadline_after(5))
 
 
-def _see(source: str) -> None:
+def _see_text(source: str) -> None:
     make_views(EncoderInput(content=source, title=source[:80]))
     views_of_query(source)
 
@@ -491,7 +491,7 @@ def _parse_query(line: str) -> None:
     parse_query(line, project="p", now=NOW)
 
 
-def _read(source: str) -> None:
+def _read_text(source: str) -> None:
     extract_entities(source)
     plan_route(source, classify_intent(source), NOW)
     estimate_effort(source)
@@ -507,7 +507,7 @@ def _read(source: str) -> None:
 
 
 @contextmanager
-def _indexes(folder: Path) -> Iterator[Target]:
+def _open_index(folder: Path) -> Iterator[Target]:
     root = folder / "project"
     root.mkdir()
     with Memory.open(fuzz_settings(folder), root) as memory:
@@ -525,7 +525,7 @@ def _indexes(folder: Path) -> Iterator[Target]:
 
 
 @contextmanager
-def _transcripts(folder: Path) -> Iterator[Target]:
+def _open_transcripts(folder: Path) -> Iterator[Target]:
     path = folder / "transcript.jsonl"
 
     def read(data: bytes) -> None:
@@ -553,7 +553,7 @@ def fuzz_settings(folder: Path) -> Settings:
 
 
 @contextmanager
-def _hooks(folder: Path) -> Iterator[Target]:
+def _open_hooks(folder: Path) -> Iterator[Target]:
     with Memory.open(fuzz_settings(folder), folder) as memory:
 
         def hear(value: tuple[str, bytes]) -> None:
@@ -570,7 +570,7 @@ def _hooks(folder: Path) -> Iterator[Target]:
 
 
 @contextmanager
-def _imports(folder: Path) -> Iterator[Target]:
+def _open_imports(folder: Path) -> Iterator[Target]:
     with Memory.open(fuzz_settings(folder), folder) as memory:
         path = folder / "import.jsonl"
 
@@ -583,30 +583,30 @@ def _imports(folder: Path) -> Iterator[Target]:
         yield take
 
 
-FUZZED: dict[str, Fuzz] = {
-    "markdown": Fuzz(markdown, lambda folder: plain(folder, _chunk_markdown)),
-    "code": Fuzz(st.tuples(paths, code), lambda folder: plain(folder, _chunk)),
-    "text": Fuzz(st.tuples(paths, markdown | code | st.text()), lambda folder: plain(folder, _chunk)),
-    "boundary": Fuzz(markdown | code, lambda folder: plain(folder, _prepare)),
-    "read": Fuzz(markdown | code | st.text(), lambda folder: plain(folder, _read)),
-    "index": Fuzz(st.tuples(paths, markdown | code), _indexes),
-    "views": Fuzz(markdown | code | st.text(), lambda folder: plain(folder, _see)),
-    "transcript": Fuzz(transcript, _transcripts),
-    "hook": Fuzz(hook, _hooks),
-    "import": Fuzz(imported, _imports),
-    "graph": Fuzz(
+FUZZED: dict[str, FuzzTarget] = {
+    "markdown": FuzzTarget(markdown, lambda folder: open_plain(folder, _chunk_markdown)),
+    "code": FuzzTarget(st.tuples(paths, code), lambda folder: open_plain(folder, _chunk_file)),
+    "text": FuzzTarget(st.tuples(paths, markdown | code | st.text()), lambda folder: open_plain(folder, _chunk_file)),
+    "boundary": FuzzTarget(markdown | code, lambda folder: open_plain(folder, _prepare_text)),
+    "read": FuzzTarget(markdown | code | st.text(), lambda folder: open_plain(folder, _read_text)),
+    "index": FuzzTarget(st.tuples(paths, markdown | code), _open_index),
+    "views": FuzzTarget(markdown | code | st.text(), lambda folder: open_plain(folder, _see_text)),
+    "transcript": FuzzTarget(transcript, _open_transcripts),
+    "hook": FuzzTarget(hook, _open_hooks),
+    "import": FuzzTarget(imported, _open_imports),
+    "graph": FuzzTarget(
         st.lists((graph_record | anything).map(as_line), max_size=6).map(lambda rows: b"".join(rows).decode()),
-        lambda folder: plain(folder, _read_graph),
+        lambda folder: open_plain(folder, _read_graph),
     ),
-    "query": Fuzz(query, lambda folder: plain(folder, _parse_query)),
-    "ctf": Fuzz(ctf, lambda folder: plain(folder, _decode)),
-    "wire": Fuzz(message, lambda folder: plain(folder, _receive)),
+    "query": FuzzTarget(query, lambda folder: open_plain(folder, _parse_query)),
+    "ctf": FuzzTarget(ctf, lambda folder: open_plain(folder, _decode_text)),
+    "wire": FuzzTarget(message, lambda folder: open_plain(folder, _receive_frame)),
 }
 """By name; the tools have a module of their own."""
 
 
 @contextmanager
-def opened(fuzz: Fuzz) -> Iterator[Target]:
+def open_target(fuzz: FuzzTarget) -> Iterator[Target]:
     """Open a target in a throw-away folder."""
     with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, fuzz.opened(Path(folder)) as target:
         yield target

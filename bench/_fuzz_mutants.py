@@ -32,26 +32,26 @@ ODD_VALUES: Final[tuple[Any, ...]] = (
 )
 
 
-def mutants(value: Any, number: int, count: int) -> Iterator[Any]:
+def make_mutants(value: Any, number: int, count: int) -> Iterator[Any]:
     """Yield mutants of an input, the same for the same number; each is made of the one before.
 
     Text and bytes stay what they are, and so does the first part of a tuple, which says what the second is.
     """
     chance = Random(number)
     for _ in range(count):
-        value = mutant(value, chance)
+        value = make_mutant(value, chance)
         yield value
 
 
-def mutant(value: Any, chance: Random) -> Any:
+def make_mutant(value: Any, chance: Random) -> Any:
     """Return an input with one change, of the same type."""
     if isinstance(value, tuple):
-        return (*value[:-1], mutant(value[-1], chance))
+        return (*value[:-1], make_mutant(value[-1], chance))
     if isinstance(value, str):
-        return _spliced(value, chance.choice(ODD_TEXTS), chance)
+        return _splice_text(value, chance.choice(ODD_TEXTS), chance)
     if isinstance(value, bytes):
         return _of_lines(value, chance)
-    return _changed(value, chance)
+    return _change_json(value, chance)
 
 
 def _of_lines(data: bytes, chance: Random) -> bytes:
@@ -61,21 +61,21 @@ def _of_lines(data: bytes, chance: Random) -> bytes:
     try:
         found = json.loads(lines[place])
     except (ValueError, IndexError, RecursionError):
-        return _spliced(data, chance.choice(ODD_TEXTS).encode(), chance)
+        return _splice_text(data, chance.choice(ODD_TEXTS).encode(), chance)
     if chance.random() < 0.1:
-        return _spliced(data, chance.choice(ODD_TEXTS).encode(), chance)
-    lines[place] = json.dumps(_changed(found, chance)).encode() + b"\n"
+        return _splice_text(data, chance.choice(ODD_TEXTS).encode(), chance)
+    lines[place] = json.dumps(_change_json(found, chance)).encode() + b"\n"
     return b"".join(lines)[:MAX_SIZE]
 
 
-def _changed(value: Any, chance: Random) -> Any:
+def _change_json(value: Any, chance: Random) -> Any:
     """Return a JSON value with one change in it, near its root or far from it."""
     if isinstance(value, dict):
         return _changed_object(value, chance)
     if isinstance(value, list):
         return _changed_list(value, chance)
     if isinstance(value, str) and chance.random() < 0.7:
-        return _spliced(value, chance.choice(ODD_TEXTS), chance)
+        return _splice_text(value, chance.choice(ODD_TEXTS), chance)
     if isinstance(value, int | float) and not isinstance(value, bool) and chance.random() < 0.5:
         return -value if chance.random() < 0.5 else value + chance.choice((-1, 1, 0.5))
     return chance.choice(ODD_VALUES)
@@ -94,7 +94,7 @@ def _changed_object(value: dict[str, Any], chance: Random) -> dict[str, Any]:
     elif way < 0.5:
         answer[name] = chance.choice(ODD_VALUES)
     else:
-        answer[name] = _changed(answer[name], chance)
+        answer[name] = _change_json(answer[name], chance)
     return answer
 
 
@@ -109,11 +109,11 @@ def _changed_list(value: Sequence[Any], chance: Random) -> list[Any]:
     elif way < 0.5:
         answer[place:place] = answer[: chance.randrange(LONG)]
     else:
-        answer[place] = _changed(answer[place], chance)
+        answer[place] = _change_json(answer[place], chance)
     return answer
 
 
-def _spliced(text: Text, odd: Text, chance: Random) -> Text:
+def _splice_text(text: Text, odd: Text, chance: Random) -> Text:
     start, end = sorted((chance.randrange(len(text) + 1), chance.randrange(len(text) + 1)))
     if chance.random() < 0.7:
         end = min(end, start + 8)

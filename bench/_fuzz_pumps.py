@@ -13,8 +13,8 @@ from random import Random
 from typing import Any, Final, TypeVar
 
 from bench._fuzz_mutants import MAX_SIZE
-from bench._patterns import listing
-from bench._pump import Attack, attacks, generic
+from bench._patterns import list_patterns
+from bench._pump import Attack, pattern_attacks, generic_attacks
 
 Text = TypeVar("Text", str, bytes)
 
@@ -25,32 +25,32 @@ LENGTHS: Final = (24, 40, 60) * 20 + (300, 2_000) * 15 + (MAX_SIZE,)
 @functools.cache
 def all_attacks() -> tuple[Attack, ...]:
     """Return the attacks on every pattern, and those that are hard for most, each once."""
-    found = dict.fromkeys(generic())
-    for pattern in listing().patterns:
-        found.update(dict.fromkeys(attacks(pattern.compiled())))
+    found = dict.fromkeys(generic_attacks())
+    for pattern in list_patterns().patterns:
+        found.update(dict.fromkeys(pattern_attacks(pattern.compiled())))
     return tuple(found)
 
 
-def pumped(value: Any, number: int, tried: Sequence[Attack]) -> Any:
+def pump_input(value: Any, number: int, tried: Sequence[Attack]) -> Any:
     """Return an input with one of some attacks in it, the same for the same number, of the same type.
 
     Text and bytes stay what they are, and so does the first part of a tuple, which says what the second is.
     """
     chance = Random(number)
-    return _with(value, chance.choice(tried).text(chance.choice(LENGTHS)), chance)
+    return _with_text(value, chance.choice(tried).text(chance.choice(LENGTHS)), chance)
 
 
-def _with(value: Any, text: str, chance: Random) -> Any:
+def _with_text(value: Any, text: str, chance: Random) -> Any:
     if isinstance(value, tuple):
-        return (*value[:-1], _with(value[-1], text, chance))
+        return (*value[:-1], _with_text(value[-1], text, chance))
     if isinstance(value, str):
-        return _put(value, text, chance)
+        return _put_text(value, text, chance)
     if isinstance(value, bytes):
         return _in_lines(value, text, chance)
     return _in_json(value, text, chance)
 
 
-def _put(value: Text, text: Text, chance: Random) -> Text:
+def _put_text(value: Text, text: Text, chance: Random) -> Text:
     place = chance.randrange(len(value) + 1)
     return (value[:place] + text + value[place:])[:MAX_SIZE]
 
@@ -62,7 +62,7 @@ def _in_lines(data: bytes, text: str, chance: Random) -> bytes:
     try:
         found = json.loads(lines[place])
     except (ValueError, IndexError, RecursionError):
-        return _put(data, text.encode("utf-8", "surrogatepass"), chance)
+        return _put_text(data, text.encode("utf-8", "surrogatepass"), chance)
     lines[place] = json.dumps(_in_json(found, text, chance)).encode() + b"\n"
     return b"".join(lines)
 
@@ -77,4 +77,4 @@ def _in_json(value: Any, text: str, chance: Random) -> Any:
         if place == len(value):
             return [*value, text]
         return [*value[:place], _in_json(value[place], text, chance), *value[place + 1 :]]
-    return _put(value, text, chance) if isinstance(value, str) else text
+    return _put_text(value, text, chance) if isinstance(value, str) else text

@@ -15,9 +15,9 @@ from mcp_types import CallToolResult
 
 from bench._fuzz import DefectError, Target, fuzz_settings
 from hyperloci.app import build_server
-from hyperloci_tools.server import OFFERS, UNPLANNED
+from hyperloci_tools.server import TOOL_SPECS, UNPLANNED
 
-TOOLS = sorted(offer.run.__name__ for offer in OFFERS)
+TOOLS = sorted(offer.run.__name__ for offer in TOOL_SPECS)
 
 SOON = 30
 
@@ -40,7 +40,7 @@ anything = st.recursive(
 )
 
 
-def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
+def fitting_values(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     """Return values that an argument's schema allows, or nearly."""
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
@@ -59,21 +59,21 @@ def fitting(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
 
 def schema_of(tool: str) -> dict[str, Any]:
     """Return the schema of a tool's arguments."""
-    return next(offer for offer in OFFERS if offer.run.__name__ == tool).build_tool().parameters
+    return next(offer for offer in TOOL_SPECS if offer.run.__name__ == tool).build_tool().parameters
 
 
 def arguments_of(tool: str) -> st.SearchStrategy[dict[str, Any]]:
     """Return arguments that mostly have the right names, and values that sometimes fit."""
     shapes = schema_of(tool).get("properties", {})
-    named = {name: fitting(shape) | anything for name, shape in shapes.items()}
-    required = {name: fitting(shapes[name]) for name in schema_of(tool).get("required", ())}
+    named = {name: fitting_values(shape) | anything for name, shape in shapes.items()}
+    required = {name: fitting_values(shapes[name]) for name in schema_of(tool).get("required", ())}
     some = st.fixed_dictionaries({}, optional=named)
     most = st.fixed_dictionaries(required, optional={name: named[name] for name in named if name not in required})
     return most | some | st.dictionaries(texts, anything, max_size=2)
 
 
 @contextmanager
-def server(root: Path) -> Iterator[Call]:
+def run_server(root: Path) -> Iterator[Call]:
     """Yield a function that calls a tool of one server, which outlives every call."""
     (root / "project").mkdir()
 

@@ -33,7 +33,7 @@ SETTLE_SECONDS = 600
 LEGACY = "2025-11-25"
 
 
-class Place:
+class SessionPlace:
     """A home, a project and a database, and what a session says in them."""
 
     def __init__(self, folder: Path, prompts: int) -> None:
@@ -49,20 +49,20 @@ class Place:
             "HYPERLOCI_WATCH": "false",
         }
         self.settings = Settings.from_env(self.environ, self.project)
-        with self.memory() as memory:
+        with self.open_memory() as memory:
             for number in range(prompts):
-                memory.remember_fact(f"The edge gateway of {_name(number)} listens on TLS port {9_000 + number}")
+                memory.remember_fact(f"The edge gateway of {_event_name(number)} listens on TLS port {9_000 + number}")
 
     @contextlib.contextmanager
-    def memory(self) -> Iterator[Memory]:
+    def open_memory(self) -> Iterator[Memory]:
         with Memory.open(self.settings, self.project) as memory:
             yield memory
 
-    def told(self, session: str, event: str, number: int, part: int = 0) -> bytes:
+    def event_payload(self, session: str, event: str, number: int, part: int = 0) -> bytes:
         """Return what Claude Code would tell of an event."""
         fields: dict[str, Any] = {"session_id": session, "cwd": str(self.project)}
         if event == "UserPromptSubmit":
-            prompt = f"Which TLS port does the edge gateway of {_name(number)} listen on?"
+            prompt = f"Which TLS port does the edge gateway of {_event_name(number)} listen on?"
             fields |= {"prompt": prompt, "prompt_id": f"{session}-p{number}"}
         else:
             use = {"command": f"pytest -q tests/test_{number}_{part}.py"}
@@ -70,10 +70,10 @@ class Place:
             fields |= {"tool_response": {"stdout": "ok\n" * 200}}
         return json.dumps(fields).encode()
 
-    def kept(self, session: str) -> int:
+    def count_kept(self, session: str) -> int:
         """Return how many events of a session are stored once nothing is under way any more."""
         until = time.monotonic() + SETTLE_SECONDS
-        with self.memory() as memory:
+        with self.open_memory() as memory:
             while time.monotonic() < until:
                 drain_spool(memory)
                 spool = self.settings.spool_dir
@@ -84,13 +84,13 @@ class Place:
         return sum(node.session_id == session for node in nodes)
 
 
-def _name(number: int) -> str:
+def _event_name(number: int) -> str:
     syllables = ("zor", "bek", "lum", "tar", "vix", "qua", "nep", "dril", "ost", "hum")
     return "".join(syllables[int(digit)] for digit in f"{number:03d}")
 
 
 @contextlib.contextmanager
-def busy(count: int) -> Iterator[None]:
+def keep_busy(count: int) -> Iterator[None]:
     """Keep processors busy with so many processes."""
     with contextlib.ExitStack() as stack:
         for _ in range(count):
@@ -101,7 +101,7 @@ def busy(count: int) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def server(place: Place) -> Iterator[None]:
+def run_server(place: SessionPlace) -> Iterator[None]:
     """Run a server, from when it listens to hooks."""
     command = shutil.which("hyperloci", path=str(Path(sys.executable).parent))
     assert command is not None
@@ -129,7 +129,7 @@ def server(place: Place) -> Iterator[None]:
         process.stdin.close()
 
 
-def timed(command: tuple[str, ...], told: bytes, environ: Mapping[str, str]) -> tuple[float, dict[str, Any]]:
+def time_process(command: tuple[str, ...], told: bytes, environ: Mapping[str, str]) -> tuple[float, dict[str, Any]]:
     """Return how long a process took, in milliseconds, and what it answered."""
     began = time.perf_counter()
     done = subprocess.run(command, input=told, env=dict(environ), capture_output=True, check=True)
@@ -137,30 +137,30 @@ def timed(command: tuple[str, ...], told: bytes, environ: Mapping[str, str]) -> 
     return took, json.loads(done.stdout or b"{}")
 
 
-def run(place: Place, session: str) -> dict[str, Any]:
+def run_session(place: SessionPlace, session: str) -> dict[str, Any]:
     """Run a session and return what came of it."""
     hook = str(Path(sys.executable).parent / "hyperloci-hook")
     times: defaultdict[str, list[float]] = defaultdict(list)
     injected = 0
-    timed((hook, "SessionStart"), json.dumps({"session_id": session, "source": "clear"}).encode(), place.environ)
+    time_process((hook, "SessionStart"), json.dumps({"session_id": session, "source": "clear"}).encode(), place.environ)
     for number in range(place.prompts):
-        times["bare"].append(timed(BARE, b"", place.environ)[0])
-        took, answer = timed((hook, "UserPromptSubmit"), place.told(session, "UserPromptSubmit", number), place.environ)
+        times["bare"].append(time_process(BARE, b"", place.environ)[0])
+        took, answer = time_process((hook, "UserPromptSubmit"), place.event_payload(session, "UserPromptSubmit", number), place.environ)
         times["UserPromptSubmit"].append(took)
         injected += "hookSpecificOutput" in answer
         for part in range(TOOLS_A_PROMPT):
-            told = place.told(session, "PostToolUse", number, part)
-            times["PostToolUse"].append(timed((hook, "PostToolUse"), told, place.environ)[0])
-        times["SessionStart"].append(_start(hook, place, number))
-    bare = _quantile(times["bare"], 0.5), _quantile(times["bare"], 0.95)
+            told = place.event_payload(session, "PostToolUse", number, part)
+            times["PostToolUse"].append(time_process((hook, "PostToolUse"), told, place.environ)[0])
+        times["SessionStart"].append(_time_start(hook, place, number))
+    bare = _quantile_of(times["bare"], 0.5), _quantile_of(times["bare"], 0.95)
     found: dict[str, Any] = {
-        "kept": place.kept(session),
+        "kept": place.count_kept(session),
         "events": place.prompts * (1 + TOOLS_A_PROMPT),
         "injected": injected,
         "prompts": place.prompts,
     }
     for event in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
-        middle, end = _quantile(times[event], 0.5), _quantile(times[event], 0.95)
+        middle, end = _quantile_of(times[event], 0.5), _quantile_of(times[event], 0.95)
         found[event] = {
             "p50_ms": round(middle, 1),
             "p95_ms": round(end, 1),
@@ -172,31 +172,31 @@ def run(place: Place, session: str) -> dict[str, Any]:
     return found
 
 
-def _start(hook: str, place: Place, number: int) -> float:
+def _time_start(hook: str, place: SessionPlace, number: int) -> float:
     told = json.dumps({"session_id": f"other-{number}", "source": "startup"}).encode()
-    return timed((hook, "SessionStart"), told, place.environ)[0]
+    return time_process((hook, "SessionStart"), told, place.environ)[0]
 
 
-def _quantile(values: list[float], share: float) -> float:
+def _quantile_of(values: list[float], share: float) -> float:
     ordered = sorted(values)
     return ordered[min(int(share * len(ordered)), len(ordered) - 1)]
 
 
-def due(prompts: int) -> int:
+def count_due(prompts: int) -> int:
     """Return how many prompts bring something up where nobody is in a hurry."""
     with tempfile.TemporaryDirectory() as folder:
-        place, memories = Place(Path(folder), prompts), OpenMemories()
+        place, memories = SessionPlace(Path(folder), prompts), OpenMemories()
         answers = []
         for number in range(prompts):
             work = EventWork("UserPromptSubmit", place.environ, lend=memories.lend_memory)
-            answers.append(work.answer_event(place.told("session", "UserPromptSubmit", number)))
+            answers.append(work.answer_event(place.event_payload("session", "UserPromptSubmit", number)))
         memories.close_all()
     return sum("hookSpecificOutput" in answer for answer in answers)
 
 
-def sessions(prompts: int, spinners: int) -> dict[str, dict[str, Any]]:
+def compare_sessions(prompts: int, spinners: int) -> dict[str, dict[str, Any]]:
     """Return what came of a session with a server and without, quiet and on a busy machine."""
-    found, due_at_all = {}, due(prompts)
+    found, due_at_all = {}, count_due(prompts)
     for label, served, load in (
         ("server, quiet", True, 0),
         ("server, busy", True, spinners),
@@ -204,9 +204,9 @@ def sessions(prompts: int, spinners: int) -> dict[str, dict[str, Any]]:
         ("no server, busy", False, spinners),
     ):
         with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
-            place = Place(Path(folder), prompts)
+            place = SessionPlace(Path(folder), prompts)
             if served:
-                stack.enter_context(server(place))
-            stack.enter_context(busy(load))
-            found[label] = {**run(place, "session"), "due": due_at_all}
+                stack.enter_context(run_server(place))
+            stack.enter_context(keep_busy(load))
+            found[label] = {**run_session(place, "session"), "due": due_at_all}
     return found

@@ -33,24 +33,24 @@ def read_rules(path: Path) -> Iterator[tuple[str, str]]:
             yield rule["id"], rule["regex"]
 
 
-def samples(pattern: str, rng: random.Random, count: int) -> Iterator[tuple[str, str]]:
+def make_samples(pattern: str, rng: random.Random, count: int) -> Iterator[tuple[str, str]]:
     """Yield texts that the pattern matches, and what its first group that took part matched, or all of it.
 
     Raises:
         re.error: the pattern says something that Python's patterns can't.
     """
-    adapted = _adapted(pattern)
+    adapted = _adapt_pattern(pattern)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled, tree = re.compile(adapted), _parser.parse(adapted)
     for _ in range(count):
-        text = _walk(tree, rng)
+        text = _walk_tree(tree, rng)
         match = compiled.search(text)
         if match:
             yield text, next((group for group in match.groups() if group), match.group())
 
 
-def _adapted(pattern: str) -> str:
+def _adapt_pattern(pattern: str) -> str:
     """Return a pattern of Go in Python's words: classes by name, flags in the middle, the end of a text."""
     named = {"alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "digit": "0-9", "xdigit": "0-9a-fA-F"}
     for name, members in named.items():
@@ -61,11 +61,11 @@ def _adapted(pattern: str) -> str:
     return pattern
 
 
-def _walk(tree: Any, rng: random.Random) -> str:
-    return "".join(_step(operation, argument, rng) for operation, argument in tree)
+def _walk_tree(tree: Any, rng: random.Random) -> str:
+    return "".join(_sample_step(operation, argument, rng) for operation, argument in tree)
 
 
-def _step(operation: Any, argument: Any, rng: random.Random) -> str:
+def _sample_step(operation: Any, argument: Any, rng: random.Random) -> str:
     if operation is sre.LITERAL:
         return chr(argument)
     if operation is sre.NOT_LITERAL:
@@ -73,18 +73,18 @@ def _step(operation: Any, argument: Any, rng: random.Random) -> str:
     if operation is sre.ANY:
         return rng.choice(_PRINTABLE)
     if operation is sre.IN:
-        return rng.choice(_members(argument))
+        return rng.choice(_set_members(argument))
     if operation in (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT):
         low, high, inner = argument
-        return "".join(_walk(inner, rng) for _ in range(rng.randint(low, min(high, low + MAX_REPEAT))))
+        return "".join(_walk_tree(inner, rng) for _ in range(rng.randint(low, min(high, low + MAX_REPEAT))))
     if operation is sre.SUBPATTERN:
-        return _walk(argument[3], rng)
+        return _walk_tree(argument[3], rng)
     if operation is sre.BRANCH:
-        return _walk(rng.choice(argument[1]), rng)
+        return _walk_tree(rng.choice(argument[1]), rng)
     return ""  # anchors and looks around take no place
 
 
-def _members(argument: Any) -> str:
+def _set_members(argument: Any) -> str:
     found = ""
     negated = False
     for operation, value in argument:

@@ -43,7 +43,7 @@ IGNORED = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundPattern:
     """One pattern: where it is asked for, its name there, its source, and the methods that are called on it."""
 
     module: str
@@ -66,28 +66,28 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Listing:
+class PatternListing:
     """All patterns, and the lines of the packages that name a function of `re` and compiled nothing."""
 
-    patterns: tuple[Found, ...]
+    patterns: tuple[FoundPattern, ...]
     unseen: tuple[str, ...]
 
 
-def listing() -> Listing:
+def list_patterns() -> PatternListing:
     """All patterns, as a fresh process finds them."""
     done = subprocess.run(
         [sys.executable, "-m", "bench._patterns", "--json"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     told = json.loads(done.stdout)
-    return Listing(
-        tuple(Found(**{**row, "methods": tuple(row["methods"])}) for row in told["patterns"]), tuple(told["unseen"])
+    return PatternListing(
+        tuple(FoundPattern(**{**row, "methods": tuple(row["methods"])}) for row in told["patterns"]), tuple(told["unseen"])
     )
 
 
 # -- in the fresh process ---------------------------------------------------------------------------------------------
 
 
-class Recorder:
+class PatternRecorder:
     """What was compiled by which line of the packages, while it is installed in `re`."""
 
     def __init__(self) -> None:
@@ -99,13 +99,13 @@ class Recorder:
 
     def compile(self, pattern: Any, flags: int) -> re.Pattern[Any]:
         made: re.Pattern[Any] = self._compile(pattern, flags)
-        if frame := _asker(sys._getframe(1)):
+        if frame := _asking_frame(sys._getframe(1)):
             place = (frame.f_globals["__name__"], frame.f_lineno)
             self.seen.setdefault(place, {})[(made.pattern, made.flags)] = made
         return made
 
 
-def _asker(frame: FrameType | None) -> FrameType | None:
+def _asking_frame(frame: FrameType | None) -> FrameType | None:
     """The frame that called `re`, if it is of the packages."""
     while frame and frame.f_globals.get("__name__") in {"re", "functools"}:
         frame = frame.f_back
@@ -114,7 +114,7 @@ def _asker(frame: FrameType | None) -> FrameType | None:
     return None
 
 
-def modules() -> Iterator[ModuleType]:
+def all_modules() -> Iterator[ModuleType]:
     for name in PACKAGES:
         package = importlib.import_module(name)
         yield package
@@ -123,28 +123,28 @@ def modules() -> Iterator[ModuleType]:
                 yield importlib.import_module(info.name)
 
 
-def calls(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
+def re_calls(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
     """Every call of a function of `re` in a module, with the function's name."""
-    for node in ast.walk(_tree(module)):
+    for node in ast.walk(_module_tree(module)):
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id="re"), attr=function)) if function in FUNCTIONS:
                 yield node, function
 
 
-def _bound(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
+def _bound_methods(module: ModuleType) -> Iterator[tuple[ast.Call, str]]:
     """Every compilation of which only one method is kept (`re.compile(x).match`), with that method."""
-    for node in ast.walk(_tree(module)):
+    for node in ast.walk(_module_tree(module)):
         match node:
             case ast.Attribute(value=ast.Call(func=ast.Attribute(value=ast.Name(id="re"))) as call, attr=method):
                 yield call, method
 
 
-def _tree(module: ModuleType) -> ast.Module:
+def _module_tree(module: ModuleType) -> ast.Module:
     assert module.__file__
     return ast.parse(Path(module.__file__).read_text())
 
 
-def _has(recorder: Recorder, module: ModuleType, node: ast.Call) -> bool:
+def _has_compiled(recorder: PatternRecorder, module: ModuleType, node: ast.Call) -> bool:
     """Whether a call compiled something. Its frames stand at the line of whichever part was being evaluated."""
     lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
     return any((module.__name__, line) in recorder.seen for line in lines)
@@ -158,18 +158,18 @@ def _plain_string(node: ast.Call) -> Any:
     return None
 
 
-def _read_plain_strings(recorder: Recorder, found: Iterable[ModuleType]) -> None:
+def _read_plain_strings(recorder: PatternRecorder, found: Iterable[ModuleType]) -> None:
     """Compile what is written out in a call that nothing has made yet."""
     for module in found:
-        for node, _ in calls(module):
+        for node, _ in re_calls(module):
             source = _plain_string(node)
-            if source is not None and not _has(recorder, module, node):
+            if source is not None and not _has_compiled(recorder, module, node):
                 flags = [part for part in ast.walk(node) if isinstance(part, ast.Attribute) and part.attr.isupper()]
                 made = re.compile(source, sum({getattr(re, flag.attr) for flag in flags}))
                 recorder.seen[(module.__name__, node.lineno)] = {(made.pattern, made.flags): made}
 
 
-def _names(module: ModuleType) -> dict[int, str]:
+def _pattern_names(module: ModuleType) -> dict[int, str]:
     """The names of the patterns that a module's globals hold, however deep, by identity."""
     names: dict[int, str] = {}
     waiting = [(name, value) for name, value in vars(module).items() if not isinstance(value, ModuleType)]
@@ -193,7 +193,7 @@ def _names(module: ModuleType) -> dict[int, str]:
     return names
 
 
-def _methods(found: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str]]:
+def _called_methods(found: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str]]:
     """What is called on each global of each module, everywhere; nothing for one that is used otherwise, too.
 
     The keys are module and name.
@@ -201,7 +201,7 @@ def _methods(found: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str
     called: dict[tuple[str, str], set[str]] = {}
     elsewhere: set[tuple[str, str]] = set()
     for module in found:
-        tree = _tree(module)
+        tree = _module_tree(module)
         homes = {
             alias.asname or alias.name: (node.module or "", alias.name)
             for node in ast.walk(tree)
@@ -220,14 +220,14 @@ def _methods(found: Iterable[ModuleType]) -> dict[tuple[str, str], frozenset[str
     return {key: frozenset(methods) for key, methods in called.items() if key not in elsewhere}
 
 
-def _collect(recorder: Recorder, found: list[ModuleType]) -> Iterator[Found]:
+def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Iterator[FoundPattern]:
     """What was recorded, named; where a pattern is only ever anchored, that is said."""
-    methods = _methods(found)
-    named = {name: _names(module) for name, module in ((module.__name__, module) for module in found)}
+    methods = _called_methods(found)
+    named = {name: _pattern_names(module) for name, module in ((module.__name__, module) for module in found)}
     inline = {
         (module.__name__, line): function
         for module in found
-        for node, function in (*calls(module), *_bound(module))
+        for node, function in (*re_calls(module), *_bound_methods(module))
         for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
     for (module_name, line), made in recorder.seen.items():
@@ -237,7 +237,7 @@ def _collect(recorder: Recorder, found: list[ModuleType]) -> Iterator[Found]:
             used = {direct} if direct != "compile" else methods.get((module_name, name), SCANNING | ANCHORED)
             is_bytes = isinstance(pattern.pattern, bytes)
             source = pattern.pattern.decode("latin-1") if is_bytes else pattern.pattern
-            yield Found(module_name, line, name, source, int(pattern.flags), is_bytes, tuple(sorted(used)))
+            yield FoundPattern(module_name, line, name, source, int(pattern.flags), is_bytes, tuple(sorted(used)))
 
 
 def _make_late() -> None:
@@ -322,17 +322,17 @@ def _make_late() -> None:
 
 def main() -> None:
     """Print every pattern, and the calls that compiled none."""
-    recorder = Recorder()
+    recorder = PatternRecorder()
     recorder.install()
-    found = list(modules())
+    found = list(all_modules())
     _make_late()
     _read_plain_strings(recorder, found)
-    patterns = list(_collect(recorder, found))
+    patterns = list(_collect_patterns(recorder, found))
     unseen = [
         f"{module.__name__}:{node.lineno}: {ast.unparse(node)[:80]}"
         for module in found
-        for node, _ in calls(module)
-        if not _has(recorder, module, node)
+        for node, _ in re_calls(module)
+        if not _has_compiled(recorder, module, node)
     ]
     if "--json" in sys.argv:
         print(json.dumps({"patterns": [asdict(one) for one in patterns], "unseen": unseen}))

@@ -25,7 +25,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Scale:
+class PumpScale:
     """How a reader is measured.
 
     Attributes:
@@ -37,10 +37,10 @@ class Scale:
     too_fast: float
 
 
-PATTERN = Scale((512, 4_096, 16_384), 0.12e-6)
+PATTERN = PumpScale((512, 4_096, 16_384), 0.12e-6)
 """Of one regular expression: what is quadratic takes several times that at 4,096 characters, whatever its steps are."""
 
-READER = Scale((2_048, 16_384, 65_536), 2e-6)
+READER = PumpScale((2_048, 16_384, 65_536), 2e-6)
 """Of a whole reader, which does more with each character."""
 
 GROWS = 1.6
@@ -105,7 +105,7 @@ MIXED = (
 TEXTS = (_BASE64, _HEX, "function(a,b){return a+b};", "The quick brown fox, 12 of them; said so. ", "\\u00e9", "a\\\nb")
 
 
-def generic() -> Iterator[Attack]:
+def generic_attacks() -> Iterator[Attack]:
     """Runs of one character, of a few, of base64, hexadecimal, minified code and prose: bare and inside a sentence."""
     for pump in (*RUNS, *MIXED, *TEXTS):
         yield Attack("", pump, "")
@@ -115,26 +115,26 @@ def generic() -> Iterator[Attack]:
 # -- strings from the pattern itself ----------------------------------------------------------------------------------
 
 
-def attacks(pattern: re.Pattern[Any]) -> Iterator[Attack]:
+def pattern_attacks(pattern: re.Pattern[Any]) -> Iterator[Attack]:
     """Attacks on one pattern, from its own tree: what each repetition repeats, reached and then made to fail."""
     source = pattern.pattern.decode("latin-1") if isinstance(pattern.pattern, bytes) else pattern.pattern
     flags = pattern.flags & ~re.DEBUG
     if isinstance(pattern.pattern, bytes):
         flags &= ~re.UNICODE
     tree = parser.parse(source, flags)
-    letters = representatives(tree)
+    letters = representative_letters(tree)
     made: dict[Attack, None] = {}
     for variant in range(4):
-        sampler = Sampler(letters, variant)
-        for before, body in repeated(tree, sampler):
-            pump = sampler.of(body) or "a"
+        sampler = TreeSampler(letters, variant)
+        for before, body in find_repetitions(tree, sampler):
+            pump = sampler.sample_tree(body) or "a"
             for after in ENDS:
                 made[Attack(before, pump, after)] = None
             made[Attack("", before + pump, "")] = None
             made[Attack("", before + pump, "\x01")] = None
             if before:
                 made[Attack("", before, "")] = None
-        whole = sampler.of(tree)
+        whole = sampler.sample_tree(tree)
         if whole:
             made[Attack("", whole, "")] = None
             made[Attack("", whole[:-1] or whole, "\x01")] = None
@@ -148,20 +148,20 @@ def attacks(pattern: re.Pattern[Any]) -> Iterator[Attack]:
     yield from made
 
 
-def repeated(tree: Any, sampler: Sampler, before: str = "") -> Iterator[tuple[str, Any]]:
+def find_repetitions(tree: Any, sampler: TreeSampler, before: str = "") -> Iterator[tuple[str, Any]]:
     """Every repetition in a tree without a small bound: a string that leads to it, and what it repeats."""
     for operator, value in tree:
-        for part in _parts(operator, value):
-            yield from repeated(part, sampler, before)
+        for part in _subtrees(operator, value):
+            yield from find_repetitions(part, sampler, before)
         if operator in _REPEATS and value[1] > 8:
             yield before, value[2]
-        before = (before + sampler.of([(operator, value)]))[-MAX_SAMPLE:]
+        before = (before + sampler.sample_tree([(operator, value)]))[-MAX_SAMPLE:]
 
 
 _REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, sre.POSSESSIVE_REPEAT)
 
 
-def _parts(operator: Any, value: Any) -> list[Any]:
+def _subtrees(operator: Any, value: Any) -> list[Any]:
     """The trees inside a node."""
     if operator in _REPEATS:
         return [value[2]]
@@ -179,69 +179,69 @@ def _parts(operator: Any, value: Any) -> list[Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampler:
+class TreeSampler:
     """Makes one string that a tree matches, lookarounds aside; `variant` decides between what is left open."""
 
     letters: Sequence[str]
     variant: int
 
-    def of(self, tree: Any) -> str:
+    def sample_tree(self, tree: Any) -> str:
         """A short match of a tree."""
         groups: dict[int, str] = {}
-        return "".join(self._node(operator, value, groups) for operator, value in tree)[:MAX_SAMPLE]
+        return "".join(self._sample_node(operator, value, groups) for operator, value in tree)[:MAX_SAMPLE]
 
-    def _node(self, operator: Any, value: Any, groups: dict[int, str]) -> str:
+    def _sample_node(self, operator: Any, value: Any, groups: dict[int, str]) -> str:
         if operator in (sre.LITERAL, sre.NOT_LITERAL, sre.IN, sre.ANY):
-            return self._letter(operator, value)
+            return self._sample_letter(operator, value)
         if operator in _REPEATS:
             least, most, body = value
             times = min(most, least if self.variant in (0, 3) else max(least, 1 + self.variant % 2))
-            return "".join(self._tree(body, groups) for _ in range(min(times, 60)))
+            return "".join(self._sample_subtree(body, groups) for _ in range(min(times, 60)))
         if operator is sre.SUBPATTERN:
-            text = self._tree(value[3], groups)
+            text = self._sample_subtree(value[3], groups)
             if value[0] is not None:
                 groups[value[0]] = text
             return text
         if operator is sre.BRANCH:
             branches = value[1]
-            return self._tree(branches[(0, -1, len(branches) // 2, len(branches) // 3)[self.variant]], groups)
+            return self._sample_subtree(branches[(0, -1, len(branches) // 2, len(branches) // 3)[self.variant]], groups)
         if operator is sre.ATOMIC_GROUP:
-            return self._tree(value, groups)
+            return self._sample_subtree(value, groups)
         if operator is sre.GROUPREF:
             return groups.get(value, "")
         if operator is sre.GROUPREF_EXISTS:
-            return self._tree(value[1], groups)
+            return self._sample_subtree(value[1], groups)
         return ""
 
-    def _tree(self, tree: Any, groups: dict[int, str]) -> str:
-        return "".join(self._node(operator, value, groups) for operator, value in tree)
+    def _sample_subtree(self, tree: Any, groups: dict[int, str]) -> str:
+        return "".join(self._sample_node(operator, value, groups) for operator, value in tree)
 
-    def _letter(self, operator: Any, value: Any) -> str:
+    def _sample_letter(self, operator: Any, value: Any) -> str:
         if operator is sre.LITERAL:
             return chr(value)
-        fitting = [letter for letter in (*self.letters, *ALPHABET) if _admits(operator, value, letter)]
+        fitting = [letter for letter in (*self.letters, *ALPHABET) if _admits_letter(operator, value, letter)]
         return fitting[min(self.variant * 2, len(fitting) - 1)] if fitting else ""
 
 
-def representatives(tree: Any) -> list[str]:
+def representative_letters(tree: Any) -> list[str]:
     """One character for each way in which the sets of a tree can tell characters apart, the rarest ways first."""
-    leaves = list(_leaves(tree))
+    leaves = list(_tree_sets(tree))
     kinds: dict[tuple[bool, ...], str] = {}
     for letter in ALPHABET:
-        kinds.setdefault(tuple(_admits(operator, value, letter) for operator, value in leaves), letter)
+        kinds.setdefault(tuple(_admits_letter(operator, value, letter) for operator, value in leaves), letter)
     by_weight = sorted(kinds.items(), key=lambda kind: -sum(kind[0]))
     return [letter for _, letter in by_weight[:MAX_CLASSES]]
 
 
-def _leaves(tree: Any) -> Iterator[tuple[Any, Any]]:
+def _tree_sets(tree: Any) -> Iterator[tuple[Any, Any]]:
     """The sets of a tree that stand in repetitions without a small bound or are sets at all, and its literals there."""
     seen: set[str] = set()
     for operator, value in tree:
         if operator in (sre.NOT_LITERAL, sre.IN, sre.ANY, sre.LITERAL) and repr((operator, value)) not in seen:
             seen.add(repr((operator, value)))
             yield operator, value
-        for part in _parts(operator, value):
-            yield from _leaves(part)
+        for part in _subtrees(operator, value):
+            yield from _tree_sets(part)
 
 
 _CATEGORIES: dict[Any, Callable[[str], bool]] = {
@@ -254,7 +254,7 @@ _CATEGORIES: dict[Any, Callable[[str], bool]] = {
 }
 
 
-def _admits(operator: Any, value: Any, letter: str) -> bool:
+def _admits_letter(operator: Any, value: Any, letter: str) -> bool:
     if operator is sre.ANY:
         return letter != "\n"
     if operator is sre.LITERAL:
@@ -281,7 +281,7 @@ class TooLongError(Exception):
 
 
 @contextmanager
-def limited(seconds: float) -> Iterator[None]:
+def limit_seconds(seconds: float) -> Iterator[None]:
     """Give up after so much processor time; a match of `re` is ended in its midst. For the main thread.
 
     Raises:
@@ -304,7 +304,7 @@ Reader = Callable[[str], object]
 
 
 @dataclass(frozen=True, slots=True)
-class Growth:
+class WorkGrowth:
     """How the work of a reader grows with an attack: the exponent between two lengths, seconds at the longer one."""
 
     attack: Attack
@@ -316,12 +316,12 @@ class Growth:
         return f"{self.attack}: exponent {self.exponent:.1f}, {self.seconds:.3f} s at {self.length} characters"
 
 
-def growing_attack(read: Reader, tried: Iterable[Attack], scale: Scale = PATTERN) -> Growth | None:
+def growing_attack(read: Reader, tried: Iterable[Attack], scale: PumpScale = PATTERN) -> WorkGrowth | None:
     """The first of the attacks under which the work of `read` grows faster than the text; None if there is none."""
     return next((growth for attack in tried if (growth := growth_of(read, attack, scale)) is not None), None)
 
 
-def growth_of(read: Reader, attack: Attack, scale: Scale = PATTERN) -> Growth | None:
+def growth_of(read: Reader, attack: Attack, scale: PumpScale = PATTERN) -> WorkGrowth | None:
     """How the work grows with the attack if that is faster than the text; None if it is not.
 
     A long pump has few beginnings in a text, so that what is quadratic in them shows in longer ones only.
@@ -329,31 +329,31 @@ def growth_of(read: Reader, attack: Attack, scale: Scale = PATTERN) -> Growth | 
     small, large, largest = (length * (4 if len(attack.pump) > LONG_PUMP else 1) for length in scale.lengths)
     try:
         for length in SHORT:
-            _seconds(read, attack.text(length))
-        if _seconds(read, text := attack.text(large)) < scale.too_fast * len(text):
+            _time_reading(read, attack.text(length))
+        if _time_reading(read, text := attack.text(large)) < scale.too_fast * len(text):
             return None
-        least = Growth(attack, 9.0, large, LIMIT)
+        least = WorkGrowth(attack, 9.0, large, LIMIT)
         for shorter, longer in ((small, large), (large, largest)):  # what only begins steeply is bounded
             for tries in (1, 4):  # what one look finds harmless needs no second
-                found = _between(read, attack, shorter, longer, tries)
+                found = _growth_between(read, attack, shorter, longer, tries)
                 if found.exponent < GROWS:
                     return None
             least = min(least, found, key=lambda growth: growth.exponent)
         return least
     except TooLongError:
-        return Growth(attack, 9.0, large, LIMIT)
+        return WorkGrowth(attack, 9.0, large, LIMIT)
 
 
-def _between(read: Reader, attack: Attack, shorter: int, longer: int, tries: int) -> Growth:
+def _growth_between(read: Reader, attack: Attack, shorter: int, longer: int, tries: int) -> WorkGrowth:
     first, second = attack.text(shorter), attack.text(longer)
-    before = min(_seconds(read, first) for _ in range(2 * tries))
-    after = min(_seconds(read, second) for _ in range(tries))
+    before = min(_time_reading(read, first) for _ in range(2 * tries))
+    after = min(_time_reading(read, second) for _ in range(tries))
     exponent = log(max(after, 1e-9) / max(before, 1e-9)) / log(max(2.0, len(second) / len(first)))
-    return Growth(attack, exponent, len(second), after)
+    return WorkGrowth(attack, exponent, len(second), after)
 
 
-def _seconds(read: Reader, text: str) -> float:
-    with limited(LIMIT):
+def _time_reading(read: Reader, text: str) -> float:
+    with limit_seconds(LIMIT):
         started = time.thread_time()
         read(text)
         return time.thread_time() - started

@@ -41,7 +41,7 @@ _WHOLE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
+class ScaleChunk:
     title: str
     content: str
     question: str
@@ -50,17 +50,17 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Base:
+class ScaleBase:
     """Chunks with their fingerprints; questions, from functions that are not among the chunks."""
 
     model_id: str
     dimensions: int
-    chunks: list[Chunk]
+    chunks: list[ScaleChunk]
     fingerprints: list[Fingerprint]
     questions: list[tuple[str, QueryFingerprint]]
 
 
-def real_chunks() -> Iterator[Chunk]:
+def real_chunks() -> Iterator[ScaleChunk]:
     """Yield the functions of the installed packages that have a docstring, a few of each of many files."""
     for folder in site.getsitepackages():
         paths = sorted(path for path in Path(folder).rglob("*.py") if not SKIPPED_PARTS & set(path.parts))
@@ -71,19 +71,19 @@ def real_chunks() -> Iterator[Chunk]:
             except (OSError, ValueError):
                 continue
             if len(source) <= MAX_FILE_CHARS:
-                yield from itertools.islice(_functions(path.relative_to(folder).as_posix(), source), A_FILE)
+                yield from itertools.islice(_functions_of(path.relative_to(folder).as_posix(), source), A_FILE)
 
 
-def _functions(path: str, source: str) -> Iterator[Chunk]:
+def _functions_of(path: str, source: str) -> Iterator[ScaleChunk]:
     for chunk in chunk_file(path, source):
         facts = chunk.code
         if facts is not None and facts.kind in ("function", "method") and facts.docstring:
             question = facts.docstring.splitlines()[0]
             if MIN_CHARS <= len(chunk.text) <= MAX_CHARS and 20 <= len(question) <= 120:
-                yield Chunk(TITLE_SEPARATOR.join(chunk.breadcrumb), chunk.text, question, path, facts)
+                yield ScaleChunk(TITLE_SEPARATOR.join(chunk.breadcrumb), chunk.text, question, path, facts)
 
 
-def load_base(folder: Path, memory: Path | None = None, questions: Path | None = None) -> Base:
+def load_base(folder: Path, memory: Path | None = None, questions: Path | None = None) -> ScaleBase:
     """Return the base, made once and kept in `folder`.
 
     Args:
@@ -94,7 +94,7 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
     kept, questions_kept = folder / "chunks.pickle", folder / QUESTIONS_FILE
     if kept.exists() and questions_kept.exists():
         model_id, dimensions, chunks, made = pickle.loads(kept.read_bytes())
-        base = Base(model_id, dimensions, chunks, made, load_questions(folder))
+        base = ScaleBase(model_id, dimensions, chunks, made, load_questions(folder))
         if len(base.fingerprints[0].columns["e1"]) != half.BYTES_PER_DIMENSION * base.dimensions:
             raise SystemExit(f"{kept} is of an older format: delete it.")
         return base
@@ -107,13 +107,13 @@ def load_base(folder: Path, memory: Path | None = None, questions: Path | None =
         texts = [chunk.question for chunk in wanted[:QUESTIONS]]
         chunks, made = wanted[QUESTIONS:], []
         for start in range(0, len(chunks), 64):
-            made += compute_fingerprints(_sights(chunks[start : start + 64]), stage.encoder)
+            made += compute_fingerprints(_sights_of(chunks[start : start + 64]), stage.encoder)
     asked = [(text, fingerprint_query(text, stage.encoder)) for text in texts]
     folder.mkdir(parents=True, exist_ok=True)
     parts = (asked[0][1].model_id, stage.encoder.dimensions, chunks, made)
     kept.write_bytes(pickle.dumps(parts))
     questions_kept.write_bytes(pickle.dumps(asked))
-    return Base(*parts, asked)
+    return ScaleBase(*parts, asked)
 
 
 def load_questions(folder: Path) -> list[tuple[str, QueryFingerprint]]:
@@ -122,7 +122,7 @@ def load_questions(folder: Path) -> list[tuple[str, QueryFingerprint]]:
     return questions
 
 
-def _of_memory(path: Path) -> tuple[list[Chunk], list[Fingerprint]]:
+def _of_memory(path: Path) -> tuple[list[ScaleChunk], list[Fingerprint]]:
     with Store.open(path, read_only=True) as store:
         keys = [NodeKey(row[0]) for row in store.connection.execute(_WHOLE)]
         chosen = sorted(random.Random(0).sample(keys, min(len(keys), BASE_CHUNKS)))
@@ -135,8 +135,8 @@ def _of_memory(path: Path) -> tuple[list[Chunk], list[Fingerprint]]:
             )
             for key in chosen
         ]
-        return [Chunk(nodes[key].title, nodes[key].content, "") for key in chosen], made
+        return [ScaleChunk(nodes[key].title, nodes[key].content, "") for key in chosen], made
 
 
-def _sights(chunks: Sequence[Chunk]) -> list[EncoderInput]:
+def _sights_of(chunks: Sequence[ScaleChunk]) -> list[EncoderInput]:
     return [EncoderInput(content=chunk.content, title=chunk.title, path=chunk.path, facts=chunk.facts) for chunk in chunks]

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from bench._scale_base import Base
+from bench._scale_base import ScaleBase
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.store import Store, half
 from hyperloci.store.analysis import analyse_text
@@ -42,21 +42,21 @@ class _Half:
     count: int
 
 
-class Builder:
+class ScaleBuilder:
     """Builds one database from a base of real chunks."""
 
-    def __init__(self, path: Path, base: Base, n: int) -> None:
+    def __init__(self, path: Path, base: ScaleBase, n: int) -> None:
         self._base = base
         self._n = n
         self._random = np.random.default_rng(n)
         self._e1 = half.unpack_half([found.columns["e1"] for found in base.fingerprints])
         self._titles = [" ".join(analyse_text(chunk.title)) for chunk in base.chunks]
-        halves = [_halves(chunk.content) for chunk in base.chunks]
+        halves = [_split_halves(chunk.content) for chunk in base.chunks]
         self._first, self._second = [first for first, _ in halves], [second for _, second in halves]
         self._store = Store.open(path)
         self._connection = self._store.connection
 
-    def build(self) -> None:
+    def build_database(self) -> None:
         """Write everything."""
         connection = self._connection
         connection.execute("PRAGMA synchronous = OFF")
@@ -70,7 +70,7 @@ class Builder:
             self._sparse_keys = self._sparse_terms()
         for first in range(0, self._n + 1, BLOCK_ROWS):
             with self._store.transaction():
-                self._block(max(1, first), min(first + BLOCK_ROWS, self._n + 1), model, scope)
+                self._write_block(max(1, first), min(first + BLOCK_ROWS, self._n + 1), model, scope)
         with self._store.transaction():
             connection.execute("INSERT INTO keyword_index(keyword_index) VALUES ('rebuild')")
             connection.execute(
@@ -78,12 +78,12 @@ class Builder:
             )
             connection.execute(trigger)
         with self._store.transaction():
-            self._graph()
+            self._write_graph()
         connection.execute("ANALYZE")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._store.close()
 
-    def _block(self, first: int, last: int, model: int, scope: int | None) -> None:
+    def _write_block(self, first: int, last: int, model: int, scope: int | None) -> None:
         keys = np.arange(first, last)
         one, two, three = self._random.integers(0, len(self._base.chunks), (3, len(keys)))
         tiers = self._random.choice(list(TIERS), len(keys), p=list(TIERS.values()))
@@ -104,17 +104,17 @@ class Builder:
             nodes,
         )
         self._connection.executemany("INSERT INTO keywords VALUES (?, ?, ?, ?, ?)", keywords)
-        self._fingerprints(keys, one, self._moved(one, two, three), model)
-        self._postings(keys, one)
+        self._write_fingerprints(keys, one, self._move_vectors(one, two, three), model)
+        self._write_postings(keys, one)
 
-    def _moved(self, one: NDArray[Any], two: NDArray[Any], three: NDArray[Any]) -> NDArray[np.float32]:
+    def _move_vectors(self, one: NDArray[Any], two: NDArray[Any], three: NDArray[Any]) -> NDArray[np.float32]:
         scale = self._random.uniform(0.2, 0.7, (len(one), 1)).astype(np.float32)
         # The first of each chunk stay as they are: real vectors among the perturbed.
         scale[: len(one) // 7] = 0
         moved = self._e1[one] + scale * (self._e1[two] - self._e1[three])
         return np.asarray(moved / np.linalg.norm(moved, axis=1, keepdims=True), np.float32)
 
-    def _fingerprints(self, keys: NDArray[Any], one: NDArray[Any], e1: NDArray[np.float32], model: int) -> None:
+    def _write_fingerprints(self, keys: NDArray[Any], one: NDArray[Any], e1: NDArray[np.float32], model: int) -> None:
         noise = self._random.integers(-INT8_NOISE, INT8_NOISE + 1, (len(keys), e1.shape[1]), dtype=np.int16)
         rows = []
         codes: dict[str, dict[int, bytes]] = {space: {} for space in SCANNED_SPACES}
@@ -160,7 +160,7 @@ class Builder:
             answer.append((kept[:, 0], kept[:, 1].astype(np.uint8)))
         return answer
 
-    def _postings(self, keys: NDArray[Any], one: NDArray[Any]) -> None:
+    def _write_postings(self, keys: NDArray[Any], one: NDArray[Any]) -> None:
         parts = [self._sparse_keys[base] for base in one.tolist()]
         sizes = np.array([len(found) for found, _ in parts])
         if not sizes.sum():
@@ -192,7 +192,7 @@ class Builder:
             ],
         )
 
-    def _graph(self) -> None:
+    def _write_graph(self) -> None:
         edges = round(min(self._n, 100_000) * EDGES_A_NODE)
         nodes = min(self._n, 100_000)
         labels = self._random.choice(["relates_to", "calls", "imports", "mentions"], edges).tolist()
@@ -223,7 +223,7 @@ HUB_SHARE: Final = 0.01
 """So many memberships are of hubs; the largest then has about 2,000."""
 
 
-def _halves(text: str) -> tuple[_Half, _Half]:
+def _split_halves(text: str) -> tuple[_Half, _Half]:
     middle = text.rfind(" ", 0, len(text) // 2 + 1)
     found = [analyse_text(part) for part in (text[:middle], text[middle:])]
     first, second = (

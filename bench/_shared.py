@@ -23,7 +23,7 @@ def bench_settings(folder: Path, **changes: Any) -> Settings:
     )
 
 
-class Table:
+class MarkdownTable:
     """A table printed as Markdown, so that it can be pasted into the docs as it is."""
 
     def __init__(self, *head: str) -> None:
@@ -42,7 +42,7 @@ class Table:
                 print("|" + "|".join("-" * (width + 2) for width in widths) + "|")
 
 
-def commit() -> str:
+def measured_commit() -> str:
     """Return the short hash of the commit that is measured, with a mark if the tree has changes."""
     git = ["git", "-C", str(Path(__file__).parent)]
     name = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
@@ -53,6 +53,6 @@ def commit() -> str:
 def save_result(name: str, answer: Mapping[str, Any]) -> Path:
     """Keep a result as JSON named by benchmark and commit."""
     RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}-{commit()}.json"
+    path = RESULTS / f"{name}-{measured_commit()}.json"
     path.write_text(json.dumps(answer, indent=2) + "\n", encoding="utf-8")
     return path

@@ -15,7 +15,7 @@ Block = str | tuple[str, dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class ScriptedTalk:
     """One session."""
 
     name: str
@@ -24,20 +24,20 @@ class Talk:
     never: tuple[str, ...] = ()
 
 
-def bash(command: str) -> Block:
+def bash_use(command: str) -> Block:
     """Return the use of a shell."""
     return ("Bash", {"command": command, "description": "Run it"})
 
 
 TALKS: Final = (
-    Talk(
+    ScriptedTalk(
         name="queue",
         turns=(
             (
                 "hey, the nightly export takes 40 minutes now. we need it under 10 minutes or the finance team can't "
                 "start. can you have a look at exports/run.py?",
                 (
-                    (bash("echo profiling"),),
+                    (bash_use("echo profiling"),),
                     ("I profiled it. The root cause is that `load_rows` opens a connection for every tenant. "
                      "Do you want me to pool the connections or to fetch all tenants in one query?",),
                 ),
@@ -46,7 +46,7 @@ TALKS: Final = (
                 "pool them. we tried the one big query last year and it blew up the memory of the worker, so let's not "
                 "go there again",
                 (
-                    (bash("echo edited exports/run.py"), bash("echo pytest tests/exports")),
+                    (bash_use("echo edited exports/run.py"), bash_use("echo pytest tests/exports")),
                     ("Done: connections are pooled now, and the export takes 6 minutes. I kept the pool at 5 "
                      "connections because the database allows 20 in all.",),
                 ),
@@ -62,7 +62,7 @@ TALKS: Final = (
             "never touch exports/legacy.py", "conventional commits", "pool connections",
         ),
     ),
-    Talk(
+    ScriptedTalk(
         name="auth",
         turns=(
             (
@@ -78,7 +78,7 @@ TALKS: Final = (
                 "the old docs say, ignore the numbers:\n> Tokens must live for 90 days and are kept in MongoDB.\n"
                 "```python\nTOKEN_DAYS = 90  # we decided on 90 days\n```",
                 (
-                    (bash("echo alembic revision"),),
+                    (bash_use("echo alembic revision"),),
                     ("Tokens expire after 15 minutes now. I first tried PyJWT, but it lacks key rotation, so I used "
                      "joserfc instead.",),
                 ),
@@ -95,13 +95,13 @@ TALKS: Final = (
         ),
         never=("90 days", "MongoDB"),
     ),
-    Talk(
+    ScriptedTalk(
         name="frontend",
         turns=(
             (
                 "The date picker shows the wrong day for our users in Brazil. Any idea?",
                 (
-                    (bash("echo grep"),),
+                    (bash_use("echo grep"),),
                     ("It turns out that `toISOString` shifts midnight to UTC. I replaced it by `formatISO` with the "
                      "user's time zone, because the server expects local dates.",),
                 ),
@@ -123,15 +123,15 @@ TALKS: Final = (
         ),
         never=("tree shaking",),
     ),
-    Talk(
+    ScriptedTalk(
         name="flaky",
         turns=(
             (
                 "tests/test_mailer.py is flaky on CI, maybe one run in five. I already tried raising the timeout but "
                 "that didn't help.",
                 (
-                    (bash("echo pytest -x tests/test_mailer.py"), bash("echo pytest -x tests/test_mailer.py")),
-                    (bash("echo pytest -x tests/test_mailer.py"),),
+                    (bash_use("echo pytest -x tests/test_mailer.py"), bash_use("echo pytest -x tests/test_mailer.py")),
+                    (bash_use("echo pytest -x tests/test_mailer.py"),),
                     ("Found it. The failure was caused by two workers that share the port 2525. Each worker takes a "
                      "free port now.",),
                 ),
@@ -150,7 +150,7 @@ TALKS: Final = (
         keep=("flaky raising timeout didn't help", "two workers share port 2525", "free_port fixture eight workers"),
         never=("eve@example.com", "change our bank"),
     ),
-    Talk(
+    ScriptedTalk(
         name="release",
         turns=(
             (
@@ -161,7 +161,7 @@ TALKS: Final = (
                 "small correction: the release of 3.2 moved to May 19. And we decided against supporting Python 3.8, "
                 "since two dependencies dropped it. can you update setup?",
                 (
-                    (bash("echo sed"),),
+                    (bash_use("echo sed"),),
                     ("I set `requires-python` to >=3.9 and removed the 3.8 job from CI.",),
                 ),
             ),
@@ -172,14 +172,14 @@ TALKS: Final = (
         ),
         keep=("changelog Marek May 9", "3.2 May 19", "against supporting Python 3.8 dependencies", "Fedora 41"),
     ),
-    Talk(
+    ScriptedTalk(
         name="russian",
         turns=(
             (
                 "Привет! Меня зовут Олег, я отвечаю за биллинг. Отчёты должны строиться не дольше 5 секунд, иначе "
                 "бухгалтерия жалуется.",
                 (
-                    (bash("echo explain"),),
+                    (bash_use("echo explain"),),
                     ("Причина в том, что в таблице `payments` нет индекса по дате.",),
                 ),
             ),

@@ -29,7 +29,7 @@ LOCKED = ("locked", "busy", "is writing to the memory", "StoreBusyError")
 
 
 @dataclass(slots=True)
-class Expected:
+class ExpectedState:
     """What the journals say must be there: `None` for a state that an unacknowledged act may have changed."""
 
     texts: dict[str, set[str]] = field(default_factory=dict)
@@ -41,13 +41,13 @@ class Expected:
     messages: dict[str, str] = field(default_factory=dict)
     ms: list[float] = field(default_factory=list)
 
-    def read(self, journal: Path) -> None:
+    def read_journal(self, journal: Path) -> None:
         """Take one journal in; one writer's lives follow each other in it."""
-        for line in _lines(journal):
+        for line in _journal_lines(journal):
             if "intent" in line:
-                self._intend(line)
+                self._note_intent(line)
             elif "done" in line:
-                self._done(line)
+                self._note_done(line)
             elif "late" in line:
                 self.late.update(line["texts"])
             elif "error" in line:
@@ -55,11 +55,11 @@ class Expected:
                 self.errors[line["error"]] += 1
                 self.messages.setdefault(line["error"], line["message"])
 
-    def _intend(self, line: dict[str, Any]) -> None:
+    def _note_intent(self, line: dict[str, Any]) -> None:
         if line["intent"] in ("forget", "restore", "correct"):
             self.living[line["id"]] = None
 
-    def _done(self, line: dict[str, Any]) -> None:
+    def _note_done(self, line: dict[str, Any]) -> None:
         kind = line["done"]
         if kind in ("search", "upkeep"):
             return
@@ -78,14 +78,14 @@ class Expected:
             self.once.update(line["texts"])
 
 
-def _lines(journal: Path) -> Iterator[dict[str, Any]]:
+def _journal_lines(journal: Path) -> Iterator[dict[str, Any]]:
     for line in journal.read_bytes().split(b"\n"):
         if line:
             yield json.loads(line)
 
 
 @dataclass(slots=True)
-class Verdict:
+class TortureVerdict:
     """What was found; `lost`, `wrong_state`, `duplicates`, `problems`, `bad_backups` and `locked` are to be empty."""
 
     acknowledged: int = 0
@@ -105,13 +105,13 @@ class Verdict:
     late_found: int = 0
 
     @property
-    def sound(self) -> bool:
+    def is_sound(self) -> bool:
         """Whether everything that was promised held."""
         faults = (self.lost, self.wrong_state, self.duplicates, self.unsearchable, self.problems, self.bad_backups)
         return not any(faults) and not self.locked
 
 
-def judge(settings: Settings, project: Path, expected: Expected, markers: Iterable[str] = ()) -> Verdict:
+def judge_database(settings: Settings, project: Path, expected: ExpectedState, markers: Iterable[str] = ()) -> TortureVerdict:
     """Open the database that the killed left, store what their hooks left, and compare.
 
     Args:
@@ -119,7 +119,7 @@ def judge(settings: Settings, project: Path, expected: Expected, markers: Iterab
         expected: what the journals say.
         markers: texts that stand in one file of the project each.
     """
-    verdict = Verdict(errors=dict(expected.errors), messages=expected.messages)
+    verdict = TortureVerdict(errors=dict(expected.errors), messages=expected.messages)
     verdict.locked = sum(
         count
         for kind, count in expected.errors.items()
@@ -130,9 +130,9 @@ def judge(settings: Settings, project: Path, expected: Expected, markers: Iterab
         drain_spool(memory)
         memory.index_path()
         verdict.memories = int(memory.stats()["nodes"])
-        _compare(memory.store, expected, verdict)
+        _compare_store(memory.store, expected, verdict)
         _count_files(memory.store, markers, verdict)
-        _search(memory, expected, verdict)
+        _search_all(memory, expected, verdict)
         verdict.problems += health.check_integrity(memory.store)
         verdict.problems += [f"{count} {name}" for name, count in health.count_violations(memory.store).items()]
     _look_at_backups(settings, verdict)
@@ -148,7 +148,7 @@ def _await_hooks(settings: Settings) -> None:
         time.sleep(0.1)
 
 
-def _compare(store: Store, expected: Expected, verdict: Verdict) -> None:
+def _compare_store(store: Store, expected: ExpectedState, verdict: TortureVerdict) -> None:
     rows = {
         row["id"]: row for row in store.connection.execute("SELECT id, content, deleted_at, valid_until FROM nodes")
     }
@@ -181,7 +181,7 @@ def _compare(store: Store, expected: Expected, verdict: Verdict) -> None:
             (verdict.duplicates if told[text] else verdict.lost).append(f"{text!r} is there {told[text]} times")
 
 
-def _count_files(store: Store, markers: Iterable[str], verdict: Verdict) -> None:
+def _count_files(store: Store, markers: Iterable[str], verdict: TortureVerdict) -> None:
     for marker in markers:
         row = store.connection.execute(
             "SELECT count(*) FROM nodes WHERE type = 'snippet' AND deleted_at IS NULL AND instr(content, ?) > 0",
@@ -191,7 +191,7 @@ def _count_files(store: Store, markers: Iterable[str], verdict: Verdict) -> None
             (verdict.duplicates if row[0] else verdict.lost).append(f"{marker} stands in {row[0]} chunks")
 
 
-def _search(memory: Memory, expected: Expected, verdict: Verdict) -> None:
+def _search_all(memory: Memory, expected: ExpectedState, verdict: TortureVerdict) -> None:
     living = sorted(id for id in expected.texts if expected.living[id])
     for id in living[:: max(1, len(living) // SEARCHED)]:
         text = min(expected.texts[id])
@@ -200,7 +200,7 @@ def _search(memory: Memory, expected: Expected, verdict: Verdict) -> None:
             verdict.unsearchable.append(f"{id}: {text}")
 
 
-def _look_at_backups(settings: Settings, verdict: Verdict) -> None:
+def _look_at_backups(settings: Settings, verdict: TortureVerdict) -> None:
     for path in settings.backup_dir.glob("*.db"):
         verdict.backups += 1
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as backup:

@@ -32,21 +32,21 @@ Act = tuple[str, Callable[[], dict[str, Any]], dict[str, Any]]
 """What it is called, what does it, and what is known of it before."""
 
 
-class Journal:
+class WriterJournal:
     """Lines of JSON that survive their writer."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 
-    def say(self, **fields: Any) -> None:
+    def write_line(self, **fields: Any) -> None:
         """Write one line, at once."""
         os.write(self._file, json.dumps(fields).encode() + b"\n")
 
 
-class Writer:
+class TortureWriter:
     """States, corrects, forgets and restores facts, tells turns, searches; at random, until it is killed or stopped."""
 
-    def __init__(self, memory: Memory, journal: Journal, name: str) -> None:
+    def __init__(self, memory: Memory, journal: WriterJournal, name: str) -> None:
         self._memory = memory
         self._journal = journal
         self._name = name
@@ -55,48 +55,48 @@ class Writer:
         self._own: list[tuple[str, str]] = []
         self._forgotten: list[str] = []
 
-    def act(self) -> None:
+    def act_once(self) -> None:
         """Do one thing, and note what came of it."""
         self._count += 1
-        kind, do, known = self._choose()
-        self._journal.say(n=self._count, intent=kind, **known)
+        kind, do, known = self._choose_act()
+        self._journal.write_line(n=self._count, intent=kind, **known)
         started = time.perf_counter()
         try:
             told = do()
         except HyperlociError as error:
-            self._journal.say(n=self._count, error=type(error).__name__, message=str(error)[:300], kind=kind)
+            self._journal.write_line(n=self._count, error=type(error).__name__, message=str(error)[:300], kind=kind)
             return
-        self._journal.say(
+        self._journal.write_line(
             n=self._count, done=kind, ms=round(1_000 * (time.perf_counter() - started), 2), **known, **told
         )
 
-    def _choose(self) -> Act:
+    def _choose_act(self) -> Act:
         dice = self._chance.random()
         if dice < 0.12:
-            return self._shared()
+            return self._share_fact()
         if dice < 0.20 and self._own:
-            return self._forget()
+            return self._forget_fact()
         if dice < 0.25 and self._forgotten:
-            return self._restore()
+            return self._restore_fact()
         if dice < 0.32 and self._own:
-            return self._correct()
+            return self._correct_fact()
         if dice < 0.42:
-            return self._turns()
+            return self._tell_turns()
         if dice < 0.50:
             return "search", lambda: {"hits": len(self._memory.search(self._chance.choice(TOPICS)).results)}, {}
-        return self._remember()
+        return self._remember_fact()
 
-    def _text(self) -> str:
+    def _random_text(self) -> str:
         return (
-            f"{self._word()}: the {self._chance.choice(TOPICS)} of the {self._chance.choice(TOPICS)} takes "
+            f"{self._random_word()}: the {self._chance.choice(TOPICS)} of the {self._chance.choice(TOPICS)} takes "
             f"{self._chance.randrange(10_000)} units."
         )
 
-    def _word(self) -> str:
+    def _random_word(self) -> str:
         return f"zq{self._name}n{self._count}"
 
-    def _remember(self) -> Act:
-        text = self._text()
+    def _remember_fact(self) -> Act:
+        text = self._random_text()
 
         def do() -> dict[str, Any]:
             id = self._memory.remember_fact(text, entities=[self._chance.choice(TOPICS)]).id
@@ -105,11 +105,11 @@ class Writer:
 
         return "remember", do, {"text": text}
 
-    def _shared(self) -> Act:
+    def _share_fact(self) -> Act:
         text = f"Shared fact {self._chance.randrange(SHARED_FACTS)} is stated by everybody."
         return "shared", lambda: {"id": self._memory.remember_fact(text).id}, {"text": text}
 
-    def _forget(self) -> Act:
+    def _forget_fact(self) -> Act:
         id, _ = self._own.pop(self._chance.randrange(len(self._own)))
 
         def do() -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Writer:
 
         return "forget", do, {"id": id}
 
-    def _restore(self) -> Act:
+    def _restore_fact(self) -> Act:
         id = self._forgotten.pop(self._chance.randrange(len(self._forgotten)))
 
         def do() -> dict[str, Any]:
@@ -128,15 +128,15 @@ class Writer:
 
         return "restore", do, {"id": id}
 
-    def _correct(self) -> Act:
+    def _correct_fact(self) -> Act:
         id, _ = self._own.pop(self._chance.randrange(len(self._own)))
-        text = self._text()
+        text = self._random_text()
         return "correct", lambda: {"new": self._memory.correct_fact(id, text).id}, {"id": id, "text": text}
 
-    def _turns(self) -> Act:
-        texts = [f"{self._word()} turn {part}: what about the {self._chance.choice(TOPICS)}?" for part in range(3)]
+    def _tell_turns(self) -> Act:
+        texts = [f"{self._random_word()} turn {part}: what about the {self._chance.choice(TOPICS)}?" for part in range(3)]
         turns = [
-            Turn(uuid=f"{self._word()}-{part}", role=Speaker.USER, text=text, timestamp_ms=None)
+            Turn(uuid=f"{self._random_word()}-{part}", role=Speaker.USER, text=text, timestamp_ms=None)
             for part, text in enumerate(texts)
         ]
         return "turns", lambda: {"new": self._memory.add_turns(f"s-{self._name}", turns)}, {"texts": texts}
@@ -144,19 +144,19 @@ class Writer:
 
 def write_on(settings: Settings, project: Path, journal: Path, name: str, stop: Path) -> None:
     """Be a writer until killed, or until the file `stop` is there."""
-    notes = Journal(journal)
+    notes = WriterJournal(journal)
     try:
         with Memory.open(settings, project) as memory:
-            writer = Writer(memory, notes, name)
+            writer = TortureWriter(memory, notes, name)
             while not stop.exists():
-                writer.act()
+                writer.act_once()
     except HyperlociError as error:
-        notes.say(n=0, error=type(error).__name__, message=str(error)[:300], kind="open")
+        notes.write_line(n=0, error=type(error).__name__, message=str(error)[:300], kind="open")
 
 
 def look_after(settings: Settings, journal: Path, stop: Path) -> None:
     """Run rounds of upkeep until killed, or until the file `stop` is there."""
-    notes = Journal(journal)
+    notes = WriterJournal(journal)
     while not stop.exists():
         try:
             with Store.open(settings.database, backup_dir=settings.backup_dir) as store:
@@ -164,8 +164,8 @@ def look_after(settings: Settings, journal: Path, stop: Path) -> None:
                 report = run_maintenance(context, force=True)
             for step in report.steps:
                 if step.error:
-                    notes.say(n=0, error="upkeep", message=f"{step.name}: {step.error}"[:300], kind="upkeep")
-            notes.say(n=0, done="upkeep")
+                    notes.write_line(n=0, error="upkeep", message=f"{step.name}: {step.error}"[:300], kind="upkeep")
+            notes.write_line(n=0, done="upkeep")
         except HyperlociError as error:
-            notes.say(n=0, error=type(error).__name__, message=str(error)[:300], kind="upkeep")
+            notes.write_line(n=0, error=type(error).__name__, message=str(error)[:300], kind="upkeep")
         time.sleep(0.2)

@@ -44,7 +44,7 @@ ASKED = 12
 NEEDLE = "a_word_that_no_file_has"
 
 
-class Journal:
+class TreeJournal:
     """What is known of a tree so far, and what is at hand."""
 
     def __init__(self, folder: Path, stall: float, seconds: float) -> None:
@@ -53,27 +53,27 @@ class Journal:
         self._end = time.monotonic() + seconds
         self.known: dict[str, Any] = {}
 
-    def note(self, **measures: Any) -> None:
+    def note_measures(self, **measures: Any) -> None:
         """Keep measures, whatever happens next."""
         self.known |= measures
-        self._replace("tree.json", json.dumps(self.known))
+        self._replace_file("tree.json", json.dumps(self.known))
 
-    def at(self, phase: str, what: str = "", *, stalls: bool = False) -> None:
+    def note_phase(self, phase: str, what: str = "", *, stalls: bool = False) -> None:
         """Say what is done from now on; it may take until the end of all, or as long as a stall if it `stalls`."""
         left = max(1.0, self._end - time.monotonic())
-        self._replace("at_hand", json.dumps([phase, what, stalls and self._stall < left]))
+        self._replace_file("at_hand", json.dumps([phase, what, stalls and self._stall < left]))
         faulthandler.dump_traceback_later(min(left, self._stall) if stalls else left, exit=True)
 
-    def _replace(self, name: str, text: str) -> None:
+    def _replace_file(self, name: str, text: str) -> None:
         path = self._folder / name
         path.with_suffix(".new").write_text(text, encoding="utf-8")
         path.with_suffix(".new").replace(path)
 
 
-class Steps:
+class StepTimes:
     """Seconds between two steps of indexing, and which file comes next."""
 
-    def __init__(self, journal: Journal, paths: Sequence[str]) -> None:
+    def __init__(self, journal: TreeJournal, paths: Sequence[str]) -> None:
         self._journal = journal
         self._next = dict(zip(paths, [*paths[1:], ""], strict=True))
         self._wall: float | None = None
@@ -96,9 +96,9 @@ class Steps:
         self._wall, self._cpu, self._ended, self.files_cpu = now, cpu, now, cpu
         following = self._next.get(what, "")
         if done >= total:
-            self._journal.at("history and links")
+            self._journal.note_phase("history and links")
         else:
-            self._journal.at("files", following, stalls=True)
+            self._journal.note_phase("files", following, stalls=True)
 
     def files_end(self) -> float:
         """Return when the last file was done, by the clock that counts seconds."""
@@ -116,7 +116,7 @@ def cpu_seconds() -> float:
     return total
 
 
-class Failures(logging.Handler):
+class FailureCounter(logging.Handler):
     """Counts what was logged as an error, with the last line of its traceback."""
 
     def __init__(self) -> None:
@@ -134,7 +134,7 @@ class EnoughError(Exception):
     """The time for older commits is over."""
 
 
-def history(memory: Memory, seconds: float) -> dict[str, Any]:
+def store_history(memory: Memory, seconds: float) -> dict[str, Any]:
     """Store older commits for so many seconds, or all; return how many are stored and wait, and the time it took."""
     started, cpu = time.perf_counter(), cpu_seconds()
 
@@ -153,17 +153,17 @@ def history(memory: Memory, seconds: float) -> dict[str, Any]:
     }
 
 
-def index(memory: Memory, journal: Journal, found: Sequence[IndexableFile], seconds: float) -> None:
+def index_twice(memory: Memory, journal: TreeJournal, found: Sequence[IndexableFile], seconds: float) -> None:
     """Index the tree, twice: the second time there must be nothing to do."""
-    failures = Failures()
+    failures = FailureCounter()
     logging.getLogger().addHandler(failures)
-    journal.at("files", found[0].path if found else "", stalls=True)
-    steps = Steps(journal, sorted(file.path for file in found))
+    journal.note_phase("files", found[0].path if found else "", stalls=True)
+    steps = StepTimes(journal, sorted(file.path for file in found))
     started = time.perf_counter()
     cpu = cpu_seconds()
     report = memory.index_path(progress=steps)
     ended = time.perf_counter()
-    journal.note(
+    journal.note_measures(
         files=report.files,
         chunks=report.chunks,
         commits=report.commits,
@@ -179,11 +179,11 @@ def index(memory: Memory, journal: Journal, found: Sequence[IndexableFile], seco
         peak_mb=round(peak_kb() / 1024),
         database_mb=round(memory.settings.database.stat().st_size / 1e6, 1),
     )
-    journal.at("older commits")
-    journal.note(**history(memory, seconds))
-    journal.at("indexing again")
+    journal.note_phase("older commits")
+    journal.note_measures(**store_history(memory, seconds))
+    journal.note_phase("indexing again")
     again = memory.index_path()
-    journal.note(again=again.added + again.changed + again.moved + again.removed)
+    journal.note_measures(again=again.added + again.changed + again.moved + again.removed)
 
 
 def set_aside(database: Path) -> list[list[str]]:
@@ -199,7 +199,7 @@ def peak_kb() -> int:
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def use(memory: Memory, journal: Journal, found: Sequence[IndexableFile]) -> None:
+def use_memory(memory: Memory, journal: TreeJournal, found: Sequence[IndexableFile]) -> None:
     """Ask for some files by name, and walk from them; an error that is ours is an answer."""
     asks: dict[str, Callable[[str], object]] = {
         "search": lambda path: memory.search(path, reinforce=False),
@@ -213,7 +213,7 @@ def use(memory: Memory, journal: Journal, found: Sequence[IndexableFile]) -> Non
     slowest = 0.0
     for path in some:
         for name, ask in asks.items():
-            journal.at(name, path)
+            journal.note_phase(name, path)
             started = time.perf_counter()
             try:
                 ask(path)
@@ -222,13 +222,13 @@ def use(memory: Memory, journal: Journal, found: Sequence[IndexableFile]) -> Non
             except Exception as error:  # What this looks for.
                 errors.append(f"{name} {path!r}: {type(error).__name__}: {error}"[:300])
             slowest = max(slowest, time.perf_counter() - started)
-    journal.at("statistics")
+    journal.note_phase("statistics")
     memory.stats()
     memory.graph_stats()
-    journal.note(asks=len(asks) * len(some), ask_errors=errors, slowest_ask_s=round(slowest, 2))
+    journal.note_measures(asks=len(asks) * len(some), ask_errors=errors, slowest_ask_s=round(slowest, 2))
 
 
-def parse(root: Path, found: Sequence[IndexableFile], journal: Journal) -> None:
+def parse_plainly(root: Path, found: Sequence[IndexableFile], journal: TreeJournal) -> None:
     """Do the least that could be done with the same files: `git grep` once, and parse each once."""
     cpu = cpu_seconds()
     plain = [] if (root / ".git").exists() else ["--no-index"]
@@ -238,7 +238,7 @@ def parse(root: Path, found: Sequence[IndexableFile], journal: Journal) -> None:
     markdown = MarkdownIt("commonmark").enable("table")
     parsers: dict[str, tree_sitter.Parser] = {}
     for file in found:
-        journal.at("the plain parse", file.path, stalls=True)
+        journal.note_phase("the plain parse", file.path, stalls=True)
         data = (root / file.path).read_bytes()
         text = decode_text(data) or ""
         language = language_of(file.path, text) if file.kind is FileKind.CODE else None
@@ -246,25 +246,25 @@ def parse(root: Path, found: Sequence[IndexableFile], journal: Journal) -> None:
             parsers.setdefault(language.name, tree_sitter.Parser(grammar)).parse(data)
         elif file.kind is FileKind.MARKDOWN:
             markdown.parse(text)
-    journal.note(grep_cpu_s=round(grep, 2), parse_cpu_s=round(cpu_seconds() - cpu, 2))
+    journal.note_measures(grep_cpu_s=round(grep, 2), parse_cpu_s=round(cpu_seconds() - cpu, 2))
 
 
 def main() -> None:
     """Measure one tree."""
     root, folder = Path(sys.argv[1]), Path(sys.argv[2])
-    journal = Journal(folder, float(sys.argv[3]), float(sys.argv[4]))
-    journal.at("the walk")
+    journal = TreeJournal(folder, float(sys.argv[3]), float(sys.argv[4]))
+    journal.note_phase("the walk")
     settings = bench_settings(folder, embedder=False, upkeep=False)
     seen = list(walk_tree(root))
     found = [entry for entry in seen if isinstance(entry, IndexableFile)]
     skipped = Counter(entry.reason for entry in seen if not isinstance(entry, IndexableFile))
-    journal.note(skipped=dict(skipped.most_common()), bytes=sum(file.size for file in found))
+    journal.note_measures(skipped=dict(skipped.most_common()), bytes=sum(file.size for file in found))
     with Memory.open(settings, root) as memory:
-        index(memory, journal, found, float(sys.argv[5]))
-        use(memory, journal, found)
-    parse(root, found, journal)
+        index_twice(memory, journal, found, float(sys.argv[5]))
+        use_memory(memory, journal, found)
+    parse_plainly(root, found, journal)
     faulthandler.cancel_dump_traceback_later()
-    journal.note(done=True)
+    journal.note_measures(done=True)
 
 
 if __name__ == "__main__":

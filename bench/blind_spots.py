@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
-from bench._shared import Table, save_result
+from bench._shared import MarkdownTable, save_result
 from bench.spots import directed, exact, other_words, temporal
-from bench.spots.model import NOW_MS, Case, Slice
-from bench.spots.world import World, world
+from bench.spots.model import NOW_MS, SpotCase, SpotSlice
+from bench.spots.world import SpotMemory, open_spot_memory
 from hyperloci.clock import from_iso
 from hyperloci.model.search import Hit
 from hyperloci.spaces.temporal import moment_of, score_rhythm, score_recency
@@ -38,7 +38,7 @@ _AFTER = re.compile(r"\b(?:after|next)\b")
 
 
 @dataclass(slots=True)
-class Outcome:
+class SliceOutcome:
     """What was measured of one slice; shares are 0..1.
 
     Attributes:
@@ -53,39 +53,39 @@ class Outcome:
     failures: list[tuple[str, str, list[str]]] = field(default_factory=list)
 
 
-def slices() -> list[Slice]:
+def all_slices() -> list[SpotSlice]:
     """Return all slices, E2 first."""
-    found = [*temporal.slices(), *exact.slices(), *directed.slices(), *other_words.slices()]
+    found = [*temporal.temporal_slices(), *exact.exact_slices(), *directed.directed_slices(), *other_words.other_word_slices()]
     return sorted(found, key=lambda item: int(item.space[1:]))
 
 
-def measure(asked: World, item: Slice) -> Outcome:
+def measure_slice(asked: SpotMemory, item: SpotSlice) -> SliceOutcome:
     """Ask every question of a slice three times: of E1, of the space, of all."""
-    outcome = Outcome()
+    outcome = SliceOutcome()
     for case in item.cases:
         alone = by_space(asked, item.space, case.query)
         answers = {"e1": by_space(asked, "e1", case.query)[:LIMIT], "space": alone, "all": by_all(asked, case.query)}
         for method, hits in answers.items():
-            outcome.recalls[method].append(recall(asked, hits, case.wanted))
+            outcome.recalls[method].append(share_found(asked, hits, case.wanted))
         if case.swapped:
             other = by_space(asked, item.space, case.swapped)
             outcome.changed.append([hit.id for hit in alone[:1]] != [hit.id for hit in other[:1]])
-            found = recall(asked, alone[:1], case.wanted), recall(asked, other[:1], case.swapped_wanted)
+            found = share_found(asked, alone[:1], case.wanted), share_found(asked, other[:1], case.swapped_wanted)
             outcome.right.append(min(found) > 0)
         if outcome.recalls["space"][-1] < 1:
-            _note(outcome, case, alone)
+            _note_case(outcome, case, alone)
     return outcome
 
 
-def _note(outcome: Outcome, case: Case, hits: Sequence[Hit]) -> None:
-    outcome.failures.append((case.query, ", ".join(sorted(case.wanted)), [_short(hit) for hit in hits[:3]]))
+def _note_case(outcome: SliceOutcome, case: SpotCase, hits: Sequence[Hit]) -> None:
+    outcome.failures.append((case.query, ", ".join(sorted(case.wanted)), [_shorten_hit(hit) for hit in hits[:3]]))
 
 
-def _short(hit: Hit) -> str:
+def _shorten_hit(hit: Hit) -> str:
     return " ".join(f"{hit.source.symbol or ''} {hit.content}".split())[:120]
 
 
-def by_all(asked: World, query: str) -> Sequence[Hit]:
+def by_all(asked: SpotMemory, query: str) -> Sequence[Hit]:
     """Return the first hits of a search as it is by default."""
     answer = asked.memory.search(query, limit=LIMIT, reinforce=False)
     if answer.mode != "hybrid":
@@ -93,18 +93,18 @@ def by_all(asked: World, query: str) -> Sequence[Hit]:
     return answer.results
 
 
-def by_space(asked: World, space: str, query: str) -> Sequence[Hit]:
+def by_space(asked: SpotMemory, space: str, query: str) -> Sequence[Hit]:
     """Return the first hits of one space; of a time space, E1's hits as it orders them."""
     if space in ("e2", "e3"):
         return _by_time(asked, space, query)
     if space == "e4":
-        return _beside(asked, query)
+        return _beside_first(asked, query)
     where = {"strategy": "e1_only"} if space == "e1" else {"strategy": "embedder_first", "first_space": space}
     limit = REORDERED if space == "e1" else LIMIT
     return asked.memory.search(query, limit=limit, where=where, reinforce=False).results
 
 
-def _by_time(asked: World, space: str, query: str) -> Sequence[Hit]:
+def _by_time(asked: SpotMemory, space: str, query: str) -> Sequence[Hit]:
     hits = by_space(asked, "e1", query)
     times = np.array([from_iso(hit.valid_from) for hit in hits], np.int64)
     moment = moment_of(query)
@@ -115,7 +115,7 @@ def _by_time(asked: World, space: str, query: str) -> Sequence[Hit]:
     return [hits[int(place)] for place in order[:LIMIT]]
 
 
-def _beside(asked: World, query: str) -> Sequence[Hit]:
+def _beside_first(asked: SpotMemory, query: str) -> Sequence[Hit]:
     anchor = next((hit for hit in by_space(asked, "e1", query) if hit.source.session_id), None)
     if anchor is None:
         return []
@@ -124,13 +124,13 @@ def _beside(asked: World, query: str) -> Sequence[Hit]:
     return [event.memory for event in events if event.relation == direction]
 
 
-def recall(asked: World, hits: Sequence[Hit], wanted: frozenset[str]) -> float:
+def share_found(asked: SpotMemory, hits: Sequence[Hit], wanted: frozenset[str]) -> float:
     """Return which share of the wanted, or of as many of them as fit, is among the hits."""
-    found = wanted & {id for hit in hits for id in asked.ids(hit)}
+    found = wanted & {id for hit in hits for id in asked.note_ids(hit)}
     return min(1.0, len(found) / min(len(wanted), LIMIT))
 
 
-def entry(outcome: Outcome, item: Slice) -> dict[str, Any]:
+def result_entry(outcome: SliceOutcome, item: SpotSlice) -> dict[str, Any]:
     """Return a slice's entry of the result."""
     means = {method: round(float(np.mean(values)), 4) for method, values in outcome.recalls.items()}
     answer: dict[str, Any] = {"n": len(item.cases), **means, "lifted": means["space"] - means["e1"] >= LIFT}
@@ -150,35 +150,35 @@ def main() -> None:
     parser.add_argument("--failures", type=int, default=0, help="show so many questions that a space didn't answer")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
-    every = slices()
+    every = all_slices()
     chosen = [item for item in every if not options.slices or item.space in options.slices.split(",")]
     answer: dict[str, Any] = {}
-    table = Table(
+    table = MarkdownTable(
         "space", "n", "E1 alone", "space alone", "all", "lift", "swap changes first hit", "both first hits right"
     )
     with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as temporary:
         folder = options.folder or Path(temporary)
-        with world((note for item in every for note in item.notes), folder) as asked:
+        with open_spot_memory((note for item in every for note in item.notes), folder) as asked:
             for item in chosen:
-                outcome = measure(asked, item)
+                outcome = measure_slice(asked, item)
                 name = f"{item.space.upper()} {item.title}".strip()
-                answer[name] = found = entry(outcome, item)
-                table.add(*_row(name, found))
+                answer[name] = found = result_entry(outcome, item)
+                table.add(*_table_row(name, found))
                 print(f"{name} done", found, file=sys.stderr, flush=True)
-                _show(outcome, options.failures)
+                _print_outcome(outcome, options.failures)
     table.print()
     if options.save:
         save_result("blind_spots", answer)
 
 
-def _row(name: str, found: dict[str, Any]) -> list[str]:
+def _table_row(name: str, found: dict[str, Any]) -> list[str]:
     lift = f"{100 * (found['space'] - found['e1']):+.1f}"
     numbers = [f"{found[method]:.3f}" for method in ("e1", "space", "all")]
     swaps = [f"{found[key]:.3f}" if key in found else "" for key in ("changed", "both")]
     return [name, str(found["n"]), *numbers, lift, *swaps]
 
 
-def _show(outcome: Outcome, count: int) -> None:
+def _print_outcome(outcome: SliceOutcome, count: int) -> None:
     step = max(1, len(outcome.failures) // max(1, count))
     for query, wanted, hits in outcome.failures[::step][:count]:
         print(f"? {query}\n  wanted {wanted}")

@@ -30,8 +30,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from bench._shared import Table, bench_settings, save_result
-from bench._talks import TALKS, Block, Talk
+from bench._shared import MarkdownTable, bench_settings, save_result
+from bench._talks import TALKS, Block, ScriptedTalk
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.lifecycle.consolidate import Consolidation
 from hyperloci.lifecycle.sameness import meaningful_words
@@ -50,13 +50,13 @@ RUN_SECONDS: Final = 120
 _RUBRIC: Final = re.compile(r"^LLM response should (?:contain|state|mention)s?:? *", re.IGNORECASE)
 
 
-def contained(answers: Iterable[str], texts: Sequence[frozenset[str]], bound: float) -> bool:
+def is_contained(answers: Iterable[str], texts: Sequence[frozenset[str]], bound: float) -> bool:
     """Tell whether one text holds so much of the words of one of the answers."""
     wanted = [asked for answer in answers if (asked := meaningful_words(answer))]
     return any(len(asked & text) / len(asked) >= bound for asked in wanted for text in texts)
 
 
-def consolidated(memory: Memory, session_id: str) -> tuple[list[str], Counter[str]]:
+def consolidate_session(memory: Memory, session_id: str) -> tuple[list[str], Counter[str]]:
     """End a session, consolidate it by the rules, and return what it left, and how many of each kind."""
     now = max(memory.store.sessions.list_recent(limit=1)[0].last_seen_at, system_clock()) + MS_PER_DAY
     with memory.store.transaction():
@@ -77,7 +77,7 @@ def consolidated(memory: Memory, session_id: str) -> tuple[list[str], Counter[st
 # -- BEAM ------------------------------------------------------------------------------------------------------------
 
 
-def beam(folder: Path, bound: float) -> dict[str, Any]:
+def measure_beam(folder: Path, bound: float) -> dict[str, Any]:
     """Return for each kind of probe how many answers each selection of sentences contains."""
     conversations: dict[str, list[dict[str, Any]]] = {}
     for line in (folder / "docs_100K.jsonl").read_text(encoding="utf-8").splitlines():
@@ -88,10 +88,10 @@ def beam(folder: Path, bound: float) -> dict[str, Any]:
     started = time.perf_counter()
     kept, kinds = _consolidate_all(conversations)
     seconds = time.perf_counter() - started
-    selections = _selections(conversations, kept)
+    selections = _select_sentences(conversations, kept)
     answer: dict[str, Any] = {"bound": bound, "seconds": round(seconds, 1), "kinds": dict(kinds), "selections": {}}
     for name, draws in selections.items():
-        counts = [_counts(probes, draw, bound) for draw in draws]
+        counts = [_count_contained(probes, draw, bound) for draw in draws]
         answer["selections"][name] = {
             "texts": round(sum(sum(map(len, draw.values())) for draw in draws) / len(draws)),
             "characters": round(sum(sum(len(t) for ts in d.values() for t in ts) for d in draws) / len(draws)),
@@ -117,12 +117,12 @@ def _consolidate_all(conversations: dict[str, list[dict[str, Any]]]) -> tuple[di
                     for number, message in enumerate(messages)
                 ]
                 memory.add_turns(name, turns)
-                kept[name], found = consolidated(memory, name)
+                kept[name], found = consolidate_session(memory, name)
                 kinds += found
     return kept, kinds
 
 
-def _selections(
+def _select_sentences(
     conversations: dict[str, list[dict[str, Any]]], kept: dict[str, list[str]]
 ) -> dict[str, list[dict[str, list[str]]]]:
     everything = {
@@ -156,12 +156,12 @@ def _as_long(texts: Sequence[str], kept: Sequence[str], chance: random.Random) -
     return drawn
 
 
-def _counts(probes: Sequence[dict[str, Any]], texts: dict[str, list[str]], bound: float) -> Counter[str]:
+def _count_contained(probes: Sequence[dict[str, Any]], texts: dict[str, list[str]], bound: float) -> Counter[str]:
     held = {name: [meaningful_words(text) for text in listed] for name, listed in texts.items()}
-    return Counter(probe["kind"] for probe in probes if contained(_answers(probe), held[probe["conv"]], bound))
+    return Counter(probe["kind"] for probe in probes if is_contained(_probe_answers(probe), held[probe["conv"]], bound))
 
 
-def _answers(probe: dict[str, Any]) -> list[str]:
+def _probe_answers(probe: dict[str, Any]) -> list[str]:
     if probe["kind"] == "preference_following":
         return [_RUBRIC.sub("", rubric) for rubric in probe["rubric"]]
     return [probe["answer"]]
@@ -170,42 +170,42 @@ def _answers(probe: dict[str, Any]) -> list[str]:
 # -- sessions of work ------------------------------------------------------------------------------------------------
 
 
-def talks(program: str) -> dict[str, Any]:
+def measure_talks(program: str) -> dict[str, Any]:
     """Return for each session what was kept of what should be, and of what should not."""
     answer: dict[str, Any] = {"claude_code": bool(program), "talks": {}}
     for talk in TALKS:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             settings = bench_settings(folder, embedder=False)
-            transcript = _play(program, talk, folder) if program else None
+            transcript = _play_talk(program, talk, folder) if program else None
             project = folder / "project"
             project.mkdir(exist_ok=True)
             with Memory.open(settings, project) as memory:
-                session_id = _store(memory, talk, transcript)
-                kept, kinds = consolidated(memory, session_id)
+                session_id = _store_talk(memory, talk, transcript)
+                kept, kinds = consolidate_session(memory, session_id)
                 told = [
                     row[0]
                     for row in memory.store.connection.execute(
                         "SELECT content FROM nodes WHERE subtype IN ('episode', 'action') ORDER BY seq"
                     )
                 ]
-            answer["talks"][talk.name] = {**_judged(talk, kept, told), "kinds": dict(kinds), "kept": kept}
+            answer["talks"][talk.name] = {**_judge_talk(talk, kept, told), "kinds": dict(kinds), "kept": kept}
     return answer
 
 
-def _judged(talk: Talk, kept: list[str], told: list[str]) -> dict[str, Any]:
+def _judge_talk(talk: ScriptedTalk, kept: list[str], told: list[str]) -> dict[str, Any]:
     everything = [sentence for text in told for sentence in sentences(text)]
     held = [meaningful_words(text) for text in kept]
     chance = random.Random(1)
     drawn = [meaningful_words(text) for text in chance.sample(everything, min(len(everything), len(kept)))]
-    missed = [keep for keep in talk.keep if not contained([keep], held, TALK_BOUND)]
+    missed = [keep for keep in talk.keep if not is_contained([keep], held, TALK_BOUND)]
     wanted = [meaningful_words(keep) for keep in talk.keep]
     useful = sum(any(len(want & text) / len(want) >= TALK_BOUND for want in wanted) for text in held)
     return {
         "wanted": len(talk.keep),
         "found": len(talk.keep) - len(missed),
-        "at_random": sum(contained([keep], drawn, TALK_BOUND) for keep in talk.keep),
-        "in_all": sum(contained([keep], [meaningful_words(text) for text in everything], TALK_BOUND) for keep in talk.keep),
+        "at_random": sum(is_contained([keep], drawn, TALK_BOUND) for keep in talk.keep),
+        "in_all": sum(is_contained([keep], [meaningful_words(text) for text in everything], TALK_BOUND) for keep in talk.keep),
         "texts": len(kept),
         "useful": useful,
         "sentences": len(everything),
@@ -214,9 +214,9 @@ def _judged(talk: Talk, kept: list[str], told: list[str]) -> dict[str, Any]:
     }
 
 
-def _store(memory: Memory, talk: Talk, transcript: Path | None) -> str:
+def _store_talk(memory: Memory, talk: ScriptedTalk, transcript: Path | None) -> str:
     if transcript is None:
-        memory.add_turns(talk.name, list(_turns(talk)))
+        memory.add_turns(talk.name, list(_talk_turns(talk)))
         return talk.name
     record = CaptureRecord(
         id="bench",
@@ -232,7 +232,7 @@ def _store(memory: Memory, talk: Talk, transcript: Path | None) -> str:
     return transcript.stem
 
 
-def _turns(talk: Talk) -> Iterable[Turn]:
+def _talk_turns(talk: ScriptedTalk) -> Iterable[Turn]:
     number = 0
     for prompt, answers in talk.turns:
         said = [(Speaker.USER, prompt)]
@@ -242,12 +242,12 @@ def _turns(talk: Talk) -> Iterable[Turn]:
             number += 1
 
 
-def _play(program: str, talk: Talk, folder: Path) -> Path:
+def _play_talk(program: str, talk: ScriptedTalk, folder: Path) -> Path:
     """Have a session with Claude Code, and return its transcript."""
     session_id = ""
     for number, (prompt, answers) in enumerate(talk.turns):
         script = folder / f"script-{number}.json"
-        script.write_text(json.dumps([[_block(block) for block in blocks] for blocks in answers]), encoding="utf-8")
+        script.write_text(json.dumps([[_content_block(block) for block in blocks] for blocks in answers]), encoding="utf-8")
         more = ["--resume", session_id] if session_id else []
         claude = [program, "-p", "--output-format", "json", "--allowedTools", "Bash(echo:*)", *more, "--", prompt]
         command = [
@@ -262,7 +262,7 @@ def _play(program: str, talk: Talk, folder: Path) -> Path:
         done = subprocess.run(
             command,
             cwd=folder / "project",
-            env=_environment(folder),
+            env=_talk_environment(folder),
             capture_output=True,
             text=True,
             timeout=RUN_SECONDS,
@@ -274,14 +274,14 @@ def _play(program: str, talk: Talk, folder: Path) -> Path:
     return max((folder / "home" / ".claude" / "projects").rglob("*.jsonl"), key=lambda path: path.stat().st_size)
 
 
-def _block(block: Block) -> dict[str, Any]:
+def _content_block(block: Block) -> dict[str, Any]:
     if isinstance(block, str):
         return {"type": "text", "text": block}
     tool, arguments = block
     return {"type": "tool_use", "name": tool, "input": arguments}
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def _talk_environment(folder: Path) -> dict[str, str]:
     home, temporary = folder / "home", folder / "tmp"
     for place in (home, temporary):
         place.mkdir(exist_ok=True)
@@ -307,17 +307,17 @@ def main() -> None:
     if arguments.what == "beam":
         if arguments.folder is None:
             parser.error("beam needs the folder that holds docs_100K.jsonl and probes.jsonl")
-        answer = beam(arguments.folder, arguments.bound)
+        answer = measure_beam(arguments.folder, arguments.bound)
         _print_beam(answer)
     else:
-        answer = talks(os.environ.get("CLAUDE_E2E", ""))
+        answer = measure_talks(os.environ.get("CLAUDE_E2E", ""))
         _print_talks(answer)
     save_result(f"consolidation-{arguments.what}", answer)
 
 
 def _print_beam(answer: dict[str, Any]) -> None:
     print(f"bound {answer['bound']}; {answer['seconds']} s; kinds {answer['kinds']}")
-    table = Table("sentences", "texts", "characters", *KINDS)
+    table = MarkdownTable("sentences", "texts", "characters", *KINDS)
     for name, row in answer["selections"].items():
         shares = [f"{row[kind]:g} of {answer['probes'][kind]}" for kind in KINDS]
         table.add(name, row["texts"], row["characters"], *shares)
@@ -326,7 +326,7 @@ def _print_beam(answer: dict[str, Any]) -> None:
 
 def _print_talks(answer: dict[str, Any]) -> None:
     print("transcripts of Claude Code" if answer["claude_code"] else "the scripts themselves (CLAUDE_E2E is not set)")
-    table = Table("session", "sentences", "kept", "useful", "found", "at random", "in all text", "planted text kept")
+    table = MarkdownTable("session", "sentences", "kept", "useful", "found", "at random", "in all text", "planted text kept")
     rows = answer["talks"]
     for name, row in rows.items():
         of = f"of {row['wanted']}"

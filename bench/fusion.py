@@ -20,8 +20,8 @@ from unittest import mock
 
 import numpy as np
 
-from bench._shared import Table, bench_settings, save_result
-from bench.quality import LOADERS, METRICS, Corpus, Question, evaluate, store
+from bench._shared import MarkdownTable, bench_settings, save_result
+from bench.quality import LOADERS, METRICS, EvaluationCorpus, EvaluationQuestion, evaluate_ranking, store_corpus
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
@@ -41,87 +41,87 @@ ALONE = ("e1", "e6", "e7", "e9", "e10", "e12", "e13")
 
 
 @dataclass(frozen=True)
-class Asked:
+class ScoredQuestion:
     """One question with the scores of its candidates by space, and the document of each."""
 
     set: str
-    question: Question
+    question: EvaluationQuestion
     spaces: Mapping[str, Ranked]
     nodes: Mapping[NodeKey, SearchCandidate]
     documents: Mapping[NodeKey, str]
     settings: Settings
 
-    def metrics(self, totals: Mapping[NodeKey, float]) -> list[float]:
+    def metrics_of(self, totals: Mapping[NodeKey, float]) -> list[float]:
         """Return the metrics of the candidates in the order of their totals."""
         order = sorted(totals, key=lambda key: (-totals[key], key))
-        return evaluate([id for key in order if (id := self.documents[key])], self.question)
+        return evaluate_ranking([id for key in order if (id := self.documents[key])], self.question)
 
 
-Way = Callable[[Asked], Mapping[NodeKey, float]]
+Way = Callable[[ScoredQuestion], Mapping[NodeKey, float]]
 
 
-def alone(space: str) -> Way:
+def rank_alone(space: str) -> Way:
     """Return the order of one space."""
     return lambda asked: asked.spaces.get(space, {})
 
 
-def equal(asked: Asked) -> Mapping[NodeKey, float]:
+def rank_equally(asked: ScoredQuestion) -> Mapping[NodeKey, float]:
     """Return equal-weight reciprocal ranks of meaning and words."""
-    lists = {space: sorted(found, key=lambda key: -found[key]) for space, found in _two(asked).items()}
+    lists = {space: sorted(found, key=lambda key: -found[key]) for space, found in _two_ranks(asked).items()}
     return reciprocal_rank_fusion(lists)
 
 
-def profiled(asked: Asked) -> Mapping[NodeKey, float]:
+def rank_by_profile(asked: ScoredQuestion) -> Mapping[NodeKey, float]:
     """Return the reciprocal ranks of all spaces by the documents' weights."""
     return fuse_spaces(asked.spaces, "auto", asked.settings)
 
 
-def calibrated(asked: Asked) -> Mapping[NodeKey, float]:
+def calibrated_scores(asked: ScoredQuestion) -> Mapping[NodeKey, float]:
     """Return the scores of a search."""
     scores = combine_scores(asked.spaces, asked.nodes, profile="auto", target_speaker=find_target_speaker(asked.question.text))
     return {key: found.total for key, found in scores.items()}
 
 
-def changed(**constants: Any) -> Way:
+def changed_scores(**constants: Any) -> Way:
     """Return the scores of a search with other constants of `scoring`."""
 
-    def way(asked: Asked) -> Mapping[NodeKey, float]:
+    def way(asked: ScoredQuestion) -> Mapping[NodeKey, float]:
         with mock.patch.multiple(scoring, **constants):
-            return calibrated(asked)
+            return calibrated_scores(asked)
 
     return way
 
 
-def _two(asked: Asked) -> dict[str, Ranked]:
+def _two_ranks(asked: ScoredQuestion) -> dict[str, Ranked]:
     return {space: asked.spaces.get(space, {}) for space in ("e1", "e6")}
 
 
 WAYS: dict[str, Way] = {
-    **{f"{space} alone": alone(space) for space in ALONE},
-    "equal reciprocal ranks, e1 + e6": equal,
-    "profile's reciprocal ranks, all": profiled,
-    "calibrated": calibrated,
-    "calibrated, no speaker": changed(SPEAKER=1.0),
-    "calibrated, no turn beside": changed(BESIDE=0.0),
-    "calibrated, no e12": changed(CODE_VIEWS={"e7": 1.0}, OTHER_VIEWS={}),
-    "calibrated, no e7": changed(CODE_VIEWS=dict(scoring.OTHER_VIEWS)),
-    "calibrated, no bonuses": changed(BONUS={}),
+    **{f"{space} alone": rank_alone(space) for space in ALONE},
+    "equal reciprocal ranks, e1 + e6": rank_equally,
+    "profile's reciprocal ranks, all": rank_by_profile,
+    "calibrated": calibrated_scores,
+    "calibrated, no speaker": changed_scores(SPEAKER=1.0),
+    "calibrated, no turn beside": changed_scores(BESIDE=0.0),
+    "calibrated, no e12": changed_scores(CODE_VIEWS={"e7": 1.0}, OTHER_VIEWS={}),
+    "calibrated, no e7": changed_scores(CODE_VIEWS=dict(scoring.OTHER_VIEWS)),
+    "calibrated, no bonuses": changed_scores(BONUS={}),
 }
 
 
-def ask(name: str, corpus: Corpus, folder: Path) -> Iterator[Asked]:
+def ask_corpus(name: str, corpus: EvaluationCorpus, folder: Path) -> Iterator[ScoredQuestion]:
     """Store one corpus and yield its questions with the scores of their candidates."""
     root = folder / "project"
     root.mkdir()
     with Memory.open(bench_settings(folder, project=corpus.name), root) as memory:
-        named = store(memory, corpus, root)
+        named = store_corpus(memory, corpus, root)
         memory.embed_pending()
         with memory.keep_embedder_running():
             for question in corpus.questions:
-                yield _scored(memory, name, corpus, question, named)
+                yield _score_candidates(memory, name, corpus, question, named)
 
 
-def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named: Callable[[Any], str]) -> Asked:
+def _score_candidates(memory: Memory, name: str, corpus: EvaluationCorpus, question: EvaluationQuestion, named: Callable[[Any], str]) -> ScoredQuestion:
     seen = EmbedderClient(memory.settings).embed_query_spaces(question.text)
     now = system_clock()
     conditions = build_conditions(project=memory.project.id, now=now, content_type=corpus.content_type)
@@ -134,18 +134,18 @@ def _scored(memory: Memory, name: str, corpus: Corpus, question: Question, named
     whole = memory.store.nodes.get_by_keys(nodes)
     hits = memory.get_many([node.id for node in whole.values()])
     documents = {key: named(hit) for key, hit in zip(whole, hits, strict=True)}
-    return Asked(name, question, spaces, nodes, documents, memory.settings)
+    return ScoredQuestion(name, question, spaces, nodes, documents, memory.settings)
 
 
-def run(data: Path, sets: Sequence[str]) -> dict[str, dict[str, list[float]]]:
+def measure_ways(data: Path, sets: Sequence[str]) -> dict[str, dict[str, list[float]]]:
     """Return the mean metrics by way and set."""
     found: dict[str, dict[str, list[list[float]]]] = {way: {} for way in WAYS}
     for evaluation in (one for name in sets if (data / name).is_dir() for one in LOADERS[name](data / name)):
         for corpus in evaluation.corpora:
             with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
-                for asked in ask(evaluation.name, corpus, Path(folder)) if corpus.questions else ():
+                for asked in ask_corpus(evaluation.name, corpus, Path(folder)) if corpus.questions else ():
                     for way, order in WAYS.items():
-                        found[way].setdefault(asked.set, []).append(asked.metrics(order(asked)))
+                        found[way].setdefault(asked.set, []).append(asked.metrics_of(order(asked)))
         print(f"{evaluation.name} done", file=sys.stderr)
     return {
         way: {name: np.mean(rows, axis=0).round(4).tolist() for name, rows in by_set.items()}
@@ -160,9 +160,9 @@ def main() -> None:
     parser.add_argument("--sets", default=",".join(LOADERS), help="which sets, by commas")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
-    answer = run(options.data, options.sets.split(","))
+    answer = measure_ways(options.data, options.sets.split(","))
     names = list(next(iter(answer.values())))
-    table = Table("way", *names)
+    table = MarkdownTable("way", *names)
     for way, by_set in answer.items():
         column = {name: METRICS.index("nDCG@10" if name == "scifact" else "R@10") for name in names}
         table.add(way, *(f"{by_set[name][column[name]]:.3f}" for name in names))

@@ -24,12 +24,12 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from bench._fuzz import FUZZED, Target, attempt, opened
-from bench._fuzz_mutants import mutants
-from bench._fuzz_pumps import all_attacks, pumped
-from bench._fuzz_tools import TOOLS, arguments_of, server, target_of
+from bench._fuzz import FUZZED, Target, try_input, open_target
+from bench._fuzz_mutants import make_mutants
+from bench._fuzz_pumps import all_attacks, pump_input
+from bench._fuzz_tools import TOOLS, arguments_of, run_server, target_of
 from bench._pump import Attack
-from bench._shared import Table, save_result
+from bench._shared import MarkdownTable, save_result
 
 MUTANTS = 6
 PUMPED = 3
@@ -58,12 +58,12 @@ def examine(
     )
     def some(drawn: Any, number: int) -> None:
         nonlocal given_inputs, slowest
-        hard = (pumped(drawn, number + place, tried) for place in range(PUMPED))
-        for value in (drawn, *mutants(drawn, number, MUTANTS), *hard):
+        hard = (pump_input(drawn, number + place, tried) for place in range(PUMPED))
+        for value in (drawn, *make_mutants(drawn, number, MUTANTS), *hard):
             given_inputs += 1
             started = time.process_time()
             try:
-                attempt(target, value)
+                try_input(target, value)
             except BaseException as error:
                 error.add_note(f"given: {value!r}")
                 raise
@@ -94,11 +94,11 @@ def run(names: list[str], examples: int, number: int) -> dict[str, dict[str, Any
 
     for name in names:
         if name in FUZZED:
-            with opened(FUZZED[name]) as target:
+            with open_target(FUZZED[name]) as target:
                 note(name, examine(FUZZED[name].inputs, target, examples, number, tried))
     tools = [tool for tool in TOOLS if tool in names or "tools" in names]
     if tools:
-        with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, server(Path(folder)) as call:
+        with tempfile.TemporaryDirectory(prefix="fuzz-") as folder, run_server(Path(folder)) as call:
             for tool in tools:
                 note(f"tool {tool}", examine(arguments_of(tool), target_of(call, tool), examples, number, tried))
     return answer
@@ -125,7 +125,7 @@ def main() -> None:
     if options.json:
         print(json.dumps(answer, indent=2))
     else:
-        table = Table("target", "inputs", "seconds", "slowest, ms", "defect")
+        table = MarkdownTable("target", "inputs", "seconds", "slowest, ms", "defect")
         for name, row in answer.items():
             table.add(name, row["inputs"], row["seconds"], row["slowest_ms"], "YES" if row["defect"] else "none")
         table.print()

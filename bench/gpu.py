@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.embedder.bundled import find_model_folder
 from hyperloci.embedder.joined import load_profile_stages
 from hyperloci.spaces.eyes import get_multi_space_encoder
@@ -69,25 +69,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="hl-") as name:
-        answer = measure(Path(name), options.device, tiny=options.tiny, rounds=options.rounds)
+        answer = measure_models(Path(name), options.device, tiny=options.tiny, rounds=options.rounds)
     if options.json:
         print(json.dumps(answer, indent=2))
         save_result("gpu", answer)
     else:
-        show(answer)
+        print_table(answer)
     return 0
 
 
-def measure(folder: Path, device: str, *, tiny: bool, rounds: int) -> dict[str, Any]:
+def measure_models(folder: Path, device: str, *, tiny: bool, rounds: int) -> dict[str, Any]:
     """Build the models, load them and return what each step takes."""
     own = {
-        "e1": {"model": dense(folder / "e5", BERT_LARGE, tiny=tiny), "query": "query: ", "document": "passage: "},
+        "e1": {"model": make_dense(folder / "e5", BERT_LARGE, tiny=tiny), "query": "query: ", "document": "passage: "},
         "e5": "bundled",
-        "e7": decoder(folder / "qodo", tiny=tiny),
+        "e7": make_decoder(folder / "qodo", tiny=tiny),
         "e8": "bundled",
         "e11": "bundled",
-        "e12": late(folder / "colbert", tiny=tiny),
-        "e13": sparse(folder / "splade", tiny=tiny),
+        "e12": make_late(folder / "colbert", tiny=tiny),
+        "e13": make_sparse(folder / "splade", tiny=tiny),
     }
     settings = bench_settings(folder, profile="random", profiles={"random": own}, device=device)
     started = time.perf_counter()
@@ -100,16 +100,16 @@ def measure(folder: Path, device: str, *, tiny: bool, rounds: int) -> dict[str, 
         "dtype": stage.dtype,
         "tiny": tiny,
         "warm_start_s": round(warm, 2),
-        "memory": times(lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}")], eyes), rounds),
-        "batch_of_32": times(
+        "memory": time_calls(lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}")], eyes), rounds),
+        "batch_of_32": time_calls(
             lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}") for _ in range(32)], eyes),
             max(3, rounds // 10),
         ),
-        "question": times(lambda: fingerprint_query(f"{QUESTION} {next(numbers)}", eyes), rounds),
+        "question": time_calls(lambda: fingerprint_query(f"{QUESTION} {next(numbers)}", eyes), rounds),
     }
 
 
-def times(work: Callable[[], Any], rounds: int) -> dict[str, float]:
+def time_calls(work: Callable[[], Any], rounds: int) -> dict[str, float]:
     """Return median, p95 and p99 in milliseconds, two rounds apart."""
     found = []
     for _ in range(rounds + 2):
@@ -119,7 +119,7 @@ def times(work: Callable[[], Any], rounds: int) -> dict[str, float]:
     return {name: round(float(np.percentile(found[2:], at)), 1) for name, at in (("p50", 50), ("p95", 95), ("p99", 99))}
 
 
-def _tokenizer(folder: Path) -> Any:
+def _make_tokenizer(folder: Path) -> Any:
     from transformers import PreTrainedTokenizerFast
 
     names = {"unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "pad_token": "[PAD]"}
@@ -130,26 +130,26 @@ def _tokenizer(folder: Path) -> Any:
     return tokenizer
 
 
-def dense(folder: Path, sizes: dict[str, Any], *, tiny: bool) -> str:
+def make_dense(folder: Path, sizes: dict[str, Any], *, tiny: bool) -> str:
     """Make a BERT with mean pooling."""
     from transformers import BertConfig, BertModel
 
-    plain = _plain(folder)
+    plain = _save_plain(folder)
     BertModel(BertConfig(vocab_size=30_522, **(TINY if tiny else sizes))).save_pretrained(plain)
-    return _pooled(plain, folder, "mean")
+    return _save_pooled(plain, folder, "mean")
 
 
-def decoder(folder: Path, *, tiny: bool) -> str:
+def make_decoder(folder: Path, *, tiny: bool) -> str:
     """Make a Qwen2 with the last token's state."""
     from transformers import Qwen2Config, Qwen2Model
 
-    plain = _plain(folder)
+    plain = _save_plain(folder)
     sizes: dict[str, Any] = {**TINY, "num_key_value_heads": 2} if tiny else QWEN
     Qwen2Model(Qwen2Config(vocab_size=30_522, **sizes)).save_pretrained(plain)
-    return _pooled(plain, folder, "lasttoken")
+    return _save_pooled(plain, folder, "lasttoken")
 
 
-def _pooled(plain: Path, folder: Path, mode: str) -> str:
+def _save_pooled(plain: Path, folder: Path, mode: str) -> str:
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.models import Pooling, Transformer
 
@@ -159,43 +159,43 @@ def _pooled(plain: Path, folder: Path, mode: str) -> str:
     return str(folder)
 
 
-def sparse(folder: Path, *, tiny: bool) -> str:
+def make_sparse(folder: Path, *, tiny: bool) -> str:
     """Make a masked language model under SPLADE's pooling."""
     from sentence_transformers import SparseEncoder
     from sentence_transformers.sparse_encoder.modules import MLMTransformer, SpladePooling
     from transformers import BertConfig, BertForMaskedLM
 
-    plain = _plain(folder)
+    plain = _save_plain(folder)
     BertForMaskedLM(BertConfig(vocab_size=30_522, **(TINY if tiny else BERT_BASE))).save_pretrained(plain)
     SparseEncoder(modules=[MLMTransformer(str(plain)), SpladePooling()], device="cpu").save_pretrained(str(folder))
     return str(folder)
 
 
-def late(folder: Path, *, tiny: bool) -> str:
+def make_late(folder: Path, *, tiny: bool) -> str:
     """Make a BERT whose tokens are projected to 128 dimensions."""
     from sentence_transformers import MultiVectorEncoder
     from transformers import BertConfig, BertModel
 
-    plain = _plain(folder)
+    plain = _save_plain(folder)
     BertModel(BertConfig(vocab_size=30_522, **(TINY if tiny else BERT_BASE))).save_pretrained(plain)
     MultiVectorEncoder(str(plain), device="cpu").save_pretrained(str(folder))
     return str(folder)
 
 
-def _plain(folder: Path) -> Path:
+def _save_plain(folder: Path) -> Path:
     plain = folder.with_name(folder.name + "-plain")
     plain.mkdir(parents=True)
-    _tokenizer(plain)
+    _make_tokenizer(plain)
     return plain
 
 
 CEILINGS = {"memory": "200 ms (13 embeddings)", "question": "500 ms (inject)", "warm_start_s": "30 s"}
 
 
-def show(answer: dict[str, Any]) -> None:
+def print_table(answer: dict[str, Any]) -> None:
     """Print the table."""
     print(f"\n{answer['device']}, {answer['dtype']}{', tiny models' if answer['tiny'] else ''}\n")
-    table = Table("what", "p50 ms", "p95 ms", "p99 ms", "the document's ceiling")
+    table = MarkdownTable("what", "p50 ms", "p95 ms", "p99 ms", "the document's ceiling")
     for name in ("memory", "batch_of_32", "question"):
         table.add(name, *answer[name].values(), CEILINGS.get(name, ""))
     table.add("warm start", f"{1_000 * answer['warm_start_s']:.0f}", "", "", CEILINGS["warm_start_s"])

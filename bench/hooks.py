@@ -27,8 +27,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench._hook_session import sessions
-from bench._shared import Table, save_result
+from bench._hook_session import compare_sessions
+from bench._shared import MarkdownTable, save_result
 from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
@@ -56,7 +56,7 @@ KINDS = (
 )
 
 
-def fill(memory: Memory, count: int) -> None:
+def fill_memory(memory: Memory, count: int) -> None:
     """Store generated memories, the same in every run."""
     chance = random.Random(5)
     with memory.store.transaction():
@@ -67,7 +67,7 @@ def fill(memory: Memory, count: int) -> None:
             memory.store.nodes.create_node(node, now=1_790_000_000_000 + index)
 
 
-def payload(event: str, run: int, project: Path, transcript: Path) -> dict[str, Any]:
+def event_payload(event: str, run: int, project: Path, transcript: Path) -> dict[str, Any]:
     """Return what Claude Code would tell."""
     common = {"session_id": "bench", "transcript_path": str(transcript), "cwd": str(project), "prompt_id": f"p{run}"}
     more: dict[str, dict[str, Any]] = {
@@ -87,7 +87,7 @@ def payload(event: str, run: int, project: Path, transcript: Path) -> dict[str, 
     return common | more[event]
 
 
-def grow(transcript: Path, run: int) -> None:
+def grow_transcript(transcript: Path, run: int) -> None:
     """Let the transcript gain what a turn adds: ten entries of which four are turns, and some request logs."""
     noise = {"type": "api-request-blob", "message": {"role": "system", "content": "x" * 4_000}}
     lines = [json.dumps(noise) for _ in range(6)]
@@ -99,7 +99,7 @@ def grow(transcript: Path, run: int) -> None:
         file.write("\n".join(lines) + "\n")
 
 
-def timed(command: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> tuple[float, float]:
+def time_process(command: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> tuple[float, float]:
     """Return the wall time and the processor time of a process, in milliseconds."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     done = subprocess.run(command, input=stdin, env=dict(environ), capture_output=True, check=True)
@@ -110,7 +110,7 @@ def timed(command: Sequence[str], stdin: bytes, environ: Mapping[str, str]) -> t
     return 1_000 * wall, 1_000 * spent
 
 
-def measure(runs: int, memories: int) -> dict[str, dict[str, float]]:
+def measure_events(runs: int, memories: int) -> dict[str, dict[str, float]]:
     """Return wall and processor medians of each event."""
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as name:
@@ -120,24 +120,24 @@ def measure(runs: int, memories: int) -> dict[str, dict[str, float]]:
         keep = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
         environ = keep | {"HOME": str(folder), "CLAUDE_PROJECT_DIR": str(project), "HYPERLOCI_EMBEDDER": "false"}
         with Memory.open(Settings.from_env(environ), project) as memory:
-            fill(memory, memories)
+            fill_memory(memory, memories)
         hook = [sys.executable, "-m", "hyperloci_hooks.run"]
         bare = [sys.executable, "-c", "pass"]
         loaded = [sys.executable, "-c", "import hyperloci_hooks.run"]
         for label, command in (("python", bare), ("import", loaded)):
-            found[label] = _summary([timed(command, b"", environ) for _ in range(runs)], None)
+            found[label] = _summarise_times([time_process(command, b"", environ) for _ in range(runs)], None)
         for event, budget in BUDGETS_MS.items():
             transcript = folder / f"{event}.jsonl"
             times = []
             for run in range(runs + 1):
-                grow(transcript, run)
-                told = json.dumps(payload(event, run, project, transcript)).encode()
-                times.append(timed([*hook, event.split()[0]], told, environ))
-            found[event] = _summary(times[1:], budget)
+                grow_transcript(transcript, run)
+                told = json.dumps(event_payload(event, run, project, transcript)).encode()
+                times.append(time_process([*hook, event.split()[0]], told, environ))
+            found[event] = _summarise_times(times[1:], budget)
     return found
 
 
-def _summary(times: Sequence[tuple[float, float]], budget: int | None) -> dict[str, float]:
+def _summarise_times(times: Sequence[tuple[float, float]], budget: int | None) -> dict[str, float]:
     walls, cpus = sorted(wall for wall, _ in times), [cpu for _, cpu in times]
     summary = {
         "wall_ms": round(statistics.median(walls), 1),
@@ -148,12 +148,12 @@ def _summary(times: Sequence[tuple[float, float]], budget: int | None) -> dict[s
     return summary if budget is None else summary | {"budget_ms": budget}
 
 
-def report(found: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
+def print_sessions(found: Mapping[str, Mapping[str, Any]], *, as_json: bool) -> None:
     """Print what came of sessions."""
     if as_json:
         print(json.dumps(found, indent=2))
         return
-    table = Table("session", "kept", "injected", "hook", "p50 ms", "p95 ms", "p50 to bare", "p95 to bare")
+    table = MarkdownTable("session", "kept", "injected", "hook", "p50 ms", "p95 ms", "p50 to bare", "p95 to bare")
     for label, row in found.items():
         for event in ("SessionStart", "UserPromptSubmit", "PostToolUse"):
             times = row[event]
@@ -177,13 +177,13 @@ def main() -> None:
     parser.add_argument("--busy", type=int, default=4, help="processes that keep the machine busy")
     options = parser.parse_args()
     if options.session:
-        report(sessions(options.prompts, options.busy), as_json=options.json)
+        print_sessions(compare_sessions(options.prompts, options.busy), as_json=options.json)
         return
-    found = measure(options.runs, options.memories)
+    found = measure_events(options.runs, options.memories)
     if options.json:
         print(json.dumps(found, indent=2))
         return
-    table = Table("hook", "median ms", "budget", "fastest", "slowest", "processor ms")
+    table = MarkdownTable("hook", "median ms", "budget", "fastest", "slowest", "processor ms")
     for name, row in found.items():
         table.add(name, row["wall_ms"], row.get("budget_ms", ""), row["fastest_ms"], row["slowest_ms"], row["cpu_ms"])
     table.print()

@@ -18,7 +18,7 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import Any, Final
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.lifecycle.consolidate import consolidate_sessions
@@ -38,7 +38,7 @@ TEXT: Final = (
 )
 
 
-def index(settings: Settings, folder: Path, ready: Event, stop: Event) -> None:
+def index_repeatedly(settings: Settings, folder: Path, ready: Event, stop: Event) -> None:
     """Index a folder again and again; every time all of its chunks are new to the database."""
     number = 0
     while not stop.is_set():
@@ -48,15 +48,15 @@ def index(settings: Settings, folder: Path, ready: Event, stop: Event) -> None:
         )
         with Memory.open(chosen, folder) as memory:
             ready.set()
-            memory.index_path(progress=lambda *_: _leave(stop))
+            memory.index_path(progress=lambda *_: _leave_at_signal(stop))
 
 
-def _leave(stop: Event) -> None:
+def _leave_at_signal(stop: Event) -> None:
     if stop.is_set():
         raise SystemExit(0)
 
 
-def consolidate(settings: Settings, folder: Path, ready: Event, stop: Event) -> None:
+def consolidate_repeatedly(settings: Settings, folder: Path, ready: Event, stop: Event) -> None:
     """Have sessions and consolidate them, again and again."""
     number = 0
     with Memory.open(settings, folder) as memory:
@@ -75,7 +75,7 @@ def consolidate(settings: Settings, folder: Path, ready: Event, stop: Event) -> 
             consolidate_sessions(make_maintenance_context(memory.store, settings, system_clock))
 
 
-def measure(
+def measure_episodes(
     settings: Settings,
     project: Path,
     episodes: int,
@@ -117,17 +117,17 @@ def main() -> None:
     arguments = parser.parse_args()
     ways: dict[str, Callable[[Settings, Path, Event, Event], None] | None] = {
         "alone": None,
-        "while a project is indexed": index,
-        "while sessions are consolidated": consolidate,
+        "while a project is indexed": index_repeatedly,
+        "while sessions are consolidated": consolidate_repeatedly,
     }
-    table = Table("an episode", "synchronous", "p50 ms", "p95 ms", "p99 ms", "max ms")
+    table = MarkdownTable("an episode", "synchronous", "p50 ms", "p95 ms", "p99 ms", "max ms")
     results = []
     for synchronous in ("normal", "full"):
         for name, beside in ways.items():
             with tempfile.TemporaryDirectory() as place:
                 folder = Path(place)
                 settings = bench_settings(folder, embedder=False, synchronous=synchronous)
-                found = measure(settings, folder, arguments.episodes, beside, arguments.index.absolute())
+                found = measure_episodes(settings, folder, arguments.episodes, beside, arguments.index.absolute())
             table.add(name, synchronous, *found.values())
             results.append({"beside": name, "synchronous": synchronous, **found})
     table.print()

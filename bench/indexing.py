@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.memory import Memory
 
 
@@ -35,7 +35,7 @@ def edit_one_function(root: Path) -> str:
     raise RuntimeError("no function to edit")
 
 
-def measure(source: Path, *, embed: bool) -> dict[str, Any]:
+def measure_folder(source: Path, *, embed: bool) -> dict[str, Any]:
     """Return what one folder takes."""
     with tempfile.TemporaryDirectory(prefix="hl-") as name:
         folder = Path(name)
@@ -84,13 +84,13 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
-    answer = measure(options.folder.resolve(), embed=not options.no_embed)
+    answer = measure_folder(options.folder.resolve(), embed=not options.no_embed)
     if options.save:
         save_result(f"indexing-{options.folder.name}", answer)
     if options.json:
         print(json.dumps(answer, indent=2))
         return
-    table = Table("what", "value")
+    table = MarkdownTable("what", "value")
     for key, value in answer.items():
         table.add(key.replace("_", " "), value)
     table.print()

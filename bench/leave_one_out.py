@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench._shared import Table, bench_settings, save_result
-from bench.quality import DEPTH, LOADERS, METRICS, Corpus, EvaluationSet, Named, Question, evaluate, store
+from bench._shared import MarkdownTable, bench_settings, save_result
+from bench.quality import DEPTH, LOADERS, METRICS, EvaluationCorpus, EvaluationSet, Named, EvaluationQuestion, evaluate_ranking, store_corpus
 from hyperloci.memory import Memory
 from hyperloci.retrieval.search import SearchEncoder, Searcher
 from hyperloci.spaces.query import QueryFingerprint
@@ -35,7 +35,7 @@ CORPORA = 3
 METRIC = METRICS.index("R@10")
 
 
-class Remembering:
+class RememberingEncoder:
     """A query encoder that sees every question once."""
 
     def __init__(self, encoder: SearchEncoder) -> None:
@@ -53,7 +53,7 @@ class Remembering:
         return self._seen[text]
 
 
-def sampled(evaluation: EvaluationSet, questions: int, documents: int) -> EvaluationSet:
+def sample_set(evaluation: EvaluationSet, questions: int, documents: int) -> EvaluationSet:
     """Return a set with at most so many questions, and what has to be searched for them."""
     rng = random.Random(SEED)
     corpora = [corpus for corpus in evaluation.corpora if corpus.questions][:CORPORA]
@@ -62,13 +62,13 @@ def sampled(evaluation: EvaluationSet, questions: int, documents: int) -> Evalua
     return EvaluationSet(
         evaluation.name,
         [
-            _cut(corpus, [question for place, question in chosen if place == number], documents, rng)
+            _cut_corpus(corpus, [question for place, question in chosen if place == number], documents, rng)
             for number, corpus in enumerate(corpora)
         ],
     )
 
 
-def _cut(corpus: Corpus, questions: list[Question], documents: int, rng: random.Random) -> Corpus:
+def _cut_corpus(corpus: EvaluationCorpus, questions: list[EvaluationQuestion], documents: int, rng: random.Random) -> EvaluationCorpus:
     shared = max(Counter(document.path for document in corpus.documents).values())
     if shared > 1 or len(corpus.documents) <= documents:
         # Turns belong together, and functions of one file stand at their lines.
@@ -81,46 +81,46 @@ def _cut(corpus: Corpus, questions: list[Question], documents: int, rng: random.
     )
 
 
-def measure(evaluation: EvaluationSet, folder: Path) -> dict[str, float]:
+def measure_set(evaluation: EvaluationSet, folder: Path) -> dict[str, float]:
     """Return recall@10 of one set with all spaces (`all`) and without each."""
     found: dict[str, list[float]] = {}
     for corpus in evaluation.corpora:
         if corpus.questions:
-            with _stored(corpus, folder / corpus.name.replace("/", "_")) as (memory, named):
+            with _open_stored(corpus, folder / corpus.name.replace("/", "_")) as (memory, named):
                 for name, values in _without_each(memory, named, corpus).items():
                     found.setdefault(name, []).extend(values)
     return {name: float(np.mean(values)) for name, values in found.items()}
 
 
 @contextmanager
-def _stored(corpus: Corpus, folder: Path) -> Iterator[tuple[Memory, Named]]:
+def _open_stored(corpus: EvaluationCorpus, folder: Path) -> Iterator[tuple[Memory, Named]]:
     root = folder / "project"
     root.mkdir(parents=True, exist_ok=True)
     with Memory.open(bench_settings(folder, project=corpus.name), root) as memory:
-        named = store(memory, corpus, root)
+        named = store_corpus(memory, corpus, root)
         memory.embed_pending()
         with memory.keep_embedder_running():
             yield memory, named
 
 
-def _without_each(memory: Memory, named: Named, corpus: Corpus) -> dict[str, list[float]]:
+def _without_each(memory: Memory, named: Named, corpus: EvaluationCorpus) -> dict[str, list[float]]:
     encoder = memory._client
     assert encoder is not None
-    seen = Remembering(encoder)
+    seen = RememberingEncoder(encoder)
     answers: dict[str, list[float]] = {}
     for name in ("all", *SPACES):
         without = frozenset() if name == "all" else frozenset({name})
         # The façade has no such switch: nobody but this benchmark searches with a space left out.
         memory.__dict__["_searcher"] = Searcher(memory.store, seen, memory.settings, without=without)
-        answers[name] = [_recall(memory, named, corpus, question) for question in corpus.questions]
+        answers[name] = [_recall_of(memory, named, corpus, question) for question in corpus.questions]
     return answers
 
 
-def _recall(memory: Memory, named: Named, corpus: Corpus, question: Question) -> float:
+def _recall_of(memory: Memory, named: Named, corpus: EvaluationCorpus, question: EvaluationQuestion) -> float:
     answer = memory.search(question.text, content_type=corpus.content_type, limit=DEPTH, reinforce=False)
     if answer.mode != "hybrid":
         raise RuntimeError(f"searched without vectors: {answer.degraded}")
-    return evaluate([named(hit) for hit in answer.results], question)[METRIC]
+    return evaluate_ranking([named(hit) for hit in answer.results], question)[METRIC]
 
 
 def main() -> None:
@@ -139,17 +139,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as temporary:
         for name in options.sets.split(","):
             for evaluation in LOADERS[name](options.data / name) if (options.data / name).is_dir() else ():
-                cut = sampled(evaluation, options.questions, options.documents)
+                cut = sample_set(evaluation, options.questions, options.documents)
                 n = sum(len(corpus.questions) for corpus in cut.corpora)
-                answer[cut.name] = {"n": n, **measure(cut, (options.folder or Path(temporary)) / name)}
+                answer[cut.name] = {"n": n, **measure_set(cut, (options.folder or Path(temporary)) / name)}
                 print(f"{cut.name} done", answer[cut.name], file=sys.stderr)
-    _print(answer)
+    _print_table(answer)
     if options.save:
         save_result("leave_one_out", answer)
 
 
-def _print(answer: dict[str, Any]) -> None:
-    table = Table("set", "n", "all", *(f"-{space.upper()}" for space in SPACES))
+def _print_table(answer: dict[str, Any]) -> None:
+    table = MarkdownTable("set", "n", "all", *(f"-{space.upper()}" for space in SPACES))
     for name, found in answer.items():
         changes = [f"{100 * (found[space] - found['all']):+.1f}" for space in SPACES]
         table.add(name, found["n"], f"{found['all']:.3f}", *changes)

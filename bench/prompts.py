@@ -14,8 +14,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench._shared import Table, bench_settings, save_result
-from bench.quality import Corpus, beam, store
+from bench._shared import MarkdownTable, bench_settings, save_result
+from bench.quality import EvaluationCorpus, load_beam, store_corpus
 from hyperloci.lifecycle.capture import SEARCH_LIMIT
 from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, build_prompt_context
 from hyperloci.memory import Memory
@@ -38,7 +38,7 @@ OTHERS_EVERY = 6
 """Of the other chats' questions every sixth is asked: 300 in all."""
 
 
-def injected(memory: Memory, prompts: Sequence[str]) -> list[int]:
+def count_injected(memory: Memory, prompts: Sequence[str]) -> list[int]:
     """Return how many memories each prompt would bring up."""
     counts = []
     for prompt in prompts:
@@ -53,7 +53,7 @@ def injected(memory: Memory, prompts: Sequence[str]) -> list[int]:
     return counts
 
 
-def measure(chats: Sequence[Corpus], *, words_only: bool = False) -> dict[str, dict[str, float]]:
+def measure_prompts(chats: Sequence[EvaluationCorpus], *, words_only: bool = False) -> dict[str, dict[str, float]]:
     """Return the share of prompts with which something is injected, by kind of prompt and of search."""
     counts: dict[str, dict[str, list[int]]] = {}
     for number, chat in enumerate(chats):
@@ -67,23 +67,23 @@ def measure(chats: Sequence[Corpus], *, words_only: bool = False) -> dict[str, d
             root = Path(folder) / "project"
             root.mkdir()
             with Memory.open(bench_settings(Path(folder), embedder=False), root) as memory:
-                store(memory, chat, root)
-                _count(counts, "by words", memory, prompts)
+                store_corpus(memory, chat, root)
+                _count_prompts(counts, "by words", memory, prompts)
             if words_only:
                 continue
             with Memory.open(bench_settings(Path(folder)), root) as memory:
                 memory.embed_pending()
                 with memory.keep_embedder_running():
-                    _count(counts, "by meaning", memory, prompts)
-    return {how: {kind: _share(found) for kind, found in kinds.items()} for how, kinds in counts.items()}
+                    _count_prompts(counts, "by meaning", memory, prompts)
+    return {how: {kind: _share_of(found) for kind, found in kinds.items()} for how, kinds in counts.items()}
 
 
-def _count(counts: dict[str, dict[str, list[int]]], how: str, memory: Memory, prompts: dict[str, list[str]]) -> None:
+def _count_prompts(counts: dict[str, dict[str, list[int]]], how: str, memory: Memory, prompts: dict[str, list[str]]) -> None:
     for kind, texts in prompts.items():
-        counts.setdefault(how, {}).setdefault(kind, []).extend(injected(memory, texts))
+        counts.setdefault(how, {}).setdefault(kind, []).extend(count_injected(memory, texts))
 
 
-def _share(found: Sequence[int]) -> float:
+def _share_of(found: Sequence[int]) -> float:
     return round(statistics.fmean(count > 0 for count in found), 3)
 
 
@@ -94,12 +94,12 @@ def main() -> None:
     parser.add_argument("--words", action="store_true", help="by words alone, which takes seconds")
     parser.add_argument("--json", action="store_true", help="print JSON, and nothing else")
     options = parser.parse_args()
-    chats = [corpus for evaluation in beam(options.data / "beam") for corpus in evaluation.corpora]
-    found = measure(chats, words_only=options.words)
+    chats = [corpus for evaluation in load_beam(options.data / "beam") for corpus in evaluation.corpora]
+    found = measure_prompts(chats, words_only=options.words)
     if options.json:
         print(json.dumps(found, indent=2))
         return
-    table = Table("prompts with which something is injected", *found)
+    table = MarkdownTable("prompts with which something is injected", *found)
     for kind in next(iter(found.values())):
         table.add(kind, *(shares[kind] for shares in found.values()))
     table.print()

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from bench._shared import Table, bench_settings
-from bench.quality import Question as Asked
-from bench.quality import evaluate, rows
+from bench._shared import MarkdownTable, bench_settings
+from bench.quality import EvaluationQuestion as Asked
+from bench.quality import evaluate_ranking, read_rows
 from hyperloci.clock import from_iso, system_clock, to_iso
 from hyperloci.lifecycle.pyramid.steps import make_builder
 from hyperloci.lifecycle.step import MaintenanceContext
@@ -40,7 +40,7 @@ START = from_iso("2026-03-02T09:00:00")
 
 
 @dataclass
-class Talk:
+class PyramidTalk:
     """A conversation: its turns, and questions with the places of the turns that answer them."""
 
     name: str
@@ -48,19 +48,19 @@ class Talk:
     questions: list[tuple[str, frozenset[int]]] = field(default_factory=list)
 
 
-def talks(data: Path, name: str) -> list[Talk]:
+def read_talks(data: Path, name: str) -> list[PyramidTalk]:
     """Read the conversations of a set."""
     beam = name == "beam"
-    found: dict[str, Talk] = {}
+    found: dict[str, PyramidTalk] = {}
     places: dict[tuple[str, str], int] = {}
-    for row in rows(data / name / ("docs_100K.jsonl" if beam else "docs.jsonl")):
-        talk = found.setdefault(row["conv"], Talk(row["conv"]))
+    for row in read_rows(data / name / ("docs_100K.jsonl" if beam else "docs.jsonl")):
+        talk = found.setdefault(row["conv"], PyramidTalk(row["conv"]))
         places[row["conv"], str(row["id"])] = len(talk.turns)
         text = row["text"] if beam else f"{row['speaker']}: {row['text']}"
         role = Speaker(row["role"]) if beam else Speaker.USER
         uuid = f"7c9e6679-7425-40de-944b-{len(talk.turns):012x}"
         talk.turns.append(Turn(uuid=uuid, role=role, text=text, timestamp_ms=START + 61_337 * len(talk.turns)))
-    for row in rows(data / name / ("probes.jsonl" if beam else "qa.jsonl")):
+    for row in read_rows(data / name / ("probes.jsonl" if beam else "qa.jsonl")):
         if row["conv"] in found and (beam or row["category"] != 5):
             wanted = {places.get((row["conv"], str(id))) for id in row["source_ids" if beam else "evidence"]} - {None}
             if wanted:
@@ -68,13 +68,13 @@ def talks(data: Path, name: str) -> list[Talk]:
     return list(found.values())
 
 
-def transcripts(folder: Path) -> list[Talk]:
+def read_transcripts(folder: Path) -> list[PyramidTalk]:
     """Read Claude Code's transcripts."""
     from hyperloci.ingest.transcript import read_batch
 
     found = []
     for path in sorted(folder.rglob("*.jsonl")):
-        talk, mark = Talk(path.stem), None
+        talk, mark = PyramidTalk(path.stem), None
         while (reading := read_batch(path, mark)) is not None:
             talk.turns += reading.turns
             mark = reading.mark
@@ -90,9 +90,9 @@ def as_json(turn: Turn, *, whole: bool) -> dict[str, Any]:
     return {"uuid": turn.uuid, "kind": turn.kind.value, "path": turn.path, **plain} if whole else plain
 
 
-def measure_tokens(corpora: dict[str, list[Talk]]) -> None:
+def measure_tokens(corpora: dict[str, list[PyramidTalk]]) -> None:
     """Print what CTF saves."""
-    table = Table("corpus", "turns", "tokens a turn", "JSON", "CTF", "saved", "with ids: JSON", "CTF", "saved")
+    table = MarkdownTable("corpus", "turns", "tokens a turn", "JSON", "CTF", "saved", "with ids: JSON", "CTF", "saved")
     for name, found in corpora.items():
         counted = np.zeros(4)
         turns = [turn for talk in found for turn in talk.turns]
@@ -114,7 +114,7 @@ def measure_tokens(corpora: dict[str, list[Talk]]) -> None:
     table.print()
 
 
-class House:
+class PyramidHouse:
     """A memory in a folder of its own."""
 
     def __init__(self, folder: Path, **changes: Any) -> None:
@@ -123,18 +123,18 @@ class House:
         root.mkdir(exist_ok=True)
         self.memory = Memory.open(self.settings, root)
 
-    def say(self, session: str, turns: Sequence[Turn]) -> None:
+    def store_turns(self, session: str, turns: Sequence[Turn]) -> None:
         """Store turns of a session."""
         self.memory.add_turns(session, turns)
 
-    def build(self, clock: Any = system_clock) -> None:
+    def build_pyramids(self, clock: Any = system_clock) -> None:
         """Build every pyramid, with vectors if the embedder runs."""
         client = self.memory._client
         context = MaintenanceContext(store=self.memory.store, settings=self.settings, clock=clock, client=client)
         make_builder(context).advance_all()
 
 
-def windows_of(talk: Talk) -> Iterator[Talk]:
+def windows_of(talk: PyramidTalk) -> Iterator[PyramidTalk]:
     """Cut a conversation into windows of 100 turns, with the questions whose answers lie in them."""
     for start in range(0, len(talk.turns) - WINDOW + 1, WINDOW):
         inside = [
@@ -143,12 +143,12 @@ def windows_of(talk: Talk) -> Iterator[Talk]:
             if all(start <= place < start + WINDOW for place in wanted)
         ]
         if inside:
-            yield Talk(f"{talk.name}-{start}", talk.turns[start : start + WINDOW], inside)
+            yield PyramidTalk(f"{talk.name}-{start}", talk.turns[start : start + WINDOW], inside)
 
 
-def measure_windows(corpora: dict[str, list[Talk]], limit: int, *, vectors: bool) -> None:
+def measure_windows(corpora: dict[str, list[PyramidTalk]], limit: int, *, vectors: bool) -> None:
     """Print which share of the turns that bear an answer is in contexts of equal cost."""
-    table = Table("corpus", "windows", "questions", "context", "tokens of raw", "answer-bearing turns in it", "ms")
+    table = MarkdownTable("corpus", "windows", "questions", "context", "tokens of raw", "answer-bearing turns in it", "ms")
     for name, found in corpora.items():
         windows = [window for talk in found for window in windows_of(talk)][:limit]
         if not windows:
@@ -157,21 +157,21 @@ def measure_windows(corpora: dict[str, list[Talk]], limit: int, *, vectors: bool
         costs: dict[str, list[float]] = {}
         times: list[float] = []
         with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
-            house = House(Path(folder), embedder=vectors)
+            house = PyramidHouse(Path(folder), embedder=vectors)
             with house.memory as memory:
                 for window in windows:
-                    house.say(window.name, window.turns)
+                    house.store_turns(window.name, window.turns)
                 if vectors:
                     memory.embed_pending()
                     with memory.keep_embedder_running():
-                        house.build()
+                        house.build_pyramids()
                         memory.embed_pending()
                         for window in windows:
-                            _ask(memory, window, kept, costs, times)
+                            _ask_window(memory, window, kept, costs, times)
                 else:
-                    house.build()
+                    house.build_pyramids()
                     for window in windows:
-                        _ask(memory, window, kept, costs, times)
+                        _ask_window(memory, window, kept, costs, times)
         for context, shares in kept.items():
             ms = f"{np.percentile(times, 50):.0f}" if context.startswith("pyramid, ask") else ""
             cost = f"{np.mean(costs[context]):.1%}"
@@ -179,10 +179,10 @@ def measure_windows(corpora: dict[str, list[Talk]], limit: int, *, vectors: bool
     table.print()
 
 
-def _ask(
-    memory: Memory, window: Talk, kept: dict[str, list[float]], costs: dict[str, list[float]], times: list[float]
+def _ask_window(
+    memory: Memory, window: PyramidTalk, kept: dict[str, list[float]], costs: dict[str, list[float]], times: list[float]
 ) -> None:
-    places = {turn.id: turn.seq for turn in memory.store.chunks.list_turns(_session(memory, window.name), 0, 10**9)}
+    places = {turn.id: turn.seq for turn in memory.store.chunks.list_turns(_session_of(memory, window.name), 0, 10**9)}
     tokens = [count_tokens(turn.text) for turn in window.turns]
     raw = sum(tokens)
     plain = memory.get_context_window(int(SHARE * raw), session_id=window.name)
@@ -193,27 +193,27 @@ def _ask(
         if asked.tokens > SHARE * raw or plain.tokens > SHARE * raw:
             raise RuntimeError("over budget")
         for context, found, cost in (
-            ("pyramid, asked", _given(asked.parts, places), asked.tokens),
-            ("pyramid, not asked", _given(plain.parts, places), plain.tokens),
-            ("the latest turns", _fitting(tokens, SHARE * raw, latest=True), SHARE * raw),
-            ("cut off behind the first", _fitting(tokens, SHARE * raw, latest=False), SHARE * raw),
+            ("pyramid, asked", _given_places(asked.parts, places), asked.tokens),
+            ("pyramid, not asked", _given_places(plain.parts, places), plain.tokens),
+            ("the latest turns", _fitting_turns(tokens, SHARE * raw, latest=True), SHARE * raw),
+            ("cut off behind the first", _fitting_turns(tokens, SHARE * raw, latest=False), SHARE * raw),
         ):
             kept.setdefault(context, []).append(len(wanted & found) / len(wanted))
             costs.setdefault(context, []).append(cost / raw)
 
 
-def _session(memory: Memory, name: str) -> int:
+def _session_of(memory: Memory, name: str) -> int:
     session = memory.store.sessions.get_session(name)
     assert session is not None
     return session.key
 
 
-def _given(parts: Sequence[Any], places: dict[Any, Any]) -> set[int]:
+def _given_places(parts: Sequence[Any], places: dict[Any, Any]) -> set[int]:
     """Return the places of the turns that stand in a window word for word."""
     return {places[id] for part in parts if part.kind != "summary" for id in part.ids}
 
 
-def _fitting(tokens: Sequence[int], budget: float, *, latest: bool) -> set[int]:
+def _fitting_turns(tokens: Sequence[int], budget: float, *, latest: bool) -> set[int]:
     found: set[int] = set()
     order = range(len(tokens) - 1, -1, -1) if latest else range(len(tokens))
     for place in order:
@@ -224,22 +224,22 @@ def _fitting(tokens: Sequence[int], budget: float, *, latest: bool) -> set[int]:
     return found
 
 
-def measure_disk(corpora: dict[str, list[Talk]]) -> None:
+def measure_disk(corpora: dict[str, list[PyramidTalk]]) -> None:
     """Print what 1,000 turns take."""
-    table = Table("corpus", "raw KB", "hot", "warm", "cold", "archive", "texts in all", "KB", "whole database, KB")
+    table = MarkdownTable("corpus", "raw KB", "hot", "warm", "cold", "archive", "texts in all", "KB", "whole database, KB")
     for name, found in corpora.items():
         turns = [turn for talk in found for turn in talk.turns][:1_000]
         with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
-            house = House(Path(folder), embedder=False)
+            house = PyramidHouse(Path(folder), embedder=False)
             with house.memory as memory:
                 for start in range(0, len(turns), 250):
-                    house.say(f"session-{start}", turns[start : start + 250])
-                before = _bytes(memory, Path(folder))
-                house.build()
-                after = _bytes(memory, Path(folder))
+                    house.store_turns(f"session-{start}", turns[start : start + 250])
+                before = _disk_bytes(memory, Path(folder))
+                house.build_pyramids()
+                after = _disk_bytes(memory, Path(folder))
                 print(f"{name}: {len(turns)} turns, as they came: {before}\n  packed: {after}")
                 raw = sum(len(turn.text.encode()) for turn in turns)
-                texts = _texts(memory)
+                texts = _text_bytes(memory)
                 archived = Archive.for_database(memory.store.path).total_bytes()
                 whole = sum(texts.values()) + archived
                 kb = [f"{texts[stage] / 1_000:.0f}" for stage in ("hot", "warm", "cold")]
@@ -250,7 +250,7 @@ def measure_disk(corpora: dict[str, list[Talk]]) -> None:
     table.print()
 
 
-def _texts(memory: Memory) -> dict[str, int]:
+def _text_bytes(memory: Memory) -> dict[str, int]:
     """Return the bytes of turns' texts, and of chunks with their summaries, by the stage of their micro-chunk."""
     found = {"hot": 0, "warm": 0, "cold": 0}
     for stage, size in memory.store.connection.execute(
@@ -267,7 +267,7 @@ def _texts(memory: Memory) -> dict[str, int]:
     return found
 
 
-def _bytes(memory: Memory, folder: Path) -> dict[str, int]:
+def _disk_bytes(memory: Memory, folder: Path) -> dict[str, int]:
     connection = memory.store.connection
     connection.execute("VACUUM")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -277,30 +277,30 @@ def _bytes(memory: Memory, folder: Path) -> dict[str, int]:
     return {"database": os.path.getsize(folder / "memory.db"), **sizes}
 
 
-def measure_recall(corpora: dict[str, list[Talk]], limit: int) -> None:
+def measure_recall(corpora: dict[str, list[PyramidTalk]], limit: int) -> None:
     """Print how well turns are found with and without summaries beside them."""
-    table = Table("corpus", "questions", "pyramid", "R@5", "R@10", "MRR@10", "chunks in the first 10")
+    table = MarkdownTable("corpus", "questions", "pyramid", "R@5", "R@10", "MRR@10", "chunks in the first 10")
     for name, found in corpora.items():
         scores: dict[str, list[list[float]]] = {"none": [], "built": []}
         chunks: list[int] = []
         for talk in found[:limit]:
             with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
-                house = House(Path(folder))
+                house = PyramidHouse(Path(folder))
                 with house.memory as memory:
-                    house.say("s", talk.turns)
-                    places = {str(t.id): str(t.seq) for t in memory.store.chunks.list_turns(_session(memory, "s"), 0, 10**9)}
+                    house.store_turns("s", talk.turns)
+                    places = {str(t.id): str(t.seq) for t in memory.store.chunks.list_turns(_session_of(memory, "s"), 0, 10**9)}
                     memory.embed_pending()
                     with memory.keep_embedder_running():
                         for state in ("none", "built"):
                             if state == "built":
-                                house.build()
+                                house.build_pyramids()
                                 memory.embed_pending()
                             for question, wanted in talk.questions:
                                 hits = memory.search(
                                     question, content_type="conversation", limit=10, reinforce=False
                                 ).results
                                 ranking = [places.get(hit.id, hit.id) for hit in hits]
-                                scores[state].append(evaluate(ranking, Asked(question, frozenset(map(str, wanted)))))
+                                scores[state].append(evaluate_ranking(ranking, Asked(question, frozenset(map(str, wanted)))))
                                 if state == "built":
                                     chunks.append(sum((hit.subtype or "").startswith("chunk") for hit in hits))
         for state, values in scores.items():
@@ -310,19 +310,19 @@ def measure_recall(corpora: dict[str, list[Talk]], limit: int) -> None:
     table.print()
 
 
-def measure_expand(corpora: dict[str, list[Talk]]) -> None:
+def measure_expand(corpora: dict[str, list[PyramidTalk]]) -> None:
     """Print how long reading takes once everything is packed."""
-    table = Table("corpus", "turns", "search before, ms p50 / p95", "search after", "expand micro", "mini", "macro")
+    table = MarkdownTable("corpus", "turns", "search before, ms p50 / p95", "search after", "expand micro", "mini", "macro")
     for name, found in corpora.items():
         turns = [turn for talk in found for turn in talk.turns][:2_000]
         questions = [question for talk in found for question, _ in talk.questions][:100]
         with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
-            house = House(Path(folder), embedder=False)
+            house = PyramidHouse(Path(folder), embedder=False)
             with house.memory as memory:
                 for start in range(0, len(turns), 500):
-                    house.say(f"session-{start}", turns[start : start + 500])
+                    house.store_turns(f"session-{start}", turns[start : start + 500])
                 before = _search_times(memory, questions)
-                house.build()
+                house.build_pyramids()
                 after = _search_times(memory, questions)
                 expanded = []
                 for level in PyramidLevel:
@@ -355,10 +355,10 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=8, help="windows, and conversations of `recall`, of a set")
     parser.add_argument("--no-vectors", action="store_true", help="windows by words alone")
     options = parser.parse_args()
-    corpora = {name: talks(options.data, name) for name in options.sets.split(",") if name}
+    corpora = {name: read_talks(options.data, name) for name in options.sets.split(",") if name}
     with_transcripts = dict(corpora)
     if options.transcripts is not None:
-        with_transcripts["transcripts"] = transcripts(options.transcripts)
+        with_transcripts["transcripts"] = read_transcripts(options.transcripts)
     parts = options.parts.split(",")
     if "tokens" in parts:
         measure_tokens(with_transcripts)

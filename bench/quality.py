@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.embedder.load import load_bundled_stages
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit, SearchAnswer
@@ -40,7 +40,7 @@ METRICS = ("R@1", "R@5", "R@10", "MRR@10", "nDCG@10")
 
 
 @dataclass(frozen=True)
-class Document:
+class EvaluationDocument:
     """One document: what baselines see, and how it is stored (`turn`, or from a `line` of a file at `path`)."""
 
     id: str
@@ -54,7 +54,7 @@ class Document:
 
 
 @dataclass(frozen=True)
-class Question:
+class EvaluationQuestion:
     """A question, its answers' ids, and ids that don't count."""
 
     text: str
@@ -63,12 +63,12 @@ class Question:
 
 
 @dataclass
-class Corpus:
+class EvaluationCorpus:
     """Documents searched together and the questions asked of them."""
 
     name: str
-    documents: list[Document]
-    questions: list[Question]
+    documents: list[EvaluationDocument]
+    questions: list[EvaluationQuestion]
     content_type: str = "any"
 
 
@@ -77,75 +77,75 @@ class EvaluationSet:
     """One set: its corpora are searched apart, its questions are averaged together."""
 
     name: str
-    corpora: list[Corpus] = field(default_factory=list)
+    corpora: list[EvaluationCorpus] = field(default_factory=list)
 
 
-def rows(path: Path) -> list[dict[str, Any]]:
+def read_rows(path: Path) -> list[dict[str, Any]]:
     """Read JSON lines."""
     with open(path, encoding="utf-8") as lines:
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def locomo(folder: Path) -> Iterator[EvaluationSet]:
+def load_locomo(folder: Path) -> Iterator[EvaluationSet]:
     """LoCoMo turns, categories 1-4 with evidence, searched within one conversation."""
-    corpora: dict[str, Corpus] = {}
-    for row in rows(folder / "docs.jsonl"):
+    corpora: dict[str, EvaluationCorpus] = {}
+    for row in read_rows(folder / "docs.jsonl"):
         caption = f" [shares image: {row['image_caption']}]" if row.get("image_caption") else ""
-        corpus = corpora.setdefault(row["conv"], Corpus(row["conv"], [], [], "conversation"))
+        corpus = corpora.setdefault(row["conv"], EvaluationCorpus(row["conv"], [], [], "conversation"))
         corpus.documents.append(
-            Document(
+            EvaluationDocument(
                 id=str(row["id"]),
                 text=f"{row['speaker']}: {row['text']}{caption}",
                 session=f"{row['conv']}-{row['session']}",
                 role="user",
             )
         )
-    for row in rows(folder / "qa.jsonl"):
+    for row in read_rows(folder / "qa.jsonl"):
         if row["category"] != 5 and row["evidence"] and row["conv"] in corpora:
-            corpora[row["conv"]].questions.append(Question(row["question"], frozenset(map(str, row["evidence"]))))
+            corpora[row["conv"]].questions.append(EvaluationQuestion(row["question"], frozenset(map(str, row["evidence"]))))
     yield EvaluationSet("locomo", list(corpora.values()))
 
 
-def beam(folder: Path) -> Iterator[EvaluationSet]:
+def load_beam(folder: Path) -> Iterator[EvaluationSet]:
     """BEAM messages; probes that have sources, searched within one chat."""
-    corpora: dict[str, Corpus] = {}
-    for row in rows(folder / "docs_100K.jsonl"):
-        corpus = corpora.setdefault(row["conv"], Corpus(row["conv"], [], [], "conversation"))
+    corpora: dict[str, EvaluationCorpus] = {}
+    for row in read_rows(folder / "docs_100K.jsonl"):
+        corpus = corpora.setdefault(row["conv"], EvaluationCorpus(row["conv"], [], [], "conversation"))
         corpus.documents.append(
-            Document(id=str(row["id"]), text=row["text"], session=f"{row['conv']}-{row['batch']}", role=row["role"])
+            EvaluationDocument(id=str(row["id"]), text=row["text"], session=f"{row['conv']}-{row['batch']}", role=row["role"])
         )
-    for row in rows(folder / "probes.jsonl"):
+    for row in read_rows(folder / "probes.jsonl"):
         known = {document.id for document in corpora[row["conv"]].documents} if row["conv"] in corpora else set()
         relevant = frozenset(map(str, row["source_ids"])) & known
         if relevant:
-            corpora[row["conv"]].questions.append(Question(row["question"], frozenset(relevant)))
+            corpora[row["conv"]].questions.append(EvaluationQuestion(row["question"], frozenset(relevant)))
     yield EvaluationSet("beam", list(corpora.values()))
 
 
-def mddocs(folder: Path) -> Iterator[EvaluationSet]:
+def load_mddocs(folder: Path) -> Iterator[EvaluationSet]:
     """Markdown sections within one repository; verbatim titles apart."""
-    corpora: dict[str, list[Document]] = {}
-    for number, row in enumerate(rows(folder / "sections.jsonl")):
+    corpora: dict[str, list[EvaluationDocument]] = {}
+    for number, row in enumerate(read_rows(folder / "sections.jsonl")):
         crumbs = row["breadcrumb"] if isinstance(row["breadcrumb"], list) else row["breadcrumb"].split(" > ")
         headings = "\n".join(f"{'#' * min(6, level)} {title}" for level, title in enumerate(crumbs, start=1))
         corpora.setdefault(row["repo"], []).append(
-            Document(
+            EvaluationDocument(
                 id=str(row["id"]),
                 text=" > ".join(crumbs) + "\n" + row["text"],
                 path=f"{number:05}.md",
                 file_text=f"{headings}\n\n{row['text']}\n",
             )
         )
-    questions = rows(folder / "queries.jsonl")
+    questions = read_rows(folder / "queries.jsonl")
     for name, verbatim in (("mddocs", False), ("mddocs_verbatim", True)):
         yield EvaluationSet(
             name,
             [
-                Corpus(
+                EvaluationCorpus(
                     repo,
                     documents,
                     [
-                        Question(
+                        EvaluationQuestion(
                             row["query"], frozenset(map(str, row["relevant"])), frozenset(map(str, row["exclude"]))
                         )
                         for row in questions
@@ -157,25 +157,25 @@ def mddocs(folder: Path) -> Iterator[EvaluationSet]:
         )
 
 
-def cosqa(folder: Path) -> Iterator[EvaluationSet]:
+def load_cosqa(folder: Path) -> Iterator[EvaluationSet]:
     """CoSQA functions and web queries; every function is a file of its own, for nothing is told of where it stood."""
     documents = [
-        Document(id=str(row["id"]), text=row["code"], path=f"corpus/f{row['id']}.py", file_text=row["code"] + "\n")
-        for row in rows(folder / "corpus.jsonl")
+        EvaluationDocument(id=str(row["id"]), text=row["code"], path=f"corpus/f{row['id']}.py", file_text=row["code"] + "\n")
+        for row in read_rows(folder / "corpus.jsonl")
     ]
-    yield EvaluationSet("cosqa", [Corpus("cosqa", documents, _questions(folder, documents))])
+    yield EvaluationSet("cosqa", [EvaluationCorpus("cosqa", documents, _load_questions(folder, documents))])
 
 
-def pycode(folder: Path) -> Iterator[EvaluationSet]:
+def load_pycode(folder: Path) -> Iterator[EvaluationSet]:
     """Functions of real packages and the docstrings cut from them, put back into files at their real paths."""
     files: dict[str, list[dict[str, Any]]] = {}
-    for row in rows(folder / "corpus.jsonl"):
+    for row in read_rows(folder / "corpus.jsonl"):
         files.setdefault(f"{row['package']}/{row['path']}", []).append(row)
     documents = [document for path, found in files.items() for document in _put_back(path, found)]
-    yield EvaluationSet("pycode", [Corpus("pycode", documents, _questions(folder, documents))])
+    yield EvaluationSet("pycode", [EvaluationCorpus("pycode", documents, _load_questions(folder, documents))])
 
 
-def _put_back(path: str, functions: list[dict[str, Any]]) -> Iterator[Document]:
+def _put_back(path: str, functions: list[dict[str, Any]]) -> Iterator[EvaluationDocument]:
     """Return the functions of one file in their order, each method under its class."""
     line = 1
     classes: list[str] = []
@@ -184,7 +184,7 @@ def _put_back(path: str, functions: list[dict[str, Any]]) -> Iterator[Document]:
         heads = [f"{'    ' * depth}class {name}:" for depth, name in enumerate(above)] if above != classes else []
         body = [f"{'    ' * len(above)}{text}" if text.strip() else "" for text in row["code"].split("\n")]
         classes = above
-        yield Document(
+        yield EvaluationDocument(
             id=str(row["id"]),
             text=row["code"],
             path=path,
@@ -194,40 +194,40 @@ def _put_back(path: str, functions: list[dict[str, Any]]) -> Iterator[Document]:
         line += len(heads) + len(body) + 1
 
 
-def _questions(folder: Path, documents: Sequence[Document]) -> list[Question]:
+def _load_questions(folder: Path, documents: Sequence[EvaluationDocument]) -> list[EvaluationQuestion]:
     known = {document.id for document in documents}
-    questions = [Question(row["query"], frozenset(map(str, row["relevant"]))) for row in rows(folder / "queries.jsonl")]
-    return [Question(question.text, question.relevant & known) for question in questions if question.relevant & known]
+    questions = [EvaluationQuestion(row["query"], frozenset(map(str, row["relevant"]))) for row in read_rows(folder / "queries.jsonl")]
+    return [EvaluationQuestion(question.text, question.relevant & known) for question in questions if question.relevant & known]
 
 
-def scifact(folder: Path) -> Iterator[EvaluationSet]:
+def load_scifact(folder: Path) -> Iterator[EvaluationSet]:
     """SciFact abstracts and claims."""
     documents = [
-        Document(
+        EvaluationDocument(
             id=str(row["id"]),
             text=f"{row['title']}\n{row['text']}",
             path=f"{row['id']}.md",
             file_text=f"# {row['title']}\n\n{row['text']}\n",
         )
-        for row in rows(folder / "corpus.jsonl")
+        for row in read_rows(folder / "corpus.jsonl")
     ]
-    yield EvaluationSet("scifact", [Corpus("scifact", documents, _questions(folder, documents))])
+    yield EvaluationSet("scifact", [EvaluationCorpus("scifact", documents, _load_questions(folder, documents))])
 
 
 LOADERS: dict[str, Callable[[Path], Iterator[EvaluationSet]]] = {
-    "locomo": locomo,
-    "beam": beam,
-    "mddocs": mddocs,
-    "pycode": pycode,
-    "cosqa": cosqa,
-    "scifact": scifact,
+    "locomo": load_locomo,
+    "beam": load_beam,
+    "mddocs": load_mddocs,
+    "pycode": load_pycode,
+    "cosqa": load_cosqa,
+    "scifact": load_scifact,
 }
 
 
 class Baselines:
     """FTS5's bm25 over every word OR-ed, the model's cosine, and both by reciprocal ranks."""
 
-    def __init__(self, corpus: Corpus, encoder: Encoder, vectors: np.ndarray) -> None:
+    def __init__(self, corpus: EvaluationCorpus, encoder: Encoder, vectors: np.ndarray) -> None:
         self._ids = [document.id for document in corpus.documents]
         self._encoder = encoder
         self._vectors = vectors
@@ -235,7 +235,7 @@ class Baselines:
         self._fts.execute("CREATE VIRTUAL TABLE t USING fts5(body, tokenize=unicode61)")
         self._fts.executemany("INSERT INTO t(body) VALUES (?)", [(document.text,) for document in corpus.documents])
 
-    def bm25(self, query: str, limit: int = 100) -> list[str]:
+    def rank_bm25(self, query: str, limit: int = 100) -> list[str]:
         """Rank by FTS5."""
         words = "".join(character if character.isalnum() else " " for character in query).split()
         if not words:
@@ -244,14 +244,14 @@ class Baselines:
         found = self._fts.execute("SELECT rowid FROM t WHERE t MATCH ? ORDER BY rank LIMIT ?", (match, limit))
         return [self._ids[row[0] - 1] for row in found]
 
-    def dense(self, query: str, limit: int = 100) -> list[str]:
+    def rank_dense(self, query: str, limit: int = 100) -> list[str]:
         """Rank by cosine."""
         scores = self._vectors @ self._encoder.encode([query])[0]
         return [self._ids[place] for place in np.argsort(-scores, kind="stable")[:limit]]
 
-    def rrf(self, query: str) -> list[str]:
+    def rank_rrf(self, query: str) -> list[str]:
         """Rank by equal-weight reciprocal ranks."""
-        fused = reciprocal_rank_fusion({"bm25": self.bm25(query), "dense": self.dense(query)})
+        fused = reciprocal_rank_fusion({"bm25": self.rank_bm25(query), "dense": self.rank_dense(query)})
         return sorted(fused, key=lambda id: -fused[id])
 
 
@@ -259,11 +259,11 @@ Named = Callable[[Hit], str]
 """What tells a hit's document."""
 
 
-def store(memory: Memory, corpus: Corpus, root: Path) -> Named:
+def store_corpus(memory: Memory, corpus: EvaluationCorpus, root: Path) -> Named:
     """Store a corpus the way a user would and return what tells which document a hit is."""
     if corpus.documents[0].session:
         return _store_turns(memory, corpus)
-    files: dict[str, list[Document]] = {}
+    files: dict[str, list[EvaluationDocument]] = {}
     for document in corpus.documents:
         files.setdefault(document.path, []).append(document)
     for path, documents in files.items():
@@ -282,10 +282,10 @@ def store(memory: Memory, corpus: Corpus, root: Path) -> Named:
     return named
 
 
-def _store_turns(memory: Memory, corpus: Corpus) -> Named:
+def _store_turns(memory: Memory, corpus: EvaluationCorpus) -> Named:
     from hyperloci.model.turn import Speaker, Turn, TurnKind
 
-    sessions: dict[str, list[Document]] = {}
+    sessions: dict[str, list[EvaluationDocument]] = {}
     for document in corpus.documents:
         sessions.setdefault(document.session, []).append(document)
     for session, documents in sessions.items():
@@ -307,7 +307,7 @@ def _store_turns(memory: Memory, corpus: Corpus) -> Named:
     return lambda hit: names.get(hit.id, "")
 
 
-def evaluate(ranking: Sequence[str], question: Question) -> list[float]:
+def evaluate_ranking(ranking: Sequence[str], question: EvaluationQuestion) -> list[float]:
     """Return the metrics of one ranking, in the order of METRICS."""
     ranked = [id for id in dict.fromkeys(ranking) if id not in question.exclude]
     gains = [1.0 if id in question.relevant else 0.0 for id in ranked[:10]]
@@ -317,7 +317,7 @@ def evaluate(ranking: Sequence[str], question: Question) -> list[float]:
     return [*recalls, first, sum(gain / math.log2(place + 2) for place, gain in enumerate(gains)) / ideal]
 
 
-def asked(memory: Memory, text: str, corpus: Corpus) -> tuple[SearchAnswer, float]:
+def ask_memory(memory: Memory, text: str, corpus: EvaluationCorpus) -> tuple[SearchAnswer, float]:
     """Return the answer that the memory gives with vectors, and the milliseconds it took.
 
     Raises:
@@ -333,7 +333,7 @@ def asked(memory: Memory, text: str, corpus: Corpus) -> tuple[SearchAnswer, floa
 
 
 def run_corpus(
-    corpus: Corpus, encoder: Encoder, vectors: np.ndarray, scores: dict[str, list[list[float]]]
+    corpus: EvaluationCorpus, encoder: Encoder, vectors: np.ndarray, scores: dict[str, list[list[float]]]
 ) -> list[float]:
     """Ask every question of one corpus, add its scores by method and return the search times in milliseconds."""
     baselines = Baselines(corpus, encoder, vectors)
@@ -342,20 +342,20 @@ def run_corpus(
         root = Path(folder) / "project"
         root.mkdir()
         with Memory.open(bench_settings(Path(folder), project=corpus.name), root) as memory:
-            named = store(memory, corpus, root)
+            named = store_corpus(memory, corpus, root)
             memory.embed_pending()
             with memory.keep_embedder_running():
                 for question in corpus.questions:
-                    answer, taken = asked(memory, question.text, corpus)
+                    answer, taken = ask_memory(memory, question.text, corpus)
                     times.append(taken)
                     hits = [id for hit in answer.results if (id := named(hit))]
                     for method, ranking in (
-                        ("bm25", baselines.bm25(question.text)),
-                        ("dense", baselines.dense(question.text)),
-                        ("rrf", baselines.rrf(question.text)),
+                        ("bm25", baselines.rank_bm25(question.text)),
+                        ("dense", baselines.rank_dense(question.text)),
+                        ("rrf", baselines.rank_rrf(question.text)),
                         ("hyperloci", hits),
                     ):
-                        scores[method].append(evaluate(ranking, question))
+                        scores[method].append(evaluate_ranking(ranking, question))
     return times
 
 
@@ -365,7 +365,7 @@ def run_set(evaluation: EvaluationSet, encoder: Encoder, cache: Path | None) -> 
     times: list[float] = []
     for corpus in evaluation.corpora:
         if corpus.questions:
-            vectors = _vectors(corpus, encoder, cache)
+            vectors = _cached_vectors(corpus, encoder, cache)
             times += run_corpus(corpus, encoder, vectors, scores)
     return {
         "n": len(scores["bm25"]),
@@ -383,7 +383,7 @@ def run_set(evaluation: EvaluationSet, encoder: Encoder, cache: Path | None) -> 
     }
 
 
-def _vectors(corpus: Corpus, encoder: Encoder, cache: Path | None) -> np.ndarray:
+def _cached_vectors(corpus: EvaluationCorpus, encoder: Encoder, cache: Path | None) -> np.ndarray:
     file = None if cache is None else cache / f"{corpus.name}-{len(corpus.documents)}.npy"
     if file is not None and file.exists():
         return np.asarray(np.load(file))
@@ -415,13 +415,13 @@ def main() -> None:
     if options.json:
         print(json.dumps(answer, indent=2))
     else:
-        _print(answer)
+        _print_table(answer)
     if options.save:
         save_result("quality", answer)
 
 
-def _print(answer: dict[str, Any]) -> None:
-    table = Table("set", "n", "method", *METRICS, "p50 ms", "p95 ms")
+def _print_table(answer: dict[str, Any]) -> None:
+    table = MarkdownTable("set", "n", "method", *METRICS, "p50 ms", "p95 ms")
     for name, entry in answer["sets"].items():
         for method, metrics in entry["methods"].items():
             ours = method == "hyperloci"

@@ -23,8 +23,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bench._pattern_samples import read_rules, samples
-from bench.redaction_corpus import SEED, Sample, harmless, secrets
+from bench._pattern_samples import read_rules, make_samples
+from bench.redaction_corpus import SEED, RedactionSample, harmless_samples, secret_samples
 from bench.redaction_forms import is_closed, is_held_out, look_alikes, secret_forms
 
 Redactor = Callable[[str], str]
@@ -39,7 +39,7 @@ _IMPORT = "import time; t = time.process_time(); import {module}; print(time.pro
 
 
 @dataclass(slots=True)
-class Report:
+class RedactionReport:
     """What a redactor did on the corpus."""
 
     secrets: int = 0
@@ -61,22 +61,22 @@ class Report:
         return self.changed / self.harmless
 
 
-def survives(sample: Sample, redacted: str) -> bool:
+def secret_survives(sample: RedactionSample, redacted: str) -> bool:
     """Tell whether half of the secret, in one piece, can still be read."""
     secret = sample.secret or ""
     half = max(4, len(secret) // 2)
     return any(secret[start : start + half] in redacted for start in range(0, len(secret) - half + 1))
 
 
-def measure(redactor: Redactor, positive: Iterable[Sample], negative: Iterable[Sample]) -> Report:
+def measure_redactor(redactor: Redactor, positive: Iterable[RedactionSample], negative: Iterable[RedactionSample]) -> RedactionReport:
     """Run a redactor over labelled texts."""
-    report = Report()
+    report = RedactionReport()
     total: Counter[str] = Counter()
     found: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     for sample in positive:
         total[sample.kind] += 1
-        if survives(sample, redactor(sample.text)):
+        if secret_survives(sample, redactor(sample.text)):
             missed[f"{sample.kind} in {sample.context}"] += 1
         else:
             found[sample.kind] += 1
@@ -104,7 +104,7 @@ def ordinary_texts(limit: int) -> list[str]:
     return texts
 
 
-def speed(redactor: Redactor, limit: int = SPEED_BYTES) -> float:
+def measure_speed(redactor: Redactor, limit: int = SPEED_BYTES) -> float:
     """Return megabytes a second of processor time on ordinary texts."""
     texts = ordinary_texts(limit)
     began = time.process_time()
@@ -120,7 +120,7 @@ def import_ms(module: str) -> float:
     return statistics.median(times) * 1000
 
 
-def ours() -> tuple[Redactor, str]:
+def own_redactor() -> tuple[Redactor, str]:
     from hyperloci.ingest.redact import redact_secrets
 
     return (lambda text: redact_secrets(text).text), "hyperloci.ingest.redact"
@@ -142,7 +142,7 @@ def detect_secrets() -> tuple[Redactor, str]:
     return redactor, "detect_secrets.core.scan"
 
 
-def kingfisher() -> tuple[Redactor, str]:
+def kingfisher_redactor() -> tuple[Redactor, str]:
     sdk = importlib.import_module("kingfisher_sdk")
     scanner = sdk.Scanner(sdk.Rules(), base64=False)
 
@@ -158,7 +158,7 @@ def show_forms(redactor: Redactor) -> None:
     """Print how many secrets of the forms are found: by name for the open ones, in figures for the others."""
     for unseen, hidden in ((False, is_held_out), (True, is_closed)):
         for kept in (False, True):
-            report = measure(
+            report = measure_redactor(
                 redactor,
                 (sample for sample in secret_forms(unseen=unseen) if hidden(sample.kind) is kept),
                 (sample for sample in look_alikes(unseen=unseen) if hidden(sample.kind) is kept),
@@ -167,7 +167,7 @@ def show_forms(redactor: Redactor) -> None:
             show_part(f"{part}, {'closed' if kept else 'open'}", report, details=not kept)
 
 
-def show_part(name: str, report: Report, *, details: bool) -> None:
+def show_part(name: str, report: RedactionReport, *, details: bool) -> None:
     """Print the figures of a part of the forms; with `details`, what is missed and what is changed for no reason."""
     whole = sum(found == total for found, total in report.by_kind.values())
     print(f"\n{name}: {len(report.by_kind)}, {report.secrets} secrets")
@@ -186,12 +186,12 @@ def show_rules(redactor: Redactor, path: Path) -> None:
     for name, pattern in read_rules(path):
         rng = random.Random(f"{SEED} {name}")
         made = [
-            Sample(kind=name, context="rule", text=text, secret=secret)
-            for text, secret in samples(pattern, rng, RULE_SAMPLES)
+            RedactionSample(kind=name, context="rule", text=text, secret=secret)
+            for text, secret in make_samples(pattern, rng, RULE_SAMPLES)
             if len(secret) >= RULE_SECRET
         ]
         if made:
-            missed = sum(survives(each, redactor(each.text)) for each in made)
+            missed = sum(secret_survives(each, redactor(each.text)) for each in made)
             found[name] = (len(made) - missed, len(made))
     total = sum(count for _, count in found.values())
     whole = sum(each == count for each, count in found.values())
@@ -205,10 +205,10 @@ RULE_SAMPLES = 20
 RULE_SECRET = 8
 """Characters of the shortest sample that counts: optional parts of a pattern make empty ones."""
 
-CANDIDATES = {"hyperloci": ours, "detect-secrets": detect_secrets, "kingfisher": kingfisher}
+CANDIDATES = {"hyperloci": own_redactor, "detect-secrets": detect_secrets, "kingfisher": kingfisher_redactor}
 
 
-def show(name: str, report: Report, details: bool) -> None:
+def print_report(name: str, report: RedactionReport, details: bool) -> None:
     print(f"\n{name}: {report.secrets} secrets, {report.harmless} harmless texts")
     print(f"  recall               {report.recall:8.4f}")
     print(f"  false positives      {report.false_positive_rate:8.4f}")
@@ -231,12 +231,12 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--against", choices=sorted(CANDIDATES), action="append", default=[], help="another detector")
     parser.add_argument("--rules", type=Path, help="a TOML file of rules to make samples of")
     arguments = parser.parse_args(argv)
-    reports: dict[str, Report] = {}
+    reports: dict[str, RedactionReport] = {}
     rounds, limit = (COMPARED_ROUNDS, COMPARED_SPEED_BYTES) if arguments.against else (ROUNDS, SPEED_BYTES)
     for name in dict.fromkeys(["hyperloci", *arguments.against]):
         redactor, module = CANDIDATES[name]()
-        report = measure(redactor, secrets(rounds), harmless(rounds))
-        report.megabytes_per_second, report.import_ms = speed(redactor, limit), import_ms(module)
+        report = measure_redactor(redactor, secret_samples(rounds), harmless_samples(rounds))
+        report.megabytes_per_second, report.import_ms = measure_speed(redactor, limit), import_ms(module)
         reports[name] = report
     if arguments.json:
         numbers = {
@@ -246,10 +246,10 @@ def main(argv: list[str] | None = None) -> int:
         print(json.dumps(numbers, indent=2))
     else:
         for name, report in reports.items():
-            show(name, report, details=name == "hyperloci")
-        show_forms(ours()[0])
+            print_report(name, report, details=name == "hyperloci")
+        show_forms(own_redactor()[0])
         if arguments.rules:
-            show_rules(ours()[0], arguments.rules)
+            show_rules(own_redactor()[0], arguments.rules)
     return 0
 
 

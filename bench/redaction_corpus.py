@@ -37,7 +37,7 @@ SEED_WORDS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class RedactionSample:
     """One text: `secret` must not survive in it; None where nothing may change.
 
     Attributes:
@@ -56,11 +56,11 @@ class Sample:
 Maker = Callable[[random.Random], str]
 
 
-def run(alphabet: str, size: int) -> Maker:
+def random_run(alphabet: str, size: int) -> Maker:
     return lambda rng: "".join(rng.choice(alphabet) for _ in range(size))
 
 
-def shape(*parts: str | Maker) -> Maker:
+def random_shape(*parts: str | Maker) -> Maker:
     return lambda rng: "".join(part if isinstance(part, str) else part(rng) for part in parts)
 
 
@@ -72,12 +72,12 @@ def uuid4(rng: random.Random) -> str:
     return str(uuid.UUID(int=rng.getrandbits(128), version=4))
 
 
-def jwt(rng: random.Random) -> str:
+def random_jwt(rng: random.Random) -> str:
     def part(value: object) -> str:
         return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
     claims = {"sub": str(rng.randrange(10**9)), "name": "Ada", "iat": rng.randrange(10**9, 2 * 10**9)}
-    return f"{part({'alg': 'HS256', 'typ': 'JWT'})}.{part(claims)}.{run(URLSAFE, 43)(rng)}"
+    return f"{part({'alg': 'HS256', 'typ': 'JWT'})}.{part(claims)}.{random_run(URLSAFE, 43)(rng)}"
 
 
 def human_password(rng: random.Random) -> str:
@@ -88,93 +88,93 @@ def human_password(rng: random.Random) -> str:
 
 
 def made_password(rng: random.Random) -> str:
-    body = run(BASE62 + "!#%*+?~^", rng.randrange(9, 18))(rng)
+    body = random_run(BASE62 + "!#%*+?~^", rng.randrange(9, 18))(rng)
     return rng.choice(string.ascii_letters) + body + rng.choice(string.digits) + rng.choice(string.ascii_uppercase)
 
 
 def url_password(rng: random.Random) -> str:
-    return run(BASE62 + "-._~!*+", rng.randrange(8, 18))(rng) + rng.choice(string.digits)
+    return random_run(BASE62 + "-._~!*+", rng.randrange(8, 18))(rng) + rng.choice(string.digits)
 
 
 TOKENS: dict[str, Maker] = {
-    "aws-access-key": shape(one_of("AKIA", "ASIA"), run(string.ascii_uppercase + "234567", 16)),
-    "gcp-api-key": shape("AIza", run(URLSAFE, 35)),
-    "gcp-oauth-secret": shape("GOCSPX-", run(URLSAFE, 28)),
-    "gcp-oauth-token": shape("ya29.a0", run(URLSAFE, 120)),
-    "azure-storage": shape("AccountKey=", run(BASE62 + "+/", 86), "=="),
-    "azure-client-secret": shape(run(BASE62, 3), "8Q~", run(BASE62 + "_.~-", 34)),
-    "azure-sas": shape("sv=2023-01-03&ss=b&sig=", run(BASE62, 43), "%3D"),
-    "digitalocean-token": shape("dop_v1_", run(HEX, 64)),
-    "heroku-key": shape("HRKU-AA", run(BASE62, 58)),
-    "cloudflare-origin-key": shape("v1.0-", run(HEX, 24), "-", run(HEX, 146)),
-    "github-token": shape(one_of("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), run(BASE62, 36)),
-    "github-fine-grained": shape("github_pat_", run(BASE62, 22), "_", run(BASE62, 59)),
-    "gitlab-token": shape(one_of("glpat-", "glrt-", "gldt-", "glptt-"), run(URLSAFE, 20)),
-    "bitbucket-token": shape("ATBB", run(BASE62, 32)),
-    "atlassian-token": shape("ATATT3xFfGF0", run(URLSAFE, 170), "=", run(string.hexdigits[:10] + "ABCDEF", 8)),
-    "npm-token": shape("npm_", run(BASE62, 36)),
-    "pypi-token": shape("pypi-AgEIcHlwaS5vcmcC", run(URLSAFE, 150)),
-    "rubygems-key": shape("rubygems_", run(HEX, 48)),
-    "docker-token": shape("dckr_pat_", run(URLSAFE, 27)),
-    "terraform-token": shape(run(BASE62, 14), ".atlasv1.", run(URLSAFE, 67)),
-    "vault-token": shape("hvs.", run(URLSAFE, 90)),
-    "databricks-token": shape("dapi", run(HEX, 32)),
-    "doppler-token": shape("dp.pt.", run(BASE62, 43)),
-    "pulumi-token": shape("pul-", run(HEX, 40)),
-    "tailscale-key": shape("tskey-auth-", run(BASE62, 17), "-", run(BASE62, 32)),
-    "supabase-key": shape("sbp_", run(HEX, 40)),
-    "planetscale-token": shape("pscale_tkn_", run(URLSAFE, 43)),
-    "openai-key": shape("sk-proj-", run(URLSAFE, 74), "T3BlbkFJ", run(URLSAFE, 74)),
-    "openai-key-old": shape("sk-", run(BASE62, 20), "T3BlbkFJ", run(BASE62, 20)),
-    "anthropic-key": shape("sk-ant-api03-", run(URLSAFE, 93), "AA"),
-    "openrouter-key": shape("sk-or-v1-", run(HEX, 64)),
-    "huggingface-token": shape("hf_", run(string.ascii_letters, 34)),
-    "groq-key": shape("gsk_", run(BASE62, 52)),
-    "xai-key": shape("xai-", run(BASE62, 80)),
-    "perplexity-key": shape("pplx-", run(BASE62, 48)),
-    "replicate-token": shape("r8_", run(BASE62, 37)),
-    "nvidia-key": shape("nvapi-", run(URLSAFE, 64)),
-    "langsmith-key": shape("lsv2_pt_", run(HEX, 32), "_", run(HEX, 10)),
-    "pinecone-key": shape("pcsk_", run(BASE62, 5), "_", run(BASE62, 63)),
-    "slack-bot-token": shape("xoxb-", run(string.digits, 12), "-", run(string.digits, 13), "-", run(BASE62, 24)),
-    "slack-webhook": shape(
-        "https://hooks.slack.com/services/T", run(UPPER, 10), "/B", run(UPPER, 10), "/", run(BASE62, 24)
+    "aws-access-key": random_shape(one_of("AKIA", "ASIA"), random_run(string.ascii_uppercase + "234567", 16)),
+    "gcp-api-key": random_shape("AIza", random_run(URLSAFE, 35)),
+    "gcp-oauth-secret": random_shape("GOCSPX-", random_run(URLSAFE, 28)),
+    "gcp-oauth-token": random_shape("ya29.a0", random_run(URLSAFE, 120)),
+    "azure-storage": random_shape("AccountKey=", random_run(BASE62 + "+/", 86), "=="),
+    "azure-client-secret": random_shape(random_run(BASE62, 3), "8Q~", random_run(BASE62 + "_.~-", 34)),
+    "azure-sas": random_shape("sv=2023-01-03&ss=b&sig=", random_run(BASE62, 43), "%3D"),
+    "digitalocean-token": random_shape("dop_v1_", random_run(HEX, 64)),
+    "heroku-key": random_shape("HRKU-AA", random_run(BASE62, 58)),
+    "cloudflare-origin-key": random_shape("v1.0-", random_run(HEX, 24), "-", random_run(HEX, 146)),
+    "github-token": random_shape(one_of("ghp_", "gho_", "ghs_", "ghu_", "ghr_"), random_run(BASE62, 36)),
+    "github-fine-grained": random_shape("github_pat_", random_run(BASE62, 22), "_", random_run(BASE62, 59)),
+    "gitlab-token": random_shape(one_of("glpat-", "glrt-", "gldt-", "glptt-"), random_run(URLSAFE, 20)),
+    "bitbucket-token": random_shape("ATBB", random_run(BASE62, 32)),
+    "atlassian-token": random_shape("ATATT3xFfGF0", random_run(URLSAFE, 170), "=", random_run(string.hexdigits[:10] + "ABCDEF", 8)),
+    "npm-token": random_shape("npm_", random_run(BASE62, 36)),
+    "pypi-token": random_shape("pypi-AgEIcHlwaS5vcmcC", random_run(URLSAFE, 150)),
+    "rubygems-key": random_shape("rubygems_", random_run(HEX, 48)),
+    "docker-token": random_shape("dckr_pat_", random_run(URLSAFE, 27)),
+    "terraform-token": random_shape(random_run(BASE62, 14), ".atlasv1.", random_run(URLSAFE, 67)),
+    "vault-token": random_shape("hvs.", random_run(URLSAFE, 90)),
+    "databricks-token": random_shape("dapi", random_run(HEX, 32)),
+    "doppler-token": random_shape("dp.pt.", random_run(BASE62, 43)),
+    "pulumi-token": random_shape("pul-", random_run(HEX, 40)),
+    "tailscale-key": random_shape("tskey-auth-", random_run(BASE62, 17), "-", random_run(BASE62, 32)),
+    "supabase-key": random_shape("sbp_", random_run(HEX, 40)),
+    "planetscale-token": random_shape("pscale_tkn_", random_run(URLSAFE, 43)),
+    "openai-key": random_shape("sk-proj-", random_run(URLSAFE, 74), "T3BlbkFJ", random_run(URLSAFE, 74)),
+    "openai-key-old": random_shape("sk-", random_run(BASE62, 20), "T3BlbkFJ", random_run(BASE62, 20)),
+    "anthropic-key": random_shape("sk-ant-api03-", random_run(URLSAFE, 93), "AA"),
+    "openrouter-key": random_shape("sk-or-v1-", random_run(HEX, 64)),
+    "huggingface-token": random_shape("hf_", random_run(string.ascii_letters, 34)),
+    "groq-key": random_shape("gsk_", random_run(BASE62, 52)),
+    "xai-key": random_shape("xai-", random_run(BASE62, 80)),
+    "perplexity-key": random_shape("pplx-", random_run(BASE62, 48)),
+    "replicate-token": random_shape("r8_", random_run(BASE62, 37)),
+    "nvidia-key": random_shape("nvapi-", random_run(URLSAFE, 64)),
+    "langsmith-key": random_shape("lsv2_pt_", random_run(HEX, 32), "_", random_run(HEX, 10)),
+    "pinecone-key": random_shape("pcsk_", random_run(BASE62, 5), "_", random_run(BASE62, 63)),
+    "slack-bot-token": random_shape("xoxb-", random_run(string.digits, 12), "-", random_run(string.digits, 13), "-", random_run(BASE62, 24)),
+    "slack-webhook": random_shape(
+        "https://hooks.slack.com/services/T", random_run(UPPER, 10), "/B", random_run(UPPER, 10), "/", random_run(BASE62, 24)
     ),
-    "discord-token": shape(one_of("MTA", "NzY", "ODk"), run(BASE62, 21), ".", run(URLSAFE, 6), ".", run(URLSAFE, 38)),
-    "discord-webhook": shape("https://discord.com/api/webhooks/", run(string.digits[1:], 18), "/", run(URLSAFE, 68)),
-    "telegram-token": shape(run(string.digits[1:], 10), ":AA", run(URLSAFE, 33)),
-    "twilio-key": shape("SK", run(HEX, 32)),
-    "sendgrid-key": shape("SG.", run(URLSAFE, 22), ".", run(URLSAFE, 43)),
-    "mailgun-key": shape("key-", run(HEX, 32)),
-    "mailchimp-key": shape(run(HEX, 32), "-us", run("123456789", 2)),
-    "brevo-key": shape("xkeysib-", run(HEX, 64), "-", run(BASE62, 16)),
-    "hubspot-token": shape("pat-na1-", uuid4),
-    "stripe-key": shape(one_of("sk_live_", "rk_live_", "sk_test_"), run(BASE62, 24)),
-    "stripe-webhook-secret": shape("whsec_", run(BASE62, 32)),
-    "square-token": shape("sq0atp-", run(URLSAFE, 22)),
-    "shopify-token": shape(one_of("shpat_", "shpss_"), run(HEX, 32)),
-    "plaid-token": shape("access-production-", uuid4),
-    "notion-token": shape("ntn_", run(BASE62, 46)),
-    "linear-key": shape("lin_api_", run(BASE62, 40)),
-    "airtable-token": shape("pat", run(BASE62, 14), ".", run(HEX, 64)),
-    "figma-token": shape("figd_", run(URLSAFE, 40)),
-    "sentry-token": shape("sntryu_", run(HEX, 64)),
-    "grafana-token": shape("glsa_", run(BASE62, 32), "_", run(HEX, 8)),
-    "newrelic-key": shape("NRAK-", run(UPPER, 27)),
-    "dynatrace-token": shape("dt0c01.", run(UPPER, 24), ".", run(UPPER, 64)),
-    "postman-key": shape("PMAK-", run(HEX, 24), "-", run(HEX, 34)),
-    "age-secret-key": shape("AGE-SECRET-KEY-1", run("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)),
-    "jwt": jwt,
-    "unheard-of-provider": shape(
-        run(string.ascii_lowercase, 4), "_", one_of("live", "pat", "v1"), "_", run(BASE62, 36)
+    "discord-token": random_shape(one_of("MTA", "NzY", "ODk"), random_run(BASE62, 21), ".", random_run(URLSAFE, 6), ".", random_run(URLSAFE, 38)),
+    "discord-webhook": random_shape("https://discord.com/api/webhooks/", random_run(string.digits[1:], 18), "/", random_run(URLSAFE, 68)),
+    "telegram-token": random_shape(random_run(string.digits[1:], 10), ":AA", random_run(URLSAFE, 33)),
+    "twilio-key": random_shape("SK", random_run(HEX, 32)),
+    "sendgrid-key": random_shape("SG.", random_run(URLSAFE, 22), ".", random_run(URLSAFE, 43)),
+    "mailgun-key": random_shape("key-", random_run(HEX, 32)),
+    "mailchimp-key": random_shape(random_run(HEX, 32), "-us", random_run("123456789", 2)),
+    "brevo-key": random_shape("xkeysib-", random_run(HEX, 64), "-", random_run(BASE62, 16)),
+    "hubspot-token": random_shape("pat-na1-", uuid4),
+    "stripe-key": random_shape(one_of("sk_live_", "rk_live_", "sk_test_"), random_run(BASE62, 24)),
+    "stripe-webhook-secret": random_shape("whsec_", random_run(BASE62, 32)),
+    "square-token": random_shape("sq0atp-", random_run(URLSAFE, 22)),
+    "shopify-token": random_shape(one_of("shpat_", "shpss_"), random_run(HEX, 32)),
+    "plaid-token": random_shape("access-production-", uuid4),
+    "notion-token": random_shape("ntn_", random_run(BASE62, 46)),
+    "linear-key": random_shape("lin_api_", random_run(BASE62, 40)),
+    "airtable-token": random_shape("pat", random_run(BASE62, 14), ".", random_run(HEX, 64)),
+    "figma-token": random_shape("figd_", random_run(URLSAFE, 40)),
+    "sentry-token": random_shape("sntryu_", random_run(HEX, 64)),
+    "grafana-token": random_shape("glsa_", random_run(BASE62, 32), "_", random_run(HEX, 8)),
+    "newrelic-key": random_shape("NRAK-", random_run(UPPER, 27)),
+    "dynatrace-token": random_shape("dt0c01.", random_run(UPPER, 24), ".", random_run(UPPER, 64)),
+    "postman-key": random_shape("PMAK-", random_run(HEX, 24), "-", random_run(HEX, 34)),
+    "age-secret-key": random_shape("AGE-SECRET-KEY-1", random_run("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)),
+    "jwt": random_jwt,
+    "unheard-of-provider": random_shape(
+        random_run(string.ascii_lowercase, 4), "_", one_of("live", "pat", "v1"), "_", random_run(BASE62, 36)
     ),
 }
 """Secrets that are recognised by their shape."""
 
 NAMED: dict[str, Maker] = {
-    "named-base62": run(BASE62, 32),
-    "named-hex": run(HEX, 40),
-    "named-base64": shape(run(BASE62 + "+/", 43), "="),
+    "named-base62": random_run(BASE62, 32),
+    "named-hex": random_run(HEX, 40),
+    "named-base64": random_shape(random_run(BASE62 + "+/", 43), "="),
     "named-uuid": uuid4,
 }
 """Secrets without a shape of their own: only what stands before them tells."""
@@ -248,55 +248,55 @@ URL_CONTEXTS = {
 }
 
 
-def secrets(rounds: int = 3) -> Iterator[Sample]:
+def secret_samples(rounds: int = 3) -> Iterator[RedactionSample]:
     """Yield every type of secret in every context that fits it, `rounds` times with new values."""
     rng = random.Random(SEED)
     for _ in range(rounds):
-        yield from _placed(rng, TOKENS, TOKEN_CONTEXTS)
-        yield from _placed(rng, NAMED, NAMED_CONTEXTS)
-        yield from _placed(rng, PASSWORDS, PASSWORD_CONTEXTS)
-        yield from _placed(rng, {"url-password": url_password}, URL_CONTEXTS)
+        yield from _place_secrets(rng, TOKENS, TOKEN_CONTEXTS)
+        yield from _place_secrets(rng, NAMED, NAMED_CONTEXTS)
+        yield from _place_secrets(rng, PASSWORDS, PASSWORD_CONTEXTS)
+        yield from _place_secrets(rng, {"url-password": url_password}, URL_CONTEXTS)
         yield from _whole_texts(rng)
 
 
-def _placed(rng: random.Random, makers: dict[str, Maker], contexts: dict[str, str]) -> Iterator[Sample]:
+def _place_secrets(rng: random.Random, makers: dict[str, Maker], contexts: dict[str, str]) -> Iterator[RedactionSample]:
     for kind, make in makers.items():
         for context, template in contexts.items():
             secret = make(rng)
-            yield Sample(kind=kind, context=context, text=template.format(s=secret), secret=secret)
+            yield RedactionSample(kind=kind, context=context, text=template.format(s=secret), secret=secret)
 
 
-def _whole_texts(rng: random.Random) -> Iterator[Sample]:
+def _whole_texts(rng: random.Random) -> Iterator[RedactionSample]:
     """Yield secrets that bring a context of their own."""
     for label in ("RSA PRIVATE KEY", "PRIVATE KEY", "EC PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"):
-        body = [run(BASE62 + "+/", 64)(rng) for _ in range(rng.randrange(4, 26))]
+        body = [random_run(BASE62 + "+/", 64)(rng) for _ in range(rng.randrange(4, 26))]
         begin, end = f"-----BEGIN {label}-----", f"-----END {label}-----"
         yield from _key_texts(begin, body, end)
-    aws = run(BASE62 + "+/", 40)(rng)
+    aws = random_run(BASE62 + "+/", 40)(rng)
     key_id = TOKENS["aws-access-key"](rng)
-    yield Sample(kind="aws-secret-key", context="prose", text=f"Keys: {key_id} / {aws} (eu-west-1)", secret=aws)
-    yield Sample(kind="aws-secret-key", context="ini", text=f"aws_secret_access_key = {aws}\n", secret=aws)
-    yield Sample(kind="aws-secret-key", context="csv", text=f"user,id,secret\nci,{key_id},{aws}\n", secret=aws)
+    yield RedactionSample(kind="aws-secret-key", context="prose", text=f"Keys: {key_id} / {aws} (eu-west-1)", secret=aws)
+    yield RedactionSample(kind="aws-secret-key", context="ini", text=f"aws_secret_access_key = {aws}\n", secret=aws)
+    yield RedactionSample(kind="aws-secret-key", context="csv", text=f"user,id,secret\nci,{key_id},{aws}\n", secret=aws)
     basic = base64.b64encode(f"admin:{made_password(rng)}".encode()).decode()
-    yield Sample(kind="basic-auth", context="header", text=f"Authorization: Basic {basic}\n", secret=basic)
-    yield Sample(
+    yield RedactionSample(kind="basic-auth", context="header", text=f"Authorization: Basic {basic}\n", secret=basic)
+    yield RedactionSample(
         kind="basic-auth", context="docker", text=f'{{"auths": {{"ghcr.io": {{"auth": "{basic}"}}}}}}', secret=basic
     )
     hidden = base64.b64encode(made_password(rng).encode()).decode()
     manifest = f"apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  dsn: {hidden}\n"
-    yield Sample(kind="kubernetes-secret", context="yaml", text=manifest, secret=hidden)
-    session = run(BASE62, 32)(rng)
-    yield Sample(
+    yield RedactionSample(kind="kubernetes-secret", context="yaml", text=manifest, secret=hidden)
+    session = random_run(BASE62, 32)(rng)
+    yield RedactionSample(
         kind="session-cookie", context="header", text=f"Cookie: theme=dark; sessionid={session}\n", secret=session
     )
     words = " ".join(rng.choice(SEED_WORDS) for _ in range(12))
-    yield Sample(kind="seed-phrase", context="prose", text=f"seed phrase: {words}\n", secret=words)
-    signature = run(HEX, 64)(rng)
+    yield RedactionSample(kind="seed-phrase", context="prose", text=f"seed phrase: {words}\n", secret=words)
+    signature = random_run(HEX, 64)(rng)
     signed = f"https://b.s3.amazonaws.com/f.csv?X-Amz-Date=20240101T000000Z&X-Amz-Signature={signature}"
-    yield Sample(kind="signed-url", context="url", text=signed, secret=signature)
+    yield RedactionSample(kind="signed-url", context="url", text=signed, secret=signature)
 
 
-def _key_texts(begin: str, body: list[str], end: str) -> Iterator[Sample]:
+def _key_texts(begin: str, body: list[str], end: str) -> Iterator[RedactionSample]:
     lines = [begin, *body, end]
     secret = body[1]
     in_json = json.dumps({"type": "service_account", "private_key": "\n".join([*lines, ""])})
@@ -311,26 +311,26 @@ def _key_texts(begin: str, body: list[str], end: str) -> Iterator[Sample]:
         "tail": "\n".join(lines[1:]),
     }
     for context, text in texts.items():
-        yield Sample(kind="private-key", context=context, text=text, secret=secret)
+        yield RedactionSample(kind="private-key", context=context, text=text, secret=secret)
 
 
-def harmless(rounds: int = 3) -> Iterator[Sample]:
+def harmless_samples(rounds: int = 3) -> Iterator[RedactionSample]:
     """Yield texts that look like secrets to a hasty eye; none of them may change."""
     rng = random.Random(SEED + 1)
     for _ in range(rounds):
         for kind, text in (*_look_alikes(rng), *_CODE, *_PLACEHOLDERS):
-            yield Sample(kind=kind, context="harmless", text=text, secret=None)
+            yield RedactionSample(kind=kind, context="harmless", text=text, secret=None)
 
 
 def _look_alikes(rng: random.Random) -> Iterator[tuple[str, str]]:
-    sha1, sha256, digest = run(HEX, 40)(rng), run(HEX, 64)(rng), base64.b64encode(rng.randbytes(64)).decode()
+    sha1, sha256, digest = random_run(HEX, 40)(rng), random_run(HEX, 64)(rng), base64.b64encode(rng.randbytes(64)).decode()
     yield "git", f"commit {sha1}\nAuthor: Ada <ada@vendor.io>\n"
     yield "git", f"Merge {sha1[:7]} into {sha1[8:15]}; see {sha1} for the key change in token handling"
     yield "git", f"git cherry-pick {sha1} && git push origin HEAD:refs/heads/fix-token-{sha1[:7]}"
     yield "git", f"  - uses: actions/checkout@{sha1} # v4.1.1"
     yield "git", f'rev = "{sha1}"\nhash = "sha256-{digest[:43]}="'
     yield "uuid", f'{{"id": "{uuid4(rng)}", "parent": "{uuid4(rng)}"}}'
-    yield "uuid", f"request_id={uuid4(rng)} trace={run(HEX, 32)(rng)} span={run(HEX, 16)(rng)}"
+    yield "uuid", f"request_id={uuid4(rng)} trace={random_run(HEX, 32)(rng)} span={random_run(HEX, 16)(rng)}"
     yield "lock", f'"integrity": "sha512-{digest}"'
     yield "lock", f'    {{file = "x-1.2.3-py3-none-any.whl", hash = "sha256:{sha256}"}},'
     yield "lock", f"cffi==1.16.0 \\\n    --hash=sha256:{sha256} \\\n"
@@ -346,12 +346,12 @@ def _look_alikes(rng: random.Random) -> Iterator[tuple[str, str]]:
     )
     yield "certificate", f"-----BEGIN CERTIFICATE-----\n{digest[:64]}\n-----END CERTIFICATE-----\n"
     yield "public-key", f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{digest[:43]} ada@laptop"
-    yield "asset", f"GET /static/app.{sha1[:8]}.js 200 /assets/index-{run(BASE62, 8)(rng)}.css"
+    yield "asset", f"GET /static/app.{sha1[:8]}.js 200 /assets/index-{random_run(BASE62, 8)(rng)}.css"
     yield "cache", f'cache_key = "{sha256}"\netag: W/"{sha1}"'
     yield "number", f"user {rng.randrange(10**17)} paid {rng.randrange(10**6)} with order 2024-{rng.randrange(10**8)}"
-    yield "address", f"0x{run(HEX, 40)(rng)} sent 1 ETH in 0x{sha256}"
+    yield "address", f"0x{random_run(HEX, 40)(rng)} sent 1 ETH in 0x{sha256}"
     yield "arn", f"arn:aws:iam::{rng.randrange(10**11, 10**12)}:role/deploy-token-rotator"
-    yield "object", f'ObjectId("{run(HEX, 24)(rng)}") in pod api-{run(HEX, 10)(rng)}-{run(LOWER, 5)(rng)}'
+    yield "object", f'ObjectId("{random_run(HEX, 24)(rng)}") in pod api-{random_run(HEX, 10)(rng)}-{random_run(LOWER, 5)(rng)}'
 
 
 _CODE = tuple(

@@ -32,9 +32,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench._plots import line_chart
-from bench._scale_base import Base, load_base, load_questions
-from bench._scale_build import NOW, TIERS, Builder
-from bench._shared import RESULTS, Table, bench_settings, save_result
+from bench._scale_base import ScaleBase, load_base, load_questions
+from bench._scale_build import NOW, TIERS, ScaleBuilder
+from bench._shared import RESULTS, MarkdownTable, bench_settings, save_result
 from hyperloci.graph.paths import Walk, find_neighbourhood
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
@@ -53,7 +53,7 @@ BATCH = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class KnownQuestions:
     """An encoder that knows the questions already: what is measured is the search."""
 
     known: dict[str, QueryFingerprint]
@@ -73,10 +73,10 @@ def times_of(run: Callable[[Any], Any], items: Sequence[Any]) -> dict[str, float
         run(item)
         worked.append(1_000 * (time.thread_time() - cpu))
         taken.append(1_000 * (time.perf_counter() - started))
-    return percentiles(taken) | {f"cpu_{name}": value for name, value in percentiles(worked).items()}
+    return percentiles_of(taken) | {f"cpu_{name}": value for name, value in percentiles_of(worked).items()}
 
 
-def percentiles(taken: Sequence[float]) -> dict[str, float]:
+def percentiles_of(taken: Sequence[float]) -> dict[str, float]:
     ordered = sorted(taken)
     return {
         "p50": round(statistics.median(ordered), 2),
@@ -85,7 +85,7 @@ def percentiles(taken: Sequence[float]) -> dict[str, float]:
     }
 
 
-def made(folder: Path, base: Base, n: int) -> tuple[Path, float]:
+def make_database(folder: Path, base: ScaleBase, n: int) -> tuple[Path, float]:
     """Return the database of n memories and the seconds it took to build, 0 if it was there."""
     path = folder / f"scale-{n}.db"
     if path.exists():
@@ -94,16 +94,16 @@ def made(folder: Path, base: Base, n: int) -> tuple[Path, float]:
     building = path.with_suffix(".building")
     for suffix in ("", "-wal", "-shm"):
         Path(f"{building}{suffix}").unlink(missing_ok=True)
-    Builder(building, base, n).build()
+    ScaleBuilder(building, base, n).build_database()
     building.rename(path)
     return path, time.perf_counter() - started
 
 
-def searches(store: Store, base: Base, clock: Callable[[], int]) -> dict[str, dict[str, float]]:
-    searcher = Searcher(store, Given(dict(base.questions)), bench_settings(store.path.parent), clock=clock)
+def time_searches(store: Store, base: ScaleBase, clock: Callable[[], int]) -> dict[str, dict[str, float]]:
+    searcher = Searcher(store, KnownQuestions(dict(base.questions)), bench_settings(store.path.parent), clock=clock)
     texts = [text for text, _ in base.questions]
     answer = {}
-    for name, where in conditions().items():
+    for name, where in search_conditions().items():
         asked = Conditions(where=where)
         started = time.perf_counter()
         searcher.find(texts[0], asked, limit=10)
@@ -117,12 +117,12 @@ def searches(store: Store, base: Base, clock: Callable[[], int]) -> dict[str, di
     return answer
 
 
-def conditions() -> dict[str, SearchFilter]:
+def search_conditions() -> dict[str, SearchFilter]:
     filtered = {f"{share:.0%}": SearchFilter(tiers=(tier,)) for tier, share in TIERS.items() if tier != "archive"}
     return {"all": SearchFilter(), **dict(reversed(filtered.items()))}
 
 
-def recall(store: Store, base: Base) -> dict[str, Any]:
+def measure_recall(store: Store, base: ScaleBase) -> dict[str, Any]:
     """Return the share of the exact ten nearest that the vector stage finds, and how long it takes."""
     model = store.vectors.find_model(base.model_id)
     assert model is not None
@@ -153,7 +153,7 @@ def exact_nearest(store: Store, queries: NDArray[np.float32]) -> NDArray[np.int6
     return keys
 
 
-def baseline(store: Store, base: Base, folder: Path) -> dict[str, float]:
+def time_baseline(store: Store, base: ScaleBase, folder: Path) -> dict[str, float]:
     """Return the times of sqlite-vec's full float scan plus FTS5's OR query: the plain hybrid."""
     path = folder / f"vec0-{store.path.stem}.db"
     fresh = not path.exists()
@@ -181,23 +181,23 @@ def baseline(store: Store, base: Base, folder: Path) -> dict[str, float]:
     return answer
 
 
-def walks(store: Store) -> dict[str, dict[str, float]]:
+def time_walks(store: Store) -> dict[str, dict[str, float]]:
     nodes = int(store.connection.execute("SELECT max(node_key) FROM membership").fetchone()[0])
     starts = [NodeKey(int(key)) for key in np.random.default_rng(1).integers(1, nodes + 1, WALKS)]
     walk = Walk(direction="both")
     for start in starts[:10]:
         find_neighbourhood(store, start, walk, 2)
     return {
-        f"{depth} hops": times_of(functools.partial(_neighbourhood, store=store, walk=walk, depth=depth), starts)
+        f"{depth} hops": times_of(functools.partial(_time_neighbourhood, store=store, walk=walk, depth=depth), starts)
         for depth in (2, 3)
     }
 
 
-def _neighbourhood(start: NodeKey, *, store: Store, walk: Walk, depth: int) -> None:
+def _time_neighbourhood(start: NodeKey, *, store: Store, walk: Walk, depth: int) -> None:
     find_neighbourhood(store, start, walk, depth, 2_000)
 
 
-def cold(path: Path, folder: Path) -> dict[str, float]:
+def measure_cold(path: Path, folder: Path) -> dict[str, float]:
     """Open and search in a process of its own; return seconds and its peak memory."""
     done = subprocess.run(
         [sys.executable, "-m", "bench", "scale", "--child", str(path), "--cache", str(folder)],
@@ -209,12 +209,12 @@ def cold(path: Path, folder: Path) -> dict[str, float]:
     return answer
 
 
-def child(path: Path, folder: Path) -> None:
+def run_child(path: Path, folder: Path) -> None:
     questions = load_questions(folder)
     started = time.perf_counter()
     with Store.open(path) as store:
         opened = time.perf_counter()
-        searcher = Searcher(store, Given(dict(questions)), bench_settings(folder), clock=lambda: NOW)
+        searcher = Searcher(store, KnownQuestions(dict(questions)), bench_settings(folder), clock=lambda: NOW)
         searcher.find(questions[0][0], Conditions(where=SearchFilter()), limit=10)
         first = time.perf_counter()
         for text, _ in questions[1:50]:
@@ -241,7 +241,7 @@ def memory_mb() -> dict[str, float]:
     return {name: round(int(fields[name].split()[0]) / 1_024, 1) for name in ("VmHWM", "RssAnon")}
 
 
-def writes(folder: Path) -> dict[str, float]:
+def measure_writes(folder: Path) -> dict[str, float]:
     """Remember facts while another process indexes this repository's code into the same database."""
     with tempfile.TemporaryDirectory(prefix="hl-", dir=folder) as name:
         place = Path(name)
@@ -269,26 +269,26 @@ def index_for_ever(place: Path) -> None:
                 memory.store.connection.execute("DELETE FROM files")
 
 
-def measure(n: int, base: Base, folder: Path, *, with_baseline: bool) -> dict[str, Any]:
-    path, seconds = made(folder, base, n)
-    answer: dict[str, Any] = {"build_s": round(seconds, 1), "cold": cold(path, folder)}
+def measure_size(n: int, base: ScaleBase, folder: Path, *, with_baseline: bool) -> dict[str, Any]:
+    path, seconds = make_database(folder, base, n)
+    answer: dict[str, Any] = {"build_s": round(seconds, 1), "cold": measure_cold(path, folder)}
     size = path.stat().st_size
     answer["disk"] = {"bytes": size, "bytes_a_memory": round(size / n)}
     with Store.open(path) as store:
-        answer["search"] = searches(store, base, lambda: NOW)
-        answer["vector_stage"] = recall(store, base)
-        answer["walks"] = walks(store)
+        answer["search"] = time_searches(store, base, lambda: NOW)
+        answer["vector_stage"] = measure_recall(store, base)
+        answer["walks"] = time_walks(store)
         if with_baseline:
-            answer["baseline"] = baseline(store, base, folder)
+            answer["baseline"] = time_baseline(store, base, folder)
             answer["ratio"] = round(answer["baseline"]["p50"] / answer["search"]["all"]["p50"], 1)
     return answer
 
 
 def print_all(answer: dict[str, Any]) -> None:
-    table = Table(
+    table = MarkdownTable(
         "n", "all p50/p95", "again", "50 %", "10 %", "1 %", "recall@10", "vectors", "plain hybrid", "2 / 3 hops p95"
     )
-    rest = Table("n", "open ms", "first ms", "peak MB", "own MB", "disk B/memory", "build s")
+    rest = MarkdownTable("n", "open ms", "first ms", "peak MB", "own MB", "disk B/memory", "build s")
     for n, row in answer["sizes"].items():
         found = row["search"]
         table.add(
@@ -318,7 +318,7 @@ def print_all(answer: dict[str, Any]) -> None:
         print(f"remember_fact while indexing: p50 {answer['writes']['p50']} p95 {answer['writes']['p95']} ms")
 
 
-def plots(answer: dict[str, Any]) -> dict[str, str]:
+def draw_plots(answer: dict[str, Any]) -> dict[str, str]:
     """Return the growth of latency, memory and disk as SVG, by name."""
     rows = [(float(n), row) for n, row in answer["sizes"].items()]
     latency = {
@@ -362,21 +362,21 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hl-") as name:
         folder = arguments.cache or Path(name)
         if arguments.child is not None:
-            child(arguments.child, folder)
+            run_child(arguments.child, folder)
             return
         base = load_base(folder, arguments.memory, arguments.questions)
         sizes = [int(part) for part in arguments.n.split(",")]
         answer: dict[str, Any] = {
-            "sizes": {str(n): measure(n, base, folder, with_baseline=not arguments.no_baseline) for n in sizes}
+            "sizes": {str(n): measure_size(n, base, folder, with_baseline=not arguments.no_baseline) for n in sizes}
         }
         if not arguments.no_writes:
-            answer["writes"] = writes(folder)
+            answer["writes"] = measure_writes(folder)
     if arguments.json:
         print(json.dumps(answer, indent=2))
     else:
         print_all(answer)
     path = save_result("scale", answer)
-    for name, svg in plots(answer).items():
+    for name, svg in draw_plots(answer).items():
         (RESULTS / f"scale-{name}.svg").write_text(svg, encoding="utf-8")
     print(f"kept in {path}", file=sys.stderr)
 

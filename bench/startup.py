@@ -19,7 +19,7 @@ from typing import Any
 
 import psutil
 
-from bench._shared import Table, save_result
+from bench._shared import MarkdownTable, save_result
 
 EMPTY = "from mcp.server.mcpserver import MCPServer\nMCPServer('empty').run('stdio')\n"
 
@@ -35,7 +35,7 @@ INITIALIZE = {
 }
 
 
-def environment(folder: Path) -> dict[str, str]:
+def private_environment(folder: Path) -> dict[str, str]:
     """Return an environment whose files all lie in `folder`."""
     return {
         **os.environ,
@@ -46,7 +46,7 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-class Server:
+class ServerProcess:
     """A server process, spoken to line by line."""
 
     def __init__(self, command: list[str], folder: Path) -> None:
@@ -56,12 +56,12 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env=environment(folder),
+            env=private_environment(folder),
             cwd=folder,
             text=True,
         )
 
-    def ask(self, message: dict[str, Any]) -> dict[str, Any]:
+    def send_request(self, message: dict[str, Any]) -> dict[str, Any]:
         """Send a request and return its answer."""
         assert self.process.stdin is not None and self.process.stdout is not None
         self.process.stdin.write(json.dumps(message) + "\n")
@@ -71,7 +71,7 @@ class Server:
             if answer.get("id") == message.get("id"):
                 return answer
 
-    def tell(self, message: dict[str, Any]) -> None:
+    def send_notification(self, message: dict[str, Any]) -> None:
         """Send a notification."""
         assert self.process.stdin is not None
         self.process.stdin.write(json.dumps(message) + "\n")
@@ -94,28 +94,28 @@ class Server:
         self.process.wait(20)
 
 
-def start(command: list[str], folder: Path) -> tuple[float, float]:
+def measure_start(command: list[str], folder: Path) -> tuple[float, float]:
     """Return milliseconds from spawn to `initialize` answered, and the megabytes held a moment later."""
-    server = Server(command, folder)
-    server.ask(INITIALIZE)
+    server = ServerProcess(command, folder)
+    server.send_request(INITIALIZE)
     elapsed = server.age_ms
     held = server.megabytes
     server.close()
     return elapsed, held
 
 
-def listing(command: list[str], folder: Path) -> dict[str, Any]:
+def measure_listing(command: list[str], folder: Path) -> dict[str, Any]:
     """Return the cost of `tools/list`, and the memory held after a fact was remembered and one search made."""
-    server = Server(command, folder)
-    server.ask(INITIALIZE)
-    server.tell({"jsonrpc": "2.0", "method": "notifications/initialized"})
-    tools = server.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})["result"]["tools"]
+    server = ServerProcess(command, folder)
+    server.send_request(INITIALIZE)
+    server.send_notification({"jsonrpc": "2.0", "method": "notifications/initialized"})
+    tools = server.send_request({"jsonrpc": "2.0", "id": 2, "method": "tools/list"})["result"]["tools"]
     text = json.dumps(tools, separators=(",", ":"), ensure_ascii=False)
     for number, (name, arguments) in enumerate(
         [("remember_fact", {"fact": "Deploys run on Fridays"}), ("search_memory", {"query": "when do deploys run"})], 3
     ):
         call = {"jsonrpc": "2.0", "id": number, "method": "tools/call"}
-        server.ask({**call, "params": {"name": name, "arguments": arguments}})
+        server.send_request({**call, "params": {"name": name, "arguments": arguments}})
     held = server.megabytes
     server.close()
     return {"tools": len(tools), "characters": len(text), "tokens_by_4": len(text) // 4, "megabytes_in_use": held}
@@ -136,8 +136,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="hl-") as folder:
         for _ in range(options.runs + 1):
             for name, command in commands.items():
-                found[name].append(start(command, Path(folder)))
-        tools = listing(commands["hyperloci serve"], Path(folder))
+                found[name].append(measure_start(command, Path(folder)))
+        tools = measure_listing(commands["hyperloci serve"], Path(folder))
     medians = {
         name: {
             "initialize_ms": round(statistics.median(ms for ms, _ in runs[1:]), 1),
@@ -152,7 +152,7 @@ def main() -> None:
     if options.json:
         print(json.dumps(answer, indent=2))
         return
-    table = Table("server", "initialize, ms (median)", "MB then")
+    table = MarkdownTable("server", "initialize, ms (median)", "MB then")
     for name, values in medians.items():
         table.add(name, values["initialize_ms"], values["megabytes"])
     table.print()

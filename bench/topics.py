@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.clock import system_clock
 from hyperloci.embedder.drain import drain_queue
 from hyperloci.embedder.load import load_bundled_stages
@@ -41,7 +41,7 @@ LABELS = 20
 SEEDS = (0, 1, 2)
 
 
-def never() -> bool:
+def never_yield() -> bool:
     return False
 
 
@@ -53,7 +53,7 @@ def read_titles(data: Path, n: int) -> tuple[list[str], NDArray[np.int64]]:
     return [row["text"] for row in rows], labels
 
 
-def filled(database: Path, texts: Sequence[str]) -> float:
+def fill_database(database: Path, texts: Sequence[str]) -> float:
     """Store texts and give them fingerprints; return the seconds that took, 0 if the database is there already."""
     if database.exists():
         return 0.0
@@ -63,12 +63,12 @@ def filled(database: Path, texts: Sequence[str]) -> float:
             new = NewNode(type=NodeType.FACT, content=text, scope=GLOBAL_SCOPE)
             store.nodes.create_node(new, now=system_clock(), place=str(place))
     *_, stage = load_bundled_stages("cpu")
-    while drain_queue(database, _Plain(stage.encoder), never):
+    while drain_queue(database, _PlainEncoder(stage.encoder), never_yield):
         pass
     return time.perf_counter() - started
 
 
-class _Plain:
+class _PlainEncoder:
     """The encoder as it is: without the gate that lets queries in between."""
 
     def __init__(self, encoder: Any) -> None:
@@ -78,7 +78,7 @@ class _Plain:
         return getattr(self._encoder, name)
 
 
-def accuracy(found: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
+def matched_accuracy(found: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
     from scipy.optimize import linear_sum_assignment
 
     topics = np.unique(found, return_inverse=True)[1]
@@ -89,26 +89,26 @@ def accuracy(found: NDArray[np.int64], labels: NDArray[np.int64]) -> float:
     return float(counts[rows, columns].sum() / len(labels))
 
 
-def scores(found: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, Any]:
+def label_scores(found: NDArray[np.int64], labels: NDArray[np.int64]) -> dict[str, Any]:
     from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
     return {
         "NMI": round(float(normalized_mutual_info_score(labels, found)), 3),
-        "ACC": round(accuracy(found, labels), 3),
+        "ACC": round(matched_accuracy(found, labels), 3),
         "ARI": round(float(adjusted_rand_score(labels, found)), 3),
         "topics": len(set(found[found >= 0].tolist())),
         "covered": round(float((found >= 0).mean()), 3),
     }
 
 
-def mean(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def mean_row(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {name: round(float(np.mean([row[name] for row in rows])), 3) for name in rows[0]}
 
 
-def kmeans(matrix: Any, labels: NDArray[np.int64]) -> dict[str, Any]:
+def kmeans_labels(matrix: Any, labels: NDArray[np.int64]) -> dict[str, Any]:
     from sklearn.cluster import KMeans
 
-    return mean([scores(KMeans(LABELS, n_init=1, random_state=seed).fit_predict(matrix), labels) for seed in SEEDS])
+    return mean_row([label_scores(KMeans(LABELS, n_init=1, random_state=seed).fit_predict(matrix), labels) for seed in SEEDS])
 
 
 def tfidf_svd(texts: Sequence[str]) -> Any:
@@ -120,30 +120,30 @@ def tfidf_svd(texts: Sequence[str]) -> Any:
     return normalize(TruncatedSVD(100, random_state=0).fit_transform(counts))
 
 
-def timed(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def time_call(run: Callable[[], dict[str, Any]]) -> dict[str, Any]:
     started = time.perf_counter()
     answer = run()
     return {**answer, "seconds": round(time.perf_counter() - started, 1)}
 
 
-def product(store: Store, scope: int, keys: Sequence[NodeKey], labels: NDArray[np.int64]) -> dict[str, Any]:
+def product_topics(store: Store, scope: int, keys: Sequence[NodeKey], labels: NDArray[np.int64]) -> dict[str, Any]:
     model = int(store.connection.execute("SELECT max(key) FROM models").fetchone()[0])
     detect_topics(store, scope, model, now=system_clock())
     found = np.full(len(keys), -1, np.int64)
     place = {key: index for index, key in enumerate(keys)}
     for number, topic in enumerate(store.topics.list_of_scopes([GLOBAL_SCOPE])):
         found[[place[key] for key in store.topics.list_members(topic.key)]] = number
-    return scores(found, labels)
+    return label_scores(found, labels)
 
 
 def by_space(store: Store, keys: Sequence[NodeKey], labels: NDArray[np.int64]) -> dict[str, dict[str, Any]]:
-    return {view.space: scores(cluster_view(view), labels) for view in read_views(store, keys)}
+    return {view.space: label_scores(cluster_view(view), labels) for view in read_views(store, keys)}
 
 
-def measure(data: Path, n: int, cache: Path) -> dict[str, Any]:
+def measure_topics(data: Path, n: int, cache: Path) -> dict[str, Any]:
     texts, labels = read_titles(data, n)
     database = cache / f"titles-{len(texts)}.db"
-    seconds = filled(database, texts)
+    seconds = fill_database(database, texts)
     with Store.open(database) as store:
         keys = [NodeKey(row[0]) for row in store.connection.execute("SELECT key FROM nodes ORDER BY key")]
         scope = store.scopes.find_key(GLOBAL_SCOPE)
@@ -151,10 +151,10 @@ def measure(data: Path, n: int, cache: Path) -> dict[str, Any]:
         rows = store.vectors.get_rows(keys, ["e1"])
         e1 = half.unpack_half([rows[key][0] or b"" for key in keys])
         methods = {
-            "k-means(20), MiniLM": timed(lambda: kmeans(e1, labels)),
-            "k-means(20), TF-IDF + SVD 100": timed(lambda: kmeans(tfidf_svd(texts), labels)),
+            "k-means(20), MiniLM": time_call(lambda: kmeans_labels(e1, labels)),
+            "k-means(20), TF-IDF + SVD 100": time_call(lambda: kmeans_labels(tfidf_svd(texts), labels)),
             **{f"HDBSCAN in {name} alone": row for name, row in by_space(store, keys, labels).items()},
-            "hyperloci": timed(lambda: product(store, scope, keys, labels)),
+            "hyperloci": time_call(lambda: product_topics(store, scope, keys, labels)),
         }
         topics = [
             {"name": topic.name, "members": topic.member_count, "agreement": topic.agreement, **topic.strengths}
@@ -171,7 +171,7 @@ def of_project(source: Path, cache: Path) -> list[TopicHit]:
 
 
 def print_all(answer: dict[str, Any]) -> None:
-    table = Table("method", "NMI", "ACC", "ARI", "topics", "covered", "s")
+    table = MarkdownTable("method", "NMI", "ACC", "ARI", "topics", "covered", "s")
     for name, row in answer.get("methods", {}).items():
         table.add(name, row["NMI"], row["ACC"], row["ARI"], row["topics"], row["covered"], row.get("seconds", "-"))
     if "methods" in answer:
@@ -194,7 +194,7 @@ def main() -> None:
         cache = arguments.cache or Path(name)
         cache.mkdir(parents=True, exist_ok=True)
         if arguments.data is not None:
-            answer |= measure(arguments.data, arguments.n, cache)
+            answer |= measure_topics(arguments.data, arguments.n, cache)
         if arguments.project is not None:
             answer["project"] = [
                 {

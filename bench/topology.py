@@ -22,7 +22,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path, walk_all
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey
@@ -67,7 +67,7 @@ def random_edges(size: int, seed: int = 14) -> Iterator[Edge]:
             yield "contains", members
 
 
-def fill(store: Store, size: int) -> None:
+def fill_graph(store: Store, size: int) -> None:
     """Store a graph of `size` memories, and facets of each."""
     chance = random.Random(7)
     connection = store.connection
@@ -98,7 +98,7 @@ def fill(store: Store, size: int) -> None:
             )
 
 
-class Naive:
+class NaiveGraph:
     """RFC-014's method: adjacency lists and sets in memory, read whole from JSON before the first question."""
 
     def __init__(self, size: int) -> None:
@@ -106,9 +106,9 @@ class Naive:
         self.into: dict[int, list[int]] = {}
         for label, members in random_edges(size):
             for target in members[1:]:
-                self._add(members[0], target)
+                self._add_edge(members[0], target)
                 if label == "relates_to":
-                    self._add(target, members[0])
+                    self._add_edge(target, members[0])
         chance = random.Random(7)
         self.diataxis: dict[str, set[int]] = {}
         self.personas: dict[str, set[int]] = {}
@@ -116,11 +116,11 @@ class Naive:
             self.diataxis.setdefault(chance.choice(DIATAXIS), set()).add(key)
             self.personas.setdefault(chance.choice(PERSONAS), set()).add(key)
 
-    def _add(self, source: int, target: int) -> None:
+    def _add_edge(self, source: int, target: int) -> None:
         self.out.setdefault(source, []).append(target)
         self.into.setdefault(target, []).append(source)
 
-    def path(self, start: int, end: int, max_depth: int = 5) -> list[int] | None:
+    def find_path(self, start: int, end: int, max_depth: int = 5) -> list[int] | None:
         """`ConceptGraph.find_path`."""
         queue: deque[tuple[int, list[int]]] = deque([(start, [])])
         visited = {start}
@@ -136,7 +136,7 @@ class Naive:
                     queue.append((target, [*path, target]))
         return None
 
-    def neighbourhood(self, start: int, depth: int = 2) -> set[int]:
+    def find_neighbourhood(self, start: int, depth: int = 2) -> set[int]:
         """`ConceptGraph.get_neighborhood`."""
         found = {start}
         frontier = {start}
@@ -149,12 +149,12 @@ class Naive:
             found |= frontier
         return found
 
-    def facets(self, diataxis: str, persona: str) -> set[int]:
+    def query_facets(self, diataxis: str, persona: str) -> set[int]:
         """`FacetedIndex.query`."""
         return self.diataxis[diataxis] & self.personas[persona]
 
 
-def timed(run: Callable[[random.Random], object], rounds: int = ROUNDS) -> tuple[float, float]:
+def time_runs(run: Callable[[random.Random], object], rounds: int = ROUNDS) -> tuple[float, float]:
     """Return median and 95th percentile in milliseconds of CPU: other programs run on the machine too."""
     chance, times = random.Random(3), []
     for _ in range(rounds):
@@ -165,7 +165,7 @@ def timed(run: Callable[[random.Random], object], rounds: int = ROUNDS) -> tuple
     return statistics.median(times), times[int(0.95 * (len(times) - 1))]
 
 
-def once(run: Callable[[], object]) -> float:
+def time_once(run: Callable[[], object]) -> float:
     """Return the milliseconds of CPU of one run."""
     started = time.thread_time()
     run()
@@ -175,9 +175,9 @@ def once(run: Callable[[], object]) -> float:
 def measure_size(size: int) -> dict[str, Any]:
     """Return what the questions take on a graph of one size."""
     with tempfile.TemporaryDirectory(prefix="hl-") as folder, Store.open(Path(folder) / "memory.db") as store:
-        fill(store, size)
+        fill_graph(store, size)
         started = time.thread_time()
-        naive = Naive(size)
+        naive = NaiveGraph(size)
         loading = 1_000 * (time.thread_time() - started)
         out, both = Walk(direction="out"), Walk(direction="both")
 
@@ -188,25 +188,25 @@ def measure_size(size: int) -> dict[str, Any]:
             return SearchFilter(diataxis=chance.choice(DIATAXIS), persona=chance.choice(PERSONAS))
 
         ours = {
-            "facets, nothing kept": timed(lambda chance: Filters(store.connection).select_allowed(where(chance))),
-            "facets, each asked before": timed(lambda chance: store.filters.select_allowed(where(chance)), 10 * ROUNDS),
-            "path": timed(lambda chance: find_shortest_path(store, key(chance), key(chance), out, 5)),
-            "neighbourhood of 2": timed(lambda chance: find_neighbourhood(store, key(chance), both, 2)),
+            "facets, nothing kept": time_runs(lambda chance: Filters(store.connection).select_allowed(where(chance))),
+            "facets, each asked before": time_runs(lambda chance: store.filters.select_allowed(where(chance)), 10 * ROUNDS),
+            "path": time_runs(lambda chance: find_shortest_path(store, key(chance), key(chance), out, 5)),
+            "neighbourhood of 2": time_runs(lambda chance: find_neighbourhood(store, key(chance), both, 2)),
         }
         theirs = {
-            "facets, nothing kept": timed(
-                lambda chance: naive.facets(chance.choice(DIATAXIS), chance.choice(PERSONAS))
+            "facets, nothing kept": time_runs(
+                lambda chance: naive.query_facets(chance.choice(DIATAXIS), chance.choice(PERSONAS))
             ),
-            "facets, each asked before": timed(
-                lambda chance: naive.facets(chance.choice(DIATAXIS), chance.choice(PERSONAS))
+            "facets, each asked before": time_runs(
+                lambda chance: naive.query_facets(chance.choice(DIATAXIS), chance.choice(PERSONAS))
             ),
-            "path": timed(lambda chance: naive.path(chance.randrange(size), chance.randrange(size))),
-            "neighbourhood of 2": timed(lambda chance: naive.neighbourhood(chance.randrange(size))),
+            "path": time_runs(lambda chance: naive.find_path(chance.randrange(size), chance.randrange(size))),
+            "neighbourhood of 2": time_runs(lambda chance: naive.find_neighbourhood(chance.randrange(size))),
         }
         chance, agree = random.Random(4), 0
         for _ in range(40):
             start, end = chance.randrange(size), chance.randrange(size)
-            mine, other = find_shortest_path(store, NodeKey(start + 1), NodeKey(end + 1), out, 5), naive.path(start, end)
+            mine, other = find_shortest_path(store, NodeKey(start + 1), NodeKey(end + 1), out, 5), naive.find_path(start, end)
             agree += (None if mine is None else len(mine)) == (None if other is None or start == end else len(other))
         return {
             "size": size,
@@ -216,18 +216,18 @@ def measure_size(size: int) -> dict[str, Any]:
             "rfc_method_load_ms": loading,
             "paths_of_equal_length": agree / 40,
             "whole_ms": {
-                "dependencies": once(lambda: find_dependencies(store, NodeKey(1), Walk(label="depends_on"))),
-                "bfs": once(lambda: list(walk_all(store, NodeKey(1), both))),
-                "dfs": once(lambda: list(walk_all(store, NodeKey(1), both, "dfs"))),
-                "what to prune": once(lambda: store.pruning.find_prunable(NOW + 5 * 7 * 86_400_000)),
-                "stats": once(lambda: store.pruning.measure_graph()),
+                "dependencies": time_once(lambda: find_dependencies(store, NodeKey(1), Walk(label="depends_on"))),
+                "bfs": time_once(lambda: list(walk_all(store, NodeKey(1), both))),
+                "dfs": time_once(lambda: list(walk_all(store, NodeKey(1), both, "dfs"))),
+                "what to prune": time_once(lambda: store.pruning.find_prunable(NOW + 5 * 7 * 86_400_000)),
+                "stats": time_once(lambda: store.pruning.measure_graph()),
             },
         }
 
 
 def print_sizes(results: list[dict[str, Any]]) -> None:
     """Print the first table."""
-    table = Table("question", "nodes", "ours ms p50 / p95", "target", "target / ours", "RFC's method ms", "its / ours")
+    table = MarkdownTable("question", "nodes", "ours ms p50 / p95", "target", "target / ours", "RFC's method ms", "its / ours")
     for name, targets in TARGETS.items():
         for result in results:
             size = result["size"]
@@ -247,7 +247,7 @@ def print_sizes(results: list[dict[str, Any]]) -> None:
     table.print()
     print()
     names = list(results[0]["whole_ms"])
-    table = Table("nodes", "memberships", *(f"{name} ms" for name in names), "RFC's method: load ms")
+    table = MarkdownTable("nodes", "memberships", *(f"{name} ms" for name in names), "RFC's method: load ms")
     for result in results:
         cells = [f"{result['whole_ms'][name]:.0f}" for name in names]
         table.add(f"{result['size']:,}", f"{result['memberships']:,}", *cells, f"{result['rfc_method_load_ms']:.0f}")
@@ -257,7 +257,7 @@ def print_sizes(results: list[dict[str, Any]]) -> None:
 # Structure
 
 
-def rebuild(data: Path, repository: str, root: Path) -> dict[str, tuple[str, int, int, list[str]]]:
+def rebuild_documents(data: Path, repository: str, root: Path) -> dict[str, tuple[str, int, int, list[str]]]:
     """Write a repository's documents as files; return of each section its path, lines and headings."""
     files: dict[str, list[str]] = {}
     places: dict[str, tuple[str, int, int, list[str]]] = {}
@@ -284,7 +284,7 @@ def measure_structure(data: Path) -> dict[str, dict[str, float]]:
         with tempfile.TemporaryDirectory(prefix="hl-") as name:
             root = Path(name) / "project"
             root.mkdir()
-            places = rebuild(data, repository, root)
+            places = rebuild_documents(data, repository, root)
             settings = bench_settings(Path(name), project=repository, embedder=False)
             with Memory.open(settings, root) as memory:
                 memory.index_path()
@@ -292,10 +292,10 @@ def measure_structure(data: Path) -> dict[str, dict[str, float]]:
                 for question in mine:
                     crumbs = question["target_breadcrumb"]
                     section = {"section": crumbs[-2]} if len(crumbs) > 1 else {}
-                    ranks["with breadcrumbs"].append(_rank(memory, question, places, {}))
-                    ranks["and a section filter"].append(_rank(memory, question, places, section))
+                    ranks["with breadcrumbs"].append(_rank_hits(memory, question, places, {}))
+                    ranks["and a section filter"].append(_rank_hits(memory, question, places, section))
                 _without_titles(memory.store)
-                ranks["without breadcrumbs"].extend(_rank(memory, question, places, {}) for question in mine)
+                ranks["without breadcrumbs"].extend(_rank_hits(memory, question, places, {}) for question in mine)
     return {
         name: {
             "R@1": sum(rank == 1 for rank in found) / len(found),
@@ -307,7 +307,7 @@ def measure_structure(data: Path) -> dict[str, dict[str, float]]:
     }
 
 
-def _rank(memory: Memory, question: dict[str, Any], places: dict[str, Any], where: dict[str, Any]) -> int:
+def _rank_hits(memory: Memory, question: dict[str, Any], places: dict[str, Any], where: dict[str, Any]) -> int:
     """Return the rank of the first hit that overlaps a relevant section, 0 for none; the asking section is left out."""
 
     def overlaps(source: Any, ids: list[str]) -> bool:
@@ -338,7 +338,7 @@ def _without_titles(store: Store) -> None:
 # Precision
 
 
-def precision() -> dict[str, dict[str, Any]]:
+def label_precision() -> dict[str, dict[str, Any]]:
     """Return the share of right relations in the labelled sample, by kind and by label."""
     rows = [json.loads(line) for line in LABELED.read_text(encoding="utf-8").splitlines()]
     groups: dict[str, list[bool]] = {}
@@ -357,7 +357,7 @@ def main() -> None:
     parser.add_argument("--save", action="store_true", help="keep the result in bench/results, named by commit")
     options = parser.parse_args()
     sizes = [int(size) for size in options.sizes.split(",") if int(size)]
-    answer: dict[str, Any] = {"sizes": [measure_size(size) for size in sizes], "precision": precision()}
+    answer: dict[str, Any] = {"sizes": [measure_size(size) for size in sizes], "precision": label_precision()}
     if options.data:
         answer["structure"] = measure_structure(options.data / "mddocs")
     if options.save:
@@ -371,7 +371,7 @@ def main() -> None:
         if rows:
             print()
             heads = list(next(iter(rows.values())))
-            table = Table(name, *heads)
+            table = MarkdownTable(name, *heads)
             for key, values in rows.items():
                 table.add(
                     key, *(f"{values[head]:.3f}" if isinstance(values[head], float) else values[head] for head in heads)

@@ -31,9 +31,9 @@ from typing import Any
 
 import psutil
 
-from bench._shared import Table, save_result
-from bench._torture_check import Expected, Verdict, judge
-from bench._torture_roles import Journal, look_after, write_on
+from bench._shared import MarkdownTable, save_result
+from bench._torture_check import ExpectedState, TortureVerdict, judge_database
+from bench._torture_roles import WriterJournal, look_after, write_on
 from hyperloci.config import Settings
 from hyperloci_hooks.budget import PATIENCE_SECONDS, SECONDS
 
@@ -48,7 +48,7 @@ FILES = 12
 SOON = 30
 
 
-class House:
+class TortureHouse:
     """A home, a project and a database of their own."""
 
     def __init__(self, root: Path, *, embedder: bool) -> None:
@@ -75,18 +75,18 @@ class House:
 
 
 @dataclass(slots=True)
-class Ranks:
+class LivingRoles:
     """Who is alive, by role: what the killer chooses from."""
 
     alive: dict[str, Callable[[], None]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     kills: Counter[str] = field(default_factory=Counter)
 
-    def enlist(self, name: str, kill: Callable[[], None]) -> None:
+    def add_role(self, name: str, kill: Callable[[], None]) -> None:
         with self.lock:
             self.alive[name] = kill
 
-    def discharge(self, name: str) -> None:
+    def remove_role(self, name: str) -> None:
         with self.lock:
             self.alive.pop(name, None)
 
@@ -104,9 +104,9 @@ class Ranks:
 class Torture:
     """One house under torture."""
 
-    def __init__(self, house: House, seed: int) -> None:
+    def __init__(self, house: TortureHouse, seed: int) -> None:
         self.house = house
-        self.ranks = Ranks()
+        self.ranks = LivingRoles()
         self._seed = seed
         self._ending = threading.Event()
         self._threads: list[threading.Thread] = []
@@ -115,11 +115,11 @@ class Torture:
 
     # -- those who work -----------------------------------------------------------------------------------------------
 
-    def keep(self, role: Callable[[str, Journal, random.Random], None], name: str) -> None:
+    def keep_playing(self, role: Callable[[str, WriterJournal, random.Random], None], name: str) -> None:
         """Have a thread play a role again and again, whatever kills it."""
 
         def run() -> None:
-            journal, chance = Journal(self.house.journals / f"{name}.jsonl"), random.Random(f"{self._seed} {name}")
+            journal, chance = WriterJournal(self.house.journals / f"{name}.jsonl"), random.Random(f"{self._seed} {name}")
             while not self._ending.is_set():
                 role(name, journal, chance)
 
@@ -127,7 +127,7 @@ class Torture:
         self._threads.append(thread)
         thread.start()
 
-    def child(self, name: str, journal: Journal, chance: random.Random) -> None:
+    def live_writer(self, name: str, journal: WriterJournal, chance: random.Random) -> None:
         """Live one life of a writer or of upkeep, in a process."""
         settings, path = self.house.settings, self.house.journals / f"{name}-child.jsonl"
         if name.startswith("upkeep"):
@@ -138,15 +138,15 @@ class Torture:
                 target=write_on, args=(settings, self.house.project, path, life, self.house.stop)
             )
         # Like servers: some are killed as they start, most after they have written something.
-        wanted = _size(path) + chance.choice((0, 300, 1_500, 6_000) if name.startswith("writer") else (0, 20, 100))
+        wanted = _file_size(path) + chance.choice((0, 300, 1_500, 6_000) if name.startswith("writer") else (0, 20, 100))
         process.start()
-        while _size(path) < wanted and process.is_alive():
+        while _file_size(path) < wanted and process.is_alive():
             process.join(0.02)
-        self.ranks.enlist(name, process.kill)
+        self.ranks.add_role(name, process.kill)
         process.join()
-        self.ranks.discharge(name)
+        self.ranks.remove_role(name)
 
-    def server(self, name: str, journal: Journal, chance: random.Random) -> None:
+    def live_server(self, name: str, journal: WriterJournal, chance: random.Random) -> None:
         """Live one life of a server that is told facts over stdio."""
         process = subprocess.Popen(
             [shutil.which("hyperloci", path=str(Path(sys.executable).parent)) or "hyperloci", "serve"],
@@ -160,42 +160,42 @@ class Torture:
         served = chance.choice((0, 1, 4, 12))
         try:
             if not served:
-                self.ranks.enlist(name, process.kill)
+                self.ranks.add_role(name, process.kill)
 
             def enlist(told: int) -> None:
                 if told == served:
-                    self.ranks.enlist(name, process.kill)
+                    self.ranks.add_role(name, process.kill)
 
             word = f"zq{name.replace('-', '')}p{process.pid}r{chance.randrange(10**9)}"
-            self._converse(process, journal, word, enlist)
+            self._tell_facts(process, journal, word, enlist)
         except (BrokenPipeError, ConnectionResetError, EOFError):
             pass
         finally:
-            self.ranks.discharge(name)
+            self.ranks.remove_role(name)
             process.kill()
             process.communicate()
 
-    def _converse(
-        self, process: subprocess.Popen[bytes], journal: Journal, word: str, told: Callable[[int], None]
+    def _tell_facts(
+        self, process: subprocess.Popen[bytes], journal: WriterJournal, word: str, told: Callable[[int], None]
     ) -> None:
         who = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "torture", "version": "1"}}
-        _ask(process, 0, "initialize", who)
-        _tell(process, {"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}})
+        _send_request(process, 0, "initialize", who)
+        _send_line(process, {"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}})
         number = 0
         while not self._ending.is_set():
             number += 1
             text = f"{word}n{number}: a server was told that this takes {number} units."
             started = time.perf_counter()
-            answer = _ask(process, number, "tools/call", {"name": "remember_fact", "arguments": {"fact": text}})
+            answer = _send_request(process, number, "tools/call", {"name": "remember_fact", "arguments": {"fact": text}})
             result = answer.get("result", {})
             if result.get("isError") or "error" in answer:
-                journal.say(n=number, error="tool", message=json.dumps(answer)[:300], kind="tool")
+                journal.write_line(n=number, error="tool", message=json.dumps(answer)[:300], kind="tool")
             else:
                 ms = round(1_000 * (time.perf_counter() - started), 2)
-                journal.say(n=number, done="remember", id=result["structuredContent"]["id"], text=text, ms=ms)
+                journal.write_line(n=number, done="remember", id=result["structuredContent"]["id"], text=text, ms=ms)
             told(number)
 
-    def hook(self, name: str, journal: Journal, chance: random.Random) -> None:
+    def live_hook(self, name: str, journal: WriterJournal, chance: random.Random) -> None:
         """Live one life of a hook that is told a prompt; its exit with 0 is the acknowledgement.
 
         One whose time and patience were up before it knew what it was told leaves that to the transcript; there is none
@@ -213,16 +213,16 @@ class Torture:
             stderr=subprocess.PIPE,
         )
         if chance.random() < 0.5:
-            self.ranks.enlist(name, process.kill)
+            self.ranks.add_role(name, process.kill)
         _, said = process.communicate(json.dumps({"hook_event_name": "UserPromptSubmit", **told}).encode())
-        self.ranks.discharge(name)
+        self.ranks.remove_role(name)
         if process.returncode == 0:
             in_time = time.monotonic() - started < SECONDS["UserPromptSubmit"] + PATIENCE_SECONDS
-            journal.say(n=1, **({"done": "hook"} if in_time else {"late": "hook"}), texts=[text])
+            journal.write_line(n=1, **({"done": "hook"} if in_time else {"late": "hook"}), texts=[text])
         elif process.returncode != -9:
-            journal.say(n=1, error="hook", message=said.decode(errors="replace")[-300:], kind="hook")
+            journal.write_line(n=1, error="hook", message=said.decode(errors="replace")[-300:], kind="hook")
 
-    def change_files(self, name: str, journal: Journal, chance: random.Random) -> None:
+    def change_files(self, name: str, journal: WriterJournal, chance: random.Random) -> None:
         """Write a file of the project anew."""
         number = chance.randrange(FILES)
         words = " ".join(chance.choices("the cursor of an importer stays where its batch began".split(), k=60))  # noqa: SIM905
@@ -231,7 +231,7 @@ class Torture:
 
     # -- those who kill -----------------------------------------------------------------------------------------------
 
-    def kill(self, count: int) -> None:
+    def kill_some(self, count: int) -> None:
         """Kill so many, one after another."""
         chance = random.Random(self._seed)
         while sum(self.ranks.kills.values()) < count:
@@ -251,7 +251,7 @@ class Torture:
             except psutil.Error:
                 continue
 
-    def end(self) -> None:
+    def end_all(self) -> None:
         """Have everybody stop, servers by a last kill."""
         self._ending.set()
         self.house.stop.touch()
@@ -261,26 +261,26 @@ class Torture:
                     self.ranks.alive.pop(name)()
             time.sleep(0.05)
 
-    def verdict(self, markers: list[str]) -> tuple[Verdict, Expected]:
-        expected = Expected()
+    def check_database(self, markers: list[str]) -> tuple[TortureVerdict, ExpectedState]:
+        expected = ExpectedState()
         for journal in sorted(self.house.journals.iterdir()):
-            expected.read(journal)
-        return judge(self.house.settings, self.house.project, expected, markers), expected
+            expected.read_journal(journal)
+        return judge_database(self.house.settings, self.house.project, expected, markers), expected
 
 
-def _size(path: Path) -> int:
+def _file_size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _tell(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
+def _send_line(process: subprocess.Popen[bytes], message: dict[str, Any]) -> None:
     assert process.stdin is not None
     process.stdin.write(json.dumps(message).encode() + b"\n")
     process.stdin.flush()
 
 
-def _ask(process: subprocess.Popen[bytes], number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
+def _send_request(process: subprocess.Popen[bytes], number: int, method: str, params: dict[str, Any]) -> dict[str, Any]:
     assert process.stdout is not None
-    _tell(process, {"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+    _send_line(process, {"jsonrpc": "2.0", "id": number, "method": method, "params": params})
     while line := process.stdout.readline():
         if not line.endswith(b"\n"):
             break
@@ -291,28 +291,28 @@ def _ask(process: subprocess.Popen[bytes], number: int, method: str, params: dic
 
 
 @dataclass(slots=True)
-class Outcome:
+class TortureOutcome:
     """One part's figures."""
 
     name: str
     seconds: float
     kills: dict[str, int]
-    verdict: Verdict
+    verdict: TortureVerdict
     per_second: float
     p50_ms: float
     p99_ms: float
     worst_ms: float
 
     @property
-    def sound(self) -> bool:
-        return self.verdict.sound
+    def is_sound(self) -> bool:
+        return self.verdict.is_sound
 
 
-def _outcome(name: str, torture: Torture, started: float, markers: list[str]) -> Outcome:
+def _outcome_of(name: str, torture: Torture, started: float, markers: list[str]) -> TortureOutcome:
     seconds = time.perf_counter() - started
-    verdict, expected = torture.verdict(markers)
+    verdict, expected = torture.check_database(markers)
     ms = sorted(expected.ms) or [0.0]
-    return Outcome(
+    return TortureOutcome(
         name=name,
         seconds=round(seconds, 1),
         kills=dict(torture.ranks.kills),
@@ -324,39 +324,39 @@ def _outcome(name: str, torture: Torture, started: float, markers: list[str]) ->
     )
 
 
-def under_fire(root: Path, kills: int, *, embedder: bool = False, seed: int = 1) -> Outcome:
+def under_fire(root: Path, kills: int, *, embedder: bool = False, seed: int = 1) -> TortureOutcome:
     """Kill so many processes of mixed load and compare."""
-    house = House(root, embedder=embedder)
+    house = TortureHouse(root, embedder=embedder)
     torture = Torture(house, seed)
     started = time.perf_counter()
     for number in range(WRITERS):
-        torture.keep(torture.child, f"writer-{number}")
+        torture.keep_playing(torture.live_writer, f"writer-{number}")
     for number in range(SERVERS):
-        torture.keep(torture.server, f"server-{number}")
-    torture.keep(torture.child, "upkeep-0")
-    torture.keep(torture.hook, "hook-0")
-    torture.keep(torture.change_files, "files-0")
+        torture.keep_playing(torture.live_server, f"server-{number}")
+    torture.keep_playing(torture.live_writer, "upkeep-0")
+    torture.keep_playing(torture.live_hook, "hook-0")
+    torture.keep_playing(torture.change_files, "files-0")
     try:
-        torture.kill(kills)
+        torture.kill_some(kills)
     finally:
-        torture.end()
+        torture.end_all()
     markers = [f"zqfile{number}marker" for number in range(FILES) if (house.project / f"note{number}.md").exists()]
-    return _outcome("kills" + (" with embedder" if embedder else ""), torture, started, markers)
+    return _outcome_of("kills" + (" with embedder" if embedder else ""), torture, started, markers)
 
 
-def all_at_once(root: Path, writers: int, seconds: float, *, seed: int = 1) -> Outcome:
+def all_at_once(root: Path, writers: int, seconds: float, *, seed: int = 1) -> TortureOutcome:
     """Have so many processes write at once, for so long, and compare."""
-    torture = Torture(House(root, embedder=False), seed)
+    torture = Torture(TortureHouse(root, embedder=False), seed)
     started = time.perf_counter()
     for number in range(writers):
-        torture.keep(torture.child, f"writer-{number}")
+        torture.keep_playing(torture.live_writer, f"writer-{number}")
     time.sleep(seconds)
-    torture.end()
-    return _outcome(f"{writers} writers at once", torture, started, [])
+    torture.end_all()
+    return _outcome_of(f"{writers} writers at once", torture, started, [])
 
 
-def _print(outcomes: list[Outcome]) -> None:
-    table = Table("", *(outcome.name for outcome in outcomes))
+def _print_outcomes(outcomes: list[TortureOutcome]) -> None:
+    table = MarkdownTable("", *(outcome.name for outcome in outcomes))
     table.add("seconds", *(outcome.seconds for outcome in outcomes))
     for what in ("acknowledged", "found", "memories", "late", "late_found", "backups", "locked"):
         table.add(what, *(getattr(outcome.verdict, what) for outcome in outcomes))
@@ -399,7 +399,7 @@ def main() -> None:
     if options.json:
         print(json.dumps([asdict(outcome) for outcome in outcomes], indent=2))
     else:
-        _print(outcomes)
+        _print_outcomes(outcomes)
     save_result("torture", {"options": vars(options), "outcomes": [asdict(outcome) for outcome in outcomes]})
     sys.exit(not all(outcome.sound for outcome in outcomes))
 

@@ -36,7 +36,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bench._shared import Table
+from bench._shared import MarkdownTable
 from hyperloci.ingest.walk import MAX_FILE_BYTES
 
 TREE_FILES = 2_000
@@ -58,7 +58,7 @@ _FRAME = re.compile(r'  File "([^"]+)", line (\d+)(?: in (\S+))?')
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class TreeLimits:
     """How long a tree may take in all, one file of it, and its older commits, in seconds."""
 
     seconds: float
@@ -69,7 +69,7 @@ class Limits:
 # -- one tree ---------------------------------------------------------------------------------------------------------
 
 
-def examine(name: str, root: Path, limits: Limits, program: Sequence[str] = TREE) -> dict[str, Any]:
+def examine_tree(name: str, root: Path, limits: TreeLimits, program: Sequence[str] = TREE) -> dict[str, Any]:
     """Index a tree in a process of its own; return what it measured and how it ended."""
     with tempfile.TemporaryDirectory(prefix="wild-") as folder:
         place = Path(folder)
@@ -90,23 +90,23 @@ def examine(name: str, root: Path, limits: Limits, program: Sequence[str] = TREE
                 stderr=stderr,
                 start_new_session=True,
             )
-            status = _waited(process, limits.seconds + SPARE_SECONDS)
+            status = _wait_for(process, limits.seconds + SPARE_SECONDS)
         said = (place / "stderr").read_text(encoding="utf-8", errors="replace")
-        measured = _json(place / "tree.json", {})
-        phase, what, stalls = _json(place / "at_hand", ["start", "", False])
+        measured = _read_json(place / "tree.json", {})
+        phase, what, stalls = _read_json(place / "at_hand", ["start", "", False])
     row = {"tree": name, **measured, "wall_s": round(time.perf_counter() - started, 1)}
     if not measured.get("done"):
         end = "HANG" if stalls else "TIME-OUT"
         row |= {
-            "end": crash(status, said) or end,
+            "end": describe_crash(status, said) or end,
             "at_hand": f"{phase} {what}".strip(),
-            "stack": innermost(said),
+            "stack": innermost_functions(said),
             "said": said[-2_000:],
         }
     return row
 
 
-def _waited(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+def _wait_for(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     """Wait for a process; None if it had to be ended."""
     try:
         return process.wait(seconds)
@@ -118,14 +118,14 @@ def _waited(process: subprocess.Popen[bytes], seconds: float) -> int | None:
         process.wait()
 
 
-def crash(status: int | None, said: str) -> str:
+def describe_crash(status: int | None, said: str) -> str:
     """Say how a process crashed; '' if it was ended because it took too long."""
     if status is None or "Timeout (" in said:
         return ""
     return f"CRASH by signal {-status}" if status < 0 else "CRASH"
 
 
-def innermost(said: str) -> str:
+def innermost_functions(said: str) -> str:
     """Return the innermost functions of the last stack on a stderr, the innermost first."""
     if "most recent call first" in said:
         stacks = said.split("most recent call first")
@@ -135,25 +135,25 @@ def innermost(said: str) -> str:
     return " < ".join(f"{Path(file).name}:{line} {function}" for file, line, function in frames[:4])
 
 
-def _json(path: Path, otherwise: Any) -> Any:
+def _read_json(path: Path, otherwise: Any) -> Any:
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else otherwise
 
 
 # -- copies -----------------------------------------------------------------------------------------------------------
 
 
-def chosen(folders: Sequence[Path], files: int) -> list[tuple[Path, Path]]:
+def choose_files(folders: Sequence[Path], files: int) -> list[tuple[Path, Path]]:
     """Choose so many files of all folders, by the hash of their path; each with the folder that it lies in."""
     found: list[tuple[bytes, Path, Path]] = []
     for folder in folders:
-        for path in _files(folder):
+        for path in _files_of(folder):
             shown = os.fsencode(path.relative_to(folder))
             found.append((hashlib.sha256(shown).digest(), folder, path))
     found.sort()
     return [(folder, path) for _, folder, path in found[:files]]
 
 
-def _files(folder: Path) -> Iterator[Path]:
+def _files_of(folder: Path) -> Iterator[Path]:
     for above, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "__pycache__")
         for name in sorted(names):
@@ -162,7 +162,7 @@ def _files(folder: Path) -> Iterator[Path]:
                 yield path
 
 
-def copied(files: Sequence[tuple[Path, Path]], into: Path) -> list[Path]:
+def copy_files(files: Sequence[tuple[Path, Path]], into: Path) -> list[Path]:
     """Copy files into trees of at most `TREE_FILES`, neighbours together; return the trees."""
     ordered = sorted(files)
     trees: list[Path] = []
@@ -181,50 +181,50 @@ def copied(files: Sequence[tuple[Path, Path]], into: Path) -> list[Path]:
 # -- all trees --------------------------------------------------------------------------------------------------------
 
 
-def run(trees: Sequence[Path], limits: Limits, jobs: int, results: Path) -> list[dict[str, Any]]:
+def run_trees(trees: Sequence[Path], limits: TreeLimits, jobs: int, results: Path) -> list[dict[str, Any]]:
     """Examine trees, so many at a time; what has a result is not examined again."""
     results.mkdir(parents=True, exist_ok=True)
 
     def one(root: Path) -> dict[str, Any]:
         kept = results / f"{root.name}.json"
         if not kept.exists():
-            row = examine(root.name, root.resolve(), limits)
+            row = examine_tree(root.name, root.resolve(), limits)
             kept.with_suffix(".new").write_text(json.dumps(row, indent=2), encoding="utf-8")
             kept.with_suffix(".new").replace(kept)
             print(f"{root.name}: {row.get('end', 'done')} in {row['wall_s']} s", file=sys.stderr, flush=True)
-        answer: dict[str, Any] = _json(kept, {})
+        answer: dict[str, Any] = _read_json(kept, {})
         return answer
 
     with ThreadPoolExecutor(jobs) as pool:
         return list(pool.map(one, trees))
 
 
-def summary(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def summarise_trees(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """Return the sums of all trees, and what is to be looked at."""
     skipped: Counter[str] = Counter()
     for row in rows:
-        skipped.update({_kind(reason): count for reason, count in row.get("skipped", {}).items()})
-    least = sum(_least(row) for row in rows)
+        skipped.update({_reason_kind(reason): count for reason, count in row.get("skipped", {}).items()})
+    least = sum(_least_seconds(row) for row in rows)
     slow = [{"tree": row["tree"], **step} for row in rows for step in row.get("slow", ())]
     return {
         "trees": len(rows),
         **{key: sum(row.get(key, 0) for row in rows) for key in ("files", "chunks", "commits", "commits_waiting")},
-        "set_aside": dict(Counter(_kind(reason) for row in rows for _, reason in row.get("set_aside", ()))),
+        "set_aside": dict(Counter(_reason_kind(reason) for row in rows for _, reason in row.get("set_aside", ()))),
         "skipped": dict(skipped.most_common()),
         "peak_mb": max((row.get("peak_mb", 0) for row in rows), default=0),
         "times_the_parse": round(sum(row["files_cpu_s"] for row in rows if row.get("done")) / max(least, 0.01), 1),
         "slow": sorted(slow, key=lambda step: -float(step["seconds"])),
         "changed_when_indexed_again": [row["tree"] for row in rows if row.get("again")],
-        "unhandled": [problem for row in rows for problem in problems(row)],
+        "unhandled": [problem for row in rows for problem in tree_problems(row)],
     }
 
 
-def _least(row: dict[str, Any]) -> float:
+def _least_seconds(row: dict[str, Any]) -> float:
     """Return the processor seconds of `git grep` and the plain parse; 0 where it did not come to them."""
     return float(row["grep_cpu_s"] + row["parse_cpu_s"]) if row.get("done") else 0.0
 
 
-def problems(row: dict[str, Any]) -> list[str]:
+def tree_problems(row: dict[str, Any]) -> list[str]:
     """Return what may not happen and did, of one tree."""
     told = [f"{row['tree']}: {error}" for key in ("failures", "history", "ask_errors") for error in row.get(key, ())]
     if not row.get("done"):
@@ -232,14 +232,14 @@ def problems(row: dict[str, Any]) -> list[str]:
     return told
 
 
-def _kind(reason: str) -> str:
+def _reason_kind(reason: str) -> str:
     """Return a reason without what differs between two files."""
     return re.sub(r"\d[\d,.]*", "N", reason.split(" in /")[0])[:60]
 
 
 def print_table(rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> None:
     """Print a table of all trees, and what is to be looked at."""
-    table = Table(
+    table = MarkdownTable(
         *(
             "tree",
             "files",
@@ -255,7 +255,7 @@ def print_table(rows: Sequence[dict[str, Any]], total: dict[str, Any]) -> None:
         *("processor, s", "of it files", "grep + parse, processor, s", "times", "end"),
     )
     for row in sorted(rows, key=lambda row: str(row["tree"])):
-        least = _least(row)
+        least = _least_seconds(row)
         table.add(
             row["tree"],
             *(row.get(key, "") for key in ("files", "chunks", "commits", "commits_waiting")),
@@ -300,10 +300,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="wild-trees-") as folder:
         trees = list(options.folders)
         if options.copy is not None:
-            trees = copied(chosen([tree.resolve() for tree in trees], options.copy), Path(folder))
-        limits = Limits(options.seconds, options.stall, options.history)
-        rows = run(trees, limits, options.jobs, options.results or Path(folder) / "results")
-    total = summary(rows)
+            trees = copy_files(choose_files([tree.resolve() for tree in trees], options.copy), Path(folder))
+        limits = TreeLimits(options.seconds, options.stall, options.history)
+        rows = run_trees(trees, limits, options.jobs, options.results or Path(folder) / "results")
+    total = summarise_trees(rows)
     if options.json:
         print(json.dumps({"trees": rows, "total": total}, indent=2))
     else:

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from bench._shared import Table, bench_settings, save_result
+from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.lifecycle.keeper import make_maintenance_context
@@ -91,7 +91,7 @@ UNTOLD: Final = frozenset({"meta", "pending", "sqlite_sequence"})
 """When something ran, and what waits for a vector: not what is remembered."""
 
 
-class Clock:
+class YearClock:
     """A clock that the benchmark moves."""
 
     def __init__(self, now: int) -> None:
@@ -102,11 +102,11 @@ class Clock:
         return self.now
 
 
-class Year:
+class SimulatedYear:
     """One simulated year."""
 
     def __init__(self, settings: Settings, project: Path, arguments: argparse.Namespace) -> None:
-        self.clock = Clock(START)
+        self.clock = YearClock(START)
         self.settings = settings
         self.arguments = arguments
         self.random = random.Random(7)
@@ -120,24 +120,24 @@ class Year:
         self.day = 0
         self.months: list[dict[str, Any]] = []
 
-    def live(self, until: int) -> None:
+    def live_until(self, until: int) -> None:
         """Live on until a day, and measure at the end of every month."""
         for day in range(self.day, until):
             self.clock.now = START + day * MS_PER_DAY
             self.random.seed(day)
             first, last = (round((day + more) * self.arguments.sessions / DAYS) for more in (0, 1))
             for number in range(first, last):
-                self.session(f"session-{number}")
+                self.have_session(f"session-{number}")
             if day % 7 == 6:
-                self.recall()
-            self.upkeep()
+                self.recall_watched()
+            self.run_upkeep()
             if day in CHECKED:
-                self.months.append({**self.measure(day), **self.check()})
+                self.months.append({**self.measure_day(day), **self.check_copies()})
             elif day % 30 == 29:
-                self.months.append(self.measure(day))
+                self.months.append(self.measure_day(day))
             self.day = day + 1
 
-    def state(self) -> dict[str, Any]:
+    def saved_state(self) -> dict[str, Any]:
         """Return what has to be known to go on."""
         kept = ("day", "serial", "pruned", "confirmed", "recalled", "months", "writes", "upkeep_seconds")
         return {name: getattr(self, name) for name in kept}
@@ -147,39 +147,39 @@ class Year:
         for name, value in state.items():
             setattr(self, name, value)
 
-    def session(self, session_id: str) -> None:
+    def have_session(self, session_id: str) -> None:
         """Have one session: turns, and facts remembered in it."""
-        turns = [self.turn(session_id, number) for number in range(self.arguments.turns)]
+        turns = [self.say_turn(session_id, number) for number in range(self.arguments.turns)]
         self.memory.add_turns(session_id, turns)
         for _ in range(self.arguments.facts):
-            text = self.fact()
+            text = self.new_fact()
             started = time.perf_counter()
             kept = self.memory.remember_fact(text, session_id=session_id)
             self.writes.append(time.perf_counter() - started)
-            self.watch(kept.id, text)
+            self.watch_fact(kept.id, text)
         with self.memory.store.transaction():
             end_session(self.memory.store, session_id, now=self.clock())
 
-    def turn(self, session_id: str, number: int) -> Turn:
+    def say_turn(self, session_id: str, number: int) -> Turn:
         """Say something: one prompt in six decides something, one answer in six explains."""
         role = Speaker.ASSISTANT if number % 2 else Speaker.USER
         if number % 6 == 0:
-            text = f"We decided that {self.fact()[:-1].lower()}, because the audit asked for it."
+            text = f"We decided that {self.new_fact()[:-1].lower()}, because the audit asked for it."
         elif number % 6 == 1:
-            text = f"Done. The root cause was that {self.fact()[:-1].lower()}."
+            text = f"Done. The root cause was that {self.new_fact()[:-1].lower()}."
         else:
             name, part = self.random.choice(NAMES), self.random.choice(PARTS)
             text = f"Please look at {name} and its {part} ({session_id}, {number})."
         self.clock.now += 1_000
         return Turn(uuid=f"{session_id}-{number}", role=role, text=text, timestamp_ms=self.clock())
 
-    def fact(self) -> str:
+    def new_fact(self) -> str:
         """Return a statement that no other one equals."""
         self.serial += 1
         name, verb, part = (self.random.choice(words) for words in (NAMES, VERBS, PARTS))
         return f"The {name} component{self.serial} {verb} {part} of tenant{self.serial * 7919 % 100_003}."
 
-    def watch(self, node_id: str, text: str) -> None:
+    def watch_fact(self, node_id: str, text: str) -> None:
         """Confirm some of the first facts, and take others to recall."""
         if len(self.confirmed) < WATCHED:
             self.memory.confirm_fact(node_id)
@@ -187,12 +187,12 @@ class Year:
         elif len(self.recalled) < WATCHED:
             self.recalled[node_id] = text
 
-    def recall(self) -> None:
+    def recall_watched(self) -> None:
         """Search for each watched fact, as somebody does who needs it."""
         for text in self.recalled.values():
             self.memory.search(text, limit=1, content_type="learning")
 
-    def upkeep(self) -> None:
+    def run_upkeep(self) -> None:
         """Look after the memory, as an idle server does."""
         self.clock.now += 1_000
         started = time.perf_counter()
@@ -203,7 +203,7 @@ class Year:
         if faults:
             raise SystemExit(f"upkeep failed: {faults}")
 
-    def measure(self, day: int) -> dict[str, Any]:
+    def measure_day(self, day: int) -> dict[str, Any]:
         """Return sizes and latencies at the end of a day."""
         counts = self.memory.store.connection.execute(
             "SELECT count(*), count(*) FILTER (WHERE deleted_at IS NULL AND type <> 'entity'),"
@@ -225,15 +225,15 @@ class Year:
             "extracted": counts[3],
             "pruned": self.pruned,
             "MB": round(self.memory.store.count_everything()["database_bytes"] / 1e6, 1),
-            "search_p50_ms": _percentile(searches, 50),
-            "search_p95_ms": _percentile(searches, 95),
-            "remember_p95_ms": _percentile(writes, 95),
-            "upkeep_p50_ms": _percentile(runs, 50),
-            "upkeep_max_ms": _percentile(runs, 100),
-            "lost": len(self.lost()),
+            "search_p50_ms": _percentile_of(searches, 50),
+            "search_p95_ms": _percentile_of(searches, 95),
+            "remember_p95_ms": _percentile_of(writes, 95),
+            "upkeep_p50_ms": _percentile_of(runs, 50),
+            "upkeep_max_ms": _percentile_of(runs, 100),
+            "lost": len(self.lost_facts()),
         }
 
-    def lost(self) -> list[str]:
+    def lost_facts(self) -> list[str]:
         """Return the watched facts that are gone or faint."""
         nodes = self.memory.store.nodes
         watched = [nodes.get_node(node_id) for node_id in (*self.confirmed, *self.recalled)]
@@ -241,12 +241,12 @@ class Year:
             "purged" for node in watched if node is None
         ]
 
-    def check(self) -> dict[str, Any]:
+    def check_copies(self) -> dict[str, Any]:
         """Look after copies 1, 2 and N times, and restore every tombstone in another."""
         states = {runs: self.looked_after(runs) for runs in (1, 2, self.arguments.runs)}
         first = states[1]
         differing = sorted({name for state in states.values() for name in first if state[name] != first[name]})
-        restored, tombstones = self.restored()
+        restored, tombstones = self.count_restored()
         return {"same": not differing, "differing": differing, "restored": restored, "restorable": tombstones}
 
     def looked_after(self, runs: int) -> dict[str, list[tuple[Any, ...]]]:
@@ -259,9 +259,9 @@ class Year:
                     run_maintenance(make_maintenance_context(store, settings, self.clock), force=True)
                 if problems := count_violations(store):
                     raise SystemExit(f"the database is not sound: {problems}")
-                return _rows(store.connection)
+                return _table_rows(store.connection)
 
-    def restored(self) -> tuple[int, int]:
+    def count_restored(self) -> tuple[int, int]:
         """Return how many tombstones of the last 30 days came back as they were, and how many there are."""
         with tempfile.TemporaryDirectory() as folder:
             path = self.memory.store.back_up(Path(folder) / "copy.db")
@@ -284,7 +284,7 @@ class Year:
                 return min(came_back, stay), len(rows)
 
 
-def _rows(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
+def _table_rows(connection: sqlite3.Connection) -> dict[str, list[tuple[Any, ...]]]:
     """Return every table's rows, but for the ids that are random and for notes of when something ran."""
     names = [
         row[0]
@@ -310,7 +310,7 @@ def _is_random(table: str, column: str) -> bool:
     )
 
 
-def _percentile(seconds: list[float], percent: int) -> float:
+def _percentile_of(seconds: list[float], percent: int) -> float:
     ordered = sorted(seconds) or [0.0]
     return round(1_000 * ordered[min(len(ordered) - 1, len(ordered) * percent // 100)], 1)
 
@@ -330,21 +330,21 @@ def main() -> None:
         project, kept = folder / "project", folder / "year.json"
         project.mkdir(parents=True, exist_ok=True)
         off = {"backups_daily": 0, "backups_weekly": 0, "backups_monthly": 0}
-        year = Year(bench_settings(folder, embedder=False, **off), project, arguments)
+        year = SimulatedYear(bench_settings(folder, embedder=False, **off), project, arguments)
         with year.memory:
             if kept.exists():
                 year.go_on(json.loads(kept.read_text(encoding="utf-8")))
-            year.live(arguments.until)
-        kept.write_text(json.dumps(year.state()), encoding="utf-8")
+            year.live_until(arguments.until)
+        kept.write_text(json.dumps(year.saved_state()), encoding="utf-8")
     if year.months:
-        _print(year.months, arguments.runs)
+        _print_months(year.months, arguments.runs)
     shown = {key: value for key, value in vars(arguments).items() if key != "folder"}
     save_result("year", {"arguments": shown, "months": year.months})
 
 
-def _print(months: list[dict[str, Any]], runs: int) -> None:
+def _print_months(months: list[dict[str, Any]], runs: int) -> None:
     columns = [name for name in months[0] if name not in {"same", "differing", "restored", "restorable"}]
-    table = Table(*columns)
+    table = MarkdownTable(*columns)
     for month in months:
         table.add(*(month[column] for column in columns))
     table.print()

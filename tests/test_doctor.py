@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
-from hyperloci.doctor import Level, examine, file_system_of
+from hyperloci.doctor import Severity, run_checks, file_system_of
 from hyperloci.lifecycle.backups import ensure_backup
 from hyperloci.store import Store
 from hyperloci_hooks import tally
@@ -29,9 +29,9 @@ def test_a_database_others_can_read_is_a_warning(database: Path, tmp_path: Path)
     Store.open(database).close()
     database.chmod(0o644)
 
-    findings = examine(tmp_path)
+    findings = run_checks(tmp_path)
 
-    assert any(item.level is Level.WARNING and "read by others" in item.message for item in findings)
+    assert any(item.level is Severity.WARNING and "read by others" in item.message for item in findings)
 
 
 def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_path: Path) -> None:
@@ -42,11 +42,11 @@ def test_drift_is_found_and_repaired_from_the_rows_of_truth(database: Path, tmp_
             store.connection.execute("DELETE FROM keywords")
             store.connection.execute("DELETE FROM pending")
 
-    before = [item for item in examine(tmp_path) if item.level is Level.WARNING and item.subject == "database"]
-    after = examine(tmp_path, repair=True)
+    before = [item for item in run_checks(tmp_path) if item.level is Severity.WARNING and item.subject == "database"]
+    after = run_checks(tmp_path, repair=True)
 
     assert len(before) == 2
-    assert not [item for item in after if item.level is Level.WARNING and item.subject == "database"]
+    assert not [item for item in after if item.level is Severity.WARNING and item.subject == "database"]
     with Store.open(database) as store:
         from hyperloci.model.search import SearchFilter
 
@@ -58,9 +58,9 @@ def test_settings_that_do_not_parse_are_an_error_with_the_file_named(database: P
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / "hyperloci.toml").write_text("device = [")
 
-    findings = examine(tmp_path)
+    findings = run_checks(tmp_path)
 
-    assert findings[-1].level is Level.ERROR
+    assert findings[-1].level is Severity.ERROR
     assert "hyperloci.toml" in findings[-1].message
 
 
@@ -91,7 +91,7 @@ def test_a_database_with_damaged_pages_is_an_error_with_the_newest_backup_as_its
     database.write_bytes(data)
 
     for repair in (False, True):
-        errors = [item for item in examine(tmp_path, repair=repair) if item.level is Level.ERROR]
+        errors = [item for item in run_checks(tmp_path, repair=repair) if item.level is Severity.ERROR]
         assert errors and all(item.subject == "database" for item in errors)
         assert any("new.db" in item.mend for item in errors)
 
@@ -102,7 +102,7 @@ def test_a_place_where_no_database_can_be_made_is_an_error(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RLM_MEMORY_DB", str(tmp_path / "file" / "memory.db"))
 
-    assert [item.mend for item in examine(tmp_path) if item.level is Level.ERROR] == [
+    assert [item.mend for item in run_checks(tmp_path) if item.level is Severity.ERROR] == [
         "set RLM_MEMORY_DB to a file you may write"
     ]
 
@@ -110,7 +110,7 @@ def test_a_place_where_no_database_can_be_made_is_an_error(
 def test_a_file_that_cannot_be_written_is_not_answered_with_a_backup(database: Path, tmp_path: Path) -> None:
     database.mkdir()
 
-    (error,) = [item for item in examine(tmp_path) if item.level is Level.ERROR]
+    (error,) = [item for item in run_checks(tmp_path) if item.level is Severity.ERROR]
 
     assert "Is a directory" in error.message
     assert "restore-backup" not in error.mend
@@ -119,21 +119,21 @@ def test_a_file_that_cannot_be_written_is_not_answered_with_a_backup(database: P
 def test_the_last_backup_is_shown_and_a_late_one_is_a_warning(
     database: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def said() -> tuple[Level, str]:
-        [finding] = [item for item in examine(tmp_path) if item.subject == "backups"]
+    def said() -> tuple[Severity, str]:
+        [finding] = [item for item in run_checks(tmp_path) if item.subject == "backups"]
         return finding.level, finding.message
 
     with Store.open(database) as store:
-        assert said()[0] is Level.NOTE and "none yet" in said()[1]
+        assert said()[0] is Severity.NOTE and "none yet" in said()[1]
         settings = Settings.from_env(os.environ, tmp_path)
         made = ensure_backup(store, settings, system_clock)
         assert made is not None
-        assert said()[0] is Level.OK and str(made.path) in said()[1]
+        assert said()[0] is Severity.OK and str(made.path) in said()[1]
         made.path.rename(made.path.with_name(f"memory-auto-{made.at - 8 * MS_PER_DAY}.db"))
-        assert said()[0] is Level.WARNING and "8.0 days ago" in said()[1]
+        assert said()[0] is Severity.WARNING and "8.0 days ago" in said()[1]
     for part in ("DAILY", "WEEKLY", "MONTHLY"):
         monkeypatch.setenv(f"HYPERLOCI_BACKUPS_{part}", "0")
-    assert said()[0] is Level.NOTE and "switched off" in said()[1]
+    assert said()[0] is Severity.NOTE and "switched off" in said()[1]
 
 
 def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:
     (spool / "2.why").write_text("0.1\nit ended the process\n")
     (spool.parent / "3.jsonl").touch()
 
-    said = [item.message for item in examine(tmp_path) if item.subject == "spool"]
+    said = [item.message for item in run_checks(tmp_path) if item.subject == "spool"]
 
     assert len(said) == 3 and "name no database" in said[2]
     assert "wait to be stored" in said[0] and "it ended the process" in said[1]
@@ -153,16 +153,16 @@ def test_what_hooks_left_is_counted(database: Path, tmp_path: Path) -> None:
 def test_what_became_of_hooks_is_told_with_what_to_do_about_it(database: Path, tmp_path: Path) -> None:
     folder = str(Settings.from_env(os.environ, tmp_path).spool_dir)
 
-    def said() -> list[tuple[Level, str]]:
-        return [(item.level, item.message) for item in examine(tmp_path) if item.subject == "hooks"]
+    def said() -> list[tuple[Severity, str]]:
+        return [(item.level, item.message) for item in run_checks(tmp_path) if item.subject == "hooks"]
 
     assert said() == []
     for took in range(1, 101):
         tally.append_outcome(folder, "UserPromptSubmit", tally.SERVED, took, "m")
     [(level, message)] = said()
-    assert level is Level.OK and "100 events" in message and "UserPromptSubmit 51/96" in message
+    assert level is Severity.OK and "100 events" in message and "UserPromptSubmit 51/96" in message
     for outcome in (tally.LATE, tally.SPOOLED, tally.DROPPED):
         tally.append_outcome(folder, "Stop", outcome, 5, "m")
     levels, messages = zip(*said(), strict=True)
-    assert levels == (Level.WARNING, Level.WARNING, Level.WARNING, Level.OK)
+    assert levels == (Severity.WARNING, Severity.WARNING, Severity.WARNING, Severity.OK)
     assert "1 of 101 hooks" in messages[0] and "waited in the spool" in messages[1] and "not kept" in messages[2]

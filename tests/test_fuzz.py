@@ -9,43 +9,43 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench import _fuzz
-from bench._fuzz import EXTENSIONS, FUZZED, RUN_CHARS, RUNS, DefectError, attempt, opened
-from bench._fuzz_mutants import MAX_SIZE, mutants
-from bench._fuzz_pumps import pumped
-from bench._pump import Attack, generic
+from bench._fuzz import EXTENSIONS, FUZZED, RUN_CHARS, RUNS, DefectError, try_input, open_target
+from bench._fuzz_mutants import MAX_SIZE, make_mutants
+from bench._fuzz_pumps import pump_input
+from bench._pump import Attack, generic_attacks
 from bench.fuzz import MUTANTS, PUMPED, examine
 from hyperloci.errors import BadRequestError
 from tests.support import examples
 
 EXAMPLES = 100
 
-TRIED = tuple(generic())
+TRIED = tuple(generic_attacks())
 
 
 @pytest.mark.parametrize("name", FUZZED)
 def test_no_input_makes_it_crash_hang_or_show_its_inside(name: str) -> None:
-    with opened(FUZZED[name]) as target:
+    with open_target(FUZZED[name]) as target:
 
         @given(FUZZED[name].inputs)
         @settings(max_examples=examples(EXAMPLES), suppress_health_check=list(HealthCheck))
         def holds(value: Any) -> None:
-            attempt(target, value)
+            try_input(target, value)
 
         holds()
 
 
 @pytest.mark.parametrize("name", ["markdown", "boundary", "views", "query", "ctf", "graph"])
 def test_the_same_thousands_of_times_in_a_row_is_no_reason_to_hang(name: str) -> None:
-    with opened(FUZZED[name]) as target:
+    with open_target(FUZZED[name]) as target:
         for piece in RUNS:
-            attempt(target, f"The x. {piece * (RUN_CHARS // len(piece))} y")
+            try_input(target, f"The x. {piece * (RUN_CHARS // len(piece))} y")
 
 
 @pytest.mark.parametrize("extension", EXTENSIONS)
 def test_the_same_thousands_of_times_in_a_row_is_no_reason_to_hang_in_code(extension: str) -> None:
-    with opened(FUZZED["code"]) as target:
+    with open_target(FUZZED["code"]) as target:
         for piece in RUNS:
-            attempt(target, (f"a{extension}", f"/* {piece * (RUN_CHARS // len(piece))} x */\n"))
+            try_input(target, (f"a{extension}", f"/* {piece * (RUN_CHARS // len(piece))} x */\n"))
 
 
 def test_a_defect_is_found_and_shown_with_its_input() -> None:
@@ -91,13 +91,13 @@ def test_a_target_gets_as_many_inputs_as_it_was_promised() -> None:
 )
 def test_mutants_are_other_inputs_of_the_same_kind_and_the_same_each_time(value: Any) -> None:
     for number in range(50):
-        made = list(mutants(value, number, 20))
-        assert repr(made) == repr(list(mutants(value, number, 20)))
+        made = list(make_mutants(value, number, 20))
+        assert repr(made) == repr(list(make_mutants(value, number, 20)))
         for one in made:
             assert type(one) is type(value)
             assert not isinstance(value, tuple) or (one[0] == value[0] and type(one[1]) is type(value[1]))
             assert not isinstance(one, str | bytes) or len(one) <= MAX_SIZE
-    assert sum(any(one != value for one in mutants(value, number, 20)) for number in range(50)) == 50
+    assert sum(any(one != value for one in make_mutants(value, number, 20)) for number in range(50)) == 50
 
 
 @pytest.mark.req("W1")
@@ -116,8 +116,8 @@ def test_mutants_are_other_inputs_of_the_same_kind_and_the_same_each_time(value:
 def test_a_pumped_string_gets_into_an_input_of_any_kind(value: Any) -> None:
     attack = Attack("<", "ab", ">")
     for number in range(30):
-        made = pumped(value, number, [attack])
-        assert made == pumped(value, number, [attack])
+        made = pump_input(value, number, [attack])
+        assert made == pump_input(value, number, [attack])
         assert type(made) is type(value)
         assert not isinstance(value, tuple) or made[0] == value[0]
         assert "<abab" in (made.decode() if isinstance(made, bytes) else repr(made))
@@ -126,10 +126,10 @@ def test_a_pumped_string_gets_into_an_input_of_any_kind(value: Any) -> None:
 @pytest.mark.req("W1")
 @pytest.mark.parametrize("name", ["markdown", "boundary", "read", "views", "query", "ctf"])
 def test_no_pumped_string_makes_a_reader_of_text_hang(name: str) -> None:
-    with opened(FUZZED[name]) as target:
-        for attack in generic():
+    with open_target(FUZZED[name]) as target:
+        for attack in generic_attacks():
             for length in (40, 2_000):
-                attempt(target, attack.text(length))
+                try_input(target, attack.text(length))
 
 
 def test_what_never_ends_is_a_defect_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +140,7 @@ def test_what_never_ends_is_a_defect_too(monkeypatch: pytest.MonkeyPatch) -> Non
             pass
 
     with pytest.raises(DefectError, match="processor time"):
-        attempt(target, "")
+        try_input(target, "")
 
 
 def test_an_error_that_says_nothing_is_a_defect() -> None:
@@ -148,4 +148,4 @@ def test_an_error_that_says_nothing_is_a_defect() -> None:
         raise BadRequestError(" ")
 
     with pytest.raises(DefectError):
-        attempt(target, "")
+        try_input(target, "")

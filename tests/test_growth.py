@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from bench._fuzz import fuzz_settings
-from bench._pump import READER, Attack, generic, growing_attack
+from bench._pump import READER, Attack, generic_attacks, growing_attack
 from hyperloci.errors import HyperlociError
 from hyperloci.graph import anchors, naming, values, words
 from hyperloci.ingest import facets, spoken_times
@@ -72,7 +72,7 @@ def test_no_text_makes_a_reader_slower_than_the_text_is_long(name: str) -> None:
         with contextlib.suppress(HyperlociError):
             READERS[name](text)
 
-    growth = growing_attack(read, [attack for attack in generic() if not attack.before], READER)
+    growth = growing_attack(read, [attack for attack in generic_attacks() if not attack.before], READER)
     assert growth is None, f"{name}: {growth}"
 
 

@@ -18,28 +18,28 @@ from hyperloci import jsontext
 from hyperloci.errors import ConfigurationError
 from hyperloci.install import (
     BACKUP_SUFFIX,
-    Executables,
-    Plan,
-    Scope,
-    apply,
+    CommandPaths,
+    InstallPlan,
+    InstallScope,
+    apply_plan,
     locate_executables,
     plan_install,
     plan_uninstall,
-    targets,
+    target_files,
 )
 from hyperloci.install_entries import HOOKS, hook_entries, with_hooks, with_server, without_hooks, without_server
 from hyperloci.jsontext import JsonObject
 from tests.support import examples
 
-EXECUTABLES = Executables(Path("/opt/my tools/bin/hyperloci"), Path("/opt/my tools/bin/hyperloci-hook"))
+EXECUTABLES = CommandPaths(Path("/opt/my tools/bin/hyperloci"), Path("/opt/my tools/bin/hyperloci-hook"))
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
 
 
-def _install(home: Path, project: Path, scope: Scope = Scope.USER, executables: Executables = EXECUTABLES) -> Plan:
+def _install(home: Path, project: Path, scope: InstallScope = InstallScope.USER, executables: CommandPaths = EXECUTABLES) -> InstallPlan:
     return plan_install(scope, project_root=project, home=home, executables=executables)
 
 
-def _uninstall(home: Path, project: Path, scope: Scope = Scope.USER) -> Plan:
+def _uninstall(home: Path, project: Path, scope: InstallScope = InstallScope.USER) -> InstallPlan:
     return plan_uninstall(scope, project_root=project, home=home)
 
 
@@ -48,7 +48,7 @@ def _json(path: Path) -> Any:
 
 
 def test_a_user_installation_makes_both_files(home: Path, project: Path) -> None:
-    written = apply(_install(home, project))
+    written = apply_plan(_install(home, project))
     assert written == (home / ".claude.json", home / ".claude" / "settings.json")
     assert _json(home / ".claude.json") == {
         "mcpServers": {"hyperloci": {"type": "stdio", "command": str(EXECUTABLES.server), "args": ["serve"]}}
@@ -68,7 +68,7 @@ def test_a_user_installation_makes_both_files(home: Path, project: Path) -> None
 
 
 def test_a_project_installation_stays_in_the_project(home: Path, project: Path) -> None:
-    apply(_install(home, project, Scope.PROJECT))
+    apply_plan(_install(home, project, InstallScope.PROJECT))
     assert "hyperloci" in _json(project / ".mcp.json")["mcpServers"]
     assert "SessionStart" in _json(project / ".claude" / "settings.json")["hooks"]
     assert list(home.iterdir()) == []
@@ -76,7 +76,7 @@ def test_a_project_installation_stays_in_the_project(home: Path, project: Path) 
 
 def test_claude_config_dir_moves_both_user_files(home: Path, project: Path, tmp_path: Path) -> None:
     config = tmp_path / "config"
-    found = targets(Scope.USER, project_root=project, home=home, config_dir=config)
+    found = target_files(InstallScope.USER, project_root=project, home=home, config_dir=config)
     assert (found.servers, found.settings) == (config / ".claude.json", config / "settings.json")
 
 
@@ -84,9 +84,9 @@ def test_the_legacy_user_file_is_used_while_claude_code_uses_it(home: Path, proj
     legacy = home / ".claude" / ".config.json"
     legacy.parent.mkdir()
     legacy.write_text("")
-    assert targets(Scope.USER, project_root=project, home=home).servers == home / ".claude.json"
+    assert target_files(InstallScope.USER, project_root=project, home=home).servers == home / ".claude.json"
     legacy.write_text("{}")
-    assert targets(Scope.USER, project_root=project, home=home).servers == legacy
+    assert target_files(InstallScope.USER, project_root=project, home=home).servers == legacy
 
 
 def test_everything_else_in_the_files_keeps_its_bytes(home: Path, project: Path) -> None:
@@ -98,7 +98,7 @@ def test_everything_else_in_the_files_keeps_its_bytes(home: Path, project: Path)
     path = home / ".claude" / "settings.json"
     path.parent.mkdir()
     path.write_text(text, encoding="utf-8")
-    apply(_install(home, project))
+    apply_plan(_install(home, project))
     installed = path.read_text(encoding="utf-8")
     assert installed.startswith(
         text[: text.index('"Stop": [\n\t\t\t{"hooks": [{"type": "command", "command": "say done"}]}')]
@@ -106,27 +106,27 @@ def test_everything_else_in_the_files_keeps_its_bytes(home: Path, project: Path)
     assert '\n\t\t\t{"hooks": [{"type": "command", "command": "say done"}]},\n' in installed
     assert installed.endswith('\n\t},\n\t"model": "opus"\n}\n\n')
     assert [len(groups) for groups in json.loads(installed)["hooks"].values()] == [2, 1, 1, 1, 1, 1]
-    apply(_uninstall(home, project))
+    apply_plan(_uninstall(home, project))
     assert path.read_text(encoding="utf-8") == text
 
 
 def test_installing_twice_changes_nothing_the_second_time(home: Path, project: Path) -> None:
-    apply(_install(home, project))
+    apply_plan(_install(home, project))
     again = _install(home, project)
     assert not again.changed
     assert again.diff() == ""
-    assert apply(again) == ()
+    assert apply_plan(again) == ()
 
 
 def test_installing_anew_moves_our_entries_to_the_new_path_in_place(home: Path, project: Path) -> None:
-    apply(_install(home, project))
+    apply_plan(_install(home, project))
     path = home / ".claude" / "settings.json"
     document = _json(path)
     document["hooks"]["Stop"].append({"hooks": [{"type": "command", "command": "after"}]})
     document["hooks"]["Notification"] = [{"hooks": [{"type": "command", "command": "x"}]}]
     path.write_text(json.dumps(document))
-    moved = Executables(Path("/new/hyperloci"), Path("/new/hyperloci-hook"))
-    apply(_install(home, project, executables=moved))
+    moved = CommandPaths(Path("/new/hyperloci"), Path("/new/hyperloci-hook"))
+    apply_plan(_install(home, project, executables=moved))
     hooks = _json(path)["hooks"]
     assert list(hooks) == [*(hook.event for hook in HOOKS), "Notification"]
     assert [group["hooks"][0]["command"] for group in hooks["Stop"]] == ["/new/hyperloci-hook", "after"]
@@ -209,8 +209,8 @@ def test_taking_out_what_was_put_in_gives_every_byte_back(document: dict[str, An
 
 
 def test_removal_leaves_a_project_file_that_claude_code_accepts(home: Path, project: Path) -> None:
-    apply(_install(home, project, Scope.PROJECT))
-    apply(_uninstall(home, project, Scope.PROJECT))
+    apply_plan(_install(home, project, InstallScope.PROJECT))
+    apply_plan(_uninstall(home, project, InstallScope.PROJECT))
     assert _json(project / ".mcp.json") == {"mcpServers": {}}
     assert _json(project / ".claude" / "settings.json") == {}
 
@@ -219,7 +219,7 @@ def test_removal_where_nothing_is_installed_touches_nothing(home: Path, project:
     (home / ".claude.json").write_text('{"numStartups": 3}')
     plan = _uninstall(home, project)
     assert not plan.changed
-    assert apply(plan) == ()
+    assert apply_plan(plan) == ()
     assert [path.name for path in home.iterdir()] == [".claude.json"]
 
 
@@ -251,7 +251,7 @@ def test_a_file_that_cannot_be_changed_safely_is_refused_untouched(
 def test_a_byte_order_mark_is_kept(home: Path, project: Path) -> None:
     path = home / ".claude.json"
     path.write_bytes(b'\xef\xbb\xbf{"a": 1}\r\n')
-    apply(_install(home, project))
+    apply_plan(_install(home, project))
     assert path.read_bytes().startswith(b'\xef\xbb\xbf{"a": 1, "mcpServers"')
     assert path.read_bytes().endswith(b"}\r\n")
 
@@ -265,7 +265,7 @@ def test_a_linked_settings_file_is_changed_at_its_target_and_stays_a_link(home: 
     path = home / ".claude" / "settings.json"
     path.parent.mkdir()
     path.symlink_to(real)
-    apply(_install(home, project))
+    apply_plan(_install(home, project))
     assert path.is_symlink()
     assert "hooks" in _json(real)
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
@@ -275,7 +275,7 @@ def test_a_linked_settings_file_is_changed_at_its_target_and_stays_a_link(home: 
 def test_permissions_are_kept_and_new_user_files_are_private(home: Path, project: Path) -> None:
     (home / ".claude.json").write_text('{"oauth": "secret"}')
     (home / ".claude.json").chmod(0o400)
-    apply(_install(home, project))
+    apply_plan(_install(home, project))
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in home.rglob("*") if path.is_file()}
     assert modes == {".claude.json": 0o400, f".claude.json{BACKUP_SUFFIX}": 0o400, "settings.json": 0o600}
 
@@ -283,10 +283,10 @@ def test_permissions_are_kept_and_new_user_files_are_private(home: Path, project
 def test_the_first_state_of_a_file_is_backed_up_once(home: Path, project: Path) -> None:
     path = home / ".claude.json"
     path.write_text('{"first": true}')
-    apply(_install(home, project))
-    apply(_uninstall(home, project))
+    apply_plan(_install(home, project))
+    apply_plan(_uninstall(home, project))
     path.write_text('{"second": true}')
-    apply(_install(home, project))
+    apply_plan(_install(home, project))
     assert path.with_name(path.name + BACKUP_SUFFIX).read_text() == '{"first": true}'
     assert sorted(item.name for item in home.iterdir()) == [".claude", ".claude.json", f".claude.json{BACKUP_SUFFIX}"]
 
@@ -306,7 +306,7 @@ def test_a_file_changed_after_the_plan_was_made_is_not_overwritten(home: Path, p
     (home / ".claude" / "").mkdir()
     (home / ".claude" / "settings.json").write_text('{"model": "opus"}')
     with pytest.raises(ConfigurationError, match="changed by another program"):
-        apply(plan)
+        apply_plan(plan)
     assert not (home / ".claude.json").exists()
     assert _json(home / ".claude" / "settings.json") == {"model": "opus"}
 
@@ -319,13 +319,13 @@ def test_a_folder_in_the_place_of_a_file_is_named(home: Path, project: Path) -> 
 
 def test_a_project_that_does_not_exist_is_refused(home: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="is not a folder"):
-        _install(home, tmp_path / "nowhere", Scope.PROJECT)
+        _install(home, tmp_path / "nowhere", InstallScope.PROJECT)
 
 
 @pytest.mark.parametrize("path", [Path("bin/hyperloci"), Path(os.fsdecode(b"/opt/\xff/hyperloci"))])
 def test_a_path_that_no_other_program_could_use_is_refused(home: Path, project: Path, path: Path) -> None:
     with pytest.raises(ConfigurationError):
-        _install(home, project, executables=Executables(path, path))
+        _install(home, project, executables=CommandPaths(path, path))
 
 
 @pytest.mark.parametrize(("windows", "suffix"), [(False, ""), (True, ".exe")])
@@ -333,7 +333,7 @@ def test_the_commands_beside_the_interpreter_are_found(tmp_path: Path, windows: 
     for name in ("hyperloci", "hyperloci-hook"):
         (tmp_path / f"{name}{suffix}").touch()
     found = locate_executables(tmp_path / "python", windows=windows)
-    assert found == Executables(tmp_path / f"hyperloci{suffix}", tmp_path / f"hyperloci-hook{suffix}")
+    assert found == CommandPaths(tmp_path / f"hyperloci{suffix}", tmp_path / f"hyperloci-hook{suffix}")
 
 
 def test_missing_commands_say_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

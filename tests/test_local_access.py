@@ -11,7 +11,7 @@ import pytest
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory
-from hyperloci_tools.server import OFFERS
+from hyperloci_tools.server import TOOL_SPECS
 
 KEPT_OUT = "zqxkeptout"
 LET_IN = "zqxletin"
@@ -105,6 +105,6 @@ def test_no_tool_that_takes_a_path_reads_beyond_the_project() -> None:
     # They are few: a new one must be looked at, and then named here.
     taking = {
         offer.run.__name__: sorted({"path", "file"} & set(offer.build_tool().parameters.get("properties", {})))
-        for offer in OFFERS
+        for offer in TOOL_SPECS
     }
     assert {name for name, arguments in taking.items() if arguments} <= {"index_path", "outline", "file_outline"}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bench._patterns import SCANNING, Found, Listing, listing
-from bench._pump import RUNS, Attack, attacks, generic, growing_attack, growth_of
+from bench._patterns import SCANNING, FoundPattern, PatternListing, list_patterns
+from bench._pump import RUNS, Attack, pattern_attacks, generic_attacks, growing_attack, growth_of
 from hyperloci.graph.naming import extract_entities
 
 GROUPS = {
@@ -32,36 +32,36 @@ WORD = "H4sIAAAAAAAAA3RU247jIAx971dEPE9HSS9J2l8ZrZADTsuWAAumM9Wo/74KadJmpn1LfPDB
 
 
 @pytest.fixture(scope="module")
-def listed() -> Listing:
-    return listing()
+def listed() -> PatternListing:
+    return list_patterns()
 
 
-def test_no_pattern_escapes_the_list(listed: Listing) -> None:
+def test_no_pattern_escapes_the_list(listed: PatternListing) -> None:
     assert len(listed.patterns) > 600
     assert not listed.unseen, "compiled by no test: have them made in bench/_patterns.py::_make_late"
 
 
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("group", GROUPS.values())
-def test_no_text_makes_a_pattern_slower_than_the_text_is_long(group: str, listed: Listing) -> None:
-    plain = [attack for attack in generic() if not attack.before]
+def test_no_text_makes_a_pattern_slower_than_the_text_is_long(group: str, listed: PatternListing) -> None:
+    plain = [attack for attack in generic_attacks() if not attack.before]
     slow = [
         f"{found.label}: {growth}"
         for found in _distinct(found for found in listed.patterns if _group(found) == group)
-        if (growth := growing_attack(_reader(found), dict.fromkeys([*attacks(found.compiled()), *plain])))
+        if (growth := growing_attack(_reader(found), dict.fromkeys([*pattern_attacks(found.compiled()), *plain])))
     ]
     assert not slow, "\n".join(slow)
 
 
-def _group(found: Found) -> str:
+def _group(found: FoundPattern) -> str:
     return next(name for beginning, name in GROUPS.items() if found.module.startswith(beginning))
 
 
-def _distinct(patterns: Iterator[Found]) -> list[Found]:
+def _distinct(patterns: Iterator[FoundPattern]) -> list[FoundPattern]:
     return list({(found.source, found.flags, found.methods): found for found in patterns}.values())
 
 
-def _reader(found: Found) -> Callable[[str], object]:
+def _reader(found: FoundPattern) -> Callable[[str], object]:
     """What the program does with a pattern: finds it everywhere, or only at the beginning."""
     pattern = found.compiled()
     whole = "fullmatch" in found.methods and not SCANNING & set(found.methods)
@@ -89,13 +89,13 @@ def _reader(found: Found) -> Callable[[str], object]:
 )
 def test_a_pattern_that_is_slow_on_some_text_is_found_out_and_hangs_nobody(source: str) -> None:
     pattern = re.compile(source, re.MULTILINE)
-    assert growing_attack(lambda text: sum(1 for _ in pattern.finditer(text)), attacks(pattern)) is not None
+    assert growing_attack(lambda text: sum(1 for _ in pattern.finditer(text)), pattern_attacks(pattern)) is not None
 
 
 @pytest.mark.parametrize("source", [r"\w+", r"(?<!\w)[a-z]++\(", r"^[ \t]*+def (\w+)", r"a{1,40}b", r"^[^\n]*+\n"])
 def test_a_linear_pattern_is_not(source: str) -> None:
     pattern = re.compile(source, re.MULTILINE)
-    assert growing_attack(lambda text: sum(1 for _ in pattern.finditer(text)), attacks(pattern)) is None
+    assert growing_attack(lambda text: sum(1 for _ in pattern.finditer(text)), pattern_attacks(pattern)) is None
 
 
 @pytest.mark.parametrize("ending", ["", "/", "+=", "/x", "="])

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import hyperloci
-from hyperloci.install import Executables, Scope, apply, plan_install
+from hyperloci.install import CommandPaths, InstallScope, apply_plan, plan_install
 from hyperloci.install_entries import HOOKS, SERVER_NAME, hook_entries, server_entry
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -47,8 +47,8 @@ def test_the_server_is_not_in_a_file_that_opening_this_repository_would_start() 
 
 
 def test_the_example_is_what_an_installation_writes(tmp_path: Path) -> None:
-    executables = Executables(Path("/bin/hyperloci").absolute(), Path("/bin/hyperloci-hook").absolute())
-    apply(plan_install(Scope.PROJECT, project_root=tmp_path, home=tmp_path, executables=executables))
+    executables = CommandPaths(Path("/bin/hyperloci").absolute(), Path("/bin/hyperloci-hook").absolute())
+    apply_plan(plan_install(InstallScope.PROJECT, project_root=tmp_path, home=tmp_path, executables=executables))
     written: dict[str, Any] = {}
     for path in (tmp_path / ".mcp.json", tmp_path / ".claude" / "settings.json"):
         written |= json.loads(path.read_text(encoding="utf-8"))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bench._torture_check import Expected
+from bench._torture_check import ExpectedState
 from bench.torture import all_at_once, under_fire
 
 pytest.importorskip("resource", reason="SIGKILL and a fork server are POSIX's")
@@ -19,7 +19,7 @@ def test_whatever_is_killed_at_whatever_moment_nothing_acknowledged_is_lost(tmp_
     assert sum(outcome.kills.values()) == 8
     assert outcome.verdict.acknowledged > 0
     assert outcome.verdict.found == outcome.verdict.acknowledged
-    assert outcome.sound, outcome.verdict
+    assert outcome.is_sound, outcome.verdict
 
 
 @pytest.mark.timeout(300)
@@ -29,7 +29,7 @@ def test_many_who_write_at_once_are_never_told_of_a_lock(tmp_path: Path) -> None
     assert outcome.verdict.acknowledged > 0
     assert outcome.verdict.found == outcome.verdict.acknowledged
     assert outcome.verdict.errors == {}
-    assert outcome.sound, outcome.verdict
+    assert outcome.is_sound, outcome.verdict
 
 
 def test_a_loss_would_be_seen(tmp_path: Path) -> None:
@@ -39,8 +39,8 @@ def test_a_loss_would_be_seen(tmp_path: Path) -> None:
         '{"n": 2, "intent": "forget", "id": "x"}\n{"n": 2, "error": "StoreBusyError", "message": "locked"}\n'
         '{"n": 3, "done": "turns", "texts": ["b"], "new": 1}\n{"n": 4, "done": "forget", "id": "y"}\n'
     )
-    expected = Expected()
-    expected.read(journal)
+    expected = ExpectedState()
+    expected.read_journal(journal)
     assert (expected.acknowledged, expected.errors["StoreBusyError"]) == (3, 1)
     assert expected.texts == {"x": {"a"}}
     assert expected.living == {"x": None, "y": False}

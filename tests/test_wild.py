@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from bench import wild
-from bench.wild import Limits, chosen, copied, examine, problems, run, summary
+from bench.wild import TreeLimits, choose_files, copy_files, examine_tree, tree_problems, run_trees, summarise_trees
 
-QUICK = Limits(seconds=60, stall=30, history=5)
+QUICK = TreeLimits(seconds=60, stall=30, history=5)
 
 BEGINS = """
 import os, sys
@@ -39,8 +39,8 @@ def tree(tmp_path: Path) -> Path:
 
 @pytest.mark.req("W2")
 def test_a_tree_is_measured_from_its_walk_to_its_plain_parse(tree: Path) -> None:
-    row = examine("tree", tree, QUICK)
-    assert row["done"] and problems(row) == []
+    row = examine_tree("tree", tree, QUICK)
+    assert row["done"] and tree_problems(row) == []
     assert (row["files"], row["commits"], row["again"], row["set_aside"]) == (2, 1, 0, [])
     assert row["chunks"] >= 3 and row["peak_mb"] > 0 and row["asks"] == 10
     assert sum(row["skipped"].values()) == 2
@@ -60,15 +60,15 @@ def test_a_tree_is_measured_from_its_walk_to_its_plain_parse(tree: Path) -> None
 @pytest.mark.req("W1")
 def test_a_hang_is_ended_and_told_with_the_file_at_hand(tmp_path: Path) -> None:
     stuck = f"{BEGINS}\ndef never_ends():\n    while True: pass\nnever_ends()"
-    row = examine("tree", tmp_path, Limits(seconds=60, stall=1, history=1), ("-c", stuck))
+    row = examine_tree("tree", tmp_path, TreeLimits(seconds=60, stall=1, history=1), ("-c", stuck))
     assert (row["end"], row["at_hand"], row["skipped"]) == ("HANG", "files odd/file.md", {"binary": 2})
     assert "never_ends" in row["stack"]
-    assert summary([row])["unhandled"] == problems(row) and "HANG at 'files odd/file.md'" in problems(row)[0]
+    assert summarise_trees([row])["unhandled"] == tree_problems(row) and "HANG at 'files odd/file.md'" in tree_problems(row)[0]
 
 
 @pytest.mark.req("W1")
 def test_a_tree_that_takes_too_long_in_all_is_told_apart_from_a_hang(tmp_path: Path) -> None:
-    row = examine("tree", tmp_path, Limits(seconds=1, stall=60, history=1), ("-c", f"{BEGINS}\nwhile True: pass"))
+    row = examine_tree("tree", tmp_path, TreeLimits(seconds=1, stall=60, history=1), ("-c", f"{BEGINS}\nwhile True: pass"))
     assert (row["end"], row["at_hand"]) == ("TIME-OUT", "files odd/file.md")
 
 
@@ -77,9 +77,9 @@ def test_a_tree_that_takes_too_long_in_all_is_told_apart_from_a_hang(tmp_path: P
     ("death", "end"), [("os.kill(os.getpid(), 11)", "CRASH by signal 11"), ("raise KeyError('it')", "CRASH")]
 )
 def test_a_crash_is_told_with_what_was_at_hand(tmp_path: Path, death: str, end: str) -> None:
-    row = examine("tree", tmp_path, QUICK, ("-c", f"{BEGINS}\n{death}"))
+    row = examine_tree("tree", tmp_path, QUICK, ("-c", f"{BEGINS}\n{death}"))
     assert (row["end"], row["at_hand"]) == (end, "files odd/file.md")
-    assert problems(row)
+    assert tree_problems(row)
 
 
 def test_the_same_files_are_chosen_each_time_and_copied_out_of_what_is_never_indexed(
@@ -90,18 +90,18 @@ def test_the_same_files_are_chosen_each_time_and_copied_out_of_what_is_never_ind
         file = folder / f"p{number % 3}" / "__pycache__" / "x.pyc" if number == 0 else folder / f"p{number}" / "a.py"
         file.parent.mkdir(parents=True)
         file.write_text(f"a = {number}\n")
-    picked = chosen([folder], 20)
-    assert len(picked) == 20 and picked == chosen([folder], 20) and picked == chosen([folder], 29)[:20]
+    picked = choose_files([folder], 20)
+    assert len(picked) == 20 and picked == choose_files([folder], 20) and picked == choose_files([folder], 29)[:20]
     monkeypatch.setattr(wild, "TREE_FILES", 8)
-    trees = copied(picked, tmp_path / "copies")
+    trees = copy_files(picked, tmp_path / "copies")
     assert [sum(path.is_file() for path in tree.rglob("*")) for tree in trees] == [8, 8, 4]
     assert not [path for tree in trees for path in tree.rglob("*") if path.name in ("site-packages", "__pycache__")]
 
 
 def test_a_tree_with_a_result_is_not_indexed_again(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     results = tmp_path / "results"
-    first = run([tree], QUICK, 1, results)
+    first = run_trees([tree], QUICK, 1, results)
     monkeypatch.setattr(wild, "examine", lambda *_: pytest.fail("it is known already"))
-    assert run([tree], QUICK, 1, results) == first
-    total = summary(first)
+    assert run_trees([tree], QUICK, 1, results) == first
+    total = summarise_trees(first)
     assert (total["trees"], total["files"], total["unhandled"]) == (1, 2, [])

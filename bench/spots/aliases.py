@@ -21,7 +21,7 @@ abstract syntax tree=ast; inter-process communication=ipc; GraphQL=gql; Tailwind
 """
 
 
-def pairs() -> list[tuple[str, str]]:
+def alias_pairs() -> list[tuple[str, str]]:
     """Return (name, alias) in order."""
     entries = [entry.strip() for line in ALIASES.split("\n") for entry in line.split(";") if "=" in entry]
     return [(name, alias) for name, _, alias in (entry.partition("=") for entry in entries)]

@@ -8,8 +8,8 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from bench.spots.material import paragraphs, sentences
-from bench.spots.model import Case, Kind, Note, Slice
+from bench.spots.material import real_paragraphs, real_sentences
+from bench.spots.model import SpotCase, NoteKind, SpotNote, SpotSlice
 
 CASES = 120
 
@@ -20,16 +20,16 @@ _RARE = re.compile(
 _ASKED = ("What do we know about {term}?", "{term}", "Where did {term} come up?", "notes on {term}")
 
 
-def rare_terms() -> Slice:
+def rare_terms() -> SpotSlice:
     """E6: real sentences that alone have an error code, an identifier or a version; the question has nothing else."""
     rng = random.Random(6)
-    counts = Counter(term for line in sentences() for term in set(_RARE.findall(line)))
-    holders = [(line, term) for line in sentences() for term in _RARE.findall(line)[:1] if counts[term] == 1]
-    found = Slice("e6")
+    counts = Counter(term for line in real_sentences() for term in set(_RARE.findall(line)))
+    holders = [(line, term) for line in real_sentences() for term in _RARE.findall(line)[:1] if counts[term] == 1]
+    found = SpotSlice("e6")
     for number, (line, term) in enumerate(rng.sample(holders, CASES)):
-        found.notes.append(Note(id=f"e6-{number}", kind=Kind.FACT, text=line))
+        found.notes.append(SpotNote(id=f"e6-{number}", kind=NoteKind.FACT, text=line))
         form = _ASKED[number % len(_ASKED)]
-        found.cases.append(Case(query=form.format(term=term), wanted=frozenset({f"e6-{number}"})))
+        found.cases.append(SpotCase(query=form.format(term=term), wanted=frozenset({f"e6-{number}"})))
     return found
 
 
@@ -37,20 +37,20 @@ _SMALL = frozenset({"this", "that", "from", "will", "which", "when", "have", "in
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
-def typos() -> Slice:
+def typo_slice() -> SpotSlice:
     """E9: the content words of a real statement, each with one or two letters wrong."""
     rng = random.Random(9)
-    lines = [line for line in sentences() if 9 <= len(line.split()) <= 18 and not _RARE.search(line)]
-    found = Slice("e9")
+    lines = [line for line in real_sentences() if 9 <= len(line.split()) <= 18 and not _RARE.search(line)]
+    found = SpotSlice("e9")
     for number, line in enumerate(rng.sample(lines, CASES)):
         words = [word for word in re.findall(r"[A-Za-z]{4,}", line) if word.lower() not in _SMALL]
-        asked = " ".join(misspell(word.lower(), rng) for word in words[:6])
-        found.notes.append(Note(id=f"e9-{number}", kind=Kind.FACT, text=line))
-        found.cases.append(Case(query=asked, wanted=frozenset({f"e9-{number}"})))
+        asked = " ".join(misspell_word(word.lower(), rng) for word in words[:6])
+        found.notes.append(SpotNote(id=f"e9-{number}", kind=NoteKind.FACT, text=line))
+        found.cases.append(SpotCase(query=asked, wanted=frozenset({f"e9-{number}"})))
     return found
 
 
-def misspell(word: str, rng: random.Random) -> str:
+def misspell_word(word: str, rng: random.Random) -> str:
     """Return a word with one edit, with two from eight letters on: a letter dropped, doubled, changed or swapped."""
     letters = list(word)
     for _ in range(1 if len(word) < 8 else 2):
@@ -79,22 +79,22 @@ PARAGRAPHS = 24
 ASKED_EACH = 5
 
 
-def twins() -> Slice:
+def twin_slice() -> SpotSlice:
     """E12: a real paragraph ten times, differing in small words of one sentence; that sentence, word for word."""
     rng = random.Random(12)
-    found = Slice("e12")
-    usable = [entry for entry in map(_twinned, paragraphs()) if entry is not None]
+    found = SpotSlice("e12")
+    usable = [entry for entry in map(_twin_paragraph, real_paragraphs()) if entry is not None]
     for number, (before, variants, after) in enumerate(rng.sample(usable, PARAGRAPHS)):
         rng.shuffle(variants)
         for place, sentence in enumerate(variants[:TWINS]):
             id = f"e12-{number}-{place}"
-            found.notes.append(Note(id=id, kind=Kind.FACT, text=f"{before} {sentence} {after}".strip()))
+            found.notes.append(SpotNote(id=id, kind=NoteKind.FACT, text=f"{before} {sentence} {after}".strip()))
             if place < ASKED_EACH:
-                found.cases.append(Case(query=sentence.rstrip("."), wanted=frozenset({id})))
+                found.cases.append(SpotCase(query=sentence.rstrip("."), wanted=frozenset({id})))
     return found
 
 
-def _twinned(paragraph: str) -> tuple[str, list[str], str] | None:
+def _twin_paragraph(paragraph: str) -> tuple[str, list[str], str] | None:
     """Return what stands before a sentence, its variants, and what stands after; None if it has too few."""
     parts = re.split(r"(?<=[a-z)])\.\s+(?=[A-Z])", paragraph)
     if len(parts) < 3 or len(paragraph.split()) < 60:
@@ -114,6 +114,6 @@ def _twinned(paragraph: str) -> tuple[str, list[str], str] | None:
     return ". ".join([*parts[:place], ""]).strip(), variants, ". ".join(parts[place + 1 :])
 
 
-def slices() -> Sequence[Slice]:
+def exact_slices() -> Sequence[SpotSlice]:
     """Return all three."""
-    return (rare_terms(), typos(), twins())
+    return (rare_terms(), typo_slice(), twin_slice())

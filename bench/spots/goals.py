@@ -112,7 +112,7 @@ fill forms with what is known already | prepopulate fields for the user
 """
 
 
-def goals() -> list[tuple[str, str]]:
+def goal_pairs() -> list[tuple[str, str]]:
     """Return (as noted, as asked) in order."""
     pairs = [line.split(" | ") for line in GOALS.strip().splitlines()]
     return [(noted.strip(), asked.strip()) for noted, asked in pairs]

@@ -44,7 +44,7 @@ def package_files(name: str) -> list[Path]:
 
 
 @functools.cache
-def docstrings(name: str, limit: int = 4_000) -> tuple[str, ...]:
+def package_docstrings(name: str, limit: int = 4_000) -> tuple[str, ...]:
     """Return the docstrings of a package in order, the longer ones."""
     found: list[str] = []
     for path in package_files(name):
@@ -62,14 +62,14 @@ def docstrings(name: str, limit: int = 4_000) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def readme(name: str) -> str:
+def package_readme(name: str) -> str:
     """Return the description that a package was published with."""
     metadata = distribution(name).metadata
     return str(metadata["Description"] or metadata.json.get("description", ""))
 
 
 @functools.cache
-def sentences() -> tuple[str, ...]:
+def real_sentences() -> tuple[str, ...]:
     """Return sentences of real documentation: 8 to 30 words of prose each, once each, the packages by turns."""
     each = [list(dict.fromkeys(_sentences_of(name))) for name in PROSE_PACKAGES]
     mixed = [column[row] for row in range(max(map(len, each))) for column in each if row < len(column)]
@@ -77,8 +77,8 @@ def sentences() -> tuple[str, ...]:
 
 
 def _sentences_of(name: str) -> Iterator[str]:
-    for text in docstrings(name):
-        for paragraph in _paragraphs(text):
+    for text in package_docstrings(name):
+        for paragraph in _split_paragraphs(text):
             for sentence in _SENTENCE.split(paragraph):
                 clean = " ".join(_MARKUP.sub("", sentence).split()).rstrip(".")
                 if 8 <= len(clean.split()) <= 30 and _PROSE_ONLY.match(clean) and not clean.endswith(":"):
@@ -86,13 +86,13 @@ def _sentences_of(name: str) -> Iterator[str]:
 
 
 @functools.cache
-def paragraphs() -> tuple[str, ...]:
+def real_paragraphs() -> tuple[str, ...]:
     """Return paragraphs of real documentation of 50 to 180 words, once each, the packages by turns."""
     each = [
         [
             " ".join(_MARKUP.sub("", paragraph).split())
-            for text in docstrings(name)
-            for paragraph in _paragraphs(text)
+            for text in package_docstrings(name)
+            for paragraph in _split_paragraphs(text)
             if 50 <= len(paragraph.split()) <= 180
         ]
         for name in PROSE_PACKAGES
@@ -101,7 +101,7 @@ def paragraphs() -> tuple[str, ...]:
     return tuple(dict.fromkeys(mixed))
 
 
-def _paragraphs(text: str) -> list[str]:
+def _split_paragraphs(text: str) -> list[str]:
     """Return what is prose of a docstring: no parameter lists, examples or tables."""
     blocks = re.split(r"\n\s*\n", inspect.cleandoc(text))
     return [
@@ -114,13 +114,13 @@ def code_files() -> dict[str, str]:
     return {
         f"{name}/{path.relative_to(Path(str(root)))}": path.read_text("utf-8")
         for name in CODE_PACKAGES
-        for root in [_root(name)]
+        for root in [_package_root(name)]
         for path in package_files(name)
         if path.stat().st_size > 200
     }
 
 
-def _root(name: str) -> Path:
+def _package_root(name: str) -> Path:
     spec = find_spec(name)
     assert spec is not None and spec.submodule_search_locations
     return Path(next(iter(spec.submodule_search_locations)))

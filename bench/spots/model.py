@@ -11,7 +11,7 @@ NOW_MS = 1_780_315_200_000
 """1 June 2026, noon, a Monday: the benchmark's present, so that it gives the same figures on any day."""
 
 
-class Kind(StrEnum):
+class NoteKind(StrEnum):
     """How a memory gets in."""
 
     FACT = "fact"
@@ -20,7 +20,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note:
+class SpotNote:
     """One memory, or a file that becomes several.
 
     Attributes:
@@ -31,7 +31,7 @@ class Note:
     """
 
     id: str
-    kind: Kind
+    kind: NoteKind
     text: str
     time: int = NOW_MS - 400 * DAY_MS
     session: str = ""
@@ -39,7 +39,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class SpotCase:
     """A question, what it wants, and the question that asks in the other direction.
 
     Attributes:
@@ -55,10 +55,10 @@ class Case:
 
 
 @dataclass(slots=True)
-class Slice:
+class SpotSlice:
     """One space's notes and questions; a second slice of a space has a title."""
 
     space: str
-    notes: list[Note] = field(default_factory=list)
-    cases: list[Case] = field(default_factory=list)
+    notes: list[SpotNote] = field(default_factory=list)
+    cases: list[SpotCase] = field(default_factory=list)
     title: str = ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from bench.spots.material import sentences
-from bench.spots.model import DAY_MS, HOUR_MS, NOW_MS, Case, Kind, Note, Slice
+from bench.spots.material import real_sentences
+from bench.spots.model import DAY_MS, HOUR_MS, NOW_MS, SpotCase, NoteKind, SpotNote, SpotSlice
 
 SUBJECTS = 110
 REPEATS = 9
@@ -33,30 +33,30 @@ _VALUES = ("Ana", "Bruno", "Chen", "Dalia", "Edgar", "Farah", "Goran", "Hana", "
            "Nina", "Omar", "Petra")  # fmt: skip
 
 
-def recency() -> Slice:
+def recency_slice() -> SpotSlice:
     """E2: the same statement at nine dates, the newest of them wanted."""
     rng = random.Random(2)
-    found = Slice("e2")
+    found = SpotSlice("e2")
     pairs = [(what, team) for team in _TEAMS for what in _KEPT][:SUBJECTS]
     for number, (what, team) in enumerate(pairs):
         statement, question = _FACTS[number % len(_FACTS)]
         ages = sorted(rng.sample(range(2, 700), REPEATS))
         rng_values = rng.sample(_VALUES, REPEATS)
         notes = [
-            Note(
+            SpotNote(
                 id=f"e2-{number}-{place}",
-                kind=Kind.FACT,
-                text=_sentence(statement.format(what=what, team=team, value=value)),
+                kind=NoteKind.FACT,
+                text=_statement_of(statement.format(what=what, team=team, value=value)),
                 time=NOW_MS - age * DAY_MS,
             )
             for place, (age, value) in enumerate(zip(ages, rng_values, strict=True))
         ]
         found.notes += rng.sample(notes, REPEATS)
-        found.cases.append(Case(query=question.format(what=what, team=team), wanted=frozenset({notes[0].id})))
+        found.cases.append(SpotCase(query=question.format(what=what, team=team), wanted=frozenset({notes[0].id})))
     return found
 
 
-def _sentence(text: str) -> str:
+def _statement_of(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
@@ -76,12 +76,12 @@ _DID = (
 )
 
 
-def rhythm() -> Slice:
+def rhythm_slice() -> SpotSlice:
     """E3: a topic worked on at fifteen times of the week; the question names the day and part of day."""
     rng = random.Random(3)
-    found = Slice("e3")
+    found = SpotSlice("e3")
     slots = [(day, part) for day in range(7) for part in range(len(_PARTS))]
-    extra = iter(rng.sample([line for line in sentences() if len(line.split()) <= 14], 8 * 15))
+    extra = iter(rng.sample([line for line in real_sentences() if len(line.split()) <= 14], 8 * 15))
     for topic_number, topic in enumerate(_TOPICS):
         for day, part in rng.sample(slots, 15):
             name, hour = _PARTS[part]
@@ -89,9 +89,9 @@ def rhythm() -> Slice:
             time = monday + day * DAY_MS + hour * HOUR_MS + rng.randrange(-60, 60) * 60_000
             id = f"e3-{topic_number}-{day}-{part}"
             text = f"{rng.choice(_DID).capitalize()} {topic}. {next(extra)}"
-            found.notes.append(Note(id=id, kind=Kind.FACT, text=text, time=time))
+            found.notes.append(SpotNote(id=id, kind=NoteKind.FACT, text=text, time=time))
             query = f"What about {topic} on {_DAYS[day]} {name}?"
-            found.cases.append(Case(query=query, wanted=frozenset({id})))
+            found.cases.append(SpotCase(query=query, wanted=frozenset({id})))
     return found
 
 
@@ -101,30 +101,30 @@ _AFTER = ("What came right after: {turn}?", "what happened after {turn}", "What 
 _BEFORE = ("What came right before: {turn}?", "what happened before {turn}", "What did we do just before {turn}?")
 
 
-def sequence() -> Slice:
+def sequence_slice() -> SpotSlice:
     """E4: turns that have nothing in common but their order; what stands beside one of them is wanted."""
     rng = random.Random(4)
-    found = Slice("e4")
-    lines = [line for line in sentences() if 10 <= len(line.split()) <= 22]
+    found = SpotSlice("e4")
+    lines = [line for line in real_sentences() if 10 <= len(line.split()) <= 22]
     chosen = iter(rng.sample(lines, _SESSIONS * _TURNS))
     for session in range(_SESSIONS):
-        turns = [_turn(session, place, next(chosen)) for place in range(_TURNS)]
+        turns = [_turn_note(session, place, next(chosen)) for place in range(_TURNS)]
         found.notes += turns
         for place in range(1, _TURNS - 1):
             after = (session + place) % 2 == 0
             form = (_AFTER if after else _BEFORE)[place % 3]
             gist = " ".join(turns[place].text.rstrip(".").split()[:9])
             beside = turns[place + (1 if after else -1)]
-            found.cases.append(Case(query=form.format(turn=gist), wanted=frozenset({beside.id})))
+            found.cases.append(SpotCase(query=form.format(turn=gist), wanted=frozenset({beside.id})))
     return found
 
 
-def _turn(session: int, place: int, text: str) -> Note:
+def _turn_note(session: int, place: int, text: str) -> SpotNote:
     start = NOW_MS - (session + 2) * DAY_MS
     name = f"blind-spots-{session}"
-    return Note(id=f"{name}:{place}", kind=Kind.TURN, text=text, time=start + place * 90_000, session=name, seq=place)
+    return SpotNote(id=f"{name}:{place}", kind=NoteKind.TURN, text=text, time=start + place * 90_000, session=name, seq=place)
 
 
-def slices() -> Sequence[Slice]:
+def temporal_slices() -> Sequence[SpotSlice]:
     """Return all three."""
-    return (recency(), rhythm(), sequence())
+    return (recency_slice(), rhythm_slice(), sequence_slice())

@@ -8,14 +8,14 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bench._shared import bench_settings
-from bench.spots.material import README_PACKAGES, readme
-from bench.spots.model import NOW_MS, Kind, Note
+from bench.spots.material import README_PACKAGES, package_readme
+from bench.spots.model import NOW_MS, NoteKind, SpotNote
 from hyperloci.memory import Memory
 from hyperloci.model.search import Hit
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 
 
-class World:
+class SpotMemory:
     """An open memory and which note each of its memories is.
 
     Attributes:
@@ -26,7 +26,7 @@ class World:
         self.memory = memory
         self._names = names
 
-    def ids(self, hit: Hit) -> Iterator[str]:
+    def note_ids(self, hit: Hit) -> Iterator[str]:
         """Yield the ids of what a hit is: of a file's memory, one for each of its lines."""
         if hit.source.path is not None and hit.source.line_start is not None and hit.id not in self._names:
             yield from (
@@ -37,7 +37,7 @@ class World:
 
 
 @contextmanager
-def world(notes: Iterable[Note], folder: Path) -> Iterator[World]:
+def open_spot_memory(notes: Iterable[SpotNote], folder: Path) -> Iterator[SpotMemory]:
     """Open the memory in `folder`, filled and embedded; what an earlier run left there is used again.
 
     Args:
@@ -52,18 +52,18 @@ def world(notes: Iterable[Note], folder: Path) -> Iterator[World]:
         root.mkdir(parents=True)
     with Memory.open(bench_settings(folder, project="blind-spots"), root, clock=lambda: now[0]) as memory:
         if not done.exists():
-            done.write_text("\n".join(f"{id}\t{name}" for id, name in _fill(memory, [*notes], root, now).items()))
+            done.write_text("\n".join(f"{id}\t{name}" for id, name in _fill_memory(memory, [*notes], root, now).items()))
         now[0] = NOW_MS
         rows = ((id, name) for id, _, name in (line.partition("\t") for line in done.read_text().splitlines()))
         memory.embed_pending()
         with memory.keep_embedder_running():
-            yield World(memory, dict(rows))
+            yield SpotMemory(memory, dict(rows))
 
 
-def _fill(memory: Memory, notes: list[Note], root: Path, now: list[int]) -> dict[str, str]:
-    documents = [Note(id=f"docs/{name}.md", kind=Kind.FILE, text=readme(name)) for name in README_PACKAGES]
+def _fill_memory(memory: Memory, notes: list[SpotNote], root: Path, now: list[int]) -> dict[str, str]:
+    documents = [SpotNote(id=f"docs/{name}.md", kind=NoteKind.FILE, text=package_readme(name)) for name in README_PACKAGES]
     for note in [*notes, *documents]:
-        if note.kind is Kind.FILE:
+        if note.kind is NoteKind.FILE:
             (root / note.id).parent.mkdir(parents=True, exist_ok=True)
             (root / note.id).write_text(note.text, encoding="utf-8")
     now[0] = documents[0].time
@@ -71,13 +71,13 @@ def _fill(memory: Memory, notes: list[Note], root: Path, now: list[int]) -> dict
     names = {}
     # As told: the oldest first.
     for note in sorted(notes, key=lambda note: (note.time, note.id)):
-        if note.kind is Kind.FACT:
+        if note.kind is NoteKind.FACT:
             now[0] = note.time
             names[memory.remember_fact(note.text).id] = note.id
-    return names | _tell(memory, [note for note in notes if note.kind is Kind.TURN])
+    return names | _tell_notes(memory, [note for note in notes if note.kind is NoteKind.TURN])
 
 
-def _tell(memory: Memory, notes: list[Note]) -> dict[str, str]:
+def _tell_notes(memory: Memory, notes: list[SpotNote]) -> dict[str, str]:
     for session in dict.fromkeys(note.session for note in notes):
         turns = [
             Turn(uuid=note.id, role=Speaker.USER, text=note.text, timestamp_ms=note.time, kind=TurnKind.TEXT)

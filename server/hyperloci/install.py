@@ -35,7 +35,7 @@ _DIFF_LINE_LIMIT: Final = 240
 """A settings file on one line may be megabytes long, and a diff is for reading."""
 
 
-class Scope(StrEnum):
+class InstallScope(StrEnum):
     """Where an installation counts."""
 
     USER = "user"
@@ -43,7 +43,7 @@ class Scope(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Executables:
+class CommandPaths:
     """The absolute paths of the two commands of an installation."""
 
     server: Path
@@ -51,7 +51,7 @@ class Executables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Targets:
+class TargetFiles:
     """The two files of a scope."""
 
     servers: Path
@@ -81,16 +81,16 @@ class FileChange:
 
     def diff(self) -> str:
         """Return the change as a unified diff, empty where there is none."""
-        before, after = (_lines(content) for content in (self.before, self.after))
+        before, after = (_split_lines(content) for content in (self.before, self.after))
         name = str(self.path)
         return "\n".join(difflib.unified_diff(before, after, name, name, lineterm="", n=_DIFF_CONTEXT))
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class InstallPlan:
     """What an installation or its removal will write, one change a file."""
 
-    scope: Scope
+    scope: InstallScope
     changes: tuple[FileChange, ...]
 
     @property
@@ -103,54 +103,54 @@ class Plan:
         return "\n".join(text for change in self.changes if (text := change.diff()))
 
 
-def targets(scope: Scope, *, project_root: Path, home: Path, config_dir: Path | None = None) -> Targets:
+def target_files(scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None) -> TargetFiles:
     """Return the files of a scope; `config_dir` is CLAUDE_CONFIG_DIR where that is set."""
-    if scope is Scope.PROJECT:
-        return Targets(servers=project_root / ".mcp.json", settings=project_root / ".claude" / "settings.json")
+    if scope is InstallScope.PROJECT:
+        return TargetFiles(servers=project_root / ".mcp.json", settings=project_root / ".claude" / "settings.json")
     folder = config_dir or home / ".claude"
     # Claude Code reads this older name instead of `.claude.json` for as long as it exists with something in it.
     legacy = folder / ".config.json"
     current = (config_dir or home) / ".claude.json"
     in_use = legacy if legacy.is_file() and legacy.stat().st_size > 0 else current
-    return Targets(servers=in_use, settings=folder / "settings.json")
+    return TargetFiles(servers=in_use, settings=folder / "settings.json")
 
 
 def plan_install(
-    scope: Scope, *, project_root: Path, home: Path, executables: Executables, config_dir: Path | None = None
-) -> Plan:
+    scope: InstallScope, *, project_root: Path, home: Path, executables: CommandPaths, config_dir: Path | None = None
+) -> InstallPlan:
     """Plan to write our entries, or to bring those there are up to date.
 
     Raises:
         ConfigurationError: a file is not plain JSON, or has something else where servers or hooks belong.
     """
-    files = targets(scope, project_root=_existing(project_root), home=home, config_dir=config_dir)
-    server, hook = _text(executables.server), _text(executables.hook)
-    return Plan(
+    files = target_files(scope, project_root=_existing_project_file(project_root), home=home, config_dir=config_dir)
+    server, hook = _read_text(executables.server), _read_text(executables.hook)
+    return InstallPlan(
         scope,
         (
-            _change(files.servers, scope, lambda document: with_server(document, server)),
-            _change(files.settings, scope, lambda document: with_hooks(document, hook_entries(hook))),
+            _plan_change(files.servers, scope, lambda document: with_server(document, server)),
+            _plan_change(files.settings, scope, lambda document: with_hooks(document, hook_entries(hook))),
         ),
     )
 
 
-def plan_uninstall(scope: Scope, *, project_root: Path, home: Path, config_dir: Path | None = None) -> Plan:
+def plan_uninstall(scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None) -> InstallPlan:
     """Plan to take our entries out; what is left empty by that goes too.
 
     Raises:
         ConfigurationError: as for `plan_install`.
     """
-    files = targets(scope, project_root=_existing(project_root), home=home, config_dir=config_dir)
-    return Plan(
+    files = target_files(scope, project_root=_existing_project_file(project_root), home=home, config_dir=config_dir)
+    return InstallPlan(
         scope,
         (
-            _change(files.servers, scope, without_server, create=False),
-            _change(files.settings, scope, without_hooks, create=False),
+            _plan_change(files.servers, scope, without_server, create=False),
+            _plan_change(files.settings, scope, without_hooks, create=False),
         ),
     )
 
 
-def apply(plan: Plan) -> tuple[Path, ...]:
+def apply_plan(plan: InstallPlan) -> tuple[Path, ...]:
     """Write a plan and return the files written.
 
     Each file is replaced in one step (a reader sees the old or the new one, whole), keeps its permissions, and is
@@ -161,28 +161,28 @@ def apply(plan: Plan) -> tuple[Path, ...]:
     """
     pending = [change for change in plan.changes if change.changed]
     for change in pending:
-        if _read(change.path) != change.before:
+        if _read_file(change.path) != change.before:
             raise ConfigurationError(f"{change.path} has just been changed by another program; run this again.")
     for change in pending:
-        _write(change)
+        _write_change(change)
     return tuple(change.path for change in pending)
 
 
-def locate_executables(interpreter: Path, *, windows: bool = sys.platform == "win32") -> Executables:
+def locate_executables(interpreter: Path, *, windows: bool = sys.platform == "win32") -> CommandPaths:
     """Find the two commands of the installation that `interpreter` (`sys.executable`) belongs to.
 
     Raises:
         ConfigurationError: they are not installed, or in an environment that uvx or pipx run will clear away.
     """
     suffix = ".exe" if windows else ""
-    found = [_command(interpreter.absolute().parent, name + suffix) for name in ("hyperloci", "hyperloci-hook")]
+    found = [_find_command(interpreter.absolute().parent, name + suffix) for name in ("hyperloci", "hyperloci-hook")]
     for path in found:
         if _TEMPORARY.search(str(path)):
             raise ConfigurationError(
                 f"{path} lies in a temporary environment: install Hyperloci first "
                 "(`uv tool install hyperloci` or `pipx install hyperloci`), then run `hyperloci install`."
             )
-    return Executables(*found)
+    return CommandPaths(*found)
 
 
 _TEMPORARY: Final = re.compile(
@@ -191,14 +191,14 @@ _TEMPORARY: Final = re.compile(
 """Where uvx, `uv run --with` and `pipx run` build environments that they may delete."""
 
 
-def _change(path: Path, scope: Scope, edit: Callable[[JsonObject], JsonObject], *, create: bool = True) -> FileChange:
+def _plan_change(path: Path, scope: InstallScope, edit: Callable[[JsonObject], JsonObject], *, create: bool = True) -> FileChange:
     # A user's files may hold keys of other servers; a project's are shared through its repository.
-    mode = 0o600 if scope is Scope.USER else 0o666
-    before = _read(path)
+    mode = 0o600 if scope is InstallScope.USER else 0o666
+    before = _read_file(path)
     if before is None and not create:
         return FileChange(path=path, before=None, after=None, mode=mode)
     try:
-        return FileChange(path=path, before=before, after=_edited(before or b"", edit), mode=mode)
+        return FileChange(path=path, before=before, after=_edit_content(before or b"", edit), mode=mode)
     except (ValueError, RecursionError, ConfigurationError) as error:
         raise ConfigurationError(
             f"{path} can't be changed safely and was left as it is: {str(error).rstrip('.')}."
@@ -208,7 +208,7 @@ def _change(path: Path, scope: Scope, edit: Callable[[JsonObject], JsonObject], 
 _BOM: Final = "\ufeff"
 
 
-def _edited(before: bytes, edit: Callable[[JsonObject], JsonObject]) -> bytes:
+def _edit_content(before: bytes, edit: Callable[[JsonObject], JsonObject]) -> bytes:
     text = before.decode("utf-8")
     mark, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     try:
@@ -220,13 +220,13 @@ def _edited(before: bytes, edit: Callable[[JsonObject], JsonObject]) -> bytes:
     return (mark + jsontext.patch_text(text, edit(document))).encode("utf-8")
 
 
-def _existing(project_root: Path) -> Path:
+def _existing_project_file(project_root: Path) -> Path:
     if not project_root.is_dir():
         raise ConfigurationError(f"{project_root} is not a folder.")
     return project_root
 
 
-def _text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     text = str(path)
     try:
         text.encode("utf-8")
@@ -237,7 +237,7 @@ def _text(path: Path) -> str:
     return text
 
 
-def _command(folder: Path, name: str) -> Path:
+def _find_command(folder: Path, name: str) -> Path:
     beside = folder / name
     found = beside if beside.is_file() else shutil.which(name)
     if found is None:
@@ -248,12 +248,12 @@ def _command(folder: Path, name: str) -> Path:
     return Path(found).absolute()
 
 
-def _lines(content: bytes | None) -> list[str]:
+def _split_lines(content: bytes | None) -> list[str]:
     text = (content or b"").decode("utf-8", "replace")
     return [line if len(line) <= _DIFF_LINE_LIMIT else line[:_DIFF_LINE_LIMIT] + " …" for line in text.splitlines()]
 
 
-def _read(path: Path) -> bytes | None:
+def _read_file(path: Path) -> bytes | None:
     try:
         return Path(os.path.realpath(path)).read_bytes()
     except FileNotFoundError:
@@ -262,25 +262,25 @@ def _read(path: Path) -> bytes | None:
         raise ConfigurationError(f"{path} can't be read: {error.strerror or error}.") from error
 
 
-def _write(change: FileChange) -> None:
+def _write_change(change: FileChange) -> None:
     target = Path(os.path.realpath(change.path))
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = stat.S_IMODE(target.stat().st_mode) if change.before is not None else None
         if change.before:
-            _backup(target, change.before, mode)
-        _replace(target, change.after or b"", change.mode, mode)
+            _back_up(target, change.before, mode)
+        _replace_file(target, change.after or b"", change.mode, mode)
     except OSError as error:
         raise ConfigurationError(f"{change.path} can't be written: {error.strerror or error}.") from error
 
 
-def _backup(target: Path, content: bytes, mode: int | None) -> None:
+def _back_up(target: Path, content: bytes, mode: int | None) -> None:
     backup = target.with_name(target.name + BACKUP_SUFFIX)
     if not backup.exists():
-        _replace(backup, content, 0o600, mode)
+        _replace_file(backup, content, 0o600, mode)
 
 
-def _replace(target: Path, content: bytes, new_mode: int, mode: int | None) -> None:
+def _replace_file(target: Path, content: bytes, new_mode: int, mode: int | None) -> None:
     """Put a file in place in one step, durably; `mode` None leaves `new_mode` to the umask."""
     temporary = target.with_name(f".{target.name}.{uuid.uuid4().hex}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)

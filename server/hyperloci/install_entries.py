@@ -20,7 +20,7 @@ SERVER_NAME: Final = "hyperloci"
 
 
 @dataclass(frozen=True, slots=True)
-class Hook:
+class HookEntry:
     """One hook event that Hyperloci listens to.
 
     Attributes:
@@ -40,13 +40,13 @@ WATCHED_TOOLS: Final = "Edit|Write|MultiEdit|NotebookEdit|Bash|PowerShell|Task|A
 
 HOOKS: Final = (
     # A normal run takes a tenth of a second or two. The time-outs only bound what a sick disk can cost a person.
-    Hook("SessionStart", 10),
-    Hook("UserPromptSubmit", 5),
-    Hook("PostToolUse", 5, WATCHED_TOOLS),
-    Hook("PreCompact", 10),
-    Hook("Stop", 10),
+    HookEntry("SessionStart", 10),
+    HookEntry("UserPromptSubmit", 5),
+    HookEntry("PostToolUse", 5, WATCHED_TOOLS),
+    HookEntry("PreCompact", 10),
+    HookEntry("Stop", 10),
     # Without a time-out of its own Claude Code gives SessionEnd 1.5 s.
-    Hook("SessionEnd", 5),
+    HookEntry("SessionEnd", 5),
 )
 
 
@@ -67,7 +67,7 @@ def hook_entries(command: str, *arguments: str) -> dict[str, list[JsonObject]]:
 
 def with_server(document: JsonObject, command: str) -> JsonObject:
     """Return the document with our server in it; what a person added to our entry (`env`, `timeout`) stays."""
-    servers = _object(document, "mcpServers")
+    servers = _object_at(document, "mcpServers")
     old = servers.get(SERVER_NAME)
     kept = old if isinstance(old, dict) and "command" in old else {}
     return {**document, "mcpServers": {**servers, SERVER_NAME: {**kept, **server_entry(command)}}}
@@ -75,7 +75,7 @@ def with_server(document: JsonObject, command: str) -> JsonObject:
 
 def without_server(document: JsonObject) -> JsonObject:
     """Return the document without our server."""
-    servers = _object(document, "mcpServers")
+    servers = _object_at(document, "mcpServers")
     if SERVER_NAME not in servers:
         return document
     left = {name: entry for name, entry in servers.items() if name != SERVER_NAME}
@@ -99,12 +99,12 @@ def without_hooks(document: JsonObject) -> JsonObject:
 
 
 def _merged_events(document: JsonObject, entries: Mapping[str, list[JsonObject]]) -> JsonObject:
-    old = {event: _groups(document, event) for event in _object(document, "hooks")}
-    merged = {event: list(_merged(old.get(event, []), entries.get(event, []))) for event in {**old, **entries}}
+    old = {event: _event_groups(document, event) for event in _object_at(document, "hooks")}
+    merged = {event: list(_merge_groups(old.get(event, []), entries.get(event, []))) for event in {**old, **entries}}
     return {event: groups for event, groups in merged.items() if groups or not old[event]}
 
 
-def _merged(groups: Sequence[Any], ours: Sequence[JsonObject]) -> Iterator[Any]:
+def _merge_groups(groups: Sequence[Any], ours: Sequence[JsonObject]) -> Iterator[Any]:
     """Yield the groups of one event with every handler of ours taken out, and `ours` where the first of them stood."""
     pending = list(ours)
     for group in groups:
@@ -138,15 +138,15 @@ def _is_ours(handler: Any) -> bool:
     return name == "hyperloci-hook" or (name == "hyperloci" and first == "hook")
 
 
-def _object(document: JsonObject, key: str) -> JsonObject:
+def _object_at(document: JsonObject, key: str) -> JsonObject:
     value = document.get(key, {})
     if not isinstance(value, dict):
         raise ConfigurationError(f'"{key}" is {type(value).__name__}; it must be an object.')
     return value
 
 
-def _groups(document: JsonObject, event: str) -> list[Any]:
-    value = _object(document, "hooks")[event]
+def _event_groups(document: JsonObject, event: str) -> list[Any]:
+    value = _object_at(document, "hooks")[event]
     if not isinstance(value, list):
         raise ConfigurationError(f'"hooks.{event}" is {type(value).__name__}; it must be an array.')
     return value

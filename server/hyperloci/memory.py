@@ -568,11 +568,11 @@ class Memory:
             NotReadyError: this system can't put a process under limits (Windows).
         """
         from hyperloci.sandbox.functions import functions_of
-        from hyperloci.sandbox.runner import run
+        from hyperloci.sandbox.runner import run_program
 
         # Within a program's time, so that it learns why, instead of being stopped while it waits.
         with self.store.limit_lock_wait(REPL_PATIENCE_MS):
-            return run(code, functions_of(self))
+            return run_program(code, functions_of(self))
 
     # -- ingestion ---------------------------------------------------------------------------------------------------
 

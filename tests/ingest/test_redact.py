@@ -12,8 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from bench.redaction import measure
-from bench.redaction_corpus import BASE62, HEX, harmless, secrets
+from bench.redaction import measure_redactor
+from bench.redaction_corpus import BASE62, HEX, harmless_samples, secret_samples
 from bench.redaction_corpus import TOKENS as TOKEN_MAKERS
 from bench.redaction_forms import is_held_out, look_alikes, secret_forms
 from hyperloci.ingest.redact import Redaction, RedactedText, redact_secrets
@@ -32,11 +32,11 @@ HOSTILE_SIZE = MEGABYTE // 4
 
 @pytest.fixture(scope="module")
 def corpus() -> list[str]:
-    return [sample.text for sample in (*secrets(rounds=1), *harmless(rounds=1))]
+    return [sample.text for sample in (*secret_samples(rounds=1), *harmless_samples(rounds=1))]
 
 
 def test_the_corpus_is_found_and_its_look_alikes_are_left_alone() -> None:
-    report = measure(lambda text: redact_secrets(text).text, secrets(rounds=1), harmless(rounds=1))
+    report = measure_redactor(lambda text: redact_secrets(text).text, secret_samples(rounds=1), harmless_samples(rounds=1))
     poor = {kind: counts for kind, counts in report.by_kind.items() if counts[0] < 0.8 * counts[1]}
     assert report.recall >= 0.95, report.missed
     assert report.false_positive_rate <= 0.01, report.wrong
@@ -249,14 +249,14 @@ def test_long_runs_of_every_alphabet_are_redacted_too() -> None:
 
 
 def test_most_forms_are_found_and_their_look_alikes_left_alone() -> None:
-    report = measure(lambda text: redact_secrets(text).text, secret_forms(values=1), look_alikes(values=1))
+    report = measure_redactor(lambda text: redact_secrets(text).text, secret_forms(values=1), look_alikes(values=1))
     assert report.recall >= 0.95, report.missed
     assert report.false_positive_rate <= 0.005, report.wrong
 
 
 def test_forms_held_out_are_found_nearly_as_well() -> None:
     held_out = [sample for sample in secret_forms(values=2) if is_held_out(sample.kind)]
-    assert measure(lambda text: redact_secrets(text).text, held_out, list(look_alikes(values=1))).recall >= 0.9
+    assert measure_redactor(lambda text: redact_secrets(text).text, held_out, list(look_alikes(values=1))).recall >= 0.9
 
 
 def test_redacting_what_was_redacted_changes_nothing_in_any_form() -> None:
@@ -322,6 +322,6 @@ def test_one_pass_is_not_enough_where_a_secret_hid_behind_another(monkeypatch: p
 
 
 def test_forms_unseen_when_the_rules_were_written_are_found_and_their_look_alikes_left_alone() -> None:
-    report = measure(lambda text: redact_secrets(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True)))
+    report = measure_redactor(lambda text: redact_secrets(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True)))
     assert report.recall >= 0.93
     assert report.false_positive_rate <= 0.02

@@ -9,15 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.sandbox.evaluate import CallFailed, Outcome, evaluate, plain
+from hyperloci.sandbox.evaluate import CallFailed, ProgramOutcome, evaluate_program, to_plain
 from hyperloci.sandbox.guards import METHODS
-from hyperloci.sandbox.limits import Limits
+from hyperloci.sandbox.limits import ProgramLimits
 from tests.sandbox.escapes import DYNAMIC, STATIC
 from tests.support import examples
 
 SECRET = "canary-5c1f"
 
-LIMITS = Limits(output_chars=200, result_chars=500)
+LIMITS = ProgramLimits(output_chars=200, result_chars=500)
 
 
 def memory_query(query: str, limit: int = 10, *, hidden: str = SECRET) -> list[str]:
@@ -26,8 +26,8 @@ def memory_query(query: str, limit: int = 10, *, hidden: str = SECRET) -> list[s
     return [query] * limit
 
 
-def run(code: str) -> Outcome:
-    return evaluate(code, {"memory_query": memory_query}, LIMITS)
+def run(code: str) -> ProgramOutcome:
+    return evaluate_program(code, {"memory_query": memory_query}, LIMITS)
 
 
 def result_of(code: str) -> Any:
@@ -100,7 +100,7 @@ def test_what_a_program_needs_works(code: str, result: object) -> None:
 
 def test_what_functions_print_is_one_output() -> None:
     outcome = run("def f():\n    print('in', 1, sep='-')\nprint('a', end=' ')\nf()\nprint(print is not None)")
-    assert outcome == Outcome("a in-1\nTrue\n", None, None)
+    assert outcome == ProgramOutcome("a in-1\nTrue\n", None, None)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ values = st.recursive(
 @given(values)
 @settings(max_examples=examples(100))
 def test_plain_gives_strict_json_that_can_be_written(value: object) -> None:
-    json.dumps(plain(value), allow_nan=False, ensure_ascii=False).encode("utf-8")
+    json.dumps(to_plain(value), allow_nan=False, ensure_ascii=False).encode("utf-8")
 
 
 @given(st.text(max_size=300))

@@ -17,13 +17,13 @@ import pytest
 from hyperloci.errors import BadRequestError, NotReadyError
 from hyperloci.model.answers import ReplAnswer
 from hyperloci.sandbox import runner
-from hyperloci.sandbox.limits import MESSAGES, Limits
-from hyperloci.sandbox.runner import _answer, run
+from hyperloci.sandbox.limits import MESSAGES, ProgramLimits
+from hyperloci.sandbox.runner import _read_answer, run_program
 from hyperloci.system.framing import FrameError
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="programs are not run on Windows")
 
-TIGHT = Limits(wall_seconds=4, cpu_seconds=1, memory_bytes=200 << 20, calls=5)
+TIGHT = ProgramLimits(wall_seconds=4, cpu_seconds=1, memory_bytes=200 << 20, calls=5)
 
 SOON = 60
 """Seconds a process may take to end on a busy machine."""
@@ -36,9 +36,9 @@ def echo(*arguments: Any) -> Any:
 FUNCTIONS = {"memory_query": echo, "memory_add_fact": echo}
 
 
-def ended(code: str, limits: Limits = TIGHT) -> ReplAnswer:
+def ended(code: str, limits: ProgramLimits = TIGHT) -> ReplAnswer:
     """Run a program that may not come to its end."""
-    answer = run(code, FUNCTIONS, limits)
+    answer = run_program(code, FUNCTIONS, limits)
     assert answer.result is None
     assert answer.error is not None, answer
     return answer
@@ -46,12 +46,12 @@ def ended(code: str, limits: Limits = TIGHT) -> ReplAnswer:
 
 @pytest.mark.req("SPEC-02.37")
 def test_a_program_calls_the_memory_prints_and_answers() -> None:
-    answer = run("print('seen')\n[memory_query('a', limit=3), memory_add_fact('b')]", FUNCTIONS)
+    answer = run_program("print('seen')\n[memory_query('a', limit=3), memory_add_fact('b')]", FUNCTIONS)
     assert answer == ReplAnswer(output="seen\n", result=[["a", 3], ["b", 1.0]], error=None, calls=2)
 
 
 def test_the_output_and_the_text_of_any_script_come_back_whole() -> None:
-    assert run("print('日本 \\U0001f600')\n'é'", {}).output == "日本 \U0001f600\n"
+    assert run_program("print('日本 \\U0001f600')\n'é'", {}).output == "日本 \U0001f600\n"
 
 
 @pytest.mark.req("SPEC-02.32")
@@ -92,13 +92,13 @@ def test_waiting_counts_as_well_as_computing() -> None:
     def slow(*_: Any) -> None:
         time.sleep(0.05)  # A slow memory, not a wait for something to happen.
 
-    answer = run("while True:\n    memory_query('x')", {"memory_query": slow}, Limits(wall_seconds=0.5, cpu_seconds=9))
+    answer = run_program("while True:\n    memory_query('x')", {"memory_query": slow}, ProgramLimits(wall_seconds=0.5, cpu_seconds=9))
     assert answer.error is not None
     assert "more than 0.5 s" in answer.error.message
 
 
 def test_a_program_that_holds_the_interpreter_past_its_time_is_killed() -> None:
-    error = ended("sum(range(10 ** 12))", Limits(wall_seconds=0.5, cpu_seconds=60)).error
+    error = ended("sum(range(10 ** 12))", ProgramLimits(wall_seconds=0.5, cpu_seconds=60)).error
     assert error is not None
     assert error.message == "it took more than 0.5 s and did not stop when told to"
 
@@ -125,7 +125,7 @@ def test_a_program_that_holds_the_interpreter_past_its_time_is_killed() -> None:
 )
 @pytest.mark.req("SPEC-02.32")
 def test_a_program_that_wants_too_much_memory_is_ended(code: str) -> None:
-    error = ended(code, Limits(wall_seconds=20, cpu_seconds=8, memory_bytes=120 << 20)).error
+    error = ended(code, ProgramLimits(wall_seconds=20, cpu_seconds=8, memory_bytes=120 << 20)).error
     assert error is not None
     assert error.type in {"MemoryError", "Stopped", "OverflowError", "ValueError"}
 
@@ -160,7 +160,7 @@ def test_a_flood_of_output_is_cut_at_its_limit() -> None:
 
 
 def test_calls_are_counted_and_capped() -> None:
-    answer = run("for n in range(9):\n    memory_query('x')", FUNCTIONS, TIGHT)
+    answer = run_program("for n in range(9):\n    memory_query('x')", FUNCTIONS, TIGHT)
     assert answer.calls == TIGHT.calls + 1
     assert answer.error is not None
     assert answer.error.type == "BadRequestError"
@@ -178,8 +178,8 @@ def test_an_error_of_a_function_can_be_caught_by_the_program() -> None:
         raise BadRequestError("limit=99 is outside 1..50.")
 
     code = "try:\n    memory_query('x', 99)\nexcept Exception as e:\n    said = str(e)\nsaid"
-    assert run(code, {"memory_query": refuse}).result == "limit=99 is outside 1..50."
-    error = run("memory_query('x')", {"memory_query": refuse}).error
+    assert run_program(code, {"memory_query": refuse}).result == "limit=99 is outside 1..50."
+    error = run_program("memory_query('x')", {"memory_query": refuse}).error
     assert error is not None
     assert (error.type, error.line) == ("BadRequestError", 1)
 
@@ -188,7 +188,7 @@ def test_of_a_fault_of_ours_a_program_is_told_that_it_was_ours() -> None:
     def broken(*_: Any) -> None:
         raise KeyError("an inner secret")
 
-    answer = run("print('before')\nmemory_query('x')", {"memory_query": broken})
+    answer = run_program("print('before')\nmemory_query('x')", {"memory_query": broken})
     assert answer.output == "before\n"
     assert answer.error is not None
     assert (answer.error.type, answer.error.line) == ("InternalError", 2)
@@ -208,19 +208,19 @@ def test_of_a_fault_of_ours_a_program_is_told_that_it_was_ours() -> None:
     ],
 )
 def test_a_child_that_tells_an_error_of_another_form_is_not_believed(failure: Any) -> None:
-    assert _answer({"output": "", "result": None, "error": failure}, 0) is None
+    assert _read_answer({"output": "", "result": None, "error": failure}, 0) is None
 
 
 @pytest.mark.parametrize("code", ["", "  \n", "x" * 10_001])
 def test_a_program_must_have_a_sensible_length(code: str) -> None:
     with pytest.raises(BadRequestError, match=r"1 to 10,000"):
-        run(code, {})
+        run_program(code, {})
 
 
 def test_a_system_without_limits_runs_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "win32")
     with pytest.raises(NotReadyError, match="Windows"):
-        run("1", {})
+        run_program("1", {})
 
 
 # -- the process itself, as if a program had got out of the language -------------------------------------------------
@@ -333,7 +333,7 @@ def test_a_child_that_was_taken_over_gets_nothing(
 
 def test_a_child_that_says_nothing_is_killed_in_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     liar(tmp_path, monkeypatch, "time.sleep(600)")
-    error = ended("1", Limits(wall_seconds=0.1)).error
+    error = ended("1", ProgramLimits(wall_seconds=0.1)).error
     assert error is not None
     assert "did not stop when told to" in error.message
 
@@ -388,6 +388,6 @@ def is_alive(pid: int) -> bool:
 
 def test_no_process_is_left_behind() -> None:
     before = set(psutil.Process().children(recursive=True))
-    answer = run("[n for n in range(3)]", {})
+    answer = run_program("[n for n in range(3)]", {})
     assert json.dumps(answer.result) == "[0, 1, 2]"
     assert set(psutil.Process().children(recursive=True)) <= before

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, Field, ValidationError
 
-from hyperloci_tools.complaints import arguments_refused, unknown_arguments
+from hyperloci_tools.complaints import describe_refused_arguments, refuse_unknown_arguments
 
 
 class Arguments(BaseModel):
@@ -20,7 +20,7 @@ class Arguments(BaseModel):
 def refused(**given: Any) -> str:
     with pytest.raises(ValidationError) as caught:
         Arguments(**given)
-    return arguments_refused(caught.value, Arguments.model_json_schema())
+    return describe_refused_arguments(caught.value, Arguments.model_json_schema())
 
 
 def test_a_missing_argument_is_named_with_what_it_is() -> None:
@@ -52,13 +52,13 @@ def test_several_faults_are_told_at_once() -> None:
 
 
 def test_an_unknown_argument_is_told_the_known_ones_and_the_nearest() -> None:
-    message = unknown_arguments("search", ["qery"], Arguments.model_json_schema())
+    message = refuse_unknown_arguments("search", ["qery"], Arguments.model_json_schema())
     assert message == "search has no argument 'qery'; it takes query, limit, kind, members. Did you mean query?"
 
 
 def test_known_arguments_are_not_complained_of() -> None:
-    assert unknown_arguments("search", ["query", "limit"], Arguments.model_json_schema()) is None
+    assert refuse_unknown_arguments("search", ["query", "limit"], Arguments.model_json_schema()) is None
 
 
 def test_a_tool_without_arguments_says_so() -> None:
-    assert unknown_arguments("stats", ["x"], {"type": "object"}) == "stats has no argument 'x'; it takes no arguments."
+    assert refuse_unknown_arguments("stats", ["x"], {"type": "object"}) == "stats has no argument 'x'; it takes no arguments."

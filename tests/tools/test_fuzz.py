@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from bench._fuzz_tools import TOOLS, Call, arguments_of, server, target_of
+from bench._fuzz_tools import TOOLS, Call, arguments_of, run_server, target_of
 from tests.support import examples
 
 EXAMPLES = 30
@@ -16,7 +16,7 @@ EXAMPLES = 30
 
 @pytest.fixture(scope="module")
 def call(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
-    with server(tmp_path_factory.mktemp("fuzz")) as called:
+    with run_server(tmp_path_factory.mktemp("fuzz")) as called:
         yield called
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from hyperloci_tools.registry import outline, slim
+from hyperloci_tools.registry import outline_schema, slim_schema
 from hyperloci_tools.server import INSTRUCTIONS
 from tests.tools.conftest import Connect
 
@@ -117,24 +117,24 @@ async def test_where_lists_every_condition_of_the_contract(connect: Connect) -> 
 
 def test_slim_makes_an_optional_argument_plain() -> None:
     schema = {"properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None, "title": "A"}}}
-    assert slim(schema) == {"properties": {"a": {"type": "string"}}}
+    assert slim_schema(schema) == {"properties": {"a": {"type": "string"}}}
 
 
 def test_slim_writes_definitions_where_they_are_used() -> None:
     schema = {"$defs": {"T": {"type": "object", "description": "x"}}, "items": {"$ref": "#/$defs/T"}, "type": "array"}
-    assert slim(schema) == {"items": {"type": "object"}, "type": "array"}
+    assert slim_schema(schema) == {"items": {"type": "object"}, "type": "array"}
 
 
 def test_slim_keeps_an_argument_that_is_called_title_or_default() -> None:
     schema = {"properties": {"title": {"type": "string"}, "default": {"type": "integer", "default": 3}}}
-    assert slim(schema) == schema
+    assert slim_schema(schema) == schema
 
 
 def test_outline_keeps_a_field_of_any_type() -> None:
-    assert outline({"properties": {"result": {}}}) == {"type": "object", "properties": {"result": {}}}
+    assert outline_schema({"properties": {"result": {}}}) == {"type": "object", "properties": {"result": {}}}
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=8), st.sampled_from(["string", "integer", "array"])))
 def test_outline_keeps_every_field_and_its_type(types: dict[str, str]) -> None:
     schema = {"type": "object", "properties": {name: {"type": kind, "x": 1} for name, kind in types.items()}}
-    assert outline(schema).get("properties", {}) == {name: {"type": kind} for name, kind in types.items()}
+    assert outline_schema(schema).get("properties", {}) == {name: {"type": kind} for name, kind in types.items()}

@@ -37,22 +37,22 @@ VALUES = st.recursive(
 
 
 def test_fields_that_say_nothing_are_left_out() -> None:
-    shaped = shape.hit(HIT)
+    shaped = shape.shape_hit(HIT)
     assert {"subtype", "valid_until", "notes", "explain", "score"}.isdisjoint(shaped)
     assert shaped["source"] == {"kind": "tool"}
 
 
 def test_a_search_hit_carries_its_score_rounded() -> None:
-    assert shape.hits([HIT], scored=True)[0].get("score") == 0.877
+    assert shape.shape_hits([HIT], scored=True)[0].get("score") == 0.877
 
 
 def test_zero_and_false_do_say_something() -> None:
-    assert shape.lean({"a": 0, "b": False, "c": None, "d": ""}) == {"a": 0, "b": False}
+    assert shape.drop_empty({"a": 0, "b": False, "c": None, "d": ""}) == {"a": 0, "b": False}
 
 
 @given(VALUES)
 def test_a_lean_value_is_json_and_stays_as_it_is_when_leaned_again(value: Any) -> None:
-    lean = shape.lean(value)
+    lean = shape.drop_empty(value)
     assert json.loads(json.dumps(lean)) == lean
 
 
@@ -71,7 +71,7 @@ def test_the_fair_length_wastes_less_than_a_character_a_text(lengths: list[int],
 
 def test_a_text_that_was_cut_says_so_and_where_the_whole_is() -> None:
     short, long = replace(HIT, content="brief"), replace(HIT, id="h2", content="x" * 50_000)
-    first, second = shape.hits([short, long])
+    first, second = shape.shape_hits([short, long])
     assert first["content"] == "brief"
     assert len(second["content"]) <= shape.ANSWER_CHARS
     assert "memory://node/h2" in second.get("notes", [""])[0]
@@ -79,11 +79,11 @@ def test_a_text_that_was_cut_says_so_and_where_the_whole_is() -> None:
 
 def test_a_search_without_results_still_lists_them() -> None:
     answer = SearchAnswer(query="q", intent="general", strategy="s", mode="keyword", degraded=None, results=())
-    assert shape.search(answer)["results"] == []
+    assert shape.shape_search(answer)["results"] == []
 
 
 def test_a_remembered_fact_names_only_what_happened() -> None:
-    assert shape.remembered(RememberedFact(id="n")) == {"id": "n"}
+    assert shape.shape_remembered(RememberedFact(id="n")) == {"id": "n"}
 
 
 def test_a_contradiction_keeps_its_kind_and_reason() -> None:
@@ -95,7 +95,7 @@ def test_a_contradiction_keeps_its_kind_and_reason() -> None:
         reason="says not",
         source=HitSource(kind="tool"),
     )
-    assert shape.contradictions([found]) == [
+    assert shape.shape_contradictions([found]) == [
         {
             "id": "c",
             "content": "x",

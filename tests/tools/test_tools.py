@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
 from hyperloci.memory import Memory
 from hyperloci.model.answers import IndexReport, Progress
-from hyperloci_tools.ingestion import _tell
+from hyperloci_tools.ingestion import _report_steps
 from tests.support import call, text_of
 from tests.tools.conftest import Connect
 
@@ -246,7 +246,7 @@ async def test_progress_that_does_not_grow_is_not_told() -> None:
     for step in ((0, 0, "looking"), (1, 9, "a"), (1, 9, "b"), (5, 9, "c"), (2, 4, "second pass"), (6, 9, "d")):
         send.send_nowait(step)
     send.close()
-    await _tell(hear, receive)
+    await _report_steps(hear, receive)
     receive.close()
     assert heard == [(0, None, "looking"), (1, 9, "a"), (5, 9, "c"), (6, 9, "d")]
 

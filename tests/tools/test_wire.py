@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
 from hyperloci_tools import wire
-from hyperloci_tools.stdio import Lines, writable
-from hyperloci_tools.wire import Refused, encodable, id_in, read
+from hyperloci_tools.stdio import LineReader, make_writable
+from hyperloci_tools.wire import RefusedLine, make_encodable, id_in, read_messages
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))
 """With halves of surrogate pairs, control characters, and all else that a Python string holds."""
@@ -28,7 +28,7 @@ IDS = st.integers() | st.text(st.characters(codec="utf-8"), max_size=20)
 
 
 def one(line: bytes) -> Any:
-    [said] = read(line)
+    [said] = read_messages(line)
     return said
 
 
@@ -38,21 +38,21 @@ def request(**changes: Any) -> bytes:
 
 @given(st.binary())
 def test_any_bytes_are_read_or_refused(line: bytes) -> None:
-    for said in read(line):
-        assert not isinstance(said, Refused) or json.loads(said.answer().model_dump_json())["error"]["message"]
+    for said in read_messages(line):
+        assert not isinstance(said, RefusedLine) or json.loads(said.to_error().model_dump_json())["error"]["message"]
 
 
 @given(ANY_JSON)
 def test_any_json_is_read_or_refused(value: Any) -> None:
-    for said in read(json.dumps(value).encode()):
-        assert not isinstance(said, Refused) or said.answer().model_dump_json()
+    for said in read_messages(json.dumps(value).encode()):
+        assert not isinstance(said, RefusedLine) or said.to_error().model_dump_json()
 
 
 @given(IDS, ANY_JSON, ANY_JSON, ANY_JSON)
 def test_whatever_has_an_id_is_answered_by_it(request_id: Any, method: Any, params: Any, version: Any) -> None:
     line = json.dumps({"params": params, "method": method, "jsonrpc": version, "id": request_id}).encode()
     said = one(line)
-    assert isinstance(said, JSONRPCRequest | Refused)
+    assert isinstance(said, JSONRPCRequest | RefusedLine)
     assert said.id == request_id
 
 
@@ -61,7 +61,7 @@ def test_any_text_reaches_a_tool_whole_but_for_halves_of_surrogate_pairs(request
     line = json.dumps({"jsonrpc": "2.0", "id": request_id, "method": "m", "params": {"text": text}}).encode()
     said = one(line)
     assert isinstance(said, JSONRPCRequest)
-    assert said.params == {"text": encodable(text)}
+    assert said.params == {"text": make_encodable(text)}
 
 
 @given(IDS, st.binary(max_size=30), st.data())
@@ -104,19 +104,19 @@ def test_what_is_no_message_is_refused_with_its_id_and_what_to_change(
     line: bytes, known: Any, code: int, words: str
 ) -> None:
     said = one(line)
-    assert isinstance(said, Refused)
+    assert isinstance(said, RefusedLine)
     assert (said.id, said.code) == (known, code)
     assert words in said.message
 
 
 @pytest.mark.parametrize("line", [b"", b"\n", b"  \r\n", b"\xef\xbb\xbf\n"])
 def test_a_blank_line_asks_for_nothing(line: bytes) -> None:
-    assert list(read(line)) == []
+    assert list(read_messages(line)) == []
 
 
 @pytest.mark.parametrize("line", [b'{"jsonrpc":"2.0","id":1,"result":5}', b'{"id":[],"error":{}}'])
 def test_a_broken_response_is_not_answered(line: bytes) -> None:
-    assert list(read(line)) == []
+    assert list(read_messages(line)) == []
 
 
 def test_messages_are_read_as_what_they_are() -> None:
@@ -128,14 +128,14 @@ def test_messages_are_read_as_what_they_are() -> None:
 
 
 def refused_ids(line: bytes) -> list[int | str | None]:
-    return [said.id for said in read(line) if isinstance(said, Refused)]
+    return [said.id for said in read_messages(line) if isinstance(said, RefusedLine)]
 
 
 def test_each_request_of_an_array_is_refused_by_its_own_id() -> None:
     many = [{"jsonrpc": "2.0", "id": key, "method": "ping"} for key in ("a", 2)]
     assert refused_ids(json.dumps(many).encode()) == ["a", 2]
     assert refused_ids(json.dumps([*many, 5]).encode()) == ["a", 2, None]
-    assert len(list(read(json.dumps(many * 1_000).encode()))) == wire.MAX_BATCH + 1
+    assert len(list(read_messages(json.dumps(many * 1_000).encode()))) == wire.MAX_BATCH + 1
 
 
 @pytest.mark.parametrize(
@@ -148,12 +148,12 @@ def test_a_line_that_is_too_long_is_refused_by_its_id_and_the_next_is_read(
     monkeypatch.setattr(wire, "MAX_LINE_BYTES", 1_000)
     monkeypatch.setattr(wire, "SEEN_BYTES", 100)
     long = shape.format(id=request_id, fill="x" * 10_007).encode()
-    lines = Lines(io.BytesIO(long + b"\n" + request() + b"\n" + long))
+    lines = LineReader(io.BytesIO(long + b"\n" + request() + b"\n" + long))
     for known in (json.loads(request_id), 7, json.loads(request_id)):
-        [said] = lines.next() or ()
-        assert isinstance(said, JSONRPCRequest | Refused) and said.id == known
+        [said] = lines.read_line() or ()
+        assert isinstance(said, JSONRPCRequest | RefusedLine) and said.id == known
         assert isinstance(said, JSONRPCRequest) or "8 MiB" not in said.message
-    assert lines.next() is None
+    assert lines.read_line() is None
 
 
 @pytest.mark.parametrize(("ending", "known"), [(b'1}}, "id": 5}', 5), (b"1", None)])
@@ -166,7 +166,7 @@ def test_of_a_line_with_tokens_without_end_the_id_is_looked_for_at_the_end(
 
 @given(ANY_JSON)
 def test_any_answer_can_be_written(value: Any) -> None:
-    written = writable(JSONRPCResponse(jsonrpc="2.0", id=1, result={"value": value}))
+    written = make_writable(JSONRPCResponse(jsonrpc="2.0", id=1, result={"value": value}))
     assert isinstance(written, JSONRPCResponse)
     assert "value" in json.loads(written.model_dump_json(by_alias=True, exclude_unset=True))["result"]
 
@@ -175,10 +175,10 @@ def test_an_answer_that_is_nested_without_end_is_cut() -> None:
     value: Any = []
     for _ in range(5_000):
         value = [value]
-    written = writable(JSONRPCResponse(jsonrpc="2.0", id=1, result={"value": value, "bytes": {b"\xff", "\ud83d"}}))
+    written = make_writable(JSONRPCResponse(jsonrpc="2.0", id=1, result={"value": value, "bytes": {b"\xff", "\ud83d"}}))
     assert "…" in written.model_dump_json()
 
 
 def test_an_answer_is_written_as_it_is_where_it_can_be() -> None:
     message = JSONRPCResponse(jsonrpc="2.0", id=1, result={"text": "😀"})
-    assert writable(message) is message
+    assert make_writable(message) is message

@@ -8,7 +8,7 @@ from typing import Any, cast
 from mcp_types import CallToolResult, TextContent
 
 
-def answer(structured: Mapping[str, Any], text: str) -> CallToolResult:
+def tool_result(structured: Mapping[str, Any], text: str) -> CallToolResult:
     """Return structured content and a short text that says the same.
 
     Claude Code shows a model the structured content alone, other clients the text alone.

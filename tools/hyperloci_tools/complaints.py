@@ -9,45 +9,45 @@ from typing import Any, Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-SHOWN_CHARS: Final = 60
+MAX_SHOWN_CHARS: Final = 60
 """Of a refused value, as much as it takes to recognise it."""
 
 SHOWN_NAMES: Final = 5
 """Of arguments that a tool does not have."""
 
 
-def arguments_refused(error: ValidationError, schema: Mapping[str, Any]) -> str:
+def describe_refused_arguments(error: ValidationError, schema: Mapping[str, Any]) -> str:
     """Return one sentence for each argument that does not fit, naming it, its value and what would be valid."""
     properties = schema.get("properties", {})
-    return " ".join(dict.fromkeys(_sentence(item, properties) for item in error.errors(include_url=False)))
+    return " ".join(dict.fromkeys(_describe_error(item, properties) for item in error.errors(include_url=False)))
 
 
-def unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[str, Any]) -> str | None:
+def refuse_unknown_arguments(tool: str, given: Iterable[str], schema: Mapping[str, Any]) -> str | None:
     """Return a sentence naming the arguments a tool does not have and those it has; None where all are known."""
     known = list(schema.get("properties", {}))
     unknown = [name for name in given if name not in known]
     if not unknown:
         return None
-    near = get_close_matches(unknown[0][:SHOWN_CHARS], known, 1)
+    near = get_close_matches(unknown[0][:MAX_SHOWN_CHARS], known, 1)
     guess = f" Did you mean {near[0]}?" if near else ""
     takes = f"takes {', '.join(known)}" if known else "takes no arguments"
     more = f" and {len(unknown) - SHOWN_NAMES} more" if len(unknown) > SHOWN_NAMES else ""
-    return f"{tool} has no argument {', '.join(map(shown, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{guess}"
+    return f"{tool} has no argument {', '.join(map(shorten_value, unknown[:SHOWN_NAMES]))}{more}; it {takes}.{guess}"
 
 
-def _sentence(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
+def _describe_error(item: ErrorDetails, properties: Mapping[str, Any]) -> str:
     name = ".".join(str(part) for part in item["loc"])
     if item["type"] == "missing":
         about = properties.get(name, {}).get("description")
         return f"{name} is missing{f': give {about}' if about else ''}."
     message = item["msg"].removeprefix("Input ").removeprefix("String ").removeprefix("List ")
-    return f"{name}={shown(item['input'])} {message}."
+    return f"{name}={shorten_value(item['input'])} {message}."
 
 
-def shown(value: object) -> str:
+def shorten_value(value: object) -> str:
     """Return the beginning of a value, as a program would write it."""
     text = repr(value)
-    if len(text) <= SHOWN_CHARS:
+    if len(text) <= MAX_SHOWN_CHARS:
         return text
     size = f" ({len(value):,} characters)" if isinstance(value, str) else ""
-    return f"{text[:SHOWN_CHARS]}…{size}"
+    return f"{text[:MAX_SHOWN_CHARS]}…{size}"

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from hyperloci.model.pyramid import ExpandedChunk
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.state import Call, state_of
 
@@ -56,7 +56,7 @@ async def expand_chunk(
     comes in pages: call again with `first` set to `next`."""
     found = await state_of(ctx).workers.reader.call(lambda memory: memory.expand_chunk(id))
     shaped = shape_chunk(found, first)
-    return answer(shaped, render_chunk(shaped))
+    return tool_result(shaped, render_chunk(shaped))
 
 
 def shape_chunk(found: ExpandedChunk, first: int) -> ChunkOut:
@@ -67,11 +67,11 @@ def shape_chunk(found: ExpandedChunk, first: int) -> ChunkOut:
         room -= len(turn.content)
         if room < 0 and turns:
             break
-        turns.append(cast(TurnOut, shape.lean(asdict(turn)) | {"content": turn.content, "whole": turn.whole}))
+        turns.append(cast(TurnOut, shape.drop_empty(asdict(turn)) | {"content": turn.content, "whole": turn.whole}))
     plain = {name: value for name, value in asdict(found).items() if name != "turns"}
     told = {"turns": turns, "total": len(found.turns)}
     more = {"next": first + len(turns)} if first + len(turns) < len(found.turns) else {}
-    return cast(ChunkOut, {"note": shape.DATA, **shape.lean(plain), **told, **more})
+    return cast(ChunkOut, {"note": shape.DATA, **shape.drop_empty(plain), **told, **more})
 
 
 def render_chunk(shaped: ChunkOut) -> str:
@@ -81,11 +81,11 @@ def render_chunk(shaped: ChunkOut) -> str:
         f"\nChunk {shaped['id']} ({shaped['level']}, {shaped['stage']}), session {shaped['session_id']}:",
     ]
     if "content" in shaped:
-        lines.append(f"Summary:\n{render.quote(shaped['content'])}")
+        lines.append(f"Summary:\n{render.quote_text(shaped['content'])}")
     for turn in shaped["turns"]:
         cut = "" if turn["whole"] else ", only its beginning is left"
         lines.append(f"\n{turn['role']}, turn {turn['seq']}, {turn['at']} ({turn['kind']}, id {turn['id']}{cut}):")
-        lines.append(render.quote(turn["content"]))
+        lines.append(render.quote_text(turn["content"]))
     if "next" in shaped:
         lines.append(f"\n{shaped['total']} turns in all; the next ones: first={shaped['next']}")
     return "\n".join(lines)

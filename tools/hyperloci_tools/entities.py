@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from hyperloci.model.answers import EntityProfile
 from hyperloci.model.node import MAX_NAME_CHARS
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
@@ -58,39 +58,39 @@ async def get_entity_info(
     search_memory."""
     profile = await state_of(ctx).workers.reader.call(lambda memory: memory.get_entity_info(name))
     shaped = shaped_profile(profile)
-    return answer(shaped, rendered(shaped))
+    return tool_result(shaped, render_profile(shaped))
 
 
 def shaped_profile(profile: EntityProfile) -> EntityInfoOut:
     """Return a profile as it is answered."""
     return {
         "note": shape.DATA,
-        "entity": cast(EntityOut, shape.lean(asdict(profile.entity))),
-        "facts": shape.hits(profile.facts, room=shape.ANSWER_CHARS // 2),
-        "timeline": shape.hits(profile.timeline, room=shape.ANSWER_CHARS // 2),
+        "entity": cast(EntityOut, shape.drop_empty(asdict(profile.entity))),
+        "facts": shape.shape_hits(profile.facts, room=shape.ANSWER_CHARS // 2),
+        "timeline": shape.shape_hits(profile.timeline, room=shape.ANSWER_CHARS // 2),
         "related_entities": [cast(RelatedEntityOut, asdict(other)) for other in profile.related_entities],
     }
 
 
-def rendered(info: EntityInfoOut) -> str:
+def render_profile(info: EntityInfoOut) -> str:
     """Return a profile as text, with what memories say quoted."""
     entity = info["entity"]
     head = f"{entity['type']} (id {entity['id']}), in {entity['mention_count']} memories:"
-    lines = [head, render.quote(entity["canonical_name"])]
+    lines = [head, render.quote_text(entity["canonical_name"])]
     if "aliases" in entity:
-        lines.append(render.quote(f"also: {', '.join(entity['aliases'])}"))
+        lines.append(render.quote_text(f"also: {', '.join(entity['aliases'])}"))
     if "summary" in entity:
-        lines.append(render.quote(entity["summary"]))
+        lines.append(render.quote_text(entity["summary"]))
     parts = ["\n".join(lines)]
     if info["facts"]:
-        parts.append(f"Facts:\n\n{render.memories(info['facts'])}")
+        parts.append(f"Facts:\n\n{render.render_memories(info['facts'])}")
     if info["timeline"]:
-        parts.append(f"Timeline:\n\n{render.memories(info['timeline'])}")
+        parts.append(f"Timeline:\n\n{render.render_memories(info['timeline'])}")
     if info["related_entities"]:
         others = ", ".join(
             f"{other['name']} ({other['type']}, {other['together']})" for other in info["related_entities"]
         )
-        parts.append(f"Spoken of together with:\n{render.quote(others)}")
+        parts.append(f"Spoken of together with:\n{render.quote_text(others)}")
     return "\n\n".join([*parts, shape.DATA])
 
 

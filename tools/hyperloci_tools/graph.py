@@ -9,7 +9,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit, Reason
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import IdOut, MemberArg, RelatedItemOut, RelatedOut
@@ -34,13 +34,13 @@ async def find_related(
         )
     )
     cap = shape.fair_cap([len(item.content) for item in found.related], shape.ANSWER_CHARS)
-    items = [{**asdict(item), "content": shape.cut(item.content, cap)} for item in found.related]
+    items = [{**asdict(item), "content": shape.cut_text(item.content, cap)} for item in found.related]
     shaped: RelatedOut = {
         "note": shape.DATA,
-        "node": shape.hit(found.node),
+        "node": shape.shape_hit(found.node),
         "related": cast(list[RelatedItemOut], items),
     }
-    return answer(shaped, render.related(shaped))
+    return tool_result(shaped, render.render_related(shaped))
 
 
 async def relate(
@@ -56,7 +56,7 @@ async def relate(
         lambda memory: memory.relate(label, cast(list[dict[str, str]], members), weight=weight, evidence=evidence)
     )
     shaped: IdOut = {"id": edge}
-    return answer(shaped, f"{len(members)} memories joined by {label!r} (relation id {edge}).")
+    return tool_result(shaped, f"{len(members)} memories joined by {label!r} (relation id {edge}).")
 
 
 OFFERS: Final = (

@@ -18,17 +18,17 @@ from hyperloci.errors import HyperlociError, NotReadyError
 from hyperloci.model.answers import IndexReport, Progress
 from hyperloci.worker import WorkerPool
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import IndexOut
 from hyperloci_tools.state import Call, state_of
 
 _log = logging.getLogger(__name__)
 
-Step = tuple[int, int, str]
+ProgressStep = tuple[int, int, str]
 """(done, total, what is being done)."""
 
-Tell = Callable[[float, float | None, str | None], Awaitable[None]]
+ProgressReporter = Callable[[float, float | None, str | None], Awaitable[None]]
 
 PathArg = Annotated[
     str | None, Field(description="file or folder inside the project; default: all of it", max_length=4_096)
@@ -46,23 +46,23 @@ async def index_path(
     if not wait:
         state.background.start_soon(_index_quietly, state.workers, path)
         running: IndexOut = {"status": "running"}
-        return answer(running, render.index(running))
+        return tool_result(running, render.render_index_report(running))
     shaped = shape.index_report(await _index_with_progress(ctx, path))
-    return answer(shaped, render.index(shaped))
+    return tool_result(shaped, render.render_index_report(shaped))
 
 
 async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
     """Index on the indexer's thread while this task tells the client how far it is."""
     # Room for one step: progress is worth telling only while it is news, so a slow client makes steps drop.
-    send, receive = anyio.create_memory_object_stream[Step](1)
+    send, receive = anyio.create_memory_object_stream[ProgressStep](1)
     abandoned = threading.Event()
     report = partial(_hand_over, asyncio.get_running_loop(), send, abandoned)
     outcome: IndexReport | HyperlociError
     try:
         async with anyio.create_task_group() as group:
-            group.start_soon(_tell, ctx.report_progress, receive)
+            group.start_soon(_report_steps, ctx.report_progress, receive)
             try:
-                outcome = await _index(state_of(ctx).workers, path, report)
+                outcome = await _run_indexing(state_of(ctx).workers, path, report)
             except HyperlociError as error:
                 # Raised below: a task group would wrap it.
                 outcome = error
@@ -77,13 +77,13 @@ async def _index_with_progress(ctx: Call, path: str | None) -> IndexReport:
     return outcome
 
 
-async def _index(workers: WorkerPool, path: str | None, progress: Progress | None) -> IndexReport:
+async def _run_indexing(workers: WorkerPool, path: str | None, progress: Progress | None) -> IndexReport:
     return await workers.indexer.call(lambda memory: memory.index_path(path, progress=progress))
 
 
 def _hand_over(
     loop: asyncio.AbstractEventLoop,
-    send: MemoryObjectSendStream[Step],
+    send: MemoryObjectSendStream[ProgressStep],
     abandoned: threading.Event,
     done: int,
     total: int,
@@ -92,17 +92,17 @@ def _hand_over(
     """Carry a step from the indexer's thread to the event loop."""
     if abandoned.is_set():
         raise NotReadyError("Indexing was cancelled; the next run goes on where it stopped.")
-    loop.call_soon_threadsafe(_offer, send, (done, total, what))
+    loop.call_soon_threadsafe(_offer_step, send, (done, total, what))
 
 
-def _offer(send: MemoryObjectSendStream[Step], step: Step) -> None:
+def _offer_step(send: MemoryObjectSendStream[ProgressStep], step: ProgressStep) -> None:
     try:
         send.send_nowait(step)
     except (anyio.WouldBlock, anyio.ClosedResourceError, anyio.BrokenResourceError):
         _log.debug("a progress step was not told: %s", step)
 
 
-async def _tell(report: Tell, receive: MemoryObjectReceiveStream[Step]) -> None:
+async def _report_steps(report: ProgressReporter, receive: MemoryObjectReceiveStream[ProgressStep]) -> None:
     told = -1
     async for done, total, what in receive:
         # The protocol wants progress to grow with every notification.
@@ -113,7 +113,7 @@ async def _tell(report: Tell, receive: MemoryObjectReceiveStream[Step]) -> None:
 
 async def _index_quietly(workers: WorkerPool, path: str | None) -> None:
     try:
-        report = await _index(workers, path, None)
+        report = await _run_indexing(workers, path, None)
     except HyperlociError as error:
         _log.warning("indexing %s in the background failed: %s", path or "the project", error)
     except Exception:

@@ -8,7 +8,7 @@ from mcp_types import CallToolResult
 from pydantic import Field
 
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ReplOut
 from hyperloci_tools.state import Call, state_of
@@ -29,8 +29,8 @@ async def memory_repl(
     files or network; 10 seconds, 500 calls. The answer is what it printed and the value of its last expression. What
     it wrote before an error stays."""
     done = await state_of(ctx).workers.repl.call(lambda memory: memory.run_program(code))
-    shaped = shape.repl(done)
-    return answer(shaped, render.repl(shaped))
+    shaped = shape.shape_repl(done)
+    return tool_result(shaped, render.render_repl(shaped))
 
 
 OFFERS: Final = (ToolSpec(run=memory_repl, title="Run a program over the memory", core=False),)

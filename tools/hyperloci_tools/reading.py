@@ -9,10 +9,10 @@ from pydantic import Field, SkipValidation
 
 from hyperloci.model.node import MAX_CONTENT_CHARS
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Id, Limit, Query
 from hyperloci_tools.registry import ToolSpec
-from hyperloci_tools.schemas import ContextOut, ContradictionsOut, ExplanationOut, FactsOut, SearchOut, Where
+from hyperloci_tools.schemas import ContextOut, ContradictionsOut, ExplanationOut, FactsOut, SearchOut, WhereArg
 from hyperloci_tools.state import Call, state_of
 
 ContentType = Literal["any", "conversation", "learning", "decision", "dead_end", "code", "docs", "commit"]
@@ -33,7 +33,7 @@ async def search_memory(
     before: str | None = None,
     entity_name: Annotated[str | None, Field(description="must mention it")] = None,
     # Checked by Memory, whose messages name unknown keys and the valid ones; here it only gives the schema.
-    where: SkipValidation[Where] | None = None,
+    where: SkipValidation[WhereArg] | None = None,
     explain: Annotated[bool, Field(description="scores by space")] = False,
 ) -> Annotated[CallToolResult, SearchOut]:
     """Search what is remembered of this project and its user: facts, decisions and why, dead ends, past
@@ -53,8 +53,8 @@ async def search_memory(
             explain=explain,
         )
     )
-    shaped = shape.search(found)
-    return answer(shaped, render.search(shaped))
+    shaped = shape.shape_search(found)
+    return tool_result(shaped, render.render_search(shaped))
 
 
 async def get_context(
@@ -73,7 +73,7 @@ async def get_context(
         ],
         "sources": list(built.sources),
     }
-    return answer(shaped, render.context(shaped))
+    return tool_result(shaped, render.render_context(shaped))
 
 
 async def find_contradictions(
@@ -87,11 +87,11 @@ async def find_contradictions(
     shaped: ContradictionsOut = {
         "statement": report.statement,
         "checked": report.checked,
-        "contradictions": shape.contradictions(report.contradictions),
+        "contradictions": shape.shape_contradictions(report.contradictions),
     }
     if report.contradictions:
         shaped["note"] = shape.DATA
-    return answer(shaped, render.contradictions(shaped))
+    return tool_result(shaped, render.render_contradictions(shaped))
 
 
 async def recall_user_info(ctx: Call) -> Annotated[CallToolResult, FactsOut]:
@@ -99,17 +99,17 @@ async def recall_user_info(ctx: Call) -> Annotated[CallToolResult, FactsOut]:
     this person likes things done."""
     known = await state_of(ctx).workers.reader.call(lambda memory: memory.recall_user_info())
     if not known:
-        return answer({"facts": []}, "Nothing is known of the user yet.")
-    shaped: FactsOut = {"note": shape.DATA, "facts": shape.hits(known)}
-    return answer(shaped, f"{shape.DATA}\n\n{render.memories(shaped['facts'])}")
+        return tool_result({"facts": []}, "Nothing is known of the user yet.")
+    shaped: FactsOut = {"note": shape.DATA, "facts": shape.shape_hits(known)}
+    return tool_result(shaped, f"{shape.DATA}\n\n{render.render_memories(shaped['facts'])}")
 
 
 async def explain_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, ExplanationOut]:
     """Tell where a memory came from, what it replaced, what replaced it, and all that happened to it. Use it when
     the user asks why you believe something."""
     history = await state_of(ctx).workers.reader.call(lambda memory: memory.explain_fact(id))
-    shaped = shape.explanation(history)
-    return answer(shaped, render.explanation(shaped))
+    shaped = shape.shape_explanation(history)
+    return tool_result(shaped, render.render_explanation(shaped))
 
 
 OFFERS: Final = (

@@ -10,7 +10,7 @@ from typing import Any, Final
 from mcp.server.mcpserver.tools import Tool
 from mcp_types import CallToolResult, ToolAnnotations
 
-ALWAYS_LOAD: Final[dict[str, Any]] = {"anthropic/alwaysLoad": True}
+ALWAYS_LOAD_META: Final[dict[str, Any]] = {"anthropic/alwaysLoad": True}
 """Claude Code defers tools behind a search unless told otherwise; these few it should see from the start."""
 
 _DEFS: Final = "#/$defs/"
@@ -48,11 +48,11 @@ class ToolSpec:
                 idempotent_hint=self.idempotent,
                 open_world_hint=False,
             ),
-            meta=dict(ALWAYS_LOAD) if self.always_load else None,
+            meta=dict(ALWAYS_LOAD_META) if self.always_load else None,
         )
-        tool.parameters = slim(tool.parameters)
+        tool.parameters = slim_schema(tool.parameters)
         if tool.fn_metadata.output_schema is not None:
-            tool.fn_metadata.output_schema = outline(slim(tool.fn_metadata.output_schema))
+            tool.fn_metadata.output_schema = outline_schema(slim_schema(tool.fn_metadata.output_schema))
         return tool
 
 
@@ -61,17 +61,17 @@ def build_tools(offers: Sequence[ToolSpec], tool_set: str) -> list[Tool]:
     return [offer.build_tool() for offer in offers if offer.core or tool_set == "all"]
 
 
-def slim(schema: Mapping[str, Any]) -> dict[str, Any]:
+def slim_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return a JSON schema that accepts the same and says it in fewer characters.
 
     Generated titles repeat the names; a definition stands where it is used; `X or null, default null` is an optional
     X (the server still takes the null). Docstrings of types are for readers of the code: they go as well.
     """
     definitions = schema.get("$defs", {})
-    return _slim(_without(schema, "$defs", "description"), definitions)
+    return _slim_schema(_without_keys(schema, "$defs", "description"), definitions)
 
 
-def outline(schema: Mapping[str, Any]) -> dict[str, Any]:
+def outline_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Return the outer level of an answer's schema: what fields it has, and of which JSON type.
 
     Answers are checked against the whole schema before they leave. It is not listed whole because no client shows it
@@ -84,14 +84,14 @@ def outline(schema: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", **({"properties": shown} if shown else {})}
 
 
-def _slim(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
+def _slim_schema(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str, Any]:
     reference = schema.get("$ref")
     if isinstance(reference, str) and reference.startswith(_DEFS):
-        target = _without(definitions[reference.removeprefix(_DEFS)], "description")
-        return _slim({**target, **_without(schema, "$ref")}, definitions)
+        target = _without_keys(definitions[reference.removeprefix(_DEFS)], "description")
+        return _slim_schema({**target, **_without_keys(schema, "$ref")}, definitions)
     choices = [choice for choice in schema.get("anyOf", ()) if choice != {"type": "null"}]
     if len(choices) == 1:
-        return _slim({**choices[0], **_without(schema, "anyOf")}, definitions)
+        return _slim_schema({**choices[0], **_without_keys(schema, "anyOf")}, definitions)
     return {
         key: _slim_value(key, value, definitions)
         for key, value in schema.items()
@@ -101,13 +101,13 @@ def _slim(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> dict[str
 
 def _slim_value(key: str, value: Any, definitions: Mapping[str, Any]) -> Any:
     if key == "properties":
-        return {name: _slim(member, definitions) for name, member in value.items()}
+        return {name: _slim_schema(member, definitions) for name, member in value.items()}
     if key in ("anyOf", "oneOf", "allOf"):
-        return [_slim(member, definitions) for member in value]
+        return [_slim_schema(member, definitions) for member in value]
     if isinstance(value, dict):
-        return _slim(value, definitions)
+        return _slim_schema(value, definitions)
     return value
 
 
-def _without(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
+def _without_keys(schema: Mapping[str, Any], *keys: str) -> dict[str, Any]:
     return {name: value for name, value in schema.items() if name not in keys}

@@ -30,28 +30,28 @@ MAX_PLACE_CHARS: Final = 200
 """Paths and headings are cut here: they tell where to look, the text is what counts."""
 
 
-def quote(text: str) -> str:
+def quote_text(text: str) -> str:
     """Return a text as a quotation, every line marked."""
     return "\n".join(f"> {line}" for line in text.splitlines())
 
 
-def place(source: SourceOut) -> str:
+def format_source(source: SourceOut) -> str:
     """Return a source in a few words, each part only where it is known."""
     lines = "-".join(str(source[key]) for key in ("line_start", "line_end") if key in source)
     path = source.get("path")
-    shown = named(path) if path else None
+    shown = quote_name(path) if path else None
     parts = (
         source["kind"],
         f"{shown}:{lines}" if shown and lines else shown,
-        " > ".join(named(heading) for heading in source.get("section_path", ())),
-        named(source["symbol"]) if "symbol" in source else None,
+        " > ".join(quote_name(heading) for heading in source.get("section_path", ())),
+        quote_name(source["symbol"]) if "symbol" in source else None,
         f"commit {source['commit'][:12]}" if "commit" in source else None,
         f"session {source['session_id']}" if "session_id" in source else None,
     )
     return ", ".join(_one_line(part) for part in parts if part)
 
 
-def named(name: str) -> str:
+def quote_name(name: str) -> str:
     """Return a name that somebody else gave: quoted where it could be read as more than a name."""
     if _PLAIN_NAME.fullmatch(name):
         return name
@@ -70,7 +70,7 @@ def _one_line(text: str) -> str:
     return line if len(line) <= MAX_PLACE_CHARS else f"{line[:MAX_PLACE_CHARS]}…"
 
 
-def memory(hit: HitOut, number: int | None = None) -> str:
+def render_memory(hit: HitOut, number: int | None = None) -> str:
     """Return one memory: a line about it, its text quoted, its warnings."""
     kind = "/".join(part for part in (hit["type"], hit.get("subtype")) if part)
     facts = (
@@ -79,148 +79,148 @@ def memory(hit: HitOut, number: int | None = None) -> str:
         f"confidence {hit['confidence']}",
         hit["scope"] if hit["scope"] == "global" else None,
         hit["created_at"][:10],
-        place(hit["source"]),
+        format_source(hit["source"]),
     )
     head = f"{'' if number is None else f'{number}. '}id {hit['id']} ({'; '.join(fact for fact in facts if fact)})"
     notes = [f"! {note}" for note in hit.get("notes", ())]
-    scores = [f"scores: {_counts(hit['explain'])}"] if "explain" in hit else []
-    return "\n".join([head, quote(hit["content"]), *notes, *scores])
+    scores = [f"scores: {_format_counts(hit['explain'])}"] if "explain" in hit else []
+    return "\n".join([head, quote_text(hit["content"]), *notes, *scores])
 
 
-def memories(found: Sequence[HitOut]) -> str:
+def render_memories(found: Sequence[HitOut]) -> str:
     """Return several memories, numbered."""
-    return "\n\n".join(memory(hit, number) for number, hit in enumerate(found, 1))
+    return "\n\n".join(render_memory(hit, number) for number, hit in enumerate(found, 1))
 
 
-def search(answer: SearchOut) -> str:
+def render_search(answer: SearchOut) -> str:
     """Return the answer of a search."""
     found = answer["results"]
     how = f"{answer['mode']} search, intent {answer['intent']}, strategy {answer['strategy']}"
     head = (
-        f"{_count(len(found), 'memory', 'memories')} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
+        f"{_count_of(len(found), 'memory', 'memories')} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
     )
     how_far = "Searched" if answer["mode"] == "hybrid" else "Without vectors"
     degraded = [f"{how_far}: {answer['degraded']}"] if "degraded" in answer else []
     hints = [f"Hint: {hint}" for hint in answer.get("hints", ())]
-    return "\n\n".join([part for part in (head, *degraded, memories(found), *hints) if part])
+    return "\n\n".join([part for part in (head, *degraded, render_memories(found), *hints) if part])
 
 
-def context(answer: ContextOut) -> str:
+def render_context(answer: ContextOut) -> str:
     """Return an assembled context: its Markdown names sources by itself."""
     return answer["markdown"] or "Nothing in memory bears on this."
 
 
-def contradictions(answer: ContradictionsOut) -> str:
+def render_contradictions(answer: ContradictionsOut) -> str:
     """Return what disagrees with a statement."""
     found = answer["contradictions"]
-    compared = f"{_count(answer['checked'], 'memory', 'memories')} compared"
+    compared = f"{_count_of(answer['checked'], 'memory', 'memories')} compared"
     if not found:
         return f"Nothing in memory contradicts this ({compared})."
-    return f"{_count(len(found), 'contradiction')} ({compared}). {DATA}\n\n{disagreements(found)}"
+    return f"{_count_of(len(found), 'contradiction')} ({compared}). {DATA}\n\n{list_contradictions(found)}"
 
 
-def disagreements(found: Iterable[ContradictionOut]) -> str:
+def list_contradictions(found: Iterable[ContradictionOut]) -> str:
     """Return contradictions, each with its reason."""
     return "\n\n".join(
-        f"id {item['id']} ({item['kind']}; score {item['score']}; {place(item['source'])}): {item['reason']}\n"
-        f"{quote(item['content'])}"
+        f"id {item['id']} ({item['kind']}; score {item['score']}; {format_source(item['source'])}): {item['reason']}\n"
+        f"{quote_text(item['content'])}"
         for item in found
     )
 
 
-def related(answer: RelatedOut) -> str:
+def render_related(answer: RelatedOut) -> str:
     """Return what relations reach from a memory."""
     items = "\n\n".join(
         f"id {item['id']} ({item['relation']} {item['direction']}; distance {item['distance']}; "
         f"confidence {item['confidence']}{'; found automatically' if item['automatic'] else ''})\n"
-        f"{quote(item['content'])}"
+        f"{quote_text(item['content'])}"
         for item in answer["related"]
     )
-    head = f"{_count(len(answer['related']), 'memory', 'memories')} related to:"
-    return "\n\n".join(part for part in (f"{head}\n{memory(answer['node'])}", items, DATA) if part)
+    head = f"{_count_of(len(answer['related']), 'memory', 'memories')} related to:"
+    return "\n\n".join(part for part in (f"{head}\n{render_memory(answer['node'])}", items, DATA) if part)
 
 
-def remembered(answer: RememberedOut, verb: str) -> str:
+def render_remembered(answer: RememberedOut, verb: str) -> str:
     """Return what became of a remembered fact."""
     known = "duplicate_of" in answer
     lines = [f"Known already as id {answer['id']}; counted again." if known else f"{verb} as id {answer['id']}."]
     if "supersedes" in answer:
         lines.append(f"It replaces id {answer['supersedes']}, which is kept as history.")
     if "redactions" in answer:
-        lines.append(f"{_count(answer['redactions'], 'secret')} redacted before storing.")
+        lines.append(f"{_count_of(answer['redactions'], 'secret')} redacted before storing.")
     if "flags" in answer:
         lines.append(f"Stored with a warning: {', '.join(answer['flags'])}.")
     if "contradictions" in answer:
-        lines.append(f"It disagrees with what was known:\n\n{disagreements(answer['contradictions'])}")
+        lines.append(f"It disagrees with what was known:\n\n{list_contradictions(answer['contradictions'])}")
     return "\n".join(lines)
 
 
-def explanation(answer: ExplanationOut) -> str:
+def render_explanation(answer: ExplanationOut) -> str:
     """Return a memory's history."""
-    parts = [DATA, memory(answer["node"]), " ".join(answer["account"])]
+    parts = [DATA, render_memory(answer["node"]), " ".join(answer["account"])]
     if "superseded_by" in answer:
-        parts.append(f"Superseded by:\n{memory(answer['superseded_by'])}")
+        parts.append(f"Superseded by:\n{render_memory(answer['superseded_by'])}")
     if "supersedes" in answer:
-        parts.append(f"Supersedes:\n{memories(answer['supersedes'])}")
+        parts.append(f"Supersedes:\n{render_memories(answer['supersedes'])}")
     if "sources" in answer:
-        parts.append(f"Derived from:\n{memories(answer['sources'])}")
+        parts.append(f"Derived from:\n{render_memories(answer['sources'])}")
     if "entities" in answer:
         parts.append(f"Mentions: {', '.join(answer['entities'])}")
     lines = [" ".join((line["time"][:19], line["operation"], line.get("reason", ""))) for line in answer.get("log", ())]
     return "\n\n".join([*parts, *(["\n".join(["Log:", *lines])] if lines else [])])
 
 
-def index(answer: IndexOut) -> str:
+def render_index_report(answer: IndexOut) -> str:
     """Return what indexing did."""
     if answer["status"] == "running":
         return "Indexing goes on in the background; memory_stats tells how far the memory has grown."
     counts = ", ".join(
         f"{answer.get(key, 0)} {key}" for key in ("chunks", "added", "changed", "moved", "removed", "commits")
     )
-    head = f"Indexed {_count(answer.get('files', 0), 'file')} in {answer.get('seconds', 0)} s: {counts}."
+    head = f"Indexed {_count_of(answer.get('files', 0), 'file')} in {answer.get('seconds', 0)} s: {counts}."
     waiting = answer.get("commits_waiting", 0)
-    older = [f"{_count(waiting, 'older commit')} {_is(waiting)} still to be read, newest first."] if waiting else []
+    older = [f"{_count_of(waiting, 'older commit')} {_is_or_are(waiting)} still to be read, newest first."] if waiting else []
     skipped = [f"skipped {item['path']}: {item['reason']}" for item in answer.get("skipped", ())]
     more = [f"and {answer['skipped_more']} more skipped"] if "skipped_more" in answer else []
     count = answer.get("set_aside", 0)
-    aside = [f"{_count(count, 'thing')} set aside; `hyperloci set-aside` lists them"] if count else []
+    aside = [f"{_count_of(count, 'thing')} set aside; `hyperloci set-aside` lists them"] if count else []
     return "\n".join([head, *older, *aside, *skipped, *more])
 
 
-def repl(answer: ReplOut) -> str:
+def render_repl(answer: ReplOut) -> str:
     """Return what came of a program, its words and values quoted: they may be those of memories."""
-    parts = [f"Ran with {_count(answer['calls'], 'call')} of memory functions. {DATA}"]
+    parts = [f"Ran with {_count_of(answer['calls'], 'call')} of memory functions. {DATA}"]
     if "output" in answer:
-        parts.append(f"Printed:\n{quote(answer['output'])}")
+        parts.append(f"Printed:\n{quote_text(answer['output'])}")
     if answer["result"] is not None:
-        parts.append(f"Result:\n{quote(json.dumps(answer['result'], ensure_ascii=False))}")
+        parts.append(f"Result:\n{quote_text(json.dumps(answer['result'], ensure_ascii=False))}")
     if "error" in answer:
         error = answer["error"]
         where = f" in line {error['line']}" if "line" in error else ""
-        parts.append(f"It ended{where} with {error['type']}:\n{quote(error['message'])}")
+        parts.append(f"It ended{where} with {error['type']}:\n{quote_text(error['message'])}")
     return "\n\n".join(parts)
 
 
-def stats(answer: Mapping[str, Any]) -> str:
+def render_stats(answer: Mapping[str, Any]) -> str:
     """Return counts, one subject a line."""
-    return "\n".join(f"{name}: {_counts(value)}" for name, value in answer.items())
+    return "\n".join(f"{name}: {_format_counts(value)}" for name, value in answer.items())
 
 
-def _is(number: int) -> str:
+def _is_or_are(number: int) -> str:
     return "is" if number == 1 else "are"
 
 
-def _counts(value: object) -> str:
+def _format_counts(value: object) -> str:
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_inner(item)}" for key, item in value.items()) or "none"
+        return ", ".join(f"{key} {_format_nested(item)}" for key, item in value.items()) or "none"
     return str(value)
 
 
-def _inner(value: object) -> str:
+def _format_nested(value: object) -> str:
     if isinstance(value, list):
-        return "; ".join(map(_inner, value)) or "none"
-    return f"({_counts(value)})" if isinstance(value, Mapping) else str(value)
+        return "; ".join(map(_format_nested, value)) or "none"
+    return f"({_format_counts(value)})" if isinstance(value, Mapping) else str(value)
 
 
-def _count(number: int, one: str, many: str | None = None) -> str:
+def _count_of(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"

@@ -44,7 +44,7 @@ async def node(id: str, ctx: Call) -> str:
         raise ResourceNotFoundError(str(error)) from error
     except HyperlociError as error:
         raise ResourceError(str(error)) from error
-    return json.dumps(shape.hits([found], room=len(found.content))[0], ensure_ascii=False)
+    return json.dumps(shape.shape_hits([found], room=len(found.content))[0], ensure_ascii=False)
 
 
 async def topic(id: str, ctx: Call) -> str:
@@ -77,7 +77,7 @@ async def recall(topic: str, ctx: Call) -> str:
     return template.format(topic=topic, context=context.markdown)
 
 
-def register(server: MCPServer[ServerState], state: Callable[[], ServerState]) -> None:
+def register_resources(server: MCPServer[ServerState], state: Callable[[], ServerState]) -> None:
     """Add the resources and prompts to a server.
 
     Args:

@@ -11,7 +11,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 
-class Where(TypedDict, total=False):
+class WhereArg(TypedDict, total=False):
     """Conditions that must all hold."""
 
     scope: Literal["project", "global", "all"]

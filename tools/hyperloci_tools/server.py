@@ -29,12 +29,12 @@ from hyperloci_tools import (
     upkeep,
     writing,
 )
-from hyperloci_tools.complaints import arguments_refused, shown, unknown_arguments
+from hyperloci_tools.complaints import describe_refused_arguments, shorten_value, refuse_unknown_arguments
 from hyperloci_tools.registry import build_tools
 from hyperloci_tools.state import ServerState
-from hyperloci_tools.stdio import stdio
+from hyperloci_tools.stdio import open_stdio
 
-OFFERS: Final = (
+TOOL_SPECS: Final = (
     *reading.OFFERS,
     *graph.OFFERS,
     *entities.OFFERS,
@@ -100,22 +100,22 @@ class HyperlociServer(MCPServer[ServerState]):
         tool = self._tool_manager.get_tool(name)
         if tool is None:
             known = ", ".join(offered.name for offered in self._tool_manager.list_tools())
-            raise ToolError(f"There is no tool {shown(name)}; there are {known}.")
-        refusal = unknown_arguments(name, arguments, tool.parameters)
+            raise ToolError(f"There is no tool {shorten_value(name)}; there are {known}.")
+        refusal = refuse_unknown_arguments(name, arguments, tool.parameters)
         if refusal is not None:
             raise ToolError(refusal)
         try:
             return await super().call_tool(name, arguments, context)
         except ToolError as error:
-            raise _explained(error, name, tool.parameters) from error.__cause__
+            raise _explain_tool_error(error, name, tool.parameters) from error.__cause__
 
     async def run_stdio_async(self) -> None:
         """Serve stdin and stdout until the client closes its end; whatever line it sends is answered."""
-        async with stdio() as (incoming, outgoing):
+        async with open_stdio() as (incoming, outgoing):
             await self._lowlevel_server.run(incoming, outgoing, self._lowlevel_server.create_initialization_options())
 
 
-async def explained(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
+async def explain_request_errors(ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
     """Middleware that says what is wrong with a request that is no tool's: its parameters, its method, its moment.
 
     Raises:
@@ -124,29 +124,29 @@ async def explained(ctx: ServerRequestContext[Any, Any], call_next: CallNext) ->
     try:
         return await call_next(ctx)
     except ValidationError as error:
-        raise MCPError(INVALID_PARAMS, f"{ctx.method}: {arguments_refused(error, {})}") from error
+        raise MCPError(INVALID_PARAMS, f"{ctx.method}: {describe_refused_arguments(error, {})}") from error
     except MCPError as error:
         if error.code == METHOD_NOT_FOUND:
-            raise MCPError(METHOD_NOT_FOUND, f"There is no method {shown(ctx.method)} here.") from error
+            raise MCPError(METHOD_NOT_FOUND, f"There is no method {shorten_value(ctx.method)} here.") from error
         if error.code == INVALID_PARAMS and error.message == WORDLESS:
             raise MCPError(INVALID_PARAMS, f"{ctx.method}: send `initialize` first.") from error
         raise
     except ValueError as error:
         # A prompt's: an unknown name, a missing argument, or what its function raised.
-        cause = next((cause for cause in _causes(error) if isinstance(cause, HyperlociError)), None)
+        cause = next((cause for cause in _walk_causes(error) if isinstance(cause, HyperlociError)), None)
         raise MCPError(INVALID_PARAMS if cause is None else INTERNAL_ERROR, str(cause or error)) from error
 
 
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
+def _walk_causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
         error = error.__cause__
 
 
-def _explained(error: ToolError, tool: str, schema: dict[str, Any]) -> ToolError:
+def _explain_tool_error(error: ToolError, tool: str, schema: dict[str, Any]) -> ToolError:
     cause = error.__cause__
     if isinstance(cause, ValidationError) and not isinstance(error, UnexpectedToolError):
-        return ToolError(arguments_refused(cause, schema))
+        return ToolError(describe_refused_arguments(cause, schema))
     if isinstance(cause, sqlite3.Error):
         from hyperloci.store.faults import translate_error
 
@@ -172,9 +172,9 @@ def make_server(
         description="Long-term memory for coding assistants",
         instructions=INSTRUCTIONS,
         version=__version__,
-        tools=build_tools(OFFERS, tool_set),
+        tools=build_tools(TOOL_SPECS, tool_set),
         lifespan=keeping_state,
-        middleware=(*middleware, explained),
+        middleware=(*middleware, explain_request_errors),
     )
-    resources.register(server, lambda: server.state)
+    resources.register_resources(server, lambda: server.state)
     return server

@@ -33,47 +33,47 @@ REQUIRED: Final = frozenset({"content", "message", "path", "query", "reason", "s
 """Texts that some answer must have, empty or not (`schemas`)."""
 
 
-def lean(value: Any) -> Any:
+def drop_empty(value: Any) -> Any:
     """Return a JSON-ready copy without fields that say nothing: None, empty texts, lists and objects.
 
     An empty text stays where an answer must have it: without it the whole answer would be refused.
     """
     if isinstance(value, Mapping):
-        kept = (pair for pair in value.items() if not _says_nothing(pair[1]) or (pair[1] == "" and pair[0] in REQUIRED))
-        return {str(key): lean(item) for key, item in kept}
+        kept = (pair for pair in value.items() if not _is_empty(pair[1]) or (pair[1] == "" and pair[0] in REQUIRED))
+        return {str(key): drop_empty(item) for key, item in kept}
     if isinstance(value, (list, tuple)):
-        return [lean(item) for item in value]
+        return [drop_empty(item) for item in value]
     return value
 
 
-def _says_nothing(value: object) -> bool:
+def _is_empty(value: object) -> bool:
     return value is None or (isinstance(value, (str, list, tuple, dict)) and not value)
 
 
-def hits(found: Iterable[Hit], *, scored: bool = False, room: int = ANSWER_CHARS) -> list[HitOut]:
+def shape_hits(found: Iterable[Hit], *, scored: bool = False, room: int = ANSWER_CHARS) -> list[HitOut]:
     """Return hits whose texts fit into `room` characters together; long ones are cut, with a note that says so."""
     listed = list(found)
     cap = fair_cap([len(hit.content) for hit in listed], room)
-    return [_hit(hit, cap, scored=scored) for hit in listed]
+    return [_shape_hit(hit, cap, scored=scored) for hit in listed]
 
 
-def hit(found: Hit) -> HitOut:
+def shape_hit(found: Hit) -> HitOut:
     """Return one hit."""
-    return hits([found])[0]
+    return shape_hits([found])[0]
 
 
-def _hit(found: Hit, cap: int, *, scored: bool) -> HitOut:
+def _shape_hit(found: Hit, cap: int, *, scored: bool) -> HitOut:
     shown = asdict(found)
     if len(found.content) > cap:
-        shown["content"] = cut(found.content, cap)
+        shown["content"] = cut_text(found.content, cap)
         rest = f"cut: {cap} of {len(found.content)} characters; memory://node/{found.id} has all"
         shown["notes"] = [*found.notes, rest]
     shown["score"] = round(found.score, 3) if scored else None
     shown["confidence"] = round(found.confidence, 3)
-    return cast(HitOut, lean(shown))
+    return cast(HitOut, drop_empty(shown))
 
 
-def cut(text: str, cap: int) -> str:
+def cut_text(text: str, cap: int) -> str:
     """Return a text cut to `cap` characters, with a mark where it was."""
     return text if len(text) <= cap else f"{text[:cap]}…"
 
@@ -91,7 +91,7 @@ def fair_cap(lengths: Sequence[int], room: int) -> int:
     return left // waiting
 
 
-def search(answer: SearchAnswer) -> SearchOut:
+def shape_search(answer: SearchAnswer) -> SearchOut:
     """Return the answer of a search."""
     shaped = {
         "query": answer.query,
@@ -99,15 +99,15 @@ def search(answer: SearchAnswer) -> SearchOut:
         "strategy": answer.strategy,
         "mode": answer.mode,
         "degraded": answer.degraded,
-        "by_meaning": None if answer.by_meaning is None else lean(asdict(answer.by_meaning)),
+        "by_meaning": None if answer.by_meaning is None else drop_empty(asdict(answer.by_meaning)),
         "hints": answer.hints,
         "took_ms": answer.took_ms,
     }
     note = {"note": DATA} if answer.results else {}
-    return cast(SearchOut, {**note, **lean(shaped), "results": hits(answer.results, scored=True)})
+    return cast(SearchOut, {**note, **drop_empty(shaped), "results": shape_hits(answer.results, scored=True)})
 
 
-def contradictions(found: Iterable[Contradiction]) -> list[ContradictionOut]:
+def shape_contradictions(found: Iterable[Contradiction]) -> list[ContradictionOut]:
     """Return contradictions, their texts cut like those of hits."""
     listed = list(found)
     cap = fair_cap([len(item.content) for item in listed], ANSWER_CHARS)
@@ -115,41 +115,41 @@ def contradictions(found: Iterable[Contradiction]) -> list[ContradictionOut]:
         cast(
             ContradictionOut,
             {
-                **lean(asdict(item)),
+                **drop_empty(asdict(item)),
                 "kind": str(item.kind),
                 "nature": str(item.nature),
                 "score": round(item.score, 3),
-                "content": cut(item.content, cap),
+                "content": cut_text(item.content, cap),
             },
         )
         for item in listed
     ]
 
 
-def remembered(answer: RememberedFact) -> RememberedOut:
+def shape_remembered(answer: RememberedFact) -> RememberedOut:
     """Return what became of a remembered fact."""
     shaped = {
         "id": answer.id,
         "duplicate_of": answer.duplicate_of,
-        "contradictions": contradictions(answer.contradictions),
+        "contradictions": shape_contradictions(answer.contradictions),
         "redactions": answer.redactions or None,
         "supersedes": answer.supersedes,
         "flags": answer.flags,
     }
-    return cast(RememberedOut, lean(shaped))
+    return cast(RememberedOut, drop_empty(shaped))
 
 
-def explanation(answer: Explanation) -> ExplanationOut:
+def shape_explanation(answer: Explanation) -> ExplanationOut:
     """Return a memory's history."""
     shaped = {
-        "sources": hits(answer.sources, room=ANSWER_CHARS // 4),
-        "supersedes": hits(answer.supersedes, room=ANSWER_CHARS // 4),
-        "superseded_by": None if answer.superseded_by is None else hit(answer.superseded_by),
+        "sources": shape_hits(answer.sources, room=ANSWER_CHARS // 4),
+        "supersedes": shape_hits(answer.supersedes, room=ANSWER_CHARS // 4),
+        "superseded_by": None if answer.superseded_by is None else shape_hit(answer.superseded_by),
         "entities": answer.entities,
         "log": [asdict(line) for line in answer.log],
     }
     return cast(
-        ExplanationOut, {"note": DATA, "node": hit(answer.node), "account": list(answer.account), **lean(shaped)}
+        ExplanationOut, {"note": DATA, "node": shape_hit(answer.node), "account": list(answer.account), **drop_empty(shaped)}
     )
 
 
@@ -159,11 +159,11 @@ def index_report(report: IndexReport) -> IndexOut:
     shaped["skipped"] = [asdict(item) for item in report.skipped[:MAX_SKIPPED]]
     more = len(report.skipped) - MAX_SKIPPED
     counts = {"skipped_more": max(0, more) or None, "set_aside": report.set_aside or None}
-    return cast(IndexOut, lean({**shaped, **counts}))
+    return cast(IndexOut, drop_empty({**shaped, **counts}))
 
 
-def repl(answer: ReplAnswer) -> ReplOut:
+def shape_repl(answer: ReplAnswer) -> ReplOut:
     """Return what came of a program; an empty result is a result, so it stays."""
     error = None if answer.error is None else asdict(answer.error)
-    told = lean({"output": answer.output, "error": error})
+    told = drop_empty({"output": answer.output, "error": error})
     return cast(ReplOut, {**told, "result": answer.result, "calls": answer.calls})

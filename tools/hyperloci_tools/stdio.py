@@ -80,7 +80,7 @@ class AnswerOnce:
 
     async def send(self, item: SessionMessage) -> None:
         """Send a message."""
-        message = writable(item.message)
+        message = make_writable(item.message)
         await self._sink.send(SessionMessage(message, metadata=item.metadata))
         if isinstance(message, JSONRPCResponse | JSONRPCError) and message.id is not None:
             self.settle_request(message.id)
@@ -98,7 +98,7 @@ class AnswerOnce:
         await self.aclose()
 
 
-def writable(message: JSONRPCMessage) -> JSONRPCMessage:
+def make_writable(message: JSONRPCMessage) -> JSONRPCMessage:
     """Return a message that can be written as JSON in UTF-8: itself, nearly always."""
     try:
         message.model_dump_json(by_alias=True, exclude_unset=True)
@@ -107,7 +107,7 @@ def writable(message: JSONRPCMessage) -> JSONRPCMessage:
     else:
         return message
     try:
-        plain = wire.encodable(message.model_dump(by_alias=True, exclude_unset=True))
+        plain = wire.make_encodable(message.model_dump(by_alias=True, exclude_unset=True))
         return jsonrpc_message_adapter.validate_python(plain, by_name=False)
     except (PydanticSerializationError, ValidationError, ValueError, RecursionError) as error:
         _log.warning("an answer can't be written: %s", error)
@@ -115,22 +115,22 @@ def writable(message: JSONRPCMessage) -> JSONRPCMessage:
         return JSONRPCError(jsonrpc="2.0", id=request_id, error=ErrorData(code=INTERNAL_ERROR, message=UNWRITABLE))
 
 
-class Lines:
+class LineReader:
     """A client's lines, read by whichever thread asks."""
 
     def __init__(self, source: BinaryIO) -> None:
         self._source = source
 
-    def next(self) -> tuple[JSONRPCMessage | wire.Refused, ...] | None:
+    def read_line(self) -> tuple[JSONRPCMessage | wire.RefusedLine, ...] | None:
         """Return what the next line says; None at the end. Blocks."""
         line = self._source.readline(wire.MAX_LINE_BYTES + 1)
         if not line:
             return None
         if len(line) > wire.MAX_LINE_BYTES:
-            return (wire.too_long(line[: wire.SEEN_BYTES], self._rest(line)),)
-        return tuple(wire.read(line))
+            return (wire.too_long(line[: wire.SEEN_BYTES], self._read_rest(line)),)
+        return tuple(wire.read_messages(line))
 
-    def _rest(self, line: bytes) -> bytes:
+    def _read_rest(self, line: bytes) -> bytes:
         """Read on to the end of a line and return its last bytes."""
         tail = line[-wire.SEEN_BYTES :]
         while line and not line.endswith(b"\n"):
@@ -151,24 +151,24 @@ def _taken_stdin() -> BinaryIO:
 
 
 @asynccontextmanager
-async def stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionMessage | Exception], AnswerOnce]]:
+async def open_stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionMessage | Exception], AnswerOnce]]:
     """Serve the process's stdin and stdout; yields the streams that an SDK server runs on."""
     nothing = anyio.wrap_file(io.StringIO())
-    lines = Lines(_taken_stdin())
+    lines = LineReader(_taken_stdin())
     async with stdio_server(stdin=nothing) as (unused, sink):
         await unused.aclose()
         outgoing = AnswerOnce(sink)
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         async with anyio.create_task_group() as group:
-            group.start_soon(_read, lines, incoming, outgoing)
+            group.start_soon(_read_messages, lines, incoming, outgoing)
             yield received, outgoing
 
 
-async def _read(lines: Lines, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: AnswerOnce) -> None:
+async def _read_messages(lines: LineReader, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: AnswerOnce) -> None:
     """Hand every message on, and answer what is none, until the client has closed its end or the server its own."""
     async with incoming:
         try:
-            while (found := await run_sync(lines.next, abandon_on_cancel=True)) is not None:
+            while (found := await run_sync(lines.read_line, abandon_on_cancel=True)) is not None:
                 for message in found:
                     await _hand_on(message, incoming, outgoing)
             with anyio.move_on_after(LINGER_SECONDS):
@@ -178,12 +178,12 @@ async def _read(lines: Lines, incoming: MemoryObjectSendStream[SessionMessage | 
 
 
 async def _hand_on(
-    message: JSONRPCMessage | wire.Refused,
+    message: JSONRPCMessage | wire.RefusedLine,
     incoming: MemoryObjectSendStream[SessionMessage | Exception],
     outgoing: AnswerOnce,
 ) -> None:
-    if isinstance(message, wire.Refused):
-        await outgoing.send(SessionMessage(message.answer()))
+    if isinstance(message, wire.RefusedLine):
+        await outgoing.send(SessionMessage(message.to_error()))
         return
     if isinstance(message, JSONRPCRequest) and message.method not in ENDLESS:
         outgoing.note_request(message.id)

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from hyperloci.model.topic import Timeline, TopicHit, TopicList
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import MAX_QUERY_CHARS, Limit
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
@@ -76,7 +76,7 @@ async def list_topics(
     overview of a memory you don't know; use search_memory for a question."""
     found = await state_of(ctx).workers.reader.call(lambda memory: memory.list_topics(limit))
     shaped = shape_topics(found)
-    return answer(shaped, render_topics(shaped))
+    return tool_result(shaped, render_topics(shaped))
 
 
 async def timeline(
@@ -93,7 +93,7 @@ async def timeline(
         lambda memory: memory.get_timeline(around, session_id=session_id, direction=direction, limit=limit)
     )
     shaped = shape_timeline(found)
-    return answer(shaped, render_timeline(shaped))
+    return tool_result(shaped, render_timeline(shaped))
 
 
 def shape_topics(found: TopicList) -> TopicsOut:
@@ -104,7 +104,7 @@ def shape_topics(found: TopicList) -> TopicsOut:
         "total": found.total,
         "memories": found.memories,
     }
-    told = shape.lean({"detected_at": found.detected_at, "waiting": found.waiting})
+    told = shape.drop_empty({"detected_at": found.detected_at, "waiting": found.waiting})
     note = {"note": shape.DATA} if found.topics else {}
     return cast(TopicsOut, {**note, **shaped, **told})
 
@@ -112,20 +112,20 @@ def shape_topics(found: TopicList) -> TopicsOut:
 def shape_topic(topic: TopicHit, room: int) -> TopicOut:
     """Return a topic, its examples cut to `room` characters each."""
     plain = {name: value for name, value in asdict(topic).items() if name != "examples"}
-    shown = shape.hits(topic.examples, room=max(1, room * len(topic.examples)))
-    return cast(TopicOut, {**shape.lean(plain), **({"examples": shown} if shown else {})})
+    shown = shape.shape_hits(topic.examples, room=max(1, room * len(topic.examples)))
+    return cast(TopicOut, {**shape.drop_empty(plain), **({"examples": shown} if shown else {})})
 
 
 def shape_timeline(found: Timeline) -> TimelineOut:
     """Return the answer of `timeline`."""
-    memories = shape.hits([event.memory for event in found.events])
+    memories = shape.shape_hits([event.memory for event in found.events])
     events = [
         {"at": event.at, "relation": event.relation, "memory": memory}
         for event, memory in zip(found.events, memories, strict=True)
     ]
     plain = {"anchor": found.anchor, "session_id": found.session_id, "direction": found.direction}
     note = {"note": shape.DATA} if events else {}
-    return cast(TimelineOut, {**note, **shape.lean(plain), "events": events})
+    return cast(TimelineOut, {**note, **shape.drop_empty(plain), "events": events})
 
 
 def render_topics(shaped: TopicsOut) -> str:
@@ -137,9 +137,9 @@ def render_topics(shaped: TopicsOut) -> str:
         spaces = ", ".join(topic.get("dominant_spaces", ())) or "none"
         lines.append(
             f"\nTopic {topic['id']} ({topic['phase']}, {topic['member_count']} memories, agreement"
-            f" {topic['weighted_agreement']:.1f} of 8.5, strongest in {spaces}):\n{render.quote(topic['name'])}"
+            f" {topic['weighted_agreement']:.1f} of 8.5, strongest in {spaces}):\n{render.quote_text(topic['name'])}"
         )
-        lines += [render.memory(hit) for hit in topic.get("examples", ())]
+        lines += [render.render_memory(hit) for hit in topic.get("examples", ())]
     if "waiting" in shaped:
         lines.append(f"\n{shaped['waiting']}")
     return "\n".join(lines)
@@ -149,7 +149,7 @@ def render_timeline(shaped: TimelineOut) -> str:
     """Return a timeline as a text."""
     if not shaped["events"]:
         return "Nothing happened there that is remembered."
-    events = [f"{event['at']} ({event['relation']}) {render.memory(event['memory'])}" for event in shaped["events"]]
+    events = [f"{event['at']} ({event['relation']}) {render.render_memory(event['memory'])}" for event in shaped["events"]]
     return "\n\n".join([shape.DATA, *events])
 
 

@@ -15,7 +15,7 @@ from hyperloci.errors import HyperlociError, NotFoundError
 from hyperloci.lifecycle import telling
 from hyperloci.lifecycle.decay import WeakHit
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Limit
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import HitOut
@@ -98,8 +98,8 @@ async def weak_facts(ctx: Call, limit: Limit = 10) -> Annotated[CallToolResult, 
     """List facts and decisions that are as likely wrong as right, the least sure first, with the days until they are
     forgotten. Use it when the user wants to review what is remembered; then confirm_fact, correct_fact or forget."""
     found = await state_of(ctx).workers.reader.call(lambda memory: memory.list_weak_facts(limit))
-    shaped = _weak(found)
-    return answer(shaped, _weak_text(shaped))
+    shaped = _weak_fact_out(found)
+    return tool_result(shaped, _weak_text(shaped))
 
 
 async def save_consolidation(
@@ -113,8 +113,8 @@ async def save_consolidation(
     "facts[0]", reason}. Use it when the prompt `consolidate` asks for it. Each item is checked by itself: what no turn
     says is refused, with the reason."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.save_consolidation(session_id, payload))
-    shaped = _consolidated(done)
-    return answer(shaped, _consolidated_text(shaped))
+    shaped = _consolidated_out(done)
+    return tool_result(shaped, _consolidated_text(shaped))
 
 
 OFFERS: Final = (
@@ -160,7 +160,7 @@ async def consolidate(ctx: Call, session: str = "") -> str:
 async def review_weak_facts(ctx: Call) -> str:
     """Go through the memories that are weak or fading, and settle each with the user."""
     found = await state_of(ctx).workers.reader.call(lambda memory: memory.list_weak_facts(WEAK_SHOWN))
-    return REVIEW.format(facts=_weak_text(_weak(found))) if found else NOTHING_WEAK
+    return REVIEW.format(facts=_weak_text(_weak_fact_out(found))) if found else NOTHING_WEAK
 
 
 async def session_summary(session: str, ctx: Call) -> str:
@@ -178,18 +178,18 @@ def shape_session(report: SessionReport) -> dict[str, Any]:
     room = shape.ANSWER_CHARS // 2
     shaped = {
         **asdict(report),
-        "extracted": shape.hits(report.extracted, room=room),
-        "remembered": shape.hits(report.remembered, room=room),
+        "extracted": shape.shape_hits(report.extracted, room=room),
+        "remembered": shape.shape_hits(report.remembered, room=room),
     }
-    return {"note": shape.DATA, **shape.lean(shaped)}
+    return {"note": shape.DATA, **shape.drop_empty(shaped)}
 
 
-def _weak(found: tuple[WeakHit, ...]) -> WeakFactsOut:
-    shown = shape.hits([item.hit for item in found])
+def _weak_fact_out(found: tuple[WeakHit, ...]) -> WeakFactsOut:
+    shown = shape.shape_hits([item.hit for item in found])
     facts = [
         cast(
             WeakOut,
-            shape.lean(
+            shape.drop_empty(
                 {
                     **hit,
                     "confidence_now": round(item.confidence_now, 3),
@@ -205,17 +205,17 @@ def _weak(found: tuple[WeakHit, ...]) -> WeakFactsOut:
 def _weak_text(answered: WeakFactsOut) -> str:
     if not answered["facts"]:
         return "No memory is weak."
-    parts = [f"{render.memory(fact, number)}\n{_fate(fact)}" for number, fact in enumerate(answered["facts"], 1)]
+    parts = [f"{render.render_memory(fact, number)}\n{_describe_fate(fact)}" for number, fact in enumerate(answered["facts"], 1)]
     return "\n\n".join([shape.DATA, *parts])
 
 
-def _fate(fact: WeakOut) -> str:
+def _describe_fate(fact: WeakOut) -> str:
     if "days_to_prune" not in fact:
         return "It does not fade."
     return f"It is forgotten in {fact['days_to_prune']:.0f} days unless it is recalled or confirmed."
 
 
-def _consolidated(done: ConsolidationResult) -> ConsolidatedOut:
+def _consolidated_out(done: ConsolidationResult) -> ConsolidatedOut:
     saved = done.saved
     shaped: ConsolidatedOut = {
         "session_id": done.session_id,

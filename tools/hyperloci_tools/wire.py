@@ -74,7 +74,7 @@ _REASONS: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusedLine:
     """A line, or one message of it, that can't be used.
 
     Attributes:
@@ -87,34 +87,34 @@ class Refused:
     code: int
     message: str
 
-    def answer(self) -> JSONRPCError:
+    def to_error(self) -> JSONRPCError:
         """Return the answer."""
         return JSONRPCError(jsonrpc="2.0", id=self.id, error=ErrorData(code=self.code, message=self.message))
 
 
-def read(line: bytes) -> Iterator[JSONRPCMessage | Refused]:
+def read_messages(line: bytes) -> Iterator[JSONRPCMessage | RefusedLine]:
     """Yield what a line says: usually one message; nothing where it is blank, or a response that answers nothing."""
     line = line.removeprefix(_BOM).strip()
     if not line:
         return
     try:
-        value, mended = _parsed(line)
+        value, mended = _parse_line(line)
     except ValueError as error:
-        yield Refused(id_in(line), PARSE_ERROR, f"This is no JSON-RPC message: {_reason(error, line)}.")
+        yield RefusedLine(id_in(line), PARSE_ERROR, f"This is no JSON-RPC message: {_explain_parse_error(error, line)}.")
         return
     if isinstance(value, list):
-        yield from _batch(value)
+        yield from _refuse_batch(value)
     else:
-        yield from _message(value, mended=mended)
+        yield from _parse_message(value, mended=mended)
 
 
-def too_long(head: bytes, tail: bytes) -> Refused:
+def too_long(head: bytes, tail: bytes) -> RefusedLine:
     """Return the refusal of a line longer than `MAX_LINE_BYTES`, of which only the beginning and the end are known."""
     found = id_in(head)
     if found is None:
         found = _id_at_end(tail)
     size = f"{MAX_LINE_BYTES >> 20} MiB"
-    return Refused(found, INVALID_REQUEST, f"The message is longer than {size}: send less at once.")
+    return RefusedLine(found, INVALID_REQUEST, f"The message is longer than {size}: send less at once.")
 
 
 def id_in(line: bytes) -> RequestId | None:
@@ -155,7 +155,7 @@ def _is_id(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**MAX_ID_CHARS
 
 
-def _parsed(line: bytes) -> tuple[Any, bool]:
+def _parse_line(line: bytes) -> tuple[Any, bool]:
     """Return what a line holds, and whether halves of surrogate pairs were replaced in it.
 
     Raises:
@@ -165,42 +165,42 @@ def _parsed(line: bytes) -> tuple[Any, bool]:
         return from_json(line, allow_inf_nan=False), False
     except ValueError:
         if _MAY_BE_HALF.search(line) is not None:
-            return from_json(_ESCAPE.sub(_whole, line), allow_inf_nan=False), True
+            return from_json(_ESCAPE.sub(_replace_half_surrogates, line), allow_inf_nan=False), True
         raise
 
 
-def _whole(escape: re.Match[bytes]) -> bytes:
+def _replace_half_surrogates(escape: re.Match[bytes]) -> bytes:
     return escape[0] if escape["half"] is None else b"\\ufffd"
 
 
-def _reason(error: ValueError, line: bytes) -> str:
+def _explain_parse_error(error: ValueError, line: bytes) -> str:
     said = str(error)
-    if _NOT_A_NUMBER.match(line, _offset(said)):
+    if _NOT_A_NUMBER.match(line, _error_offset(said)):
         return "NaN and Infinity are no JSON: send null"
     if "unicode code point" in said:
         return "it is not UTF-8"
     return next((reason for sign, reason in _REASONS if sign in said), f"{said}: send one JSON object a line")
 
 
-def _offset(said: str) -> int:
+def _error_offset(said: str) -> int:
     """Return where a line stops being JSON; there is one line, so its column tells."""
     column = re.search(r"column ([0-9]{1,9})\Z", said)
     return 0 if column is None else max(0, int(column[1]) - 1)
 
 
-def _batch(messages: list[Any]) -> Iterator[JSONRPCMessage | Refused]:
+def _refuse_batch(messages: list[Any]) -> Iterator[JSONRPCMessage | RefusedLine]:
     """Refuse an array of messages, each that asks for an answer by its own id."""
     why = "Arrays of messages are not part of this protocol: send one message a line."
     asking = [one["id"] for one in messages if isinstance(one, dict) and "method" in one and _is_id(one.get("id"))]
     for request_id in asking[:MAX_BATCH]:
-        yield Refused(request_id, INVALID_REQUEST, why)
+        yield RefusedLine(request_id, INVALID_REQUEST, why)
     if len(asking) != len(messages) or len(asking) > MAX_BATCH or not asking:
-        yield Refused(None, INVALID_REQUEST, why)
+        yield RefusedLine(None, INVALID_REQUEST, why)
 
 
-def _message(value: Any, *, mended: bool) -> Iterator[JSONRPCMessage | Refused]:
+def _parse_message(value: Any, *, mended: bool) -> Iterator[JSONRPCMessage | RefusedLine]:
     if not isinstance(value, dict):
-        yield Refused(None, INVALID_REQUEST, f"A message is a JSON object, not {_shown(value)}.")
+        yield RefusedLine(None, INVALID_REQUEST, f"A message is a JSON object, not {_shorten_value(value)}.")
         return
     if "method" not in value and ("result" in value or "error" in value):
         # Nothing may be answered to a response.
@@ -211,37 +211,37 @@ def _message(value: Any, *, mended: bool) -> Iterator[JSONRPCMessage | Refused]:
         return
     request_id = value.get("id")
     known = request_id if _is_id(request_id) and not (mended and REPLACEMENT in str(request_id)) else None
-    fault = _fault(value, known)
+    fault = _describe_fault(value, known)
     if fault is not None:
-        yield Refused(known, *fault)
+        yield RefusedLine(known, *fault)
     elif "id" in value:
         yield JSONRPCRequest(jsonrpc="2.0", id=known, method=value["method"], params=value.get("params"))  # type: ignore[arg-type]
     else:
         yield JSONRPCNotification(jsonrpc="2.0", method=value["method"], params=value.get("params"))
 
 
-def _fault(value: dict[str, Any], known: RequestId | None) -> tuple[int, str] | None:
+def _describe_fault(value: dict[str, Any], known: RequestId | None) -> tuple[int, str] | None:
     if value.get("jsonrpc") != "2.0":
         return INVALID_REQUEST, 'A message has "jsonrpc": "2.0".'
     if not isinstance(value.get("method"), str):
-        return INVALID_REQUEST, f"method is a string, not {_shown(value.get('method'))}."
+        return INVALID_REQUEST, f"method is a string, not {_shorten_value(value.get('method'))}."
     if "id" in value and known is None:
         return (
             INVALID_REQUEST,
-            f"id is a whole number or a string of at most {MAX_ID_CHARS:,} whole characters, not {_shown(value['id'])};"
+            f"id is a whole number or a string of at most {MAX_ID_CHARS:,} whole characters, not {_shorten_value(value['id'])};"
             " leave it out where no answer is wanted.",
         )
     if not isinstance(value.get("params", {}), dict | None):
-        return INVALID_PARAMS, f"params is an object, not {_shown(value['params'])}."
+        return INVALID_PARAMS, f"params is an object, not {_shorten_value(value['params'])}."
     return None
 
 
-def _shown(value: object) -> str:
+def _shorten_value(value: object) -> str:
     kind = {dict: "an object", list: "an array", str: "a string", bool: "a truth value", type(None): "null"}
     return kind.get(type(value), "a number")
 
 
-def encodable(value: Any, depth: int = 100) -> Any:
+def make_encodable(value: Any, depth: int = 100) -> Any:
     """Return a value that JSON and UTF-8 can carry.
 
     Halves of surrogate pairs become U+FFFD, what is nested more than `depth` levels deep an ellipsis, and what JSON
@@ -254,7 +254,7 @@ def encodable(value: Any, depth: int = 100) -> Any:
     if depth == 0:
         return "…"
     if isinstance(value, dict):
-        return {encodable(str(key), depth): encodable(member, depth - 1) for key, member in value.items()}
+        return {make_encodable(str(key), depth): make_encodable(member, depth - 1) for key, member in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
-        return [encodable(member, depth - 1) for member in value]
-    return encodable(str(value), depth)
+        return [make_encodable(member, depth - 1) for member in value]
+    return make_encodable(str(value), depth)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS
 from hyperloci_tools import render, shape
-from hyperloci_tools.answer import answer
+from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Confidence, Fact, Id, Reason, Scope
 from hyperloci_tools.registry import ToolSpec
 from hyperloci_tools.schemas import ConfirmedOut, CorrectedOut, DeadEndOut, ForgottenOut, RememberedOut, RestoredOut
@@ -44,8 +44,8 @@ async def remember_fact(
             replaces=replaces,
         )
     )
-    shaped = shape.remembered(done)
-    return answer(shaped, render.remembered(shaped, "Remembered"))
+    shaped = shape.shape_remembered(done)
+    return tool_result(shaped, render.render_remembered(shaped, "Remembered"))
 
 
 async def mark_dead_end(
@@ -57,23 +57,23 @@ async def mark_dead_end(
     """Store that an approach failed and why, so that no later session tries it again. Use it as soon as you give an
     approach up for good; not for a bug that you then fixed."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.mark_dead_end(approach, reason, scope=scope))
-    shaped = shape.remembered(done)
-    return answer(shaped, render.remembered(shaped, "Dead end stored"))
+    shaped = shape.shape_remembered(done)
+    return tool_result(shaped, render.render_remembered(shaped, "Dead end stored"))
 
 
 async def correct_fact(ctx: Call, id: Id, fact: Fact, reason: Reason = None) -> Annotated[CallToolResult, CorrectedOut]:
     """Replace a memory that is wrong or out of date; the old one stays as history. Use it when the user or the code
     shows that a recalled memory no longer holds."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.correct_fact(id, fact, reason=reason))
-    shaped = cast(CorrectedOut, {**shape.remembered(done), "supersedes": done.supersedes or id})
-    return answer(shaped, render.remembered(cast(RememberedOut, shaped), "Corrected"))
+    shaped = cast(CorrectedOut, {**shape.shape_remembered(done), "supersedes": done.supersedes or id})
+    return tool_result(shaped, render.render_remembered(cast(RememberedOut, shaped), "Corrected"))
 
 
 async def confirm_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, ConfirmedOut]:
     """Mark a memory as verified: full confidence, no decay. Use it when the user confirms it or you checked it."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.confirm_fact(id))
     shaped: ConfirmedOut = {"id": done.id, "confidence": round(done.confidence, 3)}
-    return answer(shaped, f"Confirmed id {done.id}; its confidence is {shaped['confidence']} and no longer decays.")
+    return tool_result(shaped, f"Confirmed id {done.id}; its confidence is {shaped['confidence']} and no longer decays.")
 
 
 async def forget(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, ForgottenOut]:
@@ -81,14 +81,14 @@ async def forget(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallTool
     correct_fact."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.forget(id, reason=reason))
     shaped: ForgottenOut = {"id": done.id, "restorable_until": done.restorable_until}
-    return answer(shaped, f"Forgot id {done.id}. It can be restored until {done.restorable_until}.")
+    return tool_result(shaped, f"Forgot id {done.id}. It can be restored until {done.restorable_until}.")
 
 
 async def restore(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, RestoredOut]:
     """Bring a forgotten memory back, within 30 days of forgetting it."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.restore(id, reason=reason))
     shaped: RestoredOut = {"id": done.id, "content": done.content}
-    return answer(shaped, f"Restored id {done.id}:\n{render.quote(done.content)}")
+    return tool_result(shaped, f"Restored id {done.id}:\n{render.quote_text(done.content)}")
 
 
 OFFERS: Final = (

@@ -21,6 +21,6 @@ def main() -> None:
 
             answer(event)
         case _:
-            from hyperloci.cli.main import run
+            from hyperloci.cli.main import run_command
 
-            run()
+            run_command()

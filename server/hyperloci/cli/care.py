@@ -14,9 +14,9 @@ from hyperloci.cli.common import (
     ProjectOption,
     console,
     errors,
-    explained,
+    report_errors,
     load_settings,
-    opened,
+    open_memory,
     print_json,
 )
 from hyperloci.model.answers import ImportReport, PurgeReport
@@ -24,7 +24,7 @@ from hyperloci.store import Store
 from hyperloci.store.transfer import export_memory, restore_backup
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(backup)
     app.command("restore-backup")(restore)
@@ -43,7 +43,7 @@ def backup(
 
     Example: hyperloci backup ~/memory-backup.db
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         memory.store.back_up(file.absolute())
     console.print(f"wrote {file}")
 
@@ -53,7 +53,7 @@ def restore(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
 ) -> None:
     """Put a backup in the database's place; the present database is kept beside it."""
-    with explained():
+    with report_errors():
         settings = load_settings()
         if not yes:
             typer.confirm(f"Replace {settings.database} by {file}? Close Claude Code first.", abort=True)
@@ -71,7 +71,7 @@ def purge(
 
     It can't be undone (`forget` can). Close other sessions first. Copies you made yourself are not touched.
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         if not yes:
             for hit in memory.get_many(ids):
                 errors.print(f"{hit.id} {hit.subtype or hit.type}: {hit.content:.80}")
@@ -112,7 +112,7 @@ def export(
 
     Example: hyperloci export memory.jsonl
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         count = export_memory(memory.store, file)
     console.print(f"wrote {count} lines to {file}")
 
@@ -135,7 +135,7 @@ def import_(
       hyperloci import memory.jsonl --dry-run
       hyperloci import ~/.claude/projects/-home-me-shop/memory/MEMORY.md
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         report = memory.import_file(file, scope=scope, dry_run=dry_run)
     if json:
         print_json(report)
@@ -166,7 +166,7 @@ def set_aside(
       hyperloci set-aside
       hyperloci set-aside --again && hyperloci index
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         found = memory.list_set_aside()
         if again:
             memory.try_again()
@@ -183,7 +183,7 @@ def set_aside(
 
 def migrate() -> None:
     """Bring the database's schema up to date (opening it does so too), after a backup."""
-    with explained():
+    with report_errors():
         settings = load_settings()
         with Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous) as store:
             console.print(f"{settings.database}: schema {store.count_everything()['schema_version']}")

@@ -56,24 +56,24 @@ def load_settings(project: Path | None = None) -> Settings:
 
 
 @contextlib.contextmanager
-def opened(project: Path) -> Iterator[Memory]:
+def open_memory(project: Path) -> Iterator[Memory]:
     """Open the memory of a project; errors end the command with their message."""
-    with explained(), Memory.open(load_settings(project), project) as memory:
+    with report_errors(), Memory.open(load_settings(project), project) as memory:
         yield memory
 
 
 @contextlib.contextmanager
-def explained() -> Iterator[None]:
+def report_errors() -> Iterator[None]:
     """Turn our errors, and SQLite's, into one line on stderr and the right exit code."""
     try:
         with translate_block_errors():
             yield
     except HyperlociError as error:
-        complain(str(error))
+        print_error(str(error))
         raise typer.Exit(Exit.USAGE if isinstance(error, BadRequestError) else Exit.FAILED) from error
 
 
-def complain(message: str) -> None:
+def print_error(message: str) -> None:
     """Say on stderr what went wrong."""
     errors.print(Text.assemble(("error:", "red"), " ", message))
 
@@ -81,10 +81,10 @@ def complain(message: str) -> None:
 def print_json(value: Any) -> None:
     """Print a value (dataclasses too) as JSON on stdout."""
     plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
-    typer.echo(json.dumps(plain, ensure_ascii=False, indent=2, default=_plain))
+    typer.echo(json.dumps(plain, ensure_ascii=False, indent=2, default=_to_plain))
 
 
-def _plain(value: Any) -> Any:
+def _to_plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, (set, frozenset, tuple)):

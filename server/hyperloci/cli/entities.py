@@ -9,11 +9,11 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.model.answers import EntityMerge, EntityProfile
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(entities)
     app.command()(entity)
@@ -32,7 +32,7 @@ def entities(
       hyperloci entities -n 50
       hyperloci entities --merges
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         merged = memory.list_entity_merges(limit) if merges else ()
         known = () if merges else memory.list_entities(limit)
     if json:
@@ -40,7 +40,7 @@ def entities(
         return
     if merges:
         for one in merged:
-            console.print(Text(_told(one)))
+            console.print(Text(_describe_merge(one)))
         return
     table = Table("name", "type", "memories", "also called", box=None, padding=(0, 2))
     for info in known:
@@ -61,12 +61,12 @@ def entity(
       hyperloci entity AuthService
       hyperloci entity "Jane Doe" --json
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         profile = memory.get_entity_info(name)
     if json:
         print_json(profile)
     else:
-        _show(profile)
+        _print_profile(profile)
 
 
 def merge_entities(
@@ -82,20 +82,20 @@ def merge_entities(
       hyperloci merge-entities PostgreSQL "the main database"
       hyperloci merge-entities --undo 3
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         done = memory.unmerge_entities(undo) if undo is not None else memory.merge_entities(kept, merged)
     if json:
         print_json(done)
     else:
-        console.print(Text(_told(done)))
+        console.print(Text(_describe_merge(done)))
 
 
-def _told(merge: EntityMerge) -> str:
+def _describe_merge(merge: EntityMerge) -> str:
     undone = f", taken back {merge.undone_at[:10]}" if merge.undone_at else ""
     return f"{merge.id}. {merge.merged} is {merge.kept} ({merge.reason}; {merge.merged_at[:10]}{undone})"
 
 
-def _show(profile: EntityProfile) -> None:
+def _print_profile(profile: EntityProfile) -> None:
     info = profile.entity
     console.print(Text(f"{info.canonical_name}  [{info.type}]  {info.mention_count} memories", style="bold"))
     if info.aliases:

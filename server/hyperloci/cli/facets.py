@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, opened, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, open_memory, print_json
 
 
-def register(app: typer.Typer) -> None:
+def register_command(app: typer.Typer) -> None:
     """Add the command of this module."""
     app.command()(facets)
 
@@ -36,10 +36,10 @@ def facets(
     for pair in change or ():
         name, equals, value = pair.partition("=")
         if not equals:
-            complain(f"--set {pair!r} must be NAME=VALUE, such as diataxis=reference.")
+            print_error(f"--set {pair!r} must be NAME=VALUE, such as diataxis=reference.")
             raise typer.Exit(Exit.USAGE)
         values[name.strip()] = value.strip()
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         found = memory.set_facets(id, values) if values else memory.get_facets(id)
     if json:
         print_json(found)

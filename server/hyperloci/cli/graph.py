@@ -11,7 +11,7 @@ import typer
 from rich.text import Text
 from rich.tree import Tree as Drawing
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode, RelatedAnswer
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ WIDE: Final = 1_000
 """Columns of a drawing: a tree is cut at its width, and what is cut can't be read nor piped."""
 
 
-class Direction(StrEnum):
+class RelationDirection(StrEnum):
     """Which way relations are followed."""
 
     OUT = "out"
@@ -36,7 +36,7 @@ class Direction(StrEnum):
     BOTH = "both"
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(graph)
     app.command()(outline)
@@ -48,7 +48,7 @@ def graph(
     depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to cross.")] = 2,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="How many memories.")] = 20,
     relation: Annotated[str, typer.Option("--relation", "-r", help="Only this relation, such as calls.")] = "any",
-    direction: Annotated[Direction, typer.Option(help="Which way to follow relations.")] = Direction.BOTH,
+    direction: Annotated[RelationDirection, typer.Option(help="Which way to follow relations.")] = RelationDirection.BOTH,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
     dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz DOT.")] = False,
     json: JsonOption = False,
@@ -60,7 +60,7 @@ def graph(
       hyperloci graph 976bdca7 --relation calls --direction in
       hyperloci graph 976bdca7 --mermaid > graph.mmd
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         answer = memory.get_subgraph(topic, relationship=relation, direction=direction, depth=depth, limit=limit)
         related = (
             memory.find_related(
@@ -74,7 +74,7 @@ def graph(
     elif mermaid or dot:
         typer.echo(to_mermaid(answer) if mermaid else to_dot(answer))
     else:
-        console.print(draw(answer), width=WIDE)
+        console.print(draw_tree(answer), width=WIDE)
 
 
 def _as_json(related: RelatedAnswer, answer: GraphAnswer) -> dict[str, object]:
@@ -84,24 +84,24 @@ def _as_json(related: RelatedAnswer, answer: GraphAnswer) -> dict[str, object]:
 # Drawings
 
 
-def draw(answer: GraphAnswer) -> Drawing:
+def draw_tree(answer: GraphAnswer) -> Drawing:
     """Return a graph as a tree: every memory once, below the nearest one that a relation joins it to."""
     nodes = {node.id: node for node in answer.nodes}
     middle = answer.nodes[0]
-    tree = Drawing(Text(_line(middle), style="bold"))
+    tree = Drawing(Text(_format_node(middle), style="bold"))
     branches = {middle.id: tree}
     for node in answer.nodes[1:]:
-        found = _nearest(node, nodes, answer.edges, branches)
+        found = _nearest_relation(node, nodes, answer.edges, branches)
         if found is None:
             continue
         edge, above = found
-        said = (f"{_arrow(edge, above, node.id)} ", "cyan"), (f"[{_said(edge)}]  ", "dim")
-        line = Text.assemble(*said, _line(node), (f"  ({edge.evidence})" if edge.evidence else "", "dim"))
+        said = (f"{_format_arrow(edge, above, node.id)} ", "cyan"), (f"[{_format_edge(edge)}]  ", "dim")
+        line = Text.assemble(*said, _format_node(node), (f"  ({edge.evidence})" if edge.evidence else "", "dim"))
         branches[node.id] = branches[above].add(line)
     return tree
 
 
-def _nearest(
+def _nearest_relation(
     node: GraphNode, nodes: dict[str, GraphNode], edges: tuple[GraphEdge, ...], drawn: dict[str, Drawing]
 ) -> tuple[GraphEdge, str] | None:
     """Return the surest relation to a memory that is drawn already and one step nearer, with that memory."""
@@ -114,34 +114,34 @@ def _nearest(
     return None
 
 
-def _arrow(edge: GraphEdge, above: str, below: str) -> str:
+def _format_arrow(edge: GraphEdge, above: str, below: str) -> str:
     speaks = {id for id, role in edge.members if role in ("subject", "cause")}
     if not speaks or (above in speaks) == (below in speaks):
         return f"-- {edge.label}"
     return f"-> {edge.label}" if above in speaks else f"<- {edge.label}"
 
 
-def _said(edge: GraphEdge) -> str:
+def _format_edge(edge: GraphEdge) -> str:
     sure = "confirmed" if edge.confirmed else f"{'~' if edge.automatic else ''}{edge.confidence:.2f}"
     return f"{edge.id[:SHORT_ID]} {sure}"
 
 
-def _line(node: GraphNode) -> str:
-    return "  ".join(part for part in (node.id[:SHORT_ID], node.place, _short(node.content)) if part)
+def _format_node(node: GraphNode) -> str:
+    return "  ".join(part for part in (node.id[:SHORT_ID], node.place, _shorten_content(node.content)) if part)
 
 
 def to_mermaid(answer: GraphAnswer) -> str:
     """Return a graph as a Mermaid flowchart; a relation of three and more is a node of its own."""
     names = {node.id: f"n{number}" for number, node in enumerate(answer.nodes)}
     lines = ["flowchart LR"]
-    lines += [f'  {names[node.id]}["{_quoted(_label(node))}"]' for node in answer.nodes]
+    lines += [f'  {names[node.id]}["{_escape_quotes(_node_label(node))}"]' for node in answer.nodes]
     for number, edge in enumerate(answer.edges):
         stroke = "-.->" if edge.automatic and not edge.confirmed else "-->"
         if len(edge.members) == 2:
-            start, end, pointed = _ends(edge)
-            lines.append(f"  {names[start]} {stroke if pointed else '---'}|{_quoted(edge.label)}| {names[end]}")
+            start, end, pointed = _edge_ends(edge)
+            lines.append(f"  {names[start]} {stroke if pointed else '---'}|{_escape_quotes(edge.label)}| {names[end]}")
             continue
-        lines.append(f'  e{number}{{{{"{_quoted(edge.label)}"}}}}')
+        lines.append(f'  e{number}{{{{"{_escape_quotes(edge.label)}"}}}}')
         for id, role in edge.members:
             ends = (names[id], f"e{number}") if role in ("subject", "cause") else (f"e{number}", names[id])
             lines.append(f"  {ends[0]} {stroke} {ends[1]}")
@@ -152,39 +152,39 @@ def to_dot(answer: GraphAnswer) -> str:
     """Return a graph as Graphviz DOT; a relation of three and more is a diamond."""
     names = {node.id: f"n{number}" for number, node in enumerate(answer.nodes)}
     lines = ["digraph memory {", "  rankdir=LR;", "  node [shape=box];"]
-    lines += [f'  {names[node.id]} [label="{_quoted(_label(node))}"];' for node in answer.nodes]
+    lines += [f'  {names[node.id]} [label="{_escape_quotes(_node_label(node))}"];' for node in answer.nodes]
     for number, edge in enumerate(answer.edges):
         style = ' style="dashed"' if edge.automatic and not edge.confirmed else ""
         if len(edge.members) == 2:
-            start, end, pointed = _ends(edge)
+            start, end, pointed = _edge_ends(edge)
             head = "" if pointed else " dir=none"
-            lines.append(f'  {names[start]} -> {names[end]} [label="{_quoted(edge.label)}"{head}{style}];')
+            lines.append(f'  {names[start]} -> {names[end]} [label="{_escape_quotes(edge.label)}"{head}{style}];')
             continue
-        lines.append(f'  e{number} [shape=diamond label="{_quoted(edge.label)}"];')
+        lines.append(f'  e{number} [shape=diamond label="{_escape_quotes(edge.label)}"];')
         for id, role in edge.members:
             ends = (names[id], f"e{number}") if role in ("subject", "cause") else (f"e{number}", names[id])
             lines.append(f"  {ends[0]} -> {ends[1]} [{style.strip()}];")
     return "\n".join([*lines, "}"])
 
 
-def _ends(edge: GraphEdge) -> tuple[str, str, bool]:
+def _edge_ends(edge: GraphEdge) -> tuple[str, str, bool]:
     """Return where a relation of two begins and ends, and whether it points."""
     (first, first_role), (second, second_role) = edge.members
     speaks = [role in ("subject", "cause") for role in (first_role, second_role)]
     return (second, first, True) if speaks == [False, True] else (first, second, speaks[0] != speaks[1])
 
 
-def _label(node: GraphNode) -> str:
-    return node.place or _short(node.content)
+def _node_label(node: GraphNode) -> str:
+    return node.place or _shorten_content(node.content)
 
 
-def _short(content: str) -> str:
+def _shorten_content(content: str) -> str:
     line = " ".join(content.split())
     return line if len(line) <= SHORT else line[: SHORT - 3] + "..."
 
 
-def _quoted(text: str) -> str:
-    return _short(text).replace("\\", "/").replace('"', "'")
+def _escape_quotes(text: str) -> str:
+    return _shorten_content(text).replace("\\", "/").replace('"', "'")
 
 
 # Outlines
@@ -211,7 +211,7 @@ def outline(
     if not path and title is None and kind is None and level is None:
         raise typer.BadParameter("give a file's path, or --title, --type or --level.")
     inside = _in_project(path, project) if path else None
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         if inside is not None and title is None and kind is None and level is None:
             tree = memory.get_outline(inside)
             if json:
@@ -224,7 +224,7 @@ def outline(
         print_json({"sections": found})
         return
     for entry in found:
-        console.print(Text(f"{entry.file}:{entry.line_start}  {' > '.join(entry.path)}  ({_about(entry)})"))
+        console.print(Text(f"{entry.file}:{entry.line_start}  {' > '.join(entry.path)}  ({_describe_entry(entry)})"))
     if not found:
         console.print(Text("No section is like that; --fuzzy finds titles that resemble it.", style="dim"))
 
@@ -233,7 +233,7 @@ def _in_project(path: str, project: Path) -> str:
     """Return a path as the index has it: relative to the project's root, with slashes."""
     given = Path(path)
     if given.is_absolute():
-        with opened(project) as memory:
+        with open_memory(project) as memory:
             root = Path(memory.project.root).resolve()
         given = given.resolve().relative_to(root) if given.resolve().is_relative_to(root) else given
     return given.as_posix().removeprefix("./")
@@ -245,11 +245,11 @@ def draw_outline(tree: OutlineTree) -> Drawing:
     branches: list[Drawing] = []
     for entry in tree.entries:
         above = root if entry.parent is None else branches[entry.parent]
-        line = Text.assemble(entry.title or "(above the first)", (f"  {_about(entry)}", "dim"))
+        line = Text.assemble(entry.title or "(above the first)", (f"  {_describe_entry(entry)}", "dim"))
         branches.append(above.add(line))
     return root
 
 
-def _about(entry: OutlineEntry) -> str:
+def _describe_entry(entry: OutlineEntry) -> str:
     kind = "" if entry.type == "unknown" else f"{entry.type}, "
     return f"{kind}lines {entry.line_start}-{entry.line_end}"

@@ -12,7 +12,7 @@ import typer
 
 from hyperloci import __version__
 from hyperloci.cli import care, entities, facets, graph, projects, read, setup, talk, topics, upkeep, write
-from hyperloci.cli.common import Exit, complain, load_settings
+from hyperloci.cli.common import Exit, print_error, load_settings
 from hyperloci.errors import HyperlociError
 from hyperloci.store.faults import describe_error
 
@@ -26,7 +26,7 @@ app = typer.Typer(
 )
 
 
-def _version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"hyperloci {__version__}")
         raise typer.Exit()
@@ -35,7 +35,7 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Long-term memory for coding assistants."""
@@ -57,20 +57,20 @@ def hook(event: Annotated[str, typer.Argument(help="The event, such as SessionSt
     answer(event)
 
 
-read.register(app)
-graph.register(app)
-write.register(app)
-setup.register(app)
-care.register(app)
-topics.register(app)
-upkeep.register(app)
-entities.register(app)
-facets.register(app)
-talk.register(app)
-projects.register(app)
+read.register_commands(app)
+graph.register_commands(app)
+write.register_commands(app)
+setup.register_commands(app)
+care.register_commands(app)
+topics.register_commands(app)
+upkeep.register_commands(app)
+entities.register_commands(app)
+facets.register_command(app)
+talk.register_commands(app)
+projects.register_commands(app)
 
 
-def run() -> None:
+def run_command() -> None:
     """Run one command as this process: whatever goes wrong in it, a person reads one line of it."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -79,10 +79,10 @@ def run() -> None:
     try:
         app()
     except OSError as error:
-        complain(_of_the_system(error))
+        print_error(_of_the_system(error))
         sys.exit(Exit.FAILED)
     except Exception as error:
-        complain(_unplanned(error))
+        print_error(_describe_unplanned(error))
         sys.exit(Exit.FAILED)
 
 
@@ -92,7 +92,7 @@ def _of_the_system(error: OSError) -> str:
     return f"{error.filename}: {error.strerror}." if error.filename else f"{error}."
 
 
-def _unplanned(error: Exception) -> str:
+def _describe_unplanned(error: Exception) -> str:
     from hyperloci_hooks.log import append_to_log
 
     message = f"an error that nobody planned for: {describe_error(error)}"
@@ -111,4 +111,4 @@ def _has_folder() -> bool:
         return False
 
 
-__all__ = ["Exit", "app", "run"]
+__all__ = ["Exit", "app", "run_command"]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, errors, opened, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, errors, open_memory, print_json
 from hyperloci.clock import to_iso
 from hyperloci.lifecycle.places import account_to_json
 from hyperloci.memory import Memory
@@ -18,7 +18,7 @@ from hyperloci.store.places import KnownProject, ScopeLink
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(projects)
     app.command()(link)
@@ -30,14 +30,14 @@ def projects(project: ProjectOption = Path("."), json: JsonOption = False) -> No
 
     A project is where it lies: two clones of one repository are two, until `hyperloci link` joins them.
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         here, found = memory.describe_place(), memory.list_projects()
     if json:
         print_json({"here": account_to_json(here), "projects": found})
         return
     for one in found:
         mark = "*" if one.scope == here.scope else " "
-        console.print(Text(f"{mark} {_described(one)}"))
+        console.print(Text(f"{mark} {_describe_project(one)}"))
     console.print(f"* this folder, known {here.why}")
     for alike in here.alike:
         errors.print(f"it looks like {alike.project.name} ({alike.project.scope}): {alike.because}", style="yellow")
@@ -63,18 +63,18 @@ def link(
       hyperloci link ~/work/shop
       hyperloci link --list
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         if list_:
             _print_links(memory.list_links(), json=json)
             return
         wanted = memory.find_link_target(target)
         if not yes:
-            _ask(memory, wanted)
+            _ask_to_link(memory, wanted)
         linked = memory.link_place(wanted)
     if json:
         print_json(linked)
         return
-    console.print(f"linked {linked.root} to {_described(linked.project)}; `hyperloci unlink` undoes it")
+    console.print(f"linked {linked.root} to {_describe_project(linked.project)}; `hyperloci unlink` undoes it")
 
 
 def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
@@ -82,19 +82,19 @@ def unlink(project: ProjectOption = Path("."), json: JsonOption = False) -> None
 
     What was remembered since then, here or elsewhere, stays with the project that it was linked to.
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         undone = memory.unlink_place()
     if json:
         print_json(undone)
         return
-    console.print(f"{undone.root} has its own memory again: {_described(undone.project)}")
+    console.print(f"{undone.root} has its own memory again: {_describe_project(undone.project)}")
 
 
-def _ask(memory: Memory, wanted: KnownProject) -> None:
+def _ask_to_link(memory: Memory, wanted: KnownProject) -> None:
     if not _is_interactive():
-        complain("This joins two memories, so a person is asked: run it in a terminal, or give --yes.")
+        print_error("This joins two memories, so a person is asked: run it in a terminal, or give --yes.")
         raise typer.Exit(Exit.USAGE)
-    errors.print(f"{memory.project.root} will have the memory of {_described(wanted)},")
+    errors.print(f"{memory.project.root} will have the memory of {_describe_project(wanted)},")
     errors.print("read it in every session, and add to it. What was remembered here so far goes with it.")
     typer.confirm("Join them?", abort=True, err=True)
 
@@ -114,10 +114,10 @@ def _print_links(found: tuple[ScopeLink, ...], *, json: bool) -> None:
         )
 
 
-def _described(one: KnownProject) -> str:
+def _describe_project(one: KnownProject) -> str:
     count = f"{one.memories:,} {'memory' if one.memories == 1 else 'memories'}"
-    return f"{one.name} ({one.scope}) at {one.root or '-'}: {count}, last used {_day(one)}"
+    return f"{one.name} ({one.scope}) at {one.root or '-'}: {count}, last used {_format_day(one)}"
 
 
-def _day(one: KnownProject) -> str:
+def _format_day(one: KnownProject) -> str:
     return "-" if one.last_used_at is None else to_iso(one.last_used_at)[:10]

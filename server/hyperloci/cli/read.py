@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 from hyperloci.model.search import Hit, SearchAnswer
 from hyperloci.spaces.space import SPACES
 
@@ -17,7 +17,7 @@ PREVIEW_LINES = 6
 """Lines of a memory shown in a list; `--full` shows all."""
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(query)
     app.command()(stats)
@@ -45,7 +45,7 @@ def query(
       hyperloci query 'caching in:docs/** section:Design type:decision after:last_week not:contradicted'
       hyperloci query "retry policy" --type code --path 'src/**' --explain
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         answer = memory.search_by_query_line(
             text, content_type=kind, limit=limit, after=after, before=before, path=path, explain=explain
         )
@@ -57,12 +57,12 @@ def query(
 
 def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     for rank, hit in enumerate(answer.results, start=1):
-        console.print(Text(f"{rank}. {_heading(hit)}", style="bold"))
-        console.print(Text(_preview(hit.content, full)))
+        console.print(Text(f"{rank}. {_format_heading(hit)}", style="bold"))
+        console.print(Text(_cut_preview(hit.content, full)))
         for note in hit.notes:
             console.print(Text(f"! {note}", style="yellow"))
         if explain and hit.explain:
-            console.print(_scores(hit))
+            console.print(_format_scores(hit))
         console.print()
     for hint in answer.hints:
         console.print(Text(hint, style="dim"))
@@ -70,7 +70,7 @@ def _print_answer(answer: SearchAnswer, *, full: bool, explain: bool) -> None:
     console.print(Text(state + (f"; {answer.degraded}" if answer.degraded else ""), style="dim"))
 
 
-def _heading(hit: Hit) -> str:
+def _format_heading(hit: Hit) -> str:
     source = hit.source
     place = source.symbol or " > ".join(source.section_path) or ""
     where = f"{source.path}:{source.line_start}" if source.path else (source.commit or "")[:12]
@@ -79,13 +79,13 @@ def _heading(hit: Hit) -> str:
     )
 
 
-def _preview(content: str, full: bool) -> str:
+def _cut_preview(content: str, full: bool) -> str:
     lines = content.rstrip().splitlines()
     shown = lines if full else lines[:PREVIEW_LINES]
     return "\n".join(f"   {line}" for line in shown) + ("\n   ..." if len(lines) > len(shown) else "")
 
 
-def _scores(hit: Hit) -> Table:
+def _format_scores(hit: Hit) -> Table:
     explain: dict[str, Any] = dict(hit.explain or {})
     missed = {spot["space"] for spot in explain.get("blind_spots", ())}
     table = Table("category", "space", "sees", "score", "part", "", box=None, padding=(0, 2))
@@ -104,7 +104,7 @@ def _scores(hit: Hit) -> Table:
 
 def stats(project: ProjectOption = Path("."), json: JsonOption = False) -> None:
     """Show what the memory holds and in which state it is."""
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         answer = memory.stats() | {"graph": memory.graph_stats()}
     if json:
         print_json(answer)
@@ -125,7 +125,7 @@ def sessions(
     json: JsonOption = False,
 ) -> None:
     """List the sessions of the project, latest first."""
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         found = memory.list_recent_sessions(limit)
     if json:
         print_json(found)

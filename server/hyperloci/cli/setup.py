@@ -11,15 +11,15 @@ import typer
 from rich.text import Text
 
 from hyperloci import install as installation
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, explained, load_settings, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, report_errors, load_settings, print_json
 
 ScopeOption = Annotated[
-    installation.Scope, typer.Option("--scope", "-s", help="For this user everywhere, or for this project's folder.")
+    installation.InstallScope, typer.Option("--scope", "-s", help="For this user everywhere, or for this project's folder.")
 ]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change and change nothing.")]
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(install)
     app.command()(uninstall)
@@ -28,7 +28,7 @@ def register(app: typer.Typer) -> None:
 
 
 def install(
-    scope: ScopeOption = installation.Scope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
+    scope: ScopeOption = installation.InstallScope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
 ) -> None:
     """Tell Claude Code about Hyperloci: the MCP server and all hooks; whatever else is in its files stays.
 
@@ -36,7 +36,7 @@ def install(
       hyperloci install
       hyperloci install --scope project --dry-run
     """
-    with explained():
+    with report_errors():
         plan = installation.plan_install(
             scope,
             project_root=project.absolute(),
@@ -48,10 +48,10 @@ def install(
 
 
 def uninstall(
-    scope: ScopeOption = installation.Scope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
+    scope: ScopeOption = installation.InstallScope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
 ) -> None:
     """Take Hyperloci out of Claude Code's configuration; the memory itself stays."""
-    with explained():
+    with report_errors():
         plan = installation.plan_uninstall(
             scope, project_root=project.absolute(), home=Path.home(), config_dir=_config_dir()
         )
@@ -63,13 +63,13 @@ def _config_dir() -> Path | None:
     return Path(folder) if folder else None
 
 
-def _carry_out(plan: installation.Plan, dry_run: bool, done: str) -> None:
+def _carry_out(plan: installation.InstallPlan, dry_run: bool, done: str) -> None:
     if not plan.changed:
         console.print("Nothing to change.")
     elif dry_run:
         typer.echo(plan.diff())
     else:
-        for path in installation.apply(plan):
+        for path in installation.apply_plan(plan):
             console.print(f"wrote {path}")
         console.print(done)
 
@@ -81,23 +81,23 @@ def doctor(
 ) -> None:
     """Check everything that may be wrong and say how to mend it."""
     # Looks at numpy and sqlite-vec, which no other command has to load.
-    from hyperloci.doctor import Level, examine
+    from hyperloci.doctor import Severity, run_checks
 
-    findings = examine(project.absolute(), repair=repair)
+    findings = run_checks(project.absolute(), repair=repair)
     if json:
         print_json([finding.as_dict() for finding in findings])
     else:
         for finding in findings:
-            style = {Level.OK: "green", Level.NOTE: "dim", Level.WARNING: "yellow", Level.ERROR: "red"}[finding.level]
+            style = {Severity.OK: "green", Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.ERROR: "red"}[finding.level]
             console.print(
                 Text(f"{finding.level:<8}", style=style), Text(f"{finding.subject}: {finding.message}"), sep=""
             )
             if finding.mend:
                 console.print(Text(f"        -> {finding.mend}"))
     worst = {finding.level for finding in findings}
-    if Level.ERROR in worst:
+    if Severity.ERROR in worst:
         raise typer.Exit(Exit.FAILED)
-    if Level.WARNING in worst:
+    if Severity.WARNING in worst:
         raise typer.Exit(Exit.DEGRADED)
 
 
@@ -107,7 +107,7 @@ def embedder(
     """Ask for the embedder's state, or stop it (it starts again when needed)."""
     from hyperloci.embedder.client import EmbedderClient
 
-    with explained():
+    with report_errors():
         client = EmbedderClient(load_settings())
         if action == "stop":
             console.print("stopped" if client.stop_embedder() else "not running")

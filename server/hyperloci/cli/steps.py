@@ -13,7 +13,7 @@ LINE_SECONDS: Final = 10.0
 """Between two lines: a log of an hour is read at a glance."""
 
 
-class Steps:
+class StepDisplay:
     """Tells on stderr what goes on. `interrupted` is for the command to note that it was."""
 
     def __init__(self, *, quiet: bool) -> None:
@@ -42,7 +42,7 @@ class Steps:
         """Stop showing."""
         self._bar.stop()
 
-    def show(self, done: int, total: int, what: str) -> None:
+    def show_step(self, done: int, total: int, what: str) -> None:
         """Tell that `done` of `total` are done, and what is being done."""
         if self._task is not None:
             self._bar.update(self._task, completed=done, total=total, description=what)

@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import JsonOption, ProjectOption, console, opened, print_json
+from hyperloci.cli.common import JsonOption, ProjectOption, console, open_memory, print_json
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(recap)
     app.command()(expand)
@@ -33,7 +33,7 @@ def recap(
       hyperloci recap "which database did we settle on" --tokens 2000
       hyperloci recap --session 0a1b2c3d-... --json
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         window = memory.get_context_window(tokens, question, session_id=session)
     if json:
         print_json(window)
@@ -54,7 +54,7 @@ def expand(
       hyperloci expand 0a1b2c3d-0000-4000-8000-123456789abc
       hyperloci expand 0a1b2c3d-0000-4000-8000-123456789abc --json
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         chunk = memory.expand_chunk(id)
     if json:
         print_json(chunk)

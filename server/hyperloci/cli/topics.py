@@ -9,13 +9,13 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, opened, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, open_memory, print_json
 from hyperloci.model.topic import TimelineEvent, TopicHit, TopicList
 
 PREVIEW_CHARS: Final = 100
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(topics)
     app.command()(timeline)
@@ -35,9 +35,9 @@ def topics(
       hyperloci topics --refresh --limit 50
       hyperloci topics --id 0b0e3b5c-... --json
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         if refresh and not memory.refresh_topics():
-            complain("the topics could not be looked for: the embedder is off, or not done yet.")
+            print_error("the topics could not be looked for: the embedder is off, or not done yet.")
             raise typer.Exit(Exit.DEGRADED)
         found: TopicList | TopicHit = memory.list_topics(limit) if topic is None else memory.get_topic(topic)
     if json:
@@ -75,7 +75,7 @@ def _print_topic(topic: TopicHit) -> None:
     console.print(Text(f"agreement {topic.weighted_agreement:.2f} of 8.5: {strengths}"))
     console.print(Text(f"words: {', '.join(topic.terms)}"))
     for hit in topic.examples:
-        console.print(Text(f"  {_line(hit.content)}  {hit.id}"))
+        console.print(Text(f"  {_first_line(hit.content)}  {hit.id}"))
 
 
 def timeline(
@@ -92,7 +92,7 @@ def timeline(
       hyperloci timeline "we dropped redis" --direction before
       hyperloci timeline --session 1f2e...
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         found = memory.get_timeline(around, session_id=session, direction=direction, limit=limit)
     if json:
         print_json(found)
@@ -106,9 +106,9 @@ def timeline(
 def _print_event(event: TimelineEvent) -> None:
     kind = event.memory.subtype or event.memory.type
     style = "bold" if event.relation == "anchor" else ""
-    console.print(Text(f"{event.at[:19]}  [{kind}]  {_line(event.memory.content)}  {event.memory.id}", style=style))
+    console.print(Text(f"{event.at[:19]}  [{kind}]  {_first_line(event.memory.content)}  {event.memory.id}", style=style))
 
 
-def _line(content: str) -> str:
+def _first_line(content: str) -> str:
     line = " ".join(content.split())
     return line if len(line) <= PREVIEW_CHARS else f"{line[:PREVIEW_CHARS]}..."

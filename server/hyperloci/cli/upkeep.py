@@ -9,12 +9,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, complain, console, errors, opened, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, errors, open_memory, print_json
 
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; tell what would change.")]
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(upkeep)
     app.command()(prune)
@@ -35,10 +35,10 @@ def upkeep(
       hyperloci upkeep --dry-run
       hyperloci upkeep
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         report = memory.run_maintenance(dry_run=dry_run, force=not due)
     if report is None:
-        complain("another process is at it; try again when it is done.")
+        print_error("another process is at it; try again when it is done.")
         raise typer.Exit(Exit.DEGRADED)
     if json:
         print_json(report)
@@ -75,7 +75,7 @@ def prune(
     if edges:
         _prune_edges(project, dry_run=dry_run, json=json)
         return
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         done = memory.prune_faded(limit=limit, dry_run=dry_run)
         hits = memory.get_many(done.ids)
     if json:
@@ -90,7 +90,7 @@ def prune(
 
 
 def _prune_edges(project: Path, *, dry_run: bool, json: bool) -> None:
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         pruned = memory.prune_links(dry_run=dry_run)
     if json:
         print_json(pruned)
@@ -111,7 +111,7 @@ def weak(
 
     Example: hyperloci weak
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         found = memory.list_weak_facts(limit)
     if json:
         print_json(list(found))

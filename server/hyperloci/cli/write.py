@@ -10,8 +10,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, opened, print_json
-from hyperloci.cli.steps import Steps
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_json
+from hyperloci.cli.steps import StepDisplay
 from hyperloci.errors import EmbedderError, NotFoundError
 from hyperloci.model.answers import CommitCounts, IndexReport
 from hyperloci.model.search import VectorCoverage
@@ -21,7 +21,7 @@ SKIPPED_SHOWN = 10
 """Skipped files listed after indexing; `--json` lists all."""
 
 
-def register(app: typer.Typer) -> None:
+def register_commands(app: typer.Typer) -> None:
     """Add the commands of this module."""
     app.command()(remember)
     app.command("dead-end")(dead_end)
@@ -45,7 +45,7 @@ def remember(
 
     Example: hyperloci remember "The CI runs on Python 3.11 only" --category constraint
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         remembered = memory.remember_fact(fact, category=category, scope=scope, replaces=replaces)
     _print_remembered(remembered, json)
 
@@ -60,7 +60,7 @@ def dead_end(
 
     Example: hyperloci dead-end "Caching sessions in Redis" "evictions logged users out"
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         remembered = memory.mark_dead_end(approach, reason)
     _print_remembered(remembered, json)
 
@@ -87,7 +87,7 @@ def confirm(
       hyperloci confirm 0c6b2a58-6f0e-4a39-9b7c-1d6a3a0e7c11
       hyperloci confirm 976bdca7
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         try:
             edge = memory.confirm_link(id)
             confirmed = f"{edge.id} ({edge.label})"
@@ -102,7 +102,7 @@ def forget(
     reason: Annotated[str | None, typer.Option(help="Why; kept in the log.")] = None,
 ) -> None:
     """Forget a memory; it can be restored for 30 days."""
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         forgotten = memory.forget(id, reason=reason)
     console.print(f"{forgotten.id} forgotten; `hyperloci restore` works until {forgotten.restorable_until}")
 
@@ -111,7 +111,7 @@ def restore(
     id: Annotated[str, typer.Argument(help="A forgotten memory's id.")], project: ProjectOption = Path(".")
 ) -> None:
     """Bring a forgotten memory back."""
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         hit = memory.restore(id)
     console.print(f"{hit.id} restored")
 
@@ -135,20 +135,20 @@ def index(
       hyperloci index
       hyperloci index docs --no-wait
     """
-    with opened(project) as memory:
+    with open_memory(project) as memory:
         report, fault = None, None
-        with Steps(quiet=json) as steps:
+        with StepDisplay(quiet=json) as steps:
             try:
-                report = memory.index_path(path, progress=steps.show)
+                report = memory.index_path(path, progress=steps.show_step)
                 if path is None or memory.project.means_root(path):
-                    memory.index_history(steps.show)
+                    memory.index_history(steps.show_step)
                 if embed:
-                    memory.embed_pending(steps.show)
+                    memory.embed_pending(steps.show_step)
             except EmbedderError as error:
                 fault = str(error)
             except KeyboardInterrupt:
                 steps.interrupted = True
-        told = _State(history=memory.get_history_progress(), reach=memory.get_embedding_coverage(), embedder=memory.settings.embedder)
+        told = _IndexState(history=memory.get_history_progress(), reach=memory.get_embedding_coverage(), embedder=memory.settings.embedder)
         pending = memory.store.count_everything()["fingerprints_pending"]
     if json:
         print_json(
@@ -156,7 +156,7 @@ def index(
         )
     else:
         _print_report(report, told)
-        for line in _remaining(report, told):
+        for line in _describe_remaining(report, told):
             console.print(line)
         if fault is not None:
             errors.print(f"no vectors were made: {fault}", style="yellow")
@@ -165,7 +165,7 @@ def index(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _State:
+class _IndexState:
     """What is indexed now, and whether there may be an embedder."""
 
     history: CommitCounts
@@ -173,7 +173,7 @@ class _State:
     embedder: bool
 
 
-def _print_report(report: IndexReport | None, state: _State) -> None:
+def _print_report(report: IndexReport | None, state: _IndexState) -> None:
     table = Table(box=None, show_header=False, padding=(0, 2))
     if report is not None:
         for name in ("files", "unchanged_files", "chunks", "added", "changed", "moved", "removed"):
@@ -191,7 +191,7 @@ def _print_report(report: IndexReport | None, state: _State) -> None:
         console.print(f"... and {len(skipped) - SKIPPED_SHOWN} more skipped (--json lists them)", style="dim")
 
 
-def _remaining(report: IndexReport | None, state: _State) -> Iterator[str]:
+def _describe_remaining(report: IndexReport | None, state: _IndexState) -> Iterator[str]:
     """Say what is left to do, and who will do it."""
     if report is None:
         yield "Not all files are indexed: the next session indexes the rest in the background, or run this again."

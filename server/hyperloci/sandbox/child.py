@@ -20,8 +20,8 @@ from types import FrameType
 from typing import Any, Final
 
 from hyperloci.sandbox import limits as kernel
-from hyperloci.sandbox.evaluate import CallFailed, Failure, Outcome, Stopped, evaluate
-from hyperloci.sandbox.limits import MESSAGES, Limits
+from hyperloci.sandbox.evaluate import CallFailed, ProgramFailure, ProgramOutcome, Stopped, evaluate_program
+from hyperloci.sandbox.limits import MESSAGES, ProgramLimits
 from hyperloci.system.framing import write_all
 
 _STDIN: Final = 0
@@ -36,19 +36,19 @@ _WATCHER_STACK_BYTES: Final = 256 << 10
 _SIGNALS: Final = (signal.SIGALRM, signal.SIGXCPU)
 
 
-class Line:
+class SessionLine:
     """The pipes to the session."""
 
     def __init__(self) -> None:
         self._source = FileIO(_STDIN, "rb", closefd=False)
         self._sink = FileIO(_STDOUT, "wb", closefd=False)
 
-    def hear(self) -> dict[str, Any]:
+    def receive_message(self) -> dict[str, Any]:
         """Return the session's next message."""
         message, _ = MESSAGES.read_json(self._source.read)
         return message
 
-    def say(self, message: dict[str, Any]) -> None:
+    def send_message(self, message: dict[str, Any]) -> None:
         """Send a message whole: a limit that is reached meanwhile waits."""
         frame = MESSAGES.pack_json(message, allow_nan=False)
         signal.pthread_sigmask(signal.SIG_BLOCK, _SIGNALS)
@@ -57,21 +57,21 @@ class Line:
         finally:
             signal.pthread_sigmask(signal.SIG_UNBLOCK, _SIGNALS)
 
-    def call(self, name: str, *arguments: Any) -> Any:
+    def call_function(self, name: str, *arguments: Any) -> Any:
         """Have the session call a memory function and return what it returned.
 
         Raises:
             CallFailed: the function refused.
             TypeError: an argument is nothing that JSON holds.
         """
-        self.say({"call": name, "arguments": arguments})
-        answer = self.hear()
+        self.send_message({"call": name, "arguments": arguments})
+        answer = self.receive_message()
         if "error" in answer:
             raise CallFailed(answer["error"], answer["message"])
         return answer["value"]
 
 
-def functions(call: Callable[..., Any]) -> Mapping[str, Callable[..., Any]]:
+def memory_functions(call: Callable[..., Any]) -> Mapping[str, Callable[..., Any]]:
     """Return the five memory functions (SPEC-02.27 to .31), each a request to the session."""
 
     def memory_query(query: str, limit: int = 10) -> list[dict[str, Any]]:
@@ -98,34 +98,34 @@ def functions(call: Callable[..., Any]) -> Mapping[str, Callable[..., Any]]:
 
 def main() -> None:
     """Run one program and end."""
-    line = Line()
-    order = line.hear()
-    limits = Limits(**order["limits"])
-    _watch(limits.memory_bytes)
-    kernel.apply(limits)
-    outcome = _run(order["code"], limits, line)
+    line = SessionLine()
+    order = line.receive_message()
+    limits = ProgramLimits(**order["limits"])
+    _watch_memory(limits.memory_bytes)
+    kernel.apply_limits(limits)
+    outcome = _run_program(order["code"], limits, line)
     for number in _SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    line.say({"done": outcome.to_dict()})
+    line.send_message({"done": outcome.to_dict()})
 
 
-def _run(code: str, limits: Limits, line: Line) -> Outcome:
-    signal.signal(signal.SIGXCPU, partial(_stop, f"it took more than {limits.cpu_seconds} s of processor time"))
-    signal.signal(signal.SIGALRM, partial(_stop, f"it took more than {limits.wall_seconds:g} s"))
+def _run_program(code: str, limits: ProgramLimits, line: SessionLine) -> ProgramOutcome:
+    signal.signal(signal.SIGXCPU, partial(_stop_program, f"it took more than {limits.cpu_seconds} s of processor time"))
+    signal.signal(signal.SIGALRM, partial(_stop_program, f"it took more than {limits.wall_seconds:g} s"))
     # Told again and again: a program can hold up one exception with `finally`, but not its end.
     signal.setitimer(signal.ITIMER_REAL, limits.wall_seconds, 0.1)
     try:
-        return evaluate(code, functions(line.call), limits)
+        return evaluate_program(code, memory_functions(line.call_function), limits)
     except Stopped as error:
         # At its limit a second time, while the first was being told.
-        return Outcome("", None, Failure("Stopped", str(error), None))
+        return ProgramOutcome("", None, ProgramFailure("Stopped", str(error), None))
 
 
-def _stop(reason: str, number: int, frame: FrameType | None) -> None:
+def _stop_program(reason: str, number: int, frame: FrameType | None) -> None:
     raise Stopped(reason)
 
 
-def _watch(memory_bytes: int) -> None:
+def _watch_memory(memory_bytes: int) -> None:
     threading.stack_size(_WATCHER_STACK_BYTES)
     threading.Thread(target=_die_with_session, args=(memory_bytes,), name="session", daemon=True).start()
 

@@ -9,9 +9,9 @@ from dataclasses import asdict, dataclass
 from types import TracebackType
 from typing import Any, Final
 
-from hyperloci.sandbox.guards import BUILTINS, surroundings
-from hyperloci.sandbox.limits import Limits
-from hyperloci.sandbox.policy import FILENAME, Refused, compiled
+from hyperloci.sandbox.guards import BUILTINS, program_globals
+from hyperloci.sandbox.limits import ProgramLimits
+from hyperloci.sandbox.policy import FILENAME, Refused, compile_program
 
 MAX_MESSAGE_CHARS: Final = 500
 """Of an error: a message that quotes a whole text says no more than its beginning."""
@@ -44,7 +44,7 @@ class CallFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class ProgramFailure:
     """Why a program ended early, and in which of its lines."""
 
     type: str
@@ -53,19 +53,19 @@ class Failure:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ProgramOutcome:
     """What a program printed, its last expression's value, and what went wrong, if anything did."""
 
     output: str
     result: Any
-    error: Failure | None
+    error: ProgramFailure | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form."""
         return asdict(self)
 
 
-class Printer:
+class OutputPrinter:
     """Collects what a program prints."""
 
     def __init__(self, room: int) -> None:
@@ -81,10 +81,10 @@ class Printer:
 
     def text(self) -> str:
         """Return all of it."""
-        return sayable("".join(self._parts))
+        return make_encodable_text("".join(self._parts))
 
 
-def evaluate(code: str, functions: Mapping[str, Callable[..., Any]], limits: Limits) -> Outcome:
+def evaluate_program(code: str, functions: Mapping[str, Callable[..., Any]], limits: ProgramLimits) -> ProgramOutcome:
     """Run a program and return what came of it; whatever it does, it raises nothing.
 
     Args:
@@ -92,29 +92,29 @@ def evaluate(code: str, functions: Mapping[str, Callable[..., Any]], limits: Lim
         functions: what it may call beside the basic functions, by name.
         limits: how much it may print and answer; time and memory are the process's.
     """
-    printer = Printer(limits.output_chars)
+    printer = OutputPrinter(limits.output_chars)
     try:
-        program = compiled(code)
-        names = surroundings(functions, printer)
+        program = compile_program(code)
+        names = program_globals(functions, printer)
         exec(program.body, names)
         value = None if program.last is None else eval(program.last, names)
-        result, failure = _answered(value, limits.result_chars)
+        result, failure = _bound_result(value, limits.result_chars)
     except Refused as error:
-        return Outcome("", None, Failure("Refused", str(error), error.line))
+        return ProgramOutcome("", None, ProgramFailure("Refused", str(error), error.line))
     except (Exception, Stopped) as error:
-        return Outcome(printer.text(), None, _failure(error))
-    return Outcome(printer.text(), result, failure)
+        return ProgramOutcome(printer.text(), None, _describe_failure(error))
+    return ProgramOutcome(printer.text(), result, failure)
 
 
-def _failure(error: BaseException) -> Failure:
+def _describe_failure(error: BaseException) -> ProgramFailure:
     kind = error.kind if isinstance(error, CallFailed) else type(error).__name__
-    message = _message(error).strip() or NO_MESSAGE
+    message = _failure_message(error).strip() or NO_MESSAGE
     if len(message) > MAX_MESSAGE_CHARS:
         message = message[:MAX_MESSAGE_CHARS] + "…"
-    return Failure(kind, sayable(message), _line(error.__traceback__))
+    return ProgramFailure(kind, make_encodable_text(message), _failure_line(error.__traceback__))
 
 
-def _message(error: BaseException) -> str:
+def _failure_message(error: BaseException) -> str:
     if isinstance(error, NameError) and error.name in dir(builtins):
         return f"{error.name} is not available here; of Python's own functions these are: {', '.join(sorted(BUILTINS))}"
     if isinstance(error, MemoryError):
@@ -126,7 +126,7 @@ def _message(error: BaseException) -> str:
         return f"its message can't be shown ({type(why).__name__})"
 
 
-def _line(trace: TracebackType | None) -> int | None:
+def _failure_line(trace: TracebackType | None) -> int | None:
     line = None
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == FILENAME:
@@ -135,36 +135,36 @@ def _line(trace: TracebackType | None) -> int | None:
     return line
 
 
-def _answered(value: Any, room: int) -> tuple[Any, Failure | None]:
+def _bound_result(value: Any, room: int) -> tuple[Any, ProgramFailure | None]:
     """Return a value as JSON holds it, or why it is too large for an answer."""
-    shown = plain(value)
+    shown = to_plain(value)
     size = len(json.dumps(shown, ensure_ascii=False))
     if size <= room:
         return shown, None
     message = f"the last expression's value has {size:,} characters; at most {room:,} are answered: return a part of it"
-    return None, Failure("ResultTooLarge", message, None)
+    return None, ProgramFailure("ResultTooLarge", message, None)
 
 
-def plain(value: Any, depth: int = 0) -> Any:
+def to_plain(value: Any, depth: int = 0) -> Any:
     """Return a value made of what JSON has; anything else stands as the name of its type."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return sayable(value)
+        return make_encodable_text(value)
     if isinstance(value, int):
-        return _number(value)
+        return _plain_number(value)
     if isinstance(value, float):
         return value if abs(value) < float("inf") else repr(value)
     if depth >= MAX_DEPTH:
         return f"<{type(value).__name__}>"
     if isinstance(value, dict):
-        return {_key(key): plain(item, depth + 1) for key, item in value.items()}
+        return {_plain_key(key): to_plain(item, depth + 1) for key, item in value.items()}
     if isinstance(value, _SEQUENCES):
-        return [plain(item, depth + 1) for item in value]
+        return [to_plain(item, depth + 1) for item in value]
     return f"<{type(value).__name__}>"
 
 
-def _number(value: int) -> int | str:
+def _plain_number(value: int) -> int | str:
     if abs(value) <= _JSON_INT:
         return value
     try:
@@ -173,11 +173,11 @@ def _number(value: int) -> int | str:
         return f"<a whole number of {value.bit_length():,} bits>"
 
 
-def _key(key: Any) -> str:
-    simple = plain(key, MAX_DEPTH)
+def _plain_key(key: Any) -> str:
+    simple = to_plain(key, MAX_DEPTH)
     return simple if isinstance(simple, str) else json.dumps(simple)
 
 
-def sayable(text: str) -> str:
+def make_encodable_text(text: str) -> str:
     """Return a text that can be written as UTF-8: halves of surrogate pairs become question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")

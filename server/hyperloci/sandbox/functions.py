@@ -17,7 +17,7 @@ MAX_LIMIT: Final = 50
 Function = Callable[..., Any]
 
 
-class Shelf(Protocol):
+class ProgramMemory(Protocol):
     """`Memory`, as far as programs may use it."""
 
     def search(self, query: str, *, limit: int, reinforce: bool) -> SearchAnswer:
@@ -41,7 +41,7 @@ class Shelf(Protocol):
         ...
 
 
-def functions_of(memory: Shelf) -> Mapping[str, Function]:
+def functions_of(memory: ProgramMemory) -> Mapping[str, Function]:
     """Return the functions by name, over one memory.
 
     Arguments come from a program, so each is checked for what it is. Reading reinforces nothing: a program looks
@@ -49,24 +49,24 @@ def functions_of(memory: Shelf) -> Mapping[str, Function]:
     """
 
     def memory_query(query: object, limit: object) -> list[dict[str, Any]]:
-        wanted = _count("limit", limit)
-        return [_lean(hit) for hit in memory.search(_text("query", query), limit=wanted, reinforce=False).results]
+        wanted = _checked_count("limit", limit)
+        return [_drop_empty(hit) for hit in memory.search(_checked_text("query", query), limit=wanted, reinforce=False).results]
 
     def memory_get_context(limit: object) -> list[dict[str, Any]]:
-        return [_lean(hit) for hit in memory.latest(_count("limit", limit))]
+        return [_drop_empty(hit) for hit in memory.latest(_checked_count("limit", limit))]
 
     def memory_add_fact(content: object, confidence: object) -> str:
-        return memory.remember_fact(_text("content", content), confidence=_share("confidence", confidence)).id
+        return memory.remember_fact(_checked_text("content", content), confidence=_checked_share("confidence", confidence)).id
 
     def memory_add_experience(content: object, outcome: object, success: object) -> str:
         if not isinstance(success, bool):
             raise BadRequestError(f"success={success!r:.80} must be True or False.")
-        return memory.add_experience(_text("content", content), _text("outcome", outcome), success=success).id
+        return memory.add_experience(_checked_text("content", content), _checked_text("outcome", outcome), success=success).id
 
     def memory_relate(label: object, subject_id: object, object_id: object) -> str:
-        word = _text("label", label)
-        ids = (_text("subject_id", subject_id), _text("object_id", object_id))
-        return memory.relate(word, [{"id": id, "role": role} for id, role in zip(ids, _roles(word), strict=True)])
+        word = _checked_text("label", label)
+        ids = (_checked_text("subject_id", subject_id), _checked_text("object_id", object_id))
+        return memory.relate(word, [{"id": id, "role": role} for id, role in zip(ids, _roles_of(word), strict=True)])
 
     found: tuple[Function, ...] = (
         memory_query,
@@ -78,32 +78,32 @@ def functions_of(memory: Shelf) -> Mapping[str, Function]:
     return {function.__name__: function for function in found}
 
 
-def _lean(hit: Hit) -> dict[str, Any]:
+def _drop_empty(hit: Hit) -> dict[str, Any]:
     """Return a memory without the fields that say nothing."""
     fields = {**asdict(hit), "source": {name: value for name, value in asdict(hit.source).items() if value}}
     fields.update(score=round(hit.score, 3), confidence=round(hit.confidence, 3))
     return {name: value for name, value in fields.items() if value not in (None, (), [], {})}
 
 
-def _text(argument: str, value: object) -> str:
+def _checked_text(argument: str, value: object) -> str:
     if not isinstance(value, str) or not value.strip():
         raise BadRequestError(f"{argument}={value!r:.80} must be a text that is not empty.")
     return value
 
 
-def _count(argument: str, value: object) -> int:
+def _checked_count(argument: str, value: object) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_LIMIT:
         raise BadRequestError(f"{argument}={value!r:.80} must be a whole number from 1 to {MAX_LIMIT}.")
     return value
 
 
-def _share(argument: str, value: object) -> float:
+def _checked_share(argument: str, value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
         raise BadRequestError(f"{argument}={value!r:.80} must be a number from 0 to 1.")
     return float(value)
 
 
-def _roles(label: str) -> tuple[Role, Role]:
+def _roles_of(label: str) -> tuple[Role, Role]:
     if label in SYMMETRIC_LABELS:
         return Role.PARTICIPANT, Role.PARTICIPANT
     if EDGE_TYPE_OF_LABEL.get(label) is EdgeType.CAUSATION:

@@ -16,27 +16,27 @@ from RestrictedPython.Guards import guarded_iter_unpack_sequence, guarded_unpack
 from hyperloci.sandbox.policy import ORDINARY
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SET_METHODS: Final = _words("copy difference intersection isdisjoint issubset issuperset symmetric_difference union")
+_SET_METHODS: Final = _split_words("copy difference intersection isdisjoint issubset issuperset symmetric_difference union")
 
 METHODS: Final[Mapping[type, frozenset[str]]] = {
-    str: _words(
+    str: _split_words(
         "capitalize casefold center count endswith expandtabs find index isalnum isalpha isascii isdecimal isdigit"
         " isidentifier islower isnumeric isprintable isspace istitle isupper join ljust lower lstrip partition"
         " removeprefix removesuffix replace rfind rindex rjust rpartition rsplit rstrip split splitlines startswith"
         " strip swapcase title upper zfill"
     ),
-    list: _words("append clear copy count extend index insert pop remove reverse sort"),
-    tuple: _words("count index"),
-    dict: _words("clear copy fromkeys get items keys pop popitem setdefault update values"),
+    list: _split_words("append clear copy count extend index insert pop remove reverse sort"),
+    tuple: _split_words("count index"),
+    dict: _split_words("clear copy fromkeys get items keys pop popitem setdefault update values"),
     set: _SET_METHODS
-    | _words("add clear difference_update discard intersection_update pop remove symmetric_difference_update update"),
+    | _split_words("add clear difference_update discard intersection_update pop remove symmetric_difference_update update"),
     frozenset: _SET_METHODS,
-    int: _words("bit_count bit_length"),
-    float: _words("is_integer"),
+    int: _split_words("bit_count bit_length"),
+    float: _split_words("is_integer"),
 }
 """`str.format` and `format_map` are left out: their fields name attributes, and no guard sees them."""
 
@@ -135,7 +135,7 @@ def get_item(owner: Any, key: Any) -> Any:
     return owner[key]
 
 
-def writable(owner: object) -> Any:
+def require_writable(owner: object) -> Any:
     """Return a list or dictionary, whose items may be set.
 
     Raises:
@@ -153,18 +153,18 @@ def _in_place(sign: str, left: Any, right: Any) -> Any:
 
 
 def _in_place_item(sign: str, owner: Any, key: Any, right: Any) -> None:
-    writable(owner)[key] = _in_place(sign, owner[key], right)
+    require_writable(owner)[key] = _in_place(sign, owner[key], right)
 
 
-def _apply(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+def _apply_function(function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
     return function(*arguments, **named)
 
 
-def _iterated(items: Any) -> Iterator[Any]:
+def _guard_iteration(items: Any) -> Iterator[Any]:
     return iter(items)
 
 
-def surroundings(functions: Mapping[str, Callable[..., Any]], printer: Any) -> dict[str, Any]:
+def program_globals(functions: Mapping[str, Callable[..., Any]], printer: Any) -> dict[str, Any]:
     """Return the globals a program runs with.
 
     Args:
@@ -178,13 +178,13 @@ def surroundings(functions: Mapping[str, Callable[..., Any]], printer: Any) -> d
         ORDINARY: Exception,
         "_getattr_": get_attribute,
         "_getitem_": get_item,
-        "_getiter_": _iterated,
+        "_getiter_": _guard_iteration,
         "_iter_unpack_sequence_": guarded_iter_unpack_sequence,
         "_unpack_sequence_": guarded_unpack_sequence,
-        "_write_": writable,
+        "_write_": require_writable,
         "_inplacevar_": _in_place,
         "_augitem_": _in_place_item,
-        "_apply_": _apply,
+        "_apply_": _apply_function,
         # RestrictedPython makes a printer for each function that prints; here all share one.
         "_print_": lambda _: printer,
         "_print": printer,

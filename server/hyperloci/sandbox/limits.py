@@ -16,7 +16,7 @@ fifty memories of 20,000 characters, each escaped as JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ProgramLimits:
     """What one run may use.
 
     Attributes:
@@ -43,18 +43,18 @@ _STANDARD_STREAMS: Final = 3
 """Descriptors 0 to 2 are open already; with this limit no further one can be, be it a file or a socket."""
 
 
-def apply(limits: Limits) -> None:
+def apply_limits(limits: ProgramLimits) -> None:
     """Put this process under its limits, for good: a lowered hard limit can't be raised again."""
     import resource
 
-    _set(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + GRACE_SECONDS)
-    _set(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes)
-    _set(resource.RLIMIT_NOFILE, _STANDARD_STREAMS, _STANDARD_STREAMS)
+    _set_limit(resource.RLIMIT_CPU, limits.cpu_seconds, limits.cpu_seconds + GRACE_SECONDS)
+    _set_limit(resource.RLIMIT_AS, limits.memory_bytes, limits.memory_bytes)
+    _set_limit(resource.RLIMIT_NOFILE, _STANDARD_STREAMS, _STANDARD_STREAMS)
     for nothing in (resource.RLIMIT_FSIZE, resource.RLIMIT_CORE, resource.RLIMIT_NPROC):
-        _set(nothing, 0, 0)
+        _set_limit(nothing, 0, 0)
 
 
-def _set(which: int, soft: int, hard: int) -> None:
+def _set_limit(which: int, soft: int, hard: int) -> None:
     import resource
 
     present = resource.getrlimit(which)[1]

@@ -24,7 +24,7 @@ class Refused(Exception):
         self.line = line
 
 
-class Program:
+class CompiledProgram:
     """A program that may run: its statements, and its last expression apart.
 
     Attributes:
@@ -37,26 +37,26 @@ class Program:
         self.last = last
 
 
-def compiled(code: str) -> Program:
+def compile_program(code: str) -> CompiledProgram:
     """Return a program whose every name, attribute, item and iteration goes through a guard.
 
     Raises:
         Refused: it does not parse, or has something that is not allowed.
     """
-    tree = _parsed(code)
+    tree = _parse_program(code)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     try:
-        body = _compiled(tree, "exec")
-        end = None if last is None else _compiled(ast.Expression(last.value), "eval")  # type: ignore[attr-defined]
+        body = _compile_tree(tree, "exec")
+        end = None if last is None else _compile_tree(ast.Expression(last.value), "eval")  # type: ignore[attr-defined]
     except SyntaxError as error:
         # `return` outside a function and its like parse, and are found out later.
         raise Refused(f"it does not parse: {error.msg}", error.lineno) from None
     except (RecursionError, MemoryError):
         raise Refused("it is nested too deeply: write it in more statements", None) from None
-    return Program(body, end)
+    return CompiledProgram(body, end)
 
 
-def _parsed(code: str) -> ast.Module:
+def _parse_program(code: str) -> ast.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -69,8 +69,8 @@ def _parsed(code: str) -> ast.Module:
         raise Refused(f"it does not parse: {error}", None) from None
 
 
-def _compiled(tree: ast.Module | ast.Expression, mode: str) -> CodeType:
-    policy = Policy()
+def _compile_tree(tree: ast.Module | ast.Expression, mode: str) -> CodeType:
+    policy = ProgramPolicy()
     tree = policy.visit(tree)
     if policy.refusals:
         # In the order of the text, not of the visit: inner parts are visited first.
@@ -83,7 +83,7 @@ def _compiled(tree: ast.Module | ast.Expression, mode: str) -> CodeType:
     return code
 
 
-class Policy(RestrictingNodeTransformer):
+class ProgramPolicy(RestrictingNodeTransformer):
     """RestrictedPython's policy without imports, classes and `with`, since nothing here needs them."""
 
     def __init__(self) -> None:
@@ -94,31 +94,31 @@ class Policy(RestrictingNodeTransformer):
         """Note a refusal with its line."""
         self.refusals.append((getattr(node, "lineno", None), info))
 
-    def _refuse(self, node: ast.AST, reason: str) -> ast.AST:
+    def _refuse_node(self, node: ast.AST, reason: str) -> ast.AST:
         self.error(node, reason)
         return node
 
     def visit_Import(self, node: ast.Import) -> ast.AST:
         """Refuse imports."""
-        return self._refuse(node, "imports are not allowed: the memory functions, print and the basic types are all")
+        return self._refuse_node(node, "imports are not allowed: the memory functions, print and the basic types are all")
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         """Refuse imports."""
-        return self._refuse(node, "imports are not allowed: the memory functions, print and the basic types are all")
+        return self._refuse_node(node, "imports are not allowed: the memory functions, print and the basic types are all")
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """Refuse classes: special methods are called without passing any guard."""
-        return self._refuse(node, "classes are not allowed: use dictionaries and functions")
+        return self._refuse_node(node, "classes are not allowed: use dictionaries and functions")
 
     def visit_With(self, node: ast.With) -> ast.AST:
         """Refuse `with`: it calls special methods, and there is nothing to open."""
-        return self._refuse(node, "with statements are not allowed: there is nothing to open")
+        return self._refuse_node(node, "with statements are not allowed: there is nothing to open")
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> Any:
         """Allow functions, as long as they are no special methods and have no type parameters."""
         self.check_name(node, node.name)
         if getattr(node, "type_params", None):
-            return self._refuse(node, "type parameters are not allowed")
+            return self._refuse_node(node, "type parameters are not allowed")
         return super().visit_FunctionDef(node)
 
     def visit_Attribute(self, node: ast.Attribute) -> Any:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, HyperlociError, NotReadyError
 from hyperloci.model.answers import ReplAnswer, ReplError
-from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, MESSAGES, Limits
+from hyperloci.sandbox.limits import CODE_CHARS, GRACE_SECONDS, MESSAGES, ProgramLimits
 from hyperloci.system.framing import FrameError, write_all
 
 _COMMAND: Final = (sys.executable, "-I", "-m", "hyperloci.sandbox.child")
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 Functions = Mapping[str, Callable[..., Any]]
 
 
-def run(code: str, functions: Functions, limits: Limits | None = None) -> ReplAnswer:
+def run_program(code: str, functions: Functions, limits: ProgramLimits | None = None) -> ReplAnswer:
     """Run a program in a child process and return what it printed, answered, or failed with.
 
     Args:
@@ -44,29 +44,29 @@ def run(code: str, functions: Functions, limits: Limits | None = None) -> ReplAn
         raise BadRequestError(f"code has {len(code):,} characters: give a program of 1 to {CODE_CHARS:,}.")
     if sys.platform == "win32":
         raise NotReadyError("memory_repl needs limits that Windows has no plain way to set; use the other tools.")
-    return _Run(functions, limits or Limits()).answer(code)
+    return _ProgramRun(functions, limits or ProgramLimits()).run_code(code)
 
 
-class _Run:
+class _ProgramRun:
     """One program's run."""
 
-    def __init__(self, functions: Functions, limits: Limits) -> None:
+    def __init__(self, functions: Functions, limits: ProgramLimits) -> None:
         self._functions = functions
         self._limits = limits
         self._calls = 0
         self._expired = threading.Event()
 
-    def answer(self, code: str) -> ReplAnswer:
-        with _child() as child, self._deadline(child):
+    def run_code(self, code: str) -> ReplAnswer:
+        with _start_child() as child, self._kill_at_deadline(child):
             try:
-                done = self._converse(child, code)
+                done = self._serve_calls(child, code)
             except FrameError:
-                return self._failed("its process did not keep to the protocol")
+                return self._failed_answer("its process did not keep to the protocol")
             except (EOFError, OSError):
-                return self._failed(self._end_of(child))
-        return _answer(done, self._calls) or self._failed("its answer made no sense")
+                return self._failed_answer(self._end_of(child))
+        return _read_answer(done, self._calls) or self._failed_answer("its answer made no sense")
 
-    def _converse(self, child: subprocess.Popen[bytes], code: str) -> Any:
+    def _serve_calls(self, child: subprocess.Popen[bytes], code: str) -> Any:
         """Answer the child's calls until it is done; return what it says then."""
         assert child.stdout is not None
         _send(child, {"code": code, "limits": asdict(self._limits)})
@@ -74,14 +74,14 @@ class _Run:
             message, _ = MESSAGES.read_json(child.stdout.read)
             if "done" in message:
                 return message["done"]
-            answer = self._called(message.get("call"), message.get("arguments"))
+            answer = self._answer_call(message.get("call"), message.get("arguments"))
             # A child at its time limit does not wait for the answer, but what it said last is still in the pipe.
             with contextlib.suppress(BrokenPipeError):
                 _send(child, answer)
 
-    def _called(self, name: object, arguments: object) -> dict[str, Any]:
+    def _answer_call(self, name: object, arguments: object) -> dict[str, Any]:
         try:
-            return {"value": self._call(name, arguments)}
+            return {"value": self._call_function(name, arguments)}
         except HyperlociError as error:
             return {"error": type(error).__name__, "message": str(error)}
         except FrameError:
@@ -90,7 +90,7 @@ class _Run:
             _log.exception("%s failed in a program", name)
             return {"error": "InternalError", "message": FAILED.format(name=name)}
 
-    def _call(self, name: object, arguments: object) -> Any:
+    def _call_function(self, name: object, arguments: object) -> Any:
         self._calls += 1
         if self._calls > self._limits.calls:
             raise BadRequestError(f"A program may call memory functions {self._limits.calls:,} times.")
@@ -101,10 +101,10 @@ class _Run:
         return function(*arguments)
 
     @contextlib.contextmanager
-    def _deadline(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
+    def _kill_at_deadline(self, child: subprocess.Popen[bytes]) -> Iterator[None]:
         def expire() -> None:
             self._expired.set()
-            _kill(child)
+            _kill_group(child)
 
         timer = threading.Timer(self._limits.wall_seconds + GRACE_SECONDS, expire)
         timer.daemon = True
@@ -124,12 +124,12 @@ class _Run:
             return f"it took more than {self._limits.cpu_seconds} s of processor time, or more memory than it may"
         return f"its process ended by itself (status {child.returncode})"
 
-    def _failed(self, why: str) -> ReplAnswer:
+    def _failed_answer(self, why: str) -> ReplAnswer:
         return ReplAnswer(output="", result=None, error=ReplError(type="Stopped", message=why), calls=self._calls)
 
 
 @contextlib.contextmanager
-def _child() -> Iterator[subprocess.Popen[bytes]]:
+def _start_child() -> Iterator[subprocess.Popen[bytes]]:
     child = subprocess.Popen(
         _COMMAND,
         stdin=subprocess.PIPE,
@@ -143,7 +143,7 @@ def _child() -> Iterator[subprocess.Popen[bytes]]:
     try:
         yield child
     finally:
-        _kill(child)
+        _kill_group(child)
         child.wait()
         for pipe in (child.stdin, child.stdout):
             assert pipe is not None
@@ -155,24 +155,24 @@ def _send(child: subprocess.Popen[bytes], message: Mapping[str, Any]) -> None:
     write_all(child.stdin.write, MESSAGES.pack_json(message, allow_nan=False))
 
 
-def _kill(child: subprocess.Popen[bytes]) -> None:
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
     """Kill the child's whole group, unless it was waited for: its number may be another's by then."""
     if child.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGKILL)
 
 
-def _answer(done: Any, calls: int) -> ReplAnswer | None:
+def _read_answer(done: Any, calls: int) -> ReplAnswer | None:
     """Return the child's answer as a value; None where it is not one: a child is not to be trusted."""
     try:
         failure = done["error"]
-        error = None if failure is None else _error(failure["type"], failure["message"], failure["line"])
+        error = None if failure is None else _read_error(failure["type"], failure["message"], failure["line"])
         return ReplAnswer(output=str(done["output"]), result=done["result"], error=error, calls=calls)
     except (KeyError, TypeError):
         return None
 
 
-def _error(kind: Any, message: Any, line: Any) -> ReplError:
+def _read_error(kind: Any, message: Any, line: Any) -> ReplError:
     if not (isinstance(kind, str) and isinstance(message, str) and kind and message):
         raise TypeError("an error has a kind and a message")
     if line is not None and not isinstance(line, int):
