@@ -47,7 +47,7 @@ from hyperloci.retrieval.routing import plan_route
 from hyperloci.spaces.asked import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci_hooks.events import EVENTS
-from hyperloci_hooks.io import parse_object, get_text
+from hyperloci_hooks.io import get_text, parse_object
 
 HANG_SECONDS = 2.0
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 from bench._fuzz_mutants import MAX_SIZE
 from bench._patterns import list_patterns
-from bench._pump import Attack, pattern_attacks, generic_attacks
+from bench._pump import Attack, generic_attacks, pattern_attacks
 
 Text = TypeVar("Text", str, bytes)
 

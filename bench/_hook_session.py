@@ -145,7 +145,9 @@ def run_session(place: SessionPlace, session: str) -> dict[str, Any]:
     time_process((hook, "SessionStart"), json.dumps({"session_id": session, "source": "clear"}).encode(), place.environ)
     for number in range(place.prompts):
         times["bare"].append(time_process(BARE, b"", place.environ)[0])
-        took, answer = time_process((hook, "UserPromptSubmit"), place.event_payload(session, "UserPromptSubmit", number), place.environ)
+        took, answer = time_process(
+            (hook, "UserPromptSubmit"), place.event_payload(session, "UserPromptSubmit", number), place.environ
+        )
         times["UserPromptSubmit"].append(took)
         injected += "hookSpecificOutput" in answer
         for part in range(TOOLS_A_PROMPT):

@@ -80,7 +80,8 @@ def list_patterns() -> PatternListing:
     )
     told = json.loads(done.stdout)
     return PatternListing(
-        tuple(FoundPattern(**{**row, "methods": tuple(row["methods"])}) for row in told["patterns"]), tuple(told["unseen"])
+        tuple(FoundPattern(**{**row, "methods": tuple(row["methods"])}) for row in told["patterns"]),
+        tuple(told["unseen"]),
     )
 
 

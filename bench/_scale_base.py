@@ -139,4 +139,6 @@ def _of_memory(path: Path) -> tuple[list[ScaleChunk], list[Fingerprint]]:
 
 
 def _sights_of(chunks: Sequence[ScaleChunk]) -> list[EncoderInput]:
-    return [EncoderInput(content=chunk.content, title=chunk.title, path=chunk.path, facts=chunk.facts) for chunk in chunks]
+    return [
+        EncoderInput(content=chunk.content, title=chunk.title, path=chunk.path, facts=chunk.facts) for chunk in chunks
+    ]

@@ -111,7 +111,9 @@ class TortureVerdict:
         return not any(faults) and not self.locked
 
 
-def judge_database(settings: Settings, project: Path, expected: ExpectedState, markers: Iterable[str] = ()) -> TortureVerdict:
+def judge_database(
+    settings: Settings, project: Path, expected: ExpectedState, markers: Iterable[str] = ()
+) -> TortureVerdict:
     """Open the database that the killed left, store what their hooks left, and compare.
 
     Args:

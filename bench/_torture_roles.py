@@ -134,7 +134,9 @@ class TortureWriter:
         return "correct", lambda: {"new": self._memory.correct_fact(id, text).id}, {"id": id, "text": text}
 
     def _tell_turns(self) -> Act:
-        texts = [f"{self._random_word()} turn {part}: what about the {self._chance.choice(TOPICS)}?" for part in range(3)]
+        texts = [
+            f"{self._random_word()} turn {part}: what about the {self._chance.choice(TOPICS)}?" for part in range(3)
+        ]
         turns = [
             Turn(uuid=f"{self._random_word()}-{part}", role=Speaker.USER, text=text, timestamp_ms=None)
             for part, text in enumerate(texts)
@@ -160,7 +162,9 @@ def look_after(settings: Settings, journal: Path, stop: Path) -> None:
     while not stop.exists():
         try:
             with Store.open(settings.database, backup_dir=settings.backup_dir) as store:
-                context = MaintenanceContext(store=store, settings=settings, clock=system_clock, should_stop=stop.exists)
+                context = MaintenanceContext(
+                    store=store, settings=settings, clock=system_clock, should_stop=stop.exists
+                )
                 report = run_maintenance(context, force=True)
             for step in report.steps:
                 if step.error:

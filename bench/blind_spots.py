@@ -27,7 +27,7 @@ from bench.spots.model import NOW_MS, SpotCase, SpotSlice
 from bench.spots.world import SpotMemory, open_spot_memory
 from hyperloci.clock import from_iso
 from hyperloci.model.search import Hit
-from hyperloci.spaces.temporal import moment_of, score_rhythm, score_recency
+from hyperloci.spaces.temporal import moment_of, score_recency, score_rhythm
 
 LIMIT = 5
 REORDERED = 50
@@ -55,7 +55,12 @@ class SliceOutcome:
 
 def all_slices() -> list[SpotSlice]:
     """Return all slices, E2 first."""
-    found = [*temporal.temporal_slices(), *exact.exact_slices(), *directed.directed_slices(), *other_words.other_word_slices()]
+    found = [
+        *temporal.temporal_slices(),
+        *exact.exact_slices(),
+        *directed.directed_slices(),
+        *other_words.other_word_slices(),
+    ]
     return sorted(found, key=lambda item: int(item.space[1:]))
 
 

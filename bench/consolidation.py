@@ -38,7 +38,7 @@ from hyperloci.lifecycle.sameness import meaningful_words
 from hyperloci.lifecycle.sentences import sentences
 from hyperloci.lifecycle.sessions import end_session
 from hyperloci.memory import Memory
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, Turn
 
 KINDS: Final = ("knowledge_update", "preference_following", "information_extraction")
@@ -205,7 +205,9 @@ def _judge_talk(talk: ScriptedTalk, kept: list[str], told: list[str]) -> dict[st
         "wanted": len(talk.keep),
         "found": len(talk.keep) - len(missed),
         "at_random": sum(is_contained([keep], drawn, TALK_BOUND) for keep in talk.keep),
-        "in_all": sum(is_contained([keep], [meaningful_words(text) for text in everything], TALK_BOUND) for keep in talk.keep),
+        "in_all": sum(
+            is_contained([keep], [meaningful_words(text) for text in everything], TALK_BOUND) for keep in talk.keep
+        ),
         "texts": len(kept),
         "useful": useful,
         "sentences": len(everything),
@@ -247,7 +249,9 @@ def _play_talk(program: str, talk: ScriptedTalk, folder: Path) -> Path:
     session_id = ""
     for number, (prompt, answers) in enumerate(talk.turns):
         script = folder / f"script-{number}.json"
-        script.write_text(json.dumps([[_content_block(block) for block in blocks] for blocks in answers]), encoding="utf-8")
+        script.write_text(
+            json.dumps([[_content_block(block) for block in blocks] for blocks in answers]), encoding="utf-8"
+        )
         more = ["--resume", session_id] if session_id else []
         claude = [program, "-p", "--output-format", "json", "--allowedTools", "Bash(echo:*)", *more, "--", prompt]
         command = [
@@ -326,7 +330,9 @@ def _print_beam(answer: dict[str, Any]) -> None:
 
 def _print_talks(answer: dict[str, Any]) -> None:
     print("transcripts of Claude Code" if answer["claude_code"] else "the scripts themselves (CLAUDE_E2E is not set)")
-    table = MarkdownTable("session", "sentences", "kept", "useful", "found", "at random", "in all text", "planted text kept")
+    table = MarkdownTable(
+        "session", "sentences", "kept", "useful", "found", "at random", "in all text", "planted text kept"
+    )
     rows = answer["talks"]
     for name, row in rows.items():
         of = f"of {row['wanted']}"

@@ -95,7 +95,8 @@ def with_cosines(groups: Mapping[str, Sequence[LabelledPair]]) -> dict[str, list
     place = {text: number for number, text in enumerate(texts)}
     return {
         name: [
-            LabelledPair(pair.a, pair.b, pair.label, float(vectors[place[pair.a]] @ vectors[place[pair.b]])) for pair in pairs
+            LabelledPair(pair.a, pair.b, pair.label, float(vectors[place[pair.a]] @ vectors[place[pair.b]]))
+            for pair in pairs
         ]
         for name, pairs in groups.items()
     }
@@ -207,7 +208,10 @@ def measure_all(data: Path, *, vectors: bool) -> dict[str, Any]:
         "sets": {
             name: {
                 "pairs": len(group),
-                **{method: measure_pairs(group, map(call, group)) for method, call in compared_methods(name, vectors).items()},
+                **{
+                    method: measure_pairs(group, map(call, group))
+                    for method, call in compared_methods(name, vectors).items()
+                },
             }
             for name, group in groups.items()
         },

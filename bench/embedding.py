@@ -24,8 +24,8 @@ from sentence_transformers import SentenceTransformer
 from bench._shared import MarkdownTable, save_result
 from bench.fingerprints import own_chunks
 from hyperloci.embedder.bert import HIDDEN
-from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, verify_weights, find_model_folder, read_tokenizer
-from hyperloci.embedder.device import choose_device, has_bfloat16, cap_threads
+from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, find_model_folder, read_tokenizer, verify_weights
+from hyperloci.embedder.device import cap_threads, choose_device, has_bfloat16
 from hyperloci.embedder.forward_torch import TorchForward
 from hyperloci.spaces.views import make_views
 

@@ -158,14 +158,18 @@ def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eye
     """Return per column the share of the ten nearest by floats that are nearest by stored bytes too."""
     views = [make_views(sight) for sight in sights]
     some = views[: 3 * QUERIES]
-    meanings = np.stack([one["e1"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e1",)) for view in some])])
+    meanings = np.stack(
+        [one["e1"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e1",)) for view in some])]
+    )
     halves = half.unpack_half([one.columns["e1"] for one in made[: len(some)]])
     answer = {"e1": _mean_overlap(meanings[:QUERIES] @ meanings.T, meanings[:QUERIES] @ halves.T)}
     for column in ("e5_cause", "e5_effect", "e7", "e8_in", "e10"):
         places = [place for place, view in enumerate(views) if column in view.dense]
         if len(places) < 3 * QUERIES // 2:
             continue
-        seen = eyes.encode_requests([EncodeRequest(text=views[place].dense[column], spaces=(column,)) for place in places])
+        seen = eyes.encode_requests(
+            [EncodeRequest(text=views[place].dense[column], spaces=(column,)) for place in places]
+        )
         floats = np.stack([one[column] for one in seen])
         stored = int8.unpack_int8([made[place].columns[column] for place in places], floats.shape[1])
         answer[column] = _mean_overlap(floats[:QUERIES] @ floats.T, floats[:QUERIES] @ stored.T)
@@ -174,11 +178,15 @@ def kept_of_ten(sights: Sequence[EncoderInput], made: Sequence[Fingerprint], eye
 
 
 def _kept_of_tokens(views: Sequence[Any], made: Sequence[Fingerprint], eyes: ProfileEncoder) -> float:
-    seen = [one["e12"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e12",)) for view in views])]
+    seen = [
+        one["e12"] for one in eyes.encode_requests([EncodeRequest(text=view.text, spaces=("e12",)) for view in views])
+    ]
     asked = [rows[:16] for rows in seen[:QUERIES]]
     exact = np.stack([[(query @ rows.T).max(axis=1).mean() for rows in seen] for query in asked])
     blobs = [one.columns["e12"] for one in made[: len(views)]]
-    stored = np.stack([tokens.score_max_sim(turned, blobs) for turned in map(tokens.query_token_vectors, asked) if turned is not None])
+    stored = np.stack(
+        [tokens.score_max_sim(turned, blobs) for turned in map(tokens.query_token_vectors, asked) if turned is not None]
+    )
     return _mean_overlap(exact, stored)
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from bench._shared import MarkdownTable, bench_settings, save_result
 from bench.prompts import EVERYDAY
-from bench.quality import LOADERS, EvaluationCorpus, Named, EvaluationQuestion, store_corpus
+from bench.quality import LOADERS, EvaluationCorpus, EvaluationQuestion, Named, store_corpus
 from hyperloci.memory import Memory
 from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
 
@@ -51,7 +51,9 @@ def foreign_questions(found: Sequence[tuple[str, EvaluationCorpus]], kind: str) 
     return [EvaluationQuestion(text, frozenset()) for text in random.Random(1).sample(texts, STRANGERS)]
 
 
-def ask_questions(memory: Memory, named: Named, questions: Sequence[EvaluationQuestion]) -> Iterator[tuple[bool, bool | None]]:
+def ask_questions(
+    memory: Memory, named: Named, questions: Sequence[EvaluationQuestion]
+) -> Iterator[tuple[bool, bool | None]]:
     """Yield, a question, whether anything passes, and whether the answer does (None if the search did not find it)."""
     for question in questions:
         results = memory.search(question.text, limit=LIMIT, explain=True, reinforce=False).results

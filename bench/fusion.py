@@ -78,7 +78,9 @@ def rank_by_profile(asked: ScoredQuestion) -> Mapping[NodeKey, float]:
 
 def calibrated_scores(asked: ScoredQuestion) -> Mapping[NodeKey, float]:
     """Return the scores of a search."""
-    scores = combine_scores(asked.spaces, asked.nodes, profile="auto", target_speaker=find_target_speaker(asked.question.text))
+    scores = combine_scores(
+        asked.spaces, asked.nodes, profile="auto", target_speaker=find_target_speaker(asked.question.text)
+    )
     return {key: found.total for key, found in scores.items()}
 
 
@@ -121,7 +123,9 @@ def ask_corpus(name: str, corpus: EvaluationCorpus, folder: Path) -> Iterator[Sc
                 yield _score_candidates(memory, name, corpus, question, named)
 
 
-def _score_candidates(memory: Memory, name: str, corpus: EvaluationCorpus, question: EvaluationQuestion, named: Callable[[Any], str]) -> ScoredQuestion:
+def _score_candidates(
+    memory: Memory, name: str, corpus: EvaluationCorpus, question: EvaluationQuestion, named: Callable[[Any], str]
+) -> ScoredQuestion:
     seen = EmbedderClient(memory.settings).embed_query_spaces(question.text)
     now = system_clock()
     conditions = build_conditions(project=memory.project.id, now=now, content_type=corpus.content_type)

@@ -24,7 +24,7 @@ from typing import Any
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from bench._fuzz import FUZZED, Target, try_input, open_target
+from bench._fuzz import FUZZED, Target, open_target, try_input
 from bench._fuzz_mutants import make_mutants
 from bench._fuzz_pumps import all_attacks, pump_input
 from bench._fuzz_tools import TOOLS, arguments_of, run_server, target_of

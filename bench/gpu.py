@@ -100,7 +100,9 @@ def measure_models(folder: Path, device: str, *, tiny: bool, rounds: int) -> dic
         "dtype": stage.dtype,
         "tiny": tiny,
         "warm_start_s": round(warm, 2),
-        "memory": time_calls(lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}")], eyes), rounds),
+        "memory": time_calls(
+            lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}")], eyes), rounds
+        ),
         "batch_of_32": time_calls(
             lambda: compute_fingerprints([EncoderInput(content=f"{next(numbers)} {MEMORY}") for _ in range(32)], eyes),
             max(3, rounds // 10),

@@ -22,7 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench._shared import MarkdownTable, bench_settings, save_result
-from bench.quality import DEPTH, LOADERS, METRICS, EvaluationCorpus, EvaluationSet, Named, EvaluationQuestion, evaluate_ranking, store_corpus
+from bench.quality import (
+    DEPTH,
+    LOADERS,
+    METRICS,
+    EvaluationCorpus,
+    EvaluationQuestion,
+    EvaluationSet,
+    Named,
+    evaluate_ranking,
+    store_corpus,
+)
 from hyperloci.memory import Memory
 from hyperloci.retrieval.search import SearchEncoder, Searcher
 from hyperloci.spaces.query import QueryFingerprint
@@ -68,7 +78,9 @@ def sample_set(evaluation: EvaluationSet, questions: int, documents: int) -> Eva
     )
 
 
-def _cut_corpus(corpus: EvaluationCorpus, questions: list[EvaluationQuestion], documents: int, rng: random.Random) -> EvaluationCorpus:
+def _cut_corpus(
+    corpus: EvaluationCorpus, questions: list[EvaluationQuestion], documents: int, rng: random.Random
+) -> EvaluationCorpus:
     shared = max(Counter(document.path for document in corpus.documents).values())
     if shared > 1 or len(corpus.documents) <= documents:
         # Turns belong together, and functions of one file stand at their lines.

@@ -78,7 +78,9 @@ def measure_prompts(chats: Sequence[EvaluationCorpus], *, words_only: bool = Fal
     return {how: {kind: _share_of(found) for kind, found in kinds.items()} for how, kinds in counts.items()}
 
 
-def _count_prompts(counts: dict[str, dict[str, list[int]]], how: str, memory: Memory, prompts: dict[str, list[str]]) -> None:
+def _count_prompts(
+    counts: dict[str, dict[str, list[int]]], how: str, memory: Memory, prompts: dict[str, list[str]]
+) -> None:
     for kind, texts in prompts.items():
         counts.setdefault(how, {}).setdefault(kind, []).extend(count_injected(memory, texts))
 

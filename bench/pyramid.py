@@ -148,7 +148,9 @@ def windows_of(talk: PyramidTalk) -> Iterator[PyramidTalk]:
 
 def measure_windows(corpora: dict[str, list[PyramidTalk]], limit: int, *, vectors: bool) -> None:
     """Print which share of the turns that bear an answer is in contexts of equal cost."""
-    table = MarkdownTable("corpus", "windows", "questions", "context", "tokens of raw", "answer-bearing turns in it", "ms")
+    table = MarkdownTable(
+        "corpus", "windows", "questions", "context", "tokens of raw", "answer-bearing turns in it", "ms"
+    )
     for name, found in corpora.items():
         windows = [window for talk in found for window in windows_of(talk)][:limit]
         if not windows:
@@ -226,7 +228,9 @@ def _fitting_turns(tokens: Sequence[int], budget: float, *, latest: bool) -> set
 
 def measure_disk(corpora: dict[str, list[PyramidTalk]]) -> None:
     """Print what 1,000 turns take."""
-    table = MarkdownTable("corpus", "raw KB", "hot", "warm", "cold", "archive", "texts in all", "KB", "whole database, KB")
+    table = MarkdownTable(
+        "corpus", "raw KB", "hot", "warm", "cold", "archive", "texts in all", "KB", "whole database, KB"
+    )
     for name, found in corpora.items():
         turns = [turn for talk in found for turn in talk.turns][:1_000]
         with tempfile.TemporaryDirectory(prefix="hyperloci-bench-") as folder:
@@ -288,7 +292,10 @@ def measure_recall(corpora: dict[str, list[PyramidTalk]], limit: int) -> None:
                 house = PyramidHouse(Path(folder))
                 with house.memory as memory:
                     house.store_turns("s", talk.turns)
-                    places = {str(t.id): str(t.seq) for t in memory.store.chunks.list_turns(_session_of(memory, "s"), 0, 10**9)}
+                    places = {
+                        str(t.id): str(t.seq)
+                        for t in memory.store.chunks.list_turns(_session_of(memory, "s"), 0, 10**9)
+                    }
                     memory.embed_pending()
                     with memory.keep_embedder_running():
                         for state in ("none", "built"):
@@ -300,7 +307,9 @@ def measure_recall(corpora: dict[str, list[PyramidTalk]], limit: int) -> None:
                                     question, content_type="conversation", limit=10, reinforce=False
                                 ).results
                                 ranking = [places.get(hit.id, hit.id) for hit in hits]
-                                scores[state].append(evaluate_ranking(ranking, Asked(question, frozenset(map(str, wanted)))))
+                                scores[state].append(
+                                    evaluate_ranking(ranking, Asked(question, frozenset(map(str, wanted))))
+                                )
                                 if state == "built":
                                     chunks.append(sum((hit.subtype or "").startswith("chunk") for hit in hits))
         for state, values in scores.items():
@@ -312,7 +321,9 @@ def measure_recall(corpora: dict[str, list[PyramidTalk]], limit: int) -> None:
 
 def measure_expand(corpora: dict[str, list[PyramidTalk]]) -> None:
     """Print how long reading takes once everything is packed."""
-    table = MarkdownTable("corpus", "turns", "search before, ms p50 / p95", "search after", "expand micro", "mini", "macro")
+    table = MarkdownTable(
+        "corpus", "turns", "search before, ms p50 / p95", "search after", "expand micro", "mini", "macro"
+    )
     for name, found in corpora.items():
         turns = [turn for talk in found for turn in talk.turns][:2_000]
         questions = [question for talk in found for question, _ in talk.questions][:100]

@@ -102,7 +102,9 @@ def load_locomo(folder: Path) -> Iterator[EvaluationSet]:
         )
     for row in read_rows(folder / "qa.jsonl"):
         if row["category"] != 5 and row["evidence"] and row["conv"] in corpora:
-            corpora[row["conv"]].questions.append(EvaluationQuestion(row["question"], frozenset(map(str, row["evidence"]))))
+            corpora[row["conv"]].questions.append(
+                EvaluationQuestion(row["question"], frozenset(map(str, row["evidence"])))
+            )
     yield EvaluationSet("locomo", list(corpora.values()))
 
 
@@ -112,7 +114,9 @@ def load_beam(folder: Path) -> Iterator[EvaluationSet]:
     for row in read_rows(folder / "docs_100K.jsonl"):
         corpus = corpora.setdefault(row["conv"], EvaluationCorpus(row["conv"], [], [], "conversation"))
         corpus.documents.append(
-            EvaluationDocument(id=str(row["id"]), text=row["text"], session=f"{row['conv']}-{row['batch']}", role=row["role"])
+            EvaluationDocument(
+                id=str(row["id"]), text=row["text"], session=f"{row['conv']}-{row['batch']}", role=row["role"]
+            )
         )
     for row in read_rows(folder / "probes.jsonl"):
         known = {document.id for document in corpora[row["conv"]].documents} if row["conv"] in corpora else set()
@@ -160,7 +164,9 @@ def load_mddocs(folder: Path) -> Iterator[EvaluationSet]:
 def load_cosqa(folder: Path) -> Iterator[EvaluationSet]:
     """CoSQA functions and web queries; every function is a file of its own, for nothing is told of where it stood."""
     documents = [
-        EvaluationDocument(id=str(row["id"]), text=row["code"], path=f"corpus/f{row['id']}.py", file_text=row["code"] + "\n")
+        EvaluationDocument(
+            id=str(row["id"]), text=row["code"], path=f"corpus/f{row['id']}.py", file_text=row["code"] + "\n"
+        )
         for row in read_rows(folder / "corpus.jsonl")
     ]
     yield EvaluationSet("cosqa", [EvaluationCorpus("cosqa", documents, _load_questions(folder, documents))])
@@ -196,8 +202,15 @@ def _put_back(path: str, functions: list[dict[str, Any]]) -> Iterator[Evaluation
 
 def _load_questions(folder: Path, documents: Sequence[EvaluationDocument]) -> list[EvaluationQuestion]:
     known = {document.id for document in documents}
-    questions = [EvaluationQuestion(row["query"], frozenset(map(str, row["relevant"]))) for row in read_rows(folder / "queries.jsonl")]
-    return [EvaluationQuestion(question.text, question.relevant & known) for question in questions if question.relevant & known]
+    questions = [
+        EvaluationQuestion(row["query"], frozenset(map(str, row["relevant"])))
+        for row in read_rows(folder / "queries.jsonl")
+    ]
+    return [
+        EvaluationQuestion(question.text, question.relevant & known)
+        for question in questions
+        if question.relevant & known
+    ]
 
 
 def load_scifact(folder: Path) -> Iterator[EvaluationSet]:

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from bench._pattern_samples import read_rules, make_samples
+from bench._pattern_samples import make_samples, read_rules
 from bench.redaction_corpus import SEED, RedactionSample, harmless_samples, secret_samples
 from bench.redaction_forms import is_closed, is_held_out, look_alikes, secret_forms
 
@@ -68,7 +68,9 @@ def secret_survives(sample: RedactionSample, redacted: str) -> bool:
     return any(secret[start : start + half] in redacted for start in range(0, len(secret) - half + 1))
 
 
-def measure_redactor(redactor: Redactor, positive: Iterable[RedactionSample], negative: Iterable[RedactionSample]) -> RedactionReport:
+def measure_redactor(
+    redactor: Redactor, positive: Iterable[RedactionSample], negative: Iterable[RedactionSample]
+) -> RedactionReport:
     """Run a redactor over labelled texts."""
     report = RedactionReport()
     total: Counter[str] = Counter()

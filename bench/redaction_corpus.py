@@ -111,7 +111,9 @@ TOKENS: dict[str, Maker] = {
     "github-fine-grained": random_shape("github_pat_", random_run(BASE62, 22), "_", random_run(BASE62, 59)),
     "gitlab-token": random_shape(one_of("glpat-", "glrt-", "gldt-", "glptt-"), random_run(URLSAFE, 20)),
     "bitbucket-token": random_shape("ATBB", random_run(BASE62, 32)),
-    "atlassian-token": random_shape("ATATT3xFfGF0", random_run(URLSAFE, 170), "=", random_run(string.hexdigits[:10] + "ABCDEF", 8)),
+    "atlassian-token": random_shape(
+        "ATATT3xFfGF0", random_run(URLSAFE, 170), "=", random_run(string.hexdigits[:10] + "ABCDEF", 8)
+    ),
     "npm-token": random_shape("npm_", random_run(BASE62, 36)),
     "pypi-token": random_shape("pypi-AgEIcHlwaS5vcmcC", random_run(URLSAFE, 150)),
     "rubygems-key": random_shape("rubygems_", random_run(HEX, 48)),
@@ -136,12 +138,23 @@ TOKENS: dict[str, Maker] = {
     "nvidia-key": random_shape("nvapi-", random_run(URLSAFE, 64)),
     "langsmith-key": random_shape("lsv2_pt_", random_run(HEX, 32), "_", random_run(HEX, 10)),
     "pinecone-key": random_shape("pcsk_", random_run(BASE62, 5), "_", random_run(BASE62, 63)),
-    "slack-bot-token": random_shape("xoxb-", random_run(string.digits, 12), "-", random_run(string.digits, 13), "-", random_run(BASE62, 24)),
-    "slack-webhook": random_shape(
-        "https://hooks.slack.com/services/T", random_run(UPPER, 10), "/B", random_run(UPPER, 10), "/", random_run(BASE62, 24)
+    "slack-bot-token": random_shape(
+        "xoxb-", random_run(string.digits, 12), "-", random_run(string.digits, 13), "-", random_run(BASE62, 24)
     ),
-    "discord-token": random_shape(one_of("MTA", "NzY", "ODk"), random_run(BASE62, 21), ".", random_run(URLSAFE, 6), ".", random_run(URLSAFE, 38)),
-    "discord-webhook": random_shape("https://discord.com/api/webhooks/", random_run(string.digits[1:], 18), "/", random_run(URLSAFE, 68)),
+    "slack-webhook": random_shape(
+        "https://hooks.slack.com/services/T",
+        random_run(UPPER, 10),
+        "/B",
+        random_run(UPPER, 10),
+        "/",
+        random_run(BASE62, 24),
+    ),
+    "discord-token": random_shape(
+        one_of("MTA", "NzY", "ODk"), random_run(BASE62, 21), ".", random_run(URLSAFE, 6), ".", random_run(URLSAFE, 38)
+    ),
+    "discord-webhook": random_shape(
+        "https://discord.com/api/webhooks/", random_run(string.digits[1:], 18), "/", random_run(URLSAFE, 68)
+    ),
     "telegram-token": random_shape(random_run(string.digits[1:], 10), ":AA", random_run(URLSAFE, 33)),
     "twilio-key": random_shape("SK", random_run(HEX, 32)),
     "sendgrid-key": random_shape("SG.", random_run(URLSAFE, 22), ".", random_run(URLSAFE, 43)),
@@ -274,7 +287,9 @@ def _whole_texts(rng: random.Random) -> Iterator[RedactionSample]:
         yield from _key_texts(begin, body, end)
     aws = random_run(BASE62 + "+/", 40)(rng)
     key_id = TOKENS["aws-access-key"](rng)
-    yield RedactionSample(kind="aws-secret-key", context="prose", text=f"Keys: {key_id} / {aws} (eu-west-1)", secret=aws)
+    yield RedactionSample(
+        kind="aws-secret-key", context="prose", text=f"Keys: {key_id} / {aws} (eu-west-1)", secret=aws
+    )
     yield RedactionSample(kind="aws-secret-key", context="ini", text=f"aws_secret_access_key = {aws}\n", secret=aws)
     yield RedactionSample(kind="aws-secret-key", context="csv", text=f"user,id,secret\nci,{key_id},{aws}\n", secret=aws)
     basic = base64.b64encode(f"admin:{made_password(rng)}".encode()).decode()
@@ -323,7 +338,11 @@ def harmless_samples(rounds: int = 3) -> Iterator[RedactionSample]:
 
 
 def _look_alikes(rng: random.Random) -> Iterator[tuple[str, str]]:
-    sha1, sha256, digest = random_run(HEX, 40)(rng), random_run(HEX, 64)(rng), base64.b64encode(rng.randbytes(64)).decode()
+    sha1, sha256, digest = (
+        random_run(HEX, 40)(rng),
+        random_run(HEX, 64)(rng),
+        base64.b64encode(rng.randbytes(64)).decode(),
+    )
     yield "git", f"commit {sha1}\nAuthor: Ada <ada@vendor.io>\n"
     yield "git", f"Merge {sha1[:7]} into {sha1[8:15]}; see {sha1} for the key change in token handling"
     yield "git", f"git cherry-pick {sha1} && git push origin HEAD:refs/heads/fix-token-{sha1[:7]}"
@@ -351,7 +370,10 @@ def _look_alikes(rng: random.Random) -> Iterator[tuple[str, str]]:
     yield "number", f"user {rng.randrange(10**17)} paid {rng.randrange(10**6)} with order 2024-{rng.randrange(10**8)}"
     yield "address", f"0x{random_run(HEX, 40)(rng)} sent 1 ETH in 0x{sha256}"
     yield "arn", f"arn:aws:iam::{rng.randrange(10**11, 10**12)}:role/deploy-token-rotator"
-    yield "object", f'ObjectId("{random_run(HEX, 24)(rng)}") in pod api-{random_run(HEX, 10)(rng)}-{random_run(LOWER, 5)(rng)}'
+    yield (
+        "object",
+        f'ObjectId("{random_run(HEX, 24)(rng)}") in pod api-{random_run(HEX, 10)(rng)}-{random_run(LOWER, 5)(rng)}',
+    )
 
 
 _CODE = tuple(

@@ -29,9 +29,9 @@ from bench.redaction_corpus import (
     Maker,
     RedactionSample,
     human_password,
-    random_jwt,
     made_password,
     one_of,
+    random_jwt,
     random_run,
     random_shape,
     url_password,
@@ -93,7 +93,9 @@ _GENERATORS: Final[dict[str, Maker]] = {
     "hex32": random_run(HEX, 32),
     "hex40": random_run(HEX, 40),
     "hex64": random_run(HEX, 64),
-    "b64": random_shape(random_run(BASE64, 42), one_of("A", "E", "I", "M", "Q", "U", "Y", "c", "g", "k", "o", "s", "w"), "="),
+    "b64": random_shape(
+        random_run(BASE64, 42), one_of("A", "E", "I", "M", "Q", "U", "Y", "c", "g", "k", "o", "s", "w"), "="
+    ),
     "b64_16": random_shape(random_run(BASE64, 21), one_of("A", "Q", "g", "w"), "=="),
     "b64_64": random_shape(random_run(BASE64, 85), one_of("A", "Q", "g", "w"), "=="),
     "b64_long": random_run(BASE64, 240),

@@ -108,7 +108,9 @@ def mean_row(rows: Sequence[dict[str, Any]]) -> dict[str, Any]:
 def kmeans_labels(matrix: Any, labels: NDArray[np.int64]) -> dict[str, Any]:
     from sklearn.cluster import KMeans
 
-    return mean_row([label_scores(KMeans(LABELS, n_init=1, random_state=seed).fit_predict(matrix), labels) for seed in SEEDS])
+    return mean_row(
+        [label_scores(KMeans(LABELS, n_init=1, random_state=seed).fit_predict(matrix), labels) for seed in SEEDS]
+    )
 
 
 def tfidf_svd(texts: Sequence[str]) -> Any:

@@ -189,7 +189,9 @@ def measure_size(size: int) -> dict[str, Any]:
 
         ours = {
             "facets, nothing kept": time_runs(lambda chance: Filters(store.connection).select_allowed(where(chance))),
-            "facets, each asked before": time_runs(lambda chance: store.filters.select_allowed(where(chance)), 10 * ROUNDS),
+            "facets, each asked before": time_runs(
+                lambda chance: store.filters.select_allowed(where(chance)), 10 * ROUNDS
+            ),
             "path": time_runs(lambda chance: find_shortest_path(store, key(chance), key(chance), out, 5)),
             "neighbourhood of 2": time_runs(lambda chance: find_neighbourhood(store, key(chance), both, 2)),
         }
@@ -206,7 +208,10 @@ def measure_size(size: int) -> dict[str, Any]:
         chance, agree = random.Random(4), 0
         for _ in range(40):
             start, end = chance.randrange(size), chance.randrange(size)
-            mine, other = find_shortest_path(store, NodeKey(start + 1), NodeKey(end + 1), out, 5), naive.find_path(start, end)
+            mine, other = (
+                find_shortest_path(store, NodeKey(start + 1), NodeKey(end + 1), out, 5),
+                naive.find_path(start, end),
+            )
             agree += (None if mine is None else len(mine)) == (None if other is None or start == end else len(other))
         return {
             "size": size,
@@ -227,7 +232,9 @@ def measure_size(size: int) -> dict[str, Any]:
 
 def print_sizes(results: list[dict[str, Any]]) -> None:
     """Print the first table."""
-    table = MarkdownTable("question", "nodes", "ours ms p50 / p95", "target", "target / ours", "RFC's method ms", "its / ours")
+    table = MarkdownTable(
+        "question", "nodes", "ours ms p50 / p95", "target", "target / ours", "RFC's method ms", "its / ours"
+    )
     for name, targets in TARGETS.items():
         for result in results:
             size = result["size"]

@@ -119,7 +119,10 @@ class Torture:
         """Have a thread play a role again and again, whatever kills it."""
 
         def run() -> None:
-            journal, chance = WriterJournal(self.house.journals / f"{name}.jsonl"), random.Random(f"{self._seed} {name}")
+            journal, chance = (
+                WriterJournal(self.house.journals / f"{name}.jsonl"),
+                random.Random(f"{self._seed} {name}"),
+            )
             while not self._ending.is_set():
                 role(name, journal, chance)
 
@@ -186,7 +189,9 @@ class Torture:
             number += 1
             text = f"{word}n{number}: a server was told that this takes {number} units."
             started = time.perf_counter()
-            answer = _send_request(process, number, "tools/call", {"name": "remember_fact", "arguments": {"fact": text}})
+            answer = _send_request(
+                process, number, "tools/call", {"name": "remember_fact", "arguments": {"fact": text}}
+            )
             result = answer.get("result", {})
             if result.get("isError") or "error" in answer:
                 journal.write_line(n=number, error="tool", message=json.dumps(answer)[:300], kind="tool")
@@ -401,7 +406,7 @@ def main() -> None:
     else:
         _print_outcomes(outcomes)
     save_result("torture", {"options": vars(options), "outcomes": [asdict(outcome) for outcome in outcomes]})
-    sys.exit(not all(outcome.sound for outcome in outcomes))
+    sys.exit(not all(outcome.is_sound for outcome in outcomes))
 
 
 if __name__ == "__main__":

@@ -277,7 +277,9 @@ class SimulatedYear:
                         store.nodes.restore_node(row["id"], now=self.clock())
                     node = store.nodes.get_node(row["id"])
                     came_back += node is not None and node.deleted_at is None and node.content == row["content"]
-                run_maintenance(make_maintenance_context(store, replace(self.settings, database=path), self.clock), force=True)
+                run_maintenance(
+                    make_maintenance_context(store, replace(self.settings, database=path), self.clock), force=True
+                )
                 stay = sum(
                     (node := store.nodes.get_node(row["id"])) is not None and not node.deleted_at for row in rows
                 )

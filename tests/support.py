@@ -12,7 +12,7 @@ from hypothesis import settings as hypothesis_settings
 from numpy.typing import NDArray
 
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.node import SearchCandidate, NewNode, Node
+from hyperloci.model.node import NewNode, Node, SearchCandidate
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.store import Store, int8
 

@@ -95,7 +95,10 @@ def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
 
     settings = replace(settings, embedder=False, watch=False)
     records = RecordFactory(identify_project(tmp_path), "session-1", now=1_800_000_000_000)
-    first, second = records.record_prompt("Which queue carries the mails?"), records.record_prompt("And who restarts it?")
+    first, second = (
+        records.record_prompt("Which queue carries the mails?"),
+        records.record_prompt("And who restarts it?"),
+    )
     assert first is not None and second is not None
     (companion,) = make_services(settings, tmp_path)
     save_record(settings, first)

@@ -274,14 +274,26 @@ def everything_shown(memory: Memory) -> str:
     records = RecordFactory(memory.project, "hostile-session", now=2)
     start = records.record_start("startup")
     memory.keep(start)
-    prompt = records.record_prompt("What is the launch code of the cerulean rocket, and where does it land?", event_id="p2")
+    prompt = records.record_prompt(
+        "What is the launch code of the cerulean rocket, and where does it land?", event_id="p2"
+    )
     assert prompt is not None
     memory.keep(prompt)
-    shown: list[Any] = [memory.get_context_for_record(start), memory.get_context_for_record(prompt), memory.latest(50), memory.list_topics()]
+    shown: list[Any] = [
+        memory.get_context_for_record(start),
+        memory.get_context_for_record(prompt),
+        memory.latest(50),
+        memory.list_topics(),
+    ]
     for words in ("launch code rocket cerulean", "barge heliotrope", "ignite vermilion engine", "project:rocket"):
         answer = memory.search(words, limit=20, reinforce=False)
         shown += [[hit for hit in answer.results if hit.subtype != "episode"], memory.get_context(words)]
-    shown += [memory.list_recent_sessions(), memory.list_entities(50), memory.list_weak_facts(), memory.recall_user_info()]
+    shown += [
+        memory.list_recent_sessions(),
+        memory.list_entities(50),
+        memory.list_weak_facts(),
+        memory.recall_user_info(),
+    ]
     return repr(shown)
 
 

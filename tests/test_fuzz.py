@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bench import _fuzz
-from bench._fuzz import EXTENSIONS, FUZZED, RUN_CHARS, RUNS, DefectError, try_input, open_target
+from bench._fuzz import EXTENSIONS, FUZZED, RUN_CHARS, RUNS, DefectError, open_target, try_input
 from bench._fuzz_mutants import MAX_SIZE, make_mutants
 from bench._fuzz_pumps import pump_input
 from bench._pump import Attack, generic_attacks

@@ -35,7 +35,9 @@ EXECUTABLES = CommandPaths(Path("/opt/my tools/bin/hyperloci"), Path("/opt/my to
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions and links")
 
 
-def _install(home: Path, project: Path, scope: InstallScope = InstallScope.USER, executables: CommandPaths = EXECUTABLES) -> InstallPlan:
+def _install(
+    home: Path, project: Path, scope: InstallScope = InstallScope.USER, executables: CommandPaths = EXECUTABLES
+) -> InstallPlan:
     return plan_install(scope, project_root=project, home=home, executables=executables)
 
 

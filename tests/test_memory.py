@@ -543,7 +543,10 @@ def test_a_context_holds_what_is_known_by_meaning_and_nothing_unrelated(
         node = memory.store.nodes.get_node(id)
         assert node is not None
         memory.store.vectors.put_fingerprint(
-            node.key, model, compute_fingerprints(read_encoder_inputs(memory.store, [node]), encoder)[0].columns, now=NOW
+            node.key,
+            model,
+            compute_fingerprints(read_encoder_inputs(memory.store, [node]), encoder)[0].columns,
+            now=NOW,
         )
     monkeypatch.setattr(memory, "_searcher", Searcher(memory.store, encoder))
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bench._patterns import SCANNING, FoundPattern, PatternListing, list_patterns
-from bench._pump import RUNS, Attack, pattern_attacks, generic_attacks, growing_attack, growth_of
+from bench._pump import RUNS, Attack, generic_attacks, growing_attack, growth_of, pattern_attacks
 from hyperloci.graph.naming import extract_entities
 
 GROUPS = {

@@ -108,7 +108,9 @@ def test_what_contradicts_our_decision_about_the_format(memory: Memory) -> None:
     memory.relate("contradicts", [{"id": decided.id}, {"id": against.id}], evidence="they exclude each other")
     found = memory.find_related(decided.id, relationship="contradicts")
     assert [(item.id, item.direction) for item in found.related] == [(against.id, "both")]
-    assert against.id in [hit.id for hit in memory.search_by_query_line(f"related:{decided.id[:8]} relation:contradicts").results]
+    assert against.id in [
+        hit.id for hit in memory.search_by_query_line(f"related:{decided.id[:8]} relation:contradicts").results
+    ]
 
 
 @pytest.mark.req("D.04")
@@ -120,9 +122,13 @@ def test_all_content_under_limitations_headings(memory: Memory) -> None:
 
 @pytest.mark.req("D.07", "D.08")
 def test_conditions_of_every_kind_narrow_one_search(memory: Memory) -> None:
-    answer = memory.search_by_query_line("configuration in:docs/*.md section:Reference type:docs after:last_year level:2")
+    answer = memory.search_by_query_line(
+        "configuration in:docs/*.md section:Reference type:docs after:last_year level:2"
+    )
     assert places(answer) == [("docs/settings.md", "Reference")]
-    assert places(memory.search_by_query_line("configuration in:**/settings.md section:Reference", limit=9)) != places(answer)
+    assert places(memory.search_by_query_line("configuration in:**/settings.md section:Reference", limit=9)) != places(
+        answer
+    )
 
 
 @pytest.mark.req("D.08")
@@ -153,7 +159,10 @@ def test_a_glob_with_two_stars_crosses_folders_and_one_does_not(memory: Memory) 
         "docs/guide/cli.md",
         "docs/settings.md",
     }
-    assert {place[0] for place in places(memory.search_by_query_line("in:docs/*", limit=50))} == {"docs/ctf.md", "docs/settings.md"}
+    assert {place[0] for place in places(memory.search_by_query_line("in:docs/*", limit=50))} == {
+        "docs/ctf.md",
+        "docs/settings.md",
+    }
 
 
 @pytest.mark.req("D.01")

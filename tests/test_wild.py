@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bench import wild
-from bench.wild import TreeLimits, choose_files, copy_files, examine_tree, tree_problems, run_trees, summarise_trees
+from bench.wild import TreeLimits, choose_files, copy_files, examine_tree, run_trees, summarise_trees, tree_problems
 
 QUICK = TreeLimits(seconds=60, stall=30, history=5)
 
@@ -63,12 +63,17 @@ def test_a_hang_is_ended_and_told_with_the_file_at_hand(tmp_path: Path) -> None:
     row = examine_tree("tree", tmp_path, TreeLimits(seconds=60, stall=1, history=1), ("-c", stuck))
     assert (row["end"], row["at_hand"], row["skipped"]) == ("HANG", "files odd/file.md", {"binary": 2})
     assert "never_ends" in row["stack"]
-    assert summarise_trees([row])["unhandled"] == tree_problems(row) and "HANG at 'files odd/file.md'" in tree_problems(row)[0]
+    assert (
+        summarise_trees([row])["unhandled"] == tree_problems(row)
+        and "HANG at 'files odd/file.md'" in tree_problems(row)[0]
+    )
 
 
 @pytest.mark.req("W1")
 def test_a_tree_that_takes_too_long_in_all_is_told_apart_from_a_hang(tmp_path: Path) -> None:
-    row = examine_tree("tree", tmp_path, TreeLimits(seconds=1, stall=60, history=1), ("-c", f"{BEGINS}\nwhile True: pass"))
+    row = examine_tree(
+        "tree", tmp_path, TreeLimits(seconds=1, stall=60, history=1), ("-c", f"{BEGINS}\nwhile True: pass")
+    )
     assert (row["end"], row["at_hand"]) == ("TIME-OUT", "files odd/file.md")
 
 

@@ -16,7 +16,7 @@ from hyperloci.errors import NotFoundError, NotReadyError, StoreCorruptError, St
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from hyperloci.store.custody import list_rescued_copies
-from hyperloci.worker import WorkerHandle, MemoryWorker, WorkerPool, make_memory_opener
+from hyperloci.worker import MemoryWorker, WorkerHandle, WorkerPool, make_memory_opener
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from bench.spots.material import code_files, real_sentences
-from bench.spots.model import SpotCase, NoteKind, SpotNote, SpotSlice
+from bench.spots.model import NoteKind, SpotCase, SpotNote, SpotSlice
 
 EVENTS = 60
 """Of each arrangement: sixty events with one cause and eight effects, sixty with one effect and eight causes."""
@@ -58,7 +58,11 @@ def cause_slice() -> SpotSlice:
         asks_cause = number % 2 == 0
         ids = [f"e5-{number}-{place}" for place in range(OTHERS + 1)]
         notes = [
-            SpotNote(id=id, kind=NoteKind.FACT, text=_state_cause(rng, event, next(others), effect=asks_cause is (place == 0)))
+            SpotNote(
+                id=id,
+                kind=NoteKind.FACT,
+                text=_state_cause(rng, event, next(others), effect=asks_cause is (place == 0)),
+            )
             for place, id in enumerate(ids)
         ]
         found.notes += rng.sample(notes, len(notes))

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from bench.spots.material import real_paragraphs, real_sentences
-from bench.spots.model import SpotCase, NoteKind, SpotNote, SpotSlice
+from bench.spots.model import NoteKind, SpotCase, SpotNote, SpotSlice
 
 CASES = 120
 

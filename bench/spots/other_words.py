@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.spots.aliases import alias_pairs
 from bench.spots.goals import goal_pairs
 from bench.spots.material import package_files, real_paragraphs, real_sentences
-from bench.spots.model import SpotCase, NoteKind, SpotNote, SpotSlice
+from bench.spots.model import NoteKind, SpotCase, SpotNote, SpotSlice
 
 CODE_PACKAGES = ("urllib3",)
 CASES = 120
@@ -105,7 +105,9 @@ def goal_slice() -> SpotSlice:
     """E10: a goal among two sentences of detail, and the same details under other goals; the goal in other words."""
     rng = random.Random(10)
     found = SpotSlice("e10")
-    details = iter(rng.sample([line for line in real_sentences() if 12 <= len(line.split()) <= 20], 2 * len(goal_pairs())))
+    details = iter(
+        rng.sample([line for line in real_sentences() if 12 <= len(line.split()) <= 20], 2 * len(goal_pairs()))
+    )
     shared = ""
     for number, (noted, asked) in enumerate(goal_pairs()):
         if number % 5 == 0:
@@ -145,7 +147,9 @@ def entity_slice() -> SpotSlice:
             ids = [f"e11-{number}-{place}" for place in range(2)]
             for id, form in zip(ids, rng.sample(_ABOUT, 2), strict=True):
                 text = form.format(name=noted)
-                found.notes.append(SpotNote(id=id, kind=NoteKind.FACT, text=text[0].upper() + text[1:] if side == 0 else text))
+                found.notes.append(
+                    SpotNote(id=id, kind=NoteKind.FACT, text=text[0].upper() + text[1:] if side == 0 else text)
+                )
             for form in rng.sample(_ALIAS_ASKED, 2):
                 found.cases.append(SpotCase(query=form.format(name=asked), wanted=frozenset(ids)))
     return found

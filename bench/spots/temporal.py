@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from bench.spots.material import real_sentences
-from bench.spots.model import DAY_MS, HOUR_MS, NOW_MS, SpotCase, NoteKind, SpotNote, SpotSlice
+from bench.spots.model import DAY_MS, HOUR_MS, NOW_MS, NoteKind, SpotCase, SpotNote, SpotSlice
 
 SUBJECTS = 110
 REPEATS = 9
@@ -122,7 +122,9 @@ def sequence_slice() -> SpotSlice:
 def _turn_note(session: int, place: int, text: str) -> SpotNote:
     start = NOW_MS - (session + 2) * DAY_MS
     name = f"blind-spots-{session}"
-    return SpotNote(id=f"{name}:{place}", kind=NoteKind.TURN, text=text, time=start + place * 90_000, session=name, seq=place)
+    return SpotNote(
+        id=f"{name}:{place}", kind=NoteKind.TURN, text=text, time=start + place * 90_000, session=name, seq=place
+    )
 
 
 def temporal_slices() -> Sequence[SpotSlice]:

@@ -52,7 +52,9 @@ def open_spot_memory(notes: Iterable[SpotNote], folder: Path) -> Iterator[SpotMe
         root.mkdir(parents=True)
     with Memory.open(bench_settings(folder, project="blind-spots"), root, clock=lambda: now[0]) as memory:
         if not done.exists():
-            done.write_text("\n".join(f"{id}\t{name}" for id, name in _fill_memory(memory, [*notes], root, now).items()))
+            done.write_text(
+                "\n".join(f"{id}\t{name}" for id, name in _fill_memory(memory, [*notes], root, now).items())
+            )
         now[0] = NOW_MS
         rows = ((id, name) for id, _, name in (line.partition("\t") for line in done.read_text().splitlines()))
         memory.embed_pending()
@@ -61,7 +63,9 @@ def open_spot_memory(notes: Iterable[SpotNote], folder: Path) -> Iterator[SpotMe
 
 
 def _fill_memory(memory: Memory, notes: list[SpotNote], root: Path, now: list[int]) -> dict[str, str]:
-    documents = [SpotNote(id=f"docs/{name}.md", kind=NoteKind.FILE, text=package_readme(name)) for name in README_PACKAGES]
+    documents = [
+        SpotNote(id=f"docs/{name}.md", kind=NoteKind.FILE, text=package_readme(name)) for name in README_PACKAGES
+    ]
     for note in [*notes, *documents]:
         if note.kind is NoteKind.FILE:
             (root / note.id).parent.mkdir(parents=True, exist_ok=True)

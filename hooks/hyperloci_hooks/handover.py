@@ -86,7 +86,9 @@ class FinisherProcess:
             return  # It has ended.
 
 
-def fork_finisher(event: HookInput, line: ServerConnection | None, finish: Callable[[HookInput, ServerConnection | None, int], None]) -> FinisherProcess:
+def fork_finisher(
+    event: HookInput, line: ServerConnection | None, finish: Callable[[HookInput, ServerConnection | None, int], None]
+) -> FinisherProcess:
     """Start a process that sees to an event.
 
     Args:

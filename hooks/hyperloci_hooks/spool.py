@@ -31,7 +31,7 @@ from hyperloci.errors import (
     StoreReadOnlyError,
     StoreVersionError,
 )
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.whereabouts import database_key
 from hyperloci_hooks import tally
 

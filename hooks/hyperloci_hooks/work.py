@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci_hooks.events import EVENTS, EventRule
-from hyperloci_hooks.io import make_answer, parse_object, get_text
+from hyperloci_hooks.io import get_text, make_answer, parse_object
 from hyperloci_hooks.log import append_to_log
 
 if TYPE_CHECKING:

@@ -176,7 +176,9 @@ def serve_stdio_session(settings: Settings, project_path: Path, *, fault: Config
 
     configure_logging(settings)
     companions = [] if fault is not None else make_services(settings, project_path)
-    server = build_server(settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions)
+    server = build_server(
+        settings, project_path, open_memory=_raise_on_open(fault) if fault else None, companions=companions
+    )
     # What is loaded by now stays for good: the collector need not look at it again, nor at its end.
     gc.freeze()
     gc.enable()
@@ -242,7 +244,9 @@ class _RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record, its traceback too, with every secret replaced."""
-        from hyperloci.ingest.redact import redact_secrets  # at the first record: the client waits for what loads before it
+        from hyperloci.ingest.redact import (
+            redact_secrets,  # at the first record: the client waits for what loads before it
+        )
 
         return redact_secrets(super().format(record)).text
 

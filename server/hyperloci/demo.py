@@ -110,9 +110,13 @@ def _index_project(report: _DemoReport, memory: Memory) -> str | None:
     """Index the project and return a question about it, None if there is nothing in it to index."""
     with report.show_progress() as progress:
         index = memory.index_path(progress=progress)
-    report.print_step(f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words")
+    report.print_step(
+        f"indexed {index.files} files and {index.commits} commits: {index.chunks} chunks, searchable by words"
+    )
     if index.commits_waiting:
-        report.print_detail(f"{index.commits_waiting} older commits are left out; a session reads them in the background")
+        report.print_detail(
+            f"{index.commits_waiting} older commits are left out; a session reads them in the background"
+        )
     again = memory.index_path()
     report.print_step(
         f"indexed again: {again.added + again.changed + again.removed} chunks touched",
@@ -129,7 +133,9 @@ def _choose_question(memory: Memory) -> str | None:
     return max(words, key=lambda text: min(len(text.split()), NAME_WORDS), default=None) or None
 
 
-async def _run_first_session(report: _DemoReport, environment: dict[str, str], project: Path, question: str | None) -> None:
+async def _run_first_session(
+    report: _DemoReport, environment: dict[str, str], project: Path, question: str | None
+) -> None:
     async with _DemoClient(environment, project) as client:
         report.print_step("started `hyperloci serve`, shook hands over stdio")
         decision = await client.call_tool("remember_fact", fact=DECISION, category="decision")
@@ -156,7 +162,9 @@ async def _run_second_session(report: _DemoReport, environment: dict[str, str], 
     report.print_step("ended the server")
 
 
-async def _search_and_report(report: _DemoReport, client: _DemoClient, query: str, wanted: Callable[[dict[str, Any]], bool]) -> None:
+async def _search_and_report(
+    report: _DemoReport, client: _DemoClient, query: str, wanted: Callable[[dict[str, Any]], bool]
+) -> None:
     answer = await client.call_tool("search_memory", query=query, limit=5)
     hits = answer["results"]
     reach = answer.get("by_meaning", {"embedded": 0, "total": 0})

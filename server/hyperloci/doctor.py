@@ -69,7 +69,18 @@ def run_checks(project: Path, *, repair: bool = False) -> list[Diagnosis]:
     except HyperlociError as error:
         return [*findings, Diagnosis(Severity.ERROR, "settings", str(error), "correct the file or variable it names")]
     findings.extend(Diagnosis(Severity.WARNING, "settings", fault, "correct it") for fault in settings.project_faults)
-    for check in (_check_sqlite, _check_database, _check_backups, _check_disk, _git_project, _check_index, _claude_code, _check_embedder, _check_spool, _check_hooks):
+    for check in (
+        _check_sqlite,
+        _check_database,
+        _check_backups,
+        _check_disk,
+        _git_project,
+        _check_index,
+        _claude_code,
+        _check_embedder,
+        _check_spool,
+        _check_hooks,
+    ):
         findings.extend(check(settings, project, repair))
     return findings
 
@@ -78,7 +89,9 @@ def _check_sqlite(settings: Settings, project: Path, repair: bool) -> Iterator[D
     road = vec.prepare_vec()
     yield Diagnosis(Severity.OK, "sqlite", f"{sqlite3.sqlite_version}; sqlite-vec by {road}")
     if road == vec.ABSENT:
-        yield Diagnosis(Severity.NOTE, "sqlite-vec", "cannot be loaded by this Python; numpy ranks instead, same results")
+        yield Diagnosis(
+            Severity.NOTE, "sqlite-vec", "cannot be loaded by this Python; numpy ranks instead, same results"
+        )
 
 
 def _check_database(settings: Settings, project: Path, repair: bool) -> Iterator[Diagnosis]:
@@ -124,7 +137,9 @@ def _check_log(store: Store, held: int) -> Iterator[Diagnosis]:
         left = measure_log(store.path)
         message = f"{held / 1e6:.1f} MB lay in the log beside it ({store.path.name}-wal)"
         more = "; all of it is in the file now" if not left else f", {left / 1e6:.1f} MB still do: a session is at work"
-        yield Diagnosis(Severity.NOTE, "database", message + more, "copy it with `hyperloci backup FILE`" if left else "")
+        yield Diagnosis(
+            Severity.NOTE, "database", message + more, "copy it with `hyperloci backup FILE`" if left else ""
+        )
 
 
 def _check_folder(path: Path) -> Diagnosis:
@@ -222,7 +237,9 @@ def _check_backups(settings: Settings, project: Path, repair: bool) -> Iterator[
         return
     found = backups.list_scheduled(settings.database, settings.backup_dir)
     if not found:
-        yield Diagnosis(Severity.NOTE, "backups", "none yet; one is made a day while a session is idle", "hyperloci upkeep")
+        yield Diagnosis(
+            Severity.NOTE, "backups", "none yet; one is made a day while a session is idle", "hyperloci upkeep"
+        )
         return
     age = (system_clock() - found[0].at) / MS_PER_DAY
     size = sum(backup.path.stat().st_size for backup in found)
@@ -296,7 +313,9 @@ def _check_embedder(settings: Settings, project: Path, repair: bool) -> Iterator
     from hyperloci.embedder.client import EmbedderClient
 
     if not settings.embedder:
-        yield Diagnosis(Severity.NOTE, "embedder", "switched off: searches use keywords only", "unset HYPERLOCI_EMBEDDER")
+        yield Diagnosis(
+            Severity.NOTE, "embedder", "switched off: searches use keywords only", "unset HYPERLOCI_EMBEDDER"
+        )
         return
     client = EmbedderClient(settings)
     status = client.status()

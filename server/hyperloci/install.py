@@ -134,7 +134,9 @@ def plan_install(
     )
 
 
-def plan_uninstall(scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None) -> InstallPlan:
+def plan_uninstall(
+    scope: InstallScope, *, project_root: Path, home: Path, config_dir: Path | None = None
+) -> InstallPlan:
     """Plan to take our entries out; what is left empty by that goes too.
 
     Raises:
@@ -191,7 +193,9 @@ _TEMPORARY: Final = re.compile(
 """Where uvx, `uv run --with` and `pipx run` build environments that they may delete."""
 
 
-def _plan_change(path: Path, scope: InstallScope, edit: Callable[[JsonObject], JsonObject], *, create: bool = True) -> FileChange:
+def _plan_change(
+    path: Path, scope: InstallScope, edit: Callable[[JsonObject], JsonObject], *, create: bool = True
+) -> FileChange:
     # A user's files may hold keys of other servers; a project's are shared through its repository.
     mode = 0o600 if scope is InstallScope.USER else 0o666
     before = _read_file(path)

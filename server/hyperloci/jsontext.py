@@ -165,7 +165,9 @@ def _patch_value(body: str, old: Any, new: Any, style: _JsonStyle, indent: str) 
     return _join_items(body, items, list(merge(items, new, style, inner)), closing)
 
 
-def _merge_object(items: Sequence[_JsonItem], new: Mapping[str, Any], style: _JsonStyle, indent: str) -> Iterator[_JsonItem]:
+def _merge_object(
+    items: Sequence[_JsonItem], new: Mapping[str, Any], style: _JsonStyle, indent: str
+) -> Iterator[_JsonItem]:
     last = {item.key: index for index, item in enumerate(items)}
     for index, item in enumerate(items):
         if item.key not in new:

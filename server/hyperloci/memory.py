@@ -19,12 +19,12 @@ from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
 from hyperloci.ingest.project import Project
-from hyperloci.lifecycle.facts import Facts, resolve_category, sanitize_reason, sanitize_argument
+from hyperloci.lifecycle.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.lifecycle.opening import identify_known_project, open_store
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
-from hyperloci.model.record import CaptureRecord, CaptureKind
-from hyperloci.model.search import VectorCoverage, Hit, SearchAnswer
+from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
 from hyperloci.model.written import ForgottenFact, RememberedFact
 from hyperloci.store import Store
 from hyperloci.store.faults import translate_block_errors, translate_errors
@@ -43,8 +43,10 @@ if TYPE_CHECKING:
     from hyperloci.lifecycle.upkeep import MaintenanceReport
     from hyperloci.model.answers import (
         AssembledContext,
+        CommitCounts,
         ContradictionReport,
         DependencyAnswer,
+        EdgePruneReport,
         EntityInfo,
         EntityMerge,
         EntityProfile,
@@ -52,11 +54,9 @@ if TYPE_CHECKING:
         GraphAnswer,
         GraphEdge,
         GraphNode,
-        CommitCounts,
         ImportReport,
         IndexReport,
         Progress,
-        EdgePruneReport,
         PurgeReport,
         RelatedAnswer,
         ReplAnswer,
@@ -281,7 +281,9 @@ class Memory:
         """Return what the memories of this project, and the global ones, cluster into, largest first (E.09)."""
         from hyperloci.lifecycle.topics import list_topics
 
-        return list_topics(self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present_hits)
+        return list_topics(
+            self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present_hits
+        )
 
     def get_topic(self, id: str) -> TopicHit:
         """Return one topic with its most typical members.
@@ -375,7 +377,9 @@ class Memory:
         """
         from hyperloci.store.purge import was_purged
 
-        return tuple(self._present_hits([self._facts.resolve_node(id, "id") for id in ids if not was_purged(self.store, id)]))
+        return tuple(
+            self._present_hits([self._facts.resolve_node(id, "id") for id in ids if not was_purged(self.store, id)])
+        )
 
     def get(self, id: str) -> Hit:
         """Return one memory by its id.
@@ -409,7 +413,9 @@ class Memory:
         state = self.store.history.get_state(scope)
         waiting, older = (state.waiting, state.older) if state else (0, 0)
         is_known = state is not None or self.project.common_dir is None
-        return CommitCounts(stored=self.store.history.count_commits(scope), waiting=waiting, older=older, is_known=is_known)
+        return CommitCounts(
+            stored=self.store.history.count_commits(scope), waiting=waiting, older=older, is_known=is_known
+        )
 
     def get_embedding_coverage(self) -> VectorCoverage:
         """Return how many of the project's memories can be found by meaning now."""
@@ -497,7 +503,7 @@ class Memory:
 
     def get_facets(self, id: str) -> dict[str, Any]:
         """Return what kind of content a memory is, facet by facet (D.07)."""
-        from hyperloci.lifecycle.faceting import load_facets, facets_to_json
+        from hyperloci.lifecycle.faceting import facets_to_json, load_facets
 
         return facets_to_json(load_facets(self.store, self._facts.resolve_node(id, "id")))
 
@@ -505,7 +511,9 @@ class Memory:
         """Correct a memory's facets by hand (`lifecycle.faceting.NAMES`), and return them; rules leave these alone."""
         from hyperloci.lifecycle.faceting import correct_facets, facets_to_json
 
-        return facets_to_json(correct_facets(self.store, self._facts.resolve_living_node(id, "id"), values, now=self._clock()))
+        return facets_to_json(
+            correct_facets(self.store, self._facts.resolve_living_node(id, "id"), values, now=self._clock())
+        )
 
     def relate(
         self,
@@ -823,14 +831,18 @@ class Memory:
         from hyperloci.lifecycle.decay import list_weak_facts
 
         scopes, threshold = (self.project.id, GLOBAL_SCOPE), self.settings.decay_threshold
-        return list_weak_facts(self.store, scopes, self._present_hits, now=self._clock(), threshold=threshold, limit=limit)
+        return list_weak_facts(
+            self.store, scopes, self._present_hits, now=self._clock(), threshold=threshold, limit=limit
+        )
 
     def prune_faded(self, *, limit: int | None = None, dry_run: bool = False) -> PruneReport:
         """Forget what has faded, in every project; `restore` brings it back for 30 days (B.11)."""
         from hyperloci.lifecycle.decay import prune_faded
         from hyperloci.lifecycle.keeper import make_maintenance_context
 
-        return prune_faded(make_maintenance_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run)
+        return prune_faded(
+            make_maintenance_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run
+        )
 
     def get_session_report(self, session_id: str) -> SessionReport:
         """Tell of one session: what it was for, how it ended, what it left.

@@ -7,7 +7,7 @@ from itertools import chain, pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperloci.embedder.batching import plan_batches, estimate_tokens, runs_of_like_length
+from hyperloci.embedder.batching import estimate_tokens, plan_batches, runs_of_like_length
 
 LENGTHS = st.lists(st.integers(1, 300), max_size=60)
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hyperloci.config import Settings
 from hyperloci.embedder import bundled, forward_torch
-from hyperloci.embedder.bundled import BundledEncoder, verify_weights, find_model_folder, read_tokenizer
+from hyperloci.embedder.bundled import BundledEncoder, find_model_folder, read_tokenizer, verify_weights
 from hyperloci.embedder.device import choose_device, has_bfloat16
 from hyperloci.embedder.forward_numpy import NumpyForward
 from hyperloci.embedder.forward_torch import TorchForward

@@ -15,7 +15,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.engine import EmbedderEngine
 from hyperloci.embedder.nli import load_nli_model
-from hyperloci.embedder.rendezvous import listen_for_sessions, find_embedder_address
+from hyperloci.embedder.rendezvous import find_embedder_address, listen_for_sessions
 from hyperloci.embedder.server import EmbedderServer
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError
 from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
@@ -108,7 +108,11 @@ def test_what_the_rules_do_not_settle_is_put_to_the_model(store: Store) -> None:
             return [0.9]
 
     node = add(store, "Deploys happen at dawn.", origin=Origin.TOOL)
-    (found,) = ContradictionFinder(store, Sure()).find("We ship at dusk only.", [ContradictionCandidate(node, 0.9)]).contradictions
+    (found,) = (
+        ContradictionFinder(store, Sure())
+        .find("We ship at dusk only.", [ContradictionCandidate(node, 0.9)])
+        .contradictions
+    )
     assert (found.kind, found.score) == (ContradictionKind.NLI, 0.9)
 
 

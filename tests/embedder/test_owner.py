@@ -25,7 +25,9 @@ from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 from tests.embedder.conftest import ROOT
 from tests.embedder.helpers import alive, command, wait_for
 
-QUICK = SupervisionPolicy(check_every=0.2, check_timeout=0.5, checks_missed=2, first_delay=0.01, longest_delay=0.05, crashes=3)
+QUICK = SupervisionPolicy(
+    check_every=0.2, check_timeout=0.5, checks_missed=2, first_delay=0.01, longest_delay=0.05, crashes=3
+)
 
 
 def owner_of(settings: Settings, policy: SupervisionPolicy = QUICK, stages: str = "stages") -> EmbedderOwner:

@@ -17,7 +17,7 @@ from hyperloci.embedder import patience, wire
 from hyperloci.embedder.client import EmbedderClient, EmbedderSilentError
 from hyperloci.embedder.owner import EmbedderOwner
 from hyperloci.embedder.patience import FIRST_SECONDS, LONGEST_SECONDS, CircuitBreaker
-from hyperloci.embedder.rendezvous import make_private_folder, find_embedder_address
+from hyperloci.embedder.rendezvous import find_embedder_address, make_private_folder
 from hyperloci.embedder.takeover import EmbedderFailover
 from hyperloci.memory import Memory
 from hyperloci.store import Store

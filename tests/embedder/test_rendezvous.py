@@ -18,7 +18,15 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.embedder import wire
-from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, admit_visitor, connect_to_embedder, listen_for_sessions, make_private_folder, find_embedder_address
+from hyperloci.embedder.rendezvous import (
+    LOOPBACK,
+    UNIX,
+    admit_visitor,
+    connect_to_embedder,
+    find_embedder_address,
+    listen_for_sessions,
+    make_private_folder,
+)
 from hyperloci.errors import ConfigurationError, EmbedderError, NotReadyError
 
 needs_root = pytest.mark.skipif(os.getuid() != 0, reason="only root can act as another user")

@@ -65,11 +65,15 @@ def test_a_folders_vectors_are_those_of_sentence_transformers_in_the_callers_ord
 
 
 def test_rows_have_length_one_though_the_model_does_not_normalise(tiny: Path) -> None:
-    np.testing.assert_allclose(np.linalg.norm(load_sentence_encoder(str(tiny), CPU).encode(TEXTS), axis=1), 1, atol=1e-5)
+    np.testing.assert_allclose(
+        np.linalg.norm(load_sentence_encoder(str(tiny), CPU).encode(TEXTS), axis=1), 1, atol=1e-5
+    )
 
 
 def test_half_precision_comes_back_as_float32(tiny: Path) -> None:
-    vectors = load_sentence_encoder(str(tiny), ComputeDevice(torch.device("cpu"), torch.bfloat16)).encode(["abc", "def"])
+    vectors = load_sentence_encoder(str(tiny), ComputeDevice(torch.device("cpu"), torch.bfloat16)).encode(
+        ["abc", "def"]
+    )
     assert vectors.dtype == np.float32
     assert (vectors * load_sentence_encoder(str(tiny), CPU).encode(["abc", "def"])).sum(axis=1).min() > 0.99
 

@@ -18,7 +18,13 @@ from hyperloci.embedder import wire
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.engine import EmbedderEngine
 from hyperloci.embedder.gate import EncoderStage
-from hyperloci.embedder.rendezvous import LOOPBACK, UNIX, connect_to_embedder, listen_for_sessions, find_embedder_address
+from hyperloci.embedder.rendezvous import (
+    LOOPBACK,
+    UNIX,
+    connect_to_embedder,
+    find_embedder_address,
+    listen_for_sessions,
+)
 from hyperloci.embedder.server import MAX_TEXTS, EmbedderServer
 from hyperloci.embedder.status import EmbedderState
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
@@ -50,7 +56,8 @@ def serving(
     engine.start()
     reasons: list[str] = []
     thread = threading.Thread(
-        target=lambda: reasons.append(EmbedderServer(listener, secret, engine, idle_seconds).serve_until_idle()), daemon=True
+        target=lambda: reasons.append(EmbedderServer(listener, secret, engine, idle_seconds).serve_until_idle()),
+        daemon=True,
     )
     thread.start()
     client = EmbedderClient(settings, transport=transport)
@@ -353,7 +360,12 @@ def test_a_runtime_folder_that_cannot_be_used_costs_vectors_and_nothing_else(
     client = EmbedderClient(settings)
     with pytest.raises(EmbedderError, match="is a link"):
         client.embed(["a"])
-    assert (client.is_ready(), client.status(), client.notify(tmp_path), client.stop_embedder()) == (False, None, False, False)
+    assert (client.is_ready(), client.status(), client.notify(tmp_path), client.stop_embedder()) == (
+        False,
+        None,
+        False,
+        False,
+    )
     too_deep = EmbedderClient(replace(settings, runtime_dir=tmp_path / ("d" * 100)))
     assert not too_deep.is_ready()
 

@@ -19,7 +19,7 @@ from hyperloci.config import Settings
 from hyperloci.embedder import wire
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.drain import drain_queue
-from hyperloci.embedder.rendezvous import connect_to_embedder, listen_for_sessions, find_embedder_address
+from hyperloci.embedder.rendezvous import connect_to_embedder, find_embedder_address, listen_for_sessions
 from hyperloci.errors import EmbedderError
 from hyperloci.memory import Memory
 from hyperloci.store import Store, health

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.embedder.bundled import BundledEncoder, verify_weights, find_model_folder, read_tokenizer
+from hyperloci.embedder.bundled import BundledEncoder, find_model_folder, read_tokenizer, verify_weights
 from hyperloci.embedder.forward_numpy import NumpyForward
 from hyperloci.embedder.joined import load_profile_stages
 from hyperloci.embedder.vocabulary import SMALLEST_COSINE, WordVectors
@@ -36,14 +36,14 @@ def encoder() -> BundledEncoder:
 
 @pytest.mark.parametrize(("word", "near"), [("error", "mistake"), ("fast", "quick"), ("remove", "removing")])
 def test_words_that_mean_much_the_same_are_neighbours(vocabulary: WordVectors, word: str, near: str) -> None:
-    found = dict(vocabulary.near(word, 8))
+    found = dict(vocabulary.nearest_words(word, 8))
     assert near in found and word not in found
     assert all(SMALLEST_COSINE <= cosine < 1 for cosine in found.values())
 
 
 def test_a_word_that_is_not_in_the_vocabulary_has_no_neighbours(vocabulary: WordVectors) -> None:
-    assert vocabulary.near("lockfile", 4) == []
-    assert vocabulary.near("", 4) == []
+    assert vocabulary.nearest_words("lockfile", 4) == []
+    assert vocabulary.nearest_words("", 4) == []
 
 
 def test_one_pass_gives_what_two_would(encoder: BundledEncoder) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.embedder.status import EmbedderStatus, EmbedderState
+from hyperloci.embedder.status import EmbedderState, EmbedderStatus
 from hyperloci.embedder.waiting import GONE_SECONDS, QUIET_SECONDS, DrainProgress
 from hyperloci.errors import EmbedderError
 
@@ -50,7 +50,9 @@ def test_without_any_sign_of_an_embedder_waiting_ends() -> None:
 
 def test_a_model_that_can_not_be_loaded_is_not_waited_for() -> None:
     with pytest.raises(EmbedderError, match="can't embed: no such device"):
-        DrainProgress(32, 0.0).record_progress(32, EmbedderStatus(state=EmbedderState.FAILED, error="no such device"), 0.2, alive=True)
+        DrainProgress(32, 0.0).record_progress(
+            32, EmbedderStatus(state=EmbedderState.FAILED, error="no such device"), 0.2, alive=True
+        )
 
 
 def test_it_is_told_how_fast_it_goes_and_how_long_it_takes() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import Clock
 from hyperloci.config import Settings
-from hyperloci.graph.anchors import anchor_fact, anchor_pending, find_code_names, describe_code_changes, hash_symbol
+from hyperloci.graph.anchors import anchor_fact, anchor_pending, describe_code_changes, find_code_names, hash_symbol
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import NewNode
@@ -118,7 +118,9 @@ def test_a_removed_symbol_outdates_the_fact_and_a_restored_one_mends_it(store: S
     code.write("src/client.py", Client__fetch=FETCH)
     key = fact(store, "`Client.fetch` never retries")
     code.remove("src/client.py")
-    assert describe_code_changes(store, [key]) == {key: "`Client.fetch` in src/client.py was removed since this was stored"}
+    assert describe_code_changes(store, [key]) == {
+        key: "`Client.fetch` in src/client.py was removed since this was stored"
+    }
     code.write("src/client.py", Client__fetch=FETCH)
     assert describe_code_changes(store, [key]) == {}
 

@@ -61,7 +61,9 @@ def test_a_fact_with_another_value_is_found_with_its_source_and_reason(store: St
 @pytest.mark.req("D.10")
 def test_nothing_is_found_where_all_agree(store: Store) -> None:
     nodes = [add(store, "The HTTP timeout is 30,000 ms"), add(store, "The database timeout is 60 s")]
-    report = ContradictionFinder(store).find("The HTTP timeout is 30 s", [ContradictionCandidate(node) for node in nodes])
+    report = ContradictionFinder(store).find(
+        "The HTTP timeout is 30 s", [ContradictionCandidate(node) for node in nodes]
+    )
     assert report.checked == 2
     assert report.contradictions == ()
     assert report.statement == "The HTTP timeout is 30 s"
@@ -193,7 +195,9 @@ class FakeEntailment:
 def test_an_inference_model_is_asked_where_one_is_given(store: Store) -> None:
     nodes = [add(store, "The mascot is a penguin"), add(store, "The mascot has a hat")]
     finder = ContradictionFinder(store, FakeEntailment())
-    (found,) = finder.find("A whale stands for the project", [ContradictionCandidate(node) for node in nodes]).contradictions
+    (found,) = finder.find(
+        "A whale stands for the project", [ContradictionCandidate(node) for node in nodes]
+    ).contradictions
     assert (found.id, found.kind, found.score) == (nodes[0].id, ContradictionKind.NLI, 0.8)
 
 
@@ -204,10 +208,16 @@ def test_an_inference_model_is_asked_where_one_is_given(store: Store) -> None:
         ("The request timeout is 30 seconds.", "The request timeout is 60 seconds.", ContradictionNature.UPDATE),
         ("We deploy to staging on Fridays.", "We no longer deploy to staging on Fridays.", ContradictionNature.UPDATE),
         ("The import job is idempotent.", "The import job is not idempotent.", ContradictionNature.CONTRADICTION),
-        ("I have never used Redis in this project.", "I used Redis in this project.", ContradictionNature.CONTRADICTION),
+        (
+            "I have never used Redis in this project.",
+            "I used Redis in this project.",
+            ContradictionNature.CONTRADICTION,
+        ),
     ],
 )
-def test_an_update_is_told_from_a_contradiction(store: Store, older: str, newer: str, nature: ContradictionNature) -> None:
+def test_an_update_is_told_from_a_contradiction(
+    store: Store, older: str, newer: str, nature: ContradictionNature
+) -> None:
     node = add(store, older, origin=Origin.TOOL)
     (found,) = ContradictionFinder(store).find(newer, [ContradictionCandidate(node)]).contradictions
     assert found.nature is nature

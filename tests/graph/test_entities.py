@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.graph.entities import EntityLinker, guess_kind, find_mentions
+from hyperloci.graph.entities import EntityLinker, find_mentions, guess_kind
 from hyperloci.graph.naming import EntityMention
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind
@@ -44,8 +44,12 @@ def test_a_concept_may_turn_out_to_be_a_person_but_no_person_a_place(store: Stor
     node = add(store, "x")
     with store.transaction():
         (concept,) = linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.CONCEPT)], now=NOW)
-        assert linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.PERSON)], now=NOW) == [concept]
-        assert linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.PLACE)], now=NOW) != [concept]
+        assert linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.PERSON)], now=NOW) == [
+            concept
+        ]
+        assert linker.link_mentions(node.key, GLOBAL_SCOPE, [EntityMention("Kolya", EntityKind.PLACE)], now=NOW) != [
+            concept
+        ]
     assert {entity.kind for entity in store.entities.find_by_name("kolya")} == {"person", "place"}
 
 

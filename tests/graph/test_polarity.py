@@ -46,7 +46,9 @@ def test_a_denial_reaches_as_far_as_its_clause_or_phrase(sentence: str, expected
 
 
 def test_the_word_that_denies_is_kept_for_the_reason() -> None:
-    assert [clause.cue for clause in analyse_sentence("Use uv instead of pip").clauses if clause.negated] == ["instead of"]
+    assert [clause.cue for clause in analyse_sentence("Use uv instead of pip").clauses if clause.negated] == [
+        "instead of"
+    ]
 
 
 @pytest.mark.parametrize(

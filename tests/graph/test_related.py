@@ -21,7 +21,9 @@ from tests.support import NOW, add, examples
 
 def link(store: Store, label: str, subject: int, *objects: int, confidence: float = 1.0) -> None:
     with store.transaction():
-        store.edges.link_nodes(label, NodeKey(subject), [NodeKey(key) for key in objects], now=NOW, confidence=confidence)
+        store.edges.link_nodes(
+            label, NodeKey(subject), [NodeKey(key) for key in objects], now=NOW, confidence=confidence
+        )
 
 
 def nodes(store: Store, count: int) -> list[NodeKey]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hyperloci.ingest.project import IdentityBasis, Project
 from hyperloci.lifecycle.records import RecordFactory
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci_hooks.budget import GRACE_SECONDS, SECONDS
 from hyperloci_hooks.events import EVENTS
 from tests.support import NOW, examples
@@ -27,7 +27,13 @@ def record_of(event: str, **payload: Any) -> CaptureRecord | None:
 @pytest.mark.parametrize(
     ("event", "payload", "kind", "text", "path"),
     [
-        ("SessionStart", {"source": "resume", "transcript_path": "/t.jsonl"}, CaptureKind.STARTED, "resume", "/t.jsonl"),
+        (
+            "SessionStart",
+            {"source": "resume", "transcript_path": "/t.jsonl"},
+            CaptureKind.STARTED,
+            "resume",
+            "/t.jsonl",
+        ),
         ("SessionStart", {}, CaptureKind.STARTED, "startup", None),
         ("UserPromptSubmit", {"prompt": "Paint the crane."}, CaptureKind.PROMPT, "Paint the crane.", None),
         (

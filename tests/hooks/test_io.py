@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci_hooks.io import make_answer, get_object, parse_object, get_text
+from hyperloci_hooks.io import get_object, get_text, make_answer, parse_object
 from hyperloci_hooks.log import append_to_log
 from tests.support import examples
 

@@ -18,11 +18,19 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, StoreBusyError
 from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.capture import Capture
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.store import Store
 from hyperloci_hooks import spool
 from hyperloci_hooks.account import HookStatistics
-from hyperloci_hooks.spool import BATCH_FILES, LOST_AFTER_MS, drain_spool, has_work, list_set_aside, save_record, list_waiting_files
+from hyperloci_hooks.spool import (
+    BATCH_FILES,
+    LOST_AFTER_MS,
+    drain_spool,
+    has_work,
+    list_set_aside,
+    list_waiting_files,
+    save_record,
+)
 from tests.support import examples
 
 NOW = 1_795_000_000_000
@@ -159,7 +167,9 @@ def test_a_line_that_is_no_record_is_put_aside_and_the_others_are_stored(keeper:
 
 
 @pytest.mark.parametrize("fault", [ValueError, TypeError, KeyError, RecursionError, MemoryError, AssertionError])
-def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(keeper: CapturingSink, fault: type[Exception]) -> None:
+def test_a_record_that_can_never_be_stored_does_not_hold_the_others_up(
+    keeper: CapturingSink, fault: type[Exception]
+) -> None:
     for number in range(3):
         save_record(keeper.settings, record(f"text {number}", number))
     keeper.fails["text 1"] = fault("no")

@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from hyperloci.ingest import languages, outline
 from hyperloci.ingest.code import chunk_code, is_minified, module_name
-from hyperloci.ingest.code_facts import callee_name, name_parts, comment_text, docstring_text
+from hyperloci.ingest.code_facts import callee_name, comment_text, docstring_text, name_parts
 from hyperloci.ingest.definitions import Definition, share_parsed
 from hyperloci.ingest.languages import LANGUAGES, is_test_path, language_of
 from hyperloci.ingest.lines import MAX_CHUNK_CHARS
 from hyperloci.ingest.outline import parse_outline
-from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk
 from tests.support import examples
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from hyperloci.ingest.decode import HEAD_BYTES, decode_text, decode_head, is_text
+from hyperloci.ingest.decode import HEAD_BYTES, decode_head, decode_text, is_text
 
 JAPANESE = "このファイルは設定を読み込みます。エラーが発生した場合は例外を投げます。\ndef main(): pass\n"
 CHINESE = "这个函数是用来读取配置的，如果出现错误会抛出异常。我们在这里说明了所有的参数。\n"

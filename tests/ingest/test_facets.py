@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.facets import MAX_TAGS, classify_facets, classify_chunk_facets
-from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
+from hyperloci.ingest.facets import MAX_TAGS, classify_chunk_facets, classify_facets
+from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
 from hyperloci.model.kinds import Origin
 from hyperloci.model.position import Position

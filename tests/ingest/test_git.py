@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperloci.ingest.git import CommitDetails, GitRepository, GitError
+from hyperloci.ingest.git import CommitDetails, GitError, GitRepository
 from hyperloci.ingest.git_log import ChangedFile, Commit, read_log
 from tests.ingest.working_tree import WorkingTree
 

@@ -19,7 +19,7 @@ from hyperloci.ingest import commits as commits_module
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.commit_reading import PATIENCE
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
-from hyperloci.ingest.git import CommitDetails, GitRepository, GitError
+from hyperloci.ingest.git import CommitDetails, GitError, GitRepository
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.project import identify_project
@@ -409,7 +409,9 @@ class Failing(GitRepository):
         self.bad = bad
         self.calls = 0
 
-    def show(self, shas: Sequence[str], details: CommitDetails = CommitDetails.CHANGES) -> tuple[list[Commit], str | None]:
+    def show(
+        self, shas: Sequence[str], details: CommitDetails = CommitDetails.CHANGES
+    ) -> tuple[list[Commit], str | None]:
         self.calls += 1
         levels = list(CommitDetails)
         for place, sha in enumerate(shas):

@@ -187,7 +187,9 @@ def test_progress_is_told_file_by_file(index: Index, tree: WorkingTree) -> None:
         tree.write(name, MODULE)
     told: list[tuple[int, int, str]] = []
 
-    Indexer(index.store, index.settings, index.project, index.clock).index_tree(progress=lambda *step: told.append(step))
+    Indexer(index.store, index.settings, index.project, index.clock).index_tree(
+        progress=lambda *step: told.append(step)
+    )
 
     assert told == [(1, 3, "a.py"), (2, 3, "b.py"), (3, 3, "c.py")]
 

@@ -17,7 +17,7 @@ from hyperloci.ingest.markdown import (
 )
 from hyperloci.ingest.prose import MIN_CHUNK_CHARS, OVERLAP_WORDS, WHOLE_WORDS, count_words
 from hyperloci.ingest.sections import slugify
-from hyperloci.model.chunk import TextChunk, ChunkKind
+from hyperloci.model.chunk import ChunkKind, TextChunk
 from tests.support import examples
 
 FILLER = "This sentence is here so that its section is long enough to be a chunk of its own, and no more than that. "

@@ -10,7 +10,7 @@ from contextlib import closing
 
 import pytest
 
-from hyperloci.ingest.parser import ParsingCancelledError, ParserLimits, FileParser, borrow_parser
+from hyperloci.ingest.parser import FileParser, ParserLimits, ParsingCancelledError, borrow_parser
 from hyperloci.ingest.parser_wire import ParseAnswer, frame_of, take_frame
 from hyperloci.ingest.reading import chunk_bytes
 from hyperloci.system.framing import FrameError, pack_frame
@@ -87,7 +87,9 @@ def test_a_process_cuts_files_as_this_one_does(parser: FileParser) -> None:
     files = [("a.md", GOOD), ("b.py", b"def f(x: int) -> int:\n    return x\n"), ("c.txt", b"\xff\xfe"), ("d.md", b"")]
     for path, data in files:
         parser.submit(path, data)
-    assert [parser.wait_for_answer() for _ in files] == [ParseAnswer(chunks=chunk_bytes(path, data)) for path, data in files]
+    assert [parser.wait_for_answer() for _ in files] == [
+        ParseAnswer(chunks=chunk_bytes(path, data)) for path, data in files
+    ]
 
 
 @pytest.mark.parametrize(

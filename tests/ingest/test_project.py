@@ -247,7 +247,9 @@ def test_a_name_given_by_the_user_comes_first(home: Path, work: Path) -> None:
 
 
 def test_a_name_can_not_pass_for_a_remote() -> None:
-    assert make_project_id(IdentityBasis.NAME, "github.com/acme/rocket") != make_project_id(IdentityBasis.REMOTE, "github.com/acme/rocket")
+    assert make_project_id(IdentityBasis.NAME, "github.com/acme/rocket") != make_project_id(
+        IdentityBasis.REMOTE, "github.com/acme/rocket"
+    )
 
 
 def test_an_id_never_changes_between_versions() -> None:
@@ -267,7 +269,12 @@ def test_what_a_repository_gains_changes_no_id_and_the_ids_of_older_versions_are
     folder = repository(work / "a", commit=False)
     unborn = identify_project(folder, home=home)
     by_path = make_project_id(IdentityBasis.PATH, str(folder))
-    assert (unborn.basis, unborn.branch, unborn.head, unborn.former_ids) == (IdentityBasis.PLACE, "main", None, (by_path,))
+    assert (unborn.basis, unborn.branch, unborn.head, unborn.former_ids) == (
+        IdentityBasis.PLACE,
+        "main",
+        None,
+        (by_path,),
+    )
     git(folder, "commit", "-q", "--allow-empty", "-m", "x")
     git(folder, "remote", "add", "origin", SSH)
     found = identify_project(folder, home=home, find_first_commit=True, claimed_name="mine")
@@ -285,7 +292,12 @@ def test_a_folder_outside_of_any_repository_is_its_real_path(home: Path, work: P
     (work / "link").symlink_to(work / "notes")
     found = identify_project(work / "link", home=home)
     assert found == identify_project(work / "notes", home=home)
-    assert (found.basis, found.root, found.name, found.common_dir) == (IdentityBasis.PATH, work / "notes", "notes", None)
+    assert (found.basis, found.root, found.name, found.common_dir) == (
+        IdentityBasis.PATH,
+        work / "notes",
+        "notes",
+        None,
+    )
     assert found.id != identify_project(work, home=home).id
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.reading import UNSETTLED, FreshFile, FileOnDisk, chunk_bytes, settled_mtime, fresh_file_uncut
+from hyperloci.ingest.reading import UNSETTLED, FileOnDisk, FreshFile, chunk_bytes, fresh_file_uncut, settled_mtime
 from tests.support import NOW, FakeClock, examples
 
 BODY = "This paragraph has words enough to be a section that stands alone, and then some more of them besides.\n" * 2

@@ -16,8 +16,8 @@ from bench.redaction import measure_redactor
 from bench.redaction_corpus import BASE62, HEX, harmless_samples, secret_samples
 from bench.redaction_corpus import TOKENS as TOKEN_MAKERS
 from bench.redaction_forms import is_held_out, look_alikes, secret_forms
-from hyperloci.ingest.redact import Redaction, RedactedText, redact_secrets
-from hyperloci.ingest.secret_judges import class_change_rate, character_entropy, looks_random
+from hyperloci.ingest.redact import RedactedText, Redaction, redact_secrets
+from hyperloci.ingest.secret_judges import character_entropy, class_change_rate, looks_random
 from hyperloci.ingest.secret_rules import TOKENS
 from hyperloci.ingest.secret_values import VALUES
 from tests.support import examples
@@ -36,7 +36,9 @@ def corpus() -> list[str]:
 
 
 def test_the_corpus_is_found_and_its_look_alikes_are_left_alone() -> None:
-    report = measure_redactor(lambda text: redact_secrets(text).text, secret_samples(rounds=1), harmless_samples(rounds=1))
+    report = measure_redactor(
+        lambda text: redact_secrets(text).text, secret_samples(rounds=1), harmless_samples(rounds=1)
+    )
     poor = {kind: counts for kind, counts in report.by_kind.items() if counts[0] < 0.8 * counts[1]}
     assert report.recall >= 0.95, report.missed
     assert report.false_positive_rate <= 0.01, report.wrong
@@ -322,6 +324,8 @@ def test_one_pass_is_not_enough_where_a_secret_hid_behind_another(monkeypatch: p
 
 
 def test_forms_unseen_when_the_rules_were_written_are_found_and_their_look_alikes_left_alone() -> None:
-    report = measure_redactor(lambda text: redact_secrets(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True)))
+    report = measure_redactor(
+        lambda text: redact_secrets(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True))
+    )
     assert report.recall >= 0.93
     assert report.false_positive_rate <= 0.02

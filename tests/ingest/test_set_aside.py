@@ -18,7 +18,7 @@ from hyperloci.graph.prose_relations import ProseRules
 from hyperloci.ingest import indexer as indexers
 from hyperloci.ingest.indexer import Indexer
 from hyperloci.ingest.linking import link_queued
-from hyperloci.ingest.parser import ParserLimits, FileParser
+from hyperloci.ingest.parser import FileParser, ParserLimits
 from hyperloci.ingest.project import identify_project
 from hyperloci.model.answers import IndexReport
 from hyperloci.store import Store

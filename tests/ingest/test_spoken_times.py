@@ -104,4 +104,6 @@ def test_any_day_has_its_yesterday_and_no_day_raises(text: str, day: dt.date) ->
 @given(st.text(max_size=300), st.integers(-(10**13), 10**14))
 @settings(max_examples=examples(100))
 def test_any_text_at_any_time_is_taken(text: str, at: int) -> None:
-    assert all(time.since < time.until for time in find_relative_dates(text + " yesterday next week", at % (2 * 10**14)))
+    assert all(
+        time.since < time.until for time in find_relative_dates(text + " yesterday next week", at % (2 * 10**14))
+    )

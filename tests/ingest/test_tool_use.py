@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.tool_use import READ_ONLY_TOOLS, MAX_LINE_CHARS, MAX_RAW_CHARS, MAX_REASON_CHARS, clip_line, describe_tool_use
+from hyperloci.ingest.tool_use import (
+    MAX_LINE_CHARS,
+    MAX_RAW_CHARS,
+    MAX_REASON_CHARS,
+    READ_ONLY_TOOLS,
+    clip_line,
+    describe_tool_use,
+)
 from tests.support import examples
 
 ROOT = "/home/mira/demo"

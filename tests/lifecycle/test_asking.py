@@ -41,4 +41,6 @@ def test_an_empty_answer_says_what_to_try(memory: Memory) -> None:
     assert memory.search("zeppelin", content_type="code").hints == (
         "Nothing found; try other words or fewer conditions.",
     )
-    assert memory.search_by_query_line("type:decision").hints == ("Nothing found; try other words or fewer conditions.",)
+    assert memory.search_by_query_line("type:decision").hints == (
+        "Nothing found; try other words or fewer conditions.",
+    )

@@ -21,11 +21,11 @@ from hyperloci.lifecycle.backups import (
     KEPT_OF_MIGRATIONS,
     Backup,
     back_up,
-    list_before_migrations,
     ensure_backup,
-    select_kept,
-    rotate_backups,
+    list_before_migrations,
     list_scheduled,
+    rotate_backups,
+    select_kept,
 )
 from hyperloci.lifecycle.decay import prune_faded
 from hyperloci.lifecycle.step import MaintenanceContext
@@ -66,7 +66,8 @@ def test_days_weeks_and_a_month_are_kept(context: MaintenanceContext, clock: Fak
         back_up(context)
         clock.advance(MS_PER_DAY)
     days = [
-        (clock.now - backup.at) // MS_PER_DAY for backup in list_scheduled(context.store.path, context.settings.backup_dir)
+        (clock.now - backup.at) // MS_PER_DAY
+        for backup in list_scheduled(context.store.path, context.settings.backup_dir)
     ]
     assert days[:3] == [1, 2, 3]
     assert 4 <= len(days) <= 6
@@ -138,7 +139,9 @@ def test_a_disk_without_room_gets_none_and_nothing_is_pruned(
     assert [node.content for node in context.store.nodes.query_nodes()] == ["faint"]
 
 
-def test_before_memories_fade_away_a_backup_that_holds_them_is_made(context: MaintenanceContext, clock: FakeClock) -> None:
+def test_before_memories_fade_away_a_backup_that_holds_them_is_made(
+    context: MaintenanceContext, clock: FakeClock
+) -> None:
     add(context.store, "faint", confidence=0.06, decay_rate=0.5)
     clock.advance(30 * MS_PER_DAY)
     assert len(prune_faded(context).ids) == 1

@@ -93,7 +93,9 @@ def remember(facts: Facts, text: str, category: str = "decision") -> str:
 
 
 @pytest.mark.req("B.16", "B.17")
-def test_a_session_that_ended_leaves_facts_with_their_sources(store: Store, talk: Talk, context: MaintenanceContext) -> None:
+def test_a_session_that_ended_leaves_facts_with_their_sources(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
     said = talk.session("one", *TALK)
     assert consolidate_sessions(context) == 3
     decision, cause, preference = extracted(store)
@@ -334,7 +336,9 @@ def test_a_poisoned_transcript_stays_data(store: Store, talk: Talk, context: Mai
 
 
 @pytest.mark.req("B.17")
-def test_a_secret_in_a_session_does_not_come_back_in_a_fact(store: Store, talk: Talk, context: MaintenanceContext) -> None:
+def test_a_secret_in_a_session_does_not_come_back_in_a_fact(
+    store: Store, talk: Talk, context: MaintenanceContext
+) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 4
     talk.session("one", (USER, f"We decided to use the token {token} for the deployment of the site."))
     consolidate_sessions(context)

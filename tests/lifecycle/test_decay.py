@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.decay import days_until, expire_forgotten, prune_faded, run_pruning, promote_recalled, list_weak_facts
+from hyperloci.lifecycle.decay import (
+    days_until,
+    expire_forgotten,
+    list_weak_facts,
+    promote_recalled,
+    prune_faded,
+    run_pruning,
+)
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.lifecycle.opening import open_store
 from hyperloci.lifecycle.sessions import end_session, start_session
@@ -193,7 +200,9 @@ def test_what_was_superseded_stays_as_history(context: MaintenanceContext, clock
 
 
 @pytest.mark.req("B.11")
-def test_no_more_than_the_cap_goes_in_a_day_however_often_it_runs(context: MaintenanceContext, clock: FakeClock) -> None:
+def test_no_more_than_the_cap_goes_in_a_day_however_often_it_runs(
+    context: MaintenanceContext, clock: FakeClock
+) -> None:
     capped = replace(context, settings=replace(context.settings, prune_cap=4))
     for number in range(10):
         add(context.store, f"fact {number}", confidence=0.3 + number / 100)

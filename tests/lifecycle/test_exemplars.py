@@ -71,7 +71,12 @@ def test_a_cold_embedder_and_one_with_another_model_are_left_alone(
 def test_before_the_first_fingerprint_nobody_is_asked(store: Store, settings: Settings, clock: FakeClock) -> None:
     embedder = Embedder()
 
-    assert embed_exemplars(replace(make_maintenance_context(store, settings, clock), client=cast(EmbedderClient, embedder))) == 0
+    assert (
+        embed_exemplars(
+            replace(make_maintenance_context(store, settings, clock), client=cast(EmbedderClient, embedder))
+        )
+        == 0
+    )
     assert embedder.asked == 0
 
 
@@ -89,7 +94,7 @@ def test_an_embedder_that_goes_away_leaves_nothing_half_done(
 @pytest.mark.req("B.04")
 def test_it_stops_between_two_of_them(store: Store, settings: Settings, clock: FakeClock) -> None:
     embedder = Embedder()
-    given = replace(context(store, settings, clock, embedder), stop=lambda: embedder.asked == 2)
+    given = replace(context(store, settings, clock, embedder), should_stop=lambda: embedder.asked == 2)
 
     with pytest.raises(MaintenanceStoppedError):
         embed_exemplars(given)

@@ -17,8 +17,8 @@ from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, PROMPT_ITEM_CHARS, build_prompt_context
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.record import CaptureRecord, CaptureKind
-from hyperloci.model.search import Hit, SearchAnswer, HitSource
+from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.model.search import Hit, HitSource, SearchAnswer
 from hyperloci.store import Store
 from tests.support import examples
 

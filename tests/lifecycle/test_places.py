@@ -230,7 +230,9 @@ def test_a_folder_whose_name_is_no_text_is_a_project_like_any_other(settings: Se
 def test_what_a_hook_spooled_at_a_place_follows_it(settings: Settings, clone: Path, tmp_path: Path) -> None:
     remember(settings, clone, "We deploy on Tuesdays")
     moved = clone.rename(tmp_path / "moved")
-    early = RecordFactory(identify_project(moved), "session-1", now=1_700_000_000_000).record_prompt("Make the build green", event_id="p")
+    early = RecordFactory(identify_project(moved), "session-1", now=1_700_000_000_000).record_prompt(
+        "Make the build green", event_id="p"
+    )
     assert early is not None
     with Memory.open(settings, tmp_path) as elsewhere:  # A server of another project stores what waits.
         elsewhere.keep(early)
@@ -253,7 +255,9 @@ def test_a_link_joins_a_clone_to_a_memory_and_unlinking_gives_each_its_own_back(
     remember(settings, second, "The sandbox has no network")
     with Memory.open(settings, second) as memory:
         memory.index_path()
-        record = RecordFactory(memory.project, "session-2", now=1_700_000_000_000).record_prompt("Green, please", event_id="p")
+        record = RecordFactory(memory.project, "session-2", now=1_700_000_000_000).record_prompt(
+            "Green, please", event_id="p"
+        )
         assert record is not None
         memory.keep(record)
         target = memory.find_link_target()

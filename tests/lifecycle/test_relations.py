@@ -56,7 +56,9 @@ def test_work_that_is_stopped_goes_on_the_next_time(code: Linked, context: Maint
     with code.store.transaction():
         code.store.connection.execute("DELETE FROM hyperedges")
         code.store.relation_queue.queue_kind(code.store.scopes.find_key("p") or 0, "markdown")
-    stopped = MaintenanceContext(store=context.store, settings=context.settings, clock=context.clock, should_stop=lambda: True)
+    stopped = MaintenanceContext(
+        store=context.store, settings=context.settings, clock=context.clock, should_stop=lambda: True
+    )
     with pytest.raises(MaintenanceStoppedError):
         link_waiting_relations(stopped)
     assert link_waiting_relations(context) == 1

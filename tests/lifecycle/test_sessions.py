@@ -16,15 +16,15 @@ from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.sessions import (
     SAME_TURN_MS,
     NewTurn,
-    close_abandoned,
     add_turn,
     add_turns,
+    close_abandoned,
     end_session,
     start_session,
 )
 from hyperloci.model.kinds import NodeType, Origin, Role, Tier
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import SearchFilter
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
@@ -47,7 +47,9 @@ def capture(store: Store, tmp_path: Path) -> Capture:
     return Capture(store, settings, lambda: NOW)
 
 
-def record(kind: CaptureKind, text: str = "", *, id: str = "r1", at: int = NOW, path: str | None = None) -> CaptureRecord:
+def record(
+    kind: CaptureKind, text: str = "", *, id: str = "r1", at: int = NOW, path: str | None = None
+) -> CaptureRecord:
     return CaptureRecord(
         id=id,
         kind=kind,
@@ -109,7 +111,9 @@ def test_each_episode_follows_the_one_before_it(store: Store) -> None:
     first, second, third = (node for node in nodes if node is not None)
     assert not [edge for edge in store.edges.list_of_node(first.key, "follows") if edge.members[0].node == first.key]
     for later, earlier in ((second, first), (third, second)):
-        edge = next(edge for edge in store.edges.list_of_node(later.key, "follows") if edge.members[0].node == later.key)
+        edge = next(
+            edge for edge in store.edges.list_of_node(later.key, "follows") if edge.members[0].node == later.key
+        )
         assert [(member.node, member.role) for member in edge.members] == [
             (later.key, Role.SUBJECT),
             (earlier.key, Role.OBJECT),

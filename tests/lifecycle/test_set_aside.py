@@ -24,7 +24,7 @@ from hyperloci.lifecycle.sessions import add_turns, end_session, start_session
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.model.kinds import EntityKind
 from hyperloci.model.node import Node
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store
@@ -180,7 +180,9 @@ def test_a_pair_that_cannot_be_merged_keeps_no_other_apart(
     store = context.store
     with store.transaction():
         linker = EntityLinker(store)
-        keys = [linker.declare_entity(name, PROJECT, now=NOW) for name in ("auth one", "auth two", "login one", "login two")]
+        keys = [
+            linker.declare_entity(name, PROJECT, now=NOW) for name in ("auth one", "auth two", "login one", "login two")
+        ]
     found = [store.entities.get_entity(key) for key in keys if key is not None]
     one, two, three, four = (entity for entity in found if entity is not None)
     assert {one.kind} <= set(EntityKind)

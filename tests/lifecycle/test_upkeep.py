@@ -13,8 +13,8 @@ from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError
 from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.keeper import ROLE, MaintenanceScheduler, SchedulerPace, run_maintenance_now
-from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, MaintenanceJob, MaintenanceContext, MaintenanceStoppedError
-from hyperloci.lifecycle.upkeep import RETRY_MS, JOBS, list_due_jobs, rehearse_maintenance, run_maintenance
+from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, MaintenanceContext, MaintenanceJob, MaintenanceStoppedError
+from hyperloci.lifecycle.upkeep import JOBS, RETRY_MS, list_due_jobs, rehearse_maintenance, run_maintenance
 from hyperloci.store import Store
 from tests.support import FakeClock, add
 
@@ -72,7 +72,11 @@ def test_what_fails_keeps_nothing_else_from_running_and_is_tried_again_after_a_r
     context: MaintenanceContext, clock: FakeClock
 ) -> None:
     busy, wrong, fine = Counting(fault=StoreBusyError()), Counting(fault=KeyError("x")), Counting()
-    steps = (MaintenanceJob("busy", ALWAYS, busy), MaintenanceJob("wrong", DAILY, wrong), MaintenanceJob("fine", DAILY, fine))
+    steps = (
+        MaintenanceJob("busy", ALWAYS, busy),
+        MaintenanceJob("wrong", DAILY, wrong),
+        MaintenanceJob("fine", DAILY, fine),
+    )
     report = run_maintenance(context, steps)
     assert [bool(step.error) for step in report.steps] == [True, True, False]
     assert "is writing to the memory" in str(report.steps[0].error)
@@ -93,7 +97,7 @@ def test_a_step_for_each_time_leaves_no_note_when_it_has_nothing_to_do(context: 
 
 def test_stopped_between_two_steps_the_rest_is_done_the_next_time(context: MaintenanceContext) -> None:
     first, second = Counting(), Counting()
-    stopping = replace(context, stop=lambda: first.runs == 1)
+    stopping = replace(context, should_stop=lambda: first.runs == 1)
     steps = (MaintenanceJob("first", HOURLY, first), MaintenanceJob("second", HOURLY, second))
     assert run_maintenance(stopping, steps).stopped
     assert [step.name for step in run_maintenance(context, steps).steps] == ["second"]

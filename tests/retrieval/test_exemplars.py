@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from hyperloci.model.search import SearchFilter
-from hyperloci.retrieval.exemplars import NAME, has_current_vectors, store_vectors, load_vectors
+from hyperloci.retrieval.exemplars import NAME, has_current_vectors, load_vectors, store_vectors
 from hyperloci.retrieval.intent import Intent, classify_intent, list_exemplars
 from hyperloci.retrieval.search import Searcher
 from hyperloci.retrieval.where import Conditions
@@ -15,7 +15,9 @@ from hyperloci.store import Store
 from tests.support import FakeEncoder, vector_of
 
 EVERYTHING = Conditions(where=SearchFilter())
-UNRULED = next(text for text, intent in list_exemplars() if intent is Intent.WHO and classify_intent(text) is Intent.GENERAL)
+UNRULED = next(
+    text for text, intent in list_exemplars() if intent is Intent.WHO and classify_intent(text) is Intent.GENERAL
+)
 
 
 def seen() -> NDArray[np.float32]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperloci.retrieval.explain import find_blind_spots, group_by_category, explain_scores, suggest_spaces
+from hyperloci.retrieval.explain import explain_scores, find_blind_spots, group_by_category, suggest_spaces
 from hyperloci.retrieval.scoring import Scores
 
 

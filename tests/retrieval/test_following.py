@@ -124,7 +124,9 @@ def test_what_is_said_of_a_thing_under_another_name_comes_up(store: Store) -> No
     for number in range(20):
         add(store, f"something else {number}")
 
-    found = Searcher(store, None).find("what is cash desk?", Conditions(where=SearchFilter(scopes=("global",))), limit=5)
+    found = Searcher(store, None).find(
+        "what is cash desk?", Conditions(where=SearchFilter(scopes=("global",))), limit=5
+    )
 
     assert {node.key for node in found.nodes} == {said, declared}
 

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.retrieval.intent import COMPLEX, SIMPLE, Intent, IntentClassifier, classify_intent, estimate_effort, list_exemplars
+from hyperloci.retrieval.intent import (
+    COMPLEX,
+    SIMPLE,
+    Intent,
+    IntentClassifier,
+    classify_intent,
+    estimate_effort,
+    list_exemplars,
+)
 from tests.support import vector_of
 
 
@@ -49,7 +57,9 @@ def test_the_two_levels_are_those_of_the_document() -> None:
     assert (COMPLEX.depth, COMPLEX.limit, COMPLEX.tokens) == (4, 20, 3_000)
 
 
-UNRULED = next(text for text, intent in list_exemplars() if intent is Intent.WHO and classify_intent(text) is Intent.GENERAL)
+UNRULED = next(
+    text for text, intent in list_exemplars() if intent is Intent.WHO and classify_intent(text) is Intent.GENERAL
+)
 """An exemplar that no rule tells."""
 
 

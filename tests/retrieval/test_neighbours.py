@@ -42,6 +42,8 @@ def test_sessions_and_other_memories_stand_beside_nothing(store: Store) -> None:
     (here,), (there,) = turns(store, "a"), turns(store, "b", session="s2")
     fact = add(store, "a fact")
 
-    found = score_neighbours(candidates(store, here, there, fact).values(), {here.key: 0.5, there.key: 0.5, fact.key: 0.5})
+    found = score_neighbours(
+        candidates(store, here, there, fact).values(), {here.key: 0.5, there.key: 0.5, fact.key: 0.5}
+    )
 
     assert found == {here.key: 0.0, there.key: 0.0}

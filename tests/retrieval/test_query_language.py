@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.errors import BadRequestError, QuerySyntaxError
-from hyperloci.retrieval.query_language import KEYS, Query, search_arguments, parse_query
+from hyperloci.retrieval.query_language import KEYS, Query, parse_query, search_arguments
 from tests.support import NOW, examples
 
 

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.model.search import Hit, HitSource
-from hyperloci.retrieval.relevance import PROMPT_FLOOR, QUESTION_FLOOR, find_excerpt, query_from_prompt, select_relevant, count_shared_terms
+from hyperloci.retrieval.relevance import (
+    PROMPT_FLOOR,
+    QUESTION_FLOOR,
+    count_shared_terms,
+    find_excerpt,
+    query_from_prompt,
+    select_relevant,
+)
 from hyperloci.store.analysis import analyse_query
 from tests.support import examples
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperloci.retrieval.intent import Intent, classify_intent
-from hyperloci.retrieval.routing import RelationToFollow, HitOrder, Route, GraphStrategy, plan_route
+from hyperloci.retrieval.routing import GraphStrategy, HitOrder, RelationToFollow, Route, plan_route
 from tests.support import NOW
 
 
@@ -78,7 +78,12 @@ def test_who_and_what_lead_to_the_entity_they_name(query: str, name: str) -> Non
 @pytest.mark.req("B.05")
 def test_anything_else_is_a_hybrid_search_and_walks_nothing() -> None:
     found = routed("retry policy timeout")
-    assert (found.strategy, found.relation_steps, found.order, found.time_bounds) == (GraphStrategy.HYBRID, (), HitOrder.SCORE, None)
+    assert (found.strategy, found.relation_steps, found.order, found.time_bounds) == (
+        GraphStrategy.HYBRID,
+        (),
+        HitOrder.SCORE,
+        None,
+    )
 
 
 @pytest.mark.req("B.05", "B.07")

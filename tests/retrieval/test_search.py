@@ -10,10 +10,10 @@ from hyperloci.embedder.drain import read_encoder_inputs
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import Node
-from hyperloci.model.search import VectorCoverage, SearchFilter
+from hyperloci.model.search import SearchFilter, VectorCoverage
 from hyperloci.retrieval.explain import explain_scores
 from hyperloci.retrieval.search import MAX_QUERY_CHARS, Searcher
-from hyperloci.retrieval.where import RelatedTo, Conditions
+from hyperloci.retrieval.where import Conditions, RelatedTo
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.store import Store
@@ -181,7 +181,9 @@ def test_only_what_is_related_may_be_asked_for(store: Store) -> None:
     with store.transaction():
         store.edges.link_nodes("supports", start.key, [near.key], now=NOW)
 
-    found = Searcher(store, None).find("alpha", Conditions(where=SearchFilter(), related_to=RelatedTo(node_id=start.id)), limit=5)
+    found = Searcher(store, None).find(
+        "alpha", Conditions(where=SearchFilter(), related_to=RelatedTo(node_id=start.id)), limit=5
+    )
 
     assert {node.key for node in found.nodes} == {near.key}
     assert far.key not in found.scores

@@ -64,6 +64,8 @@ def test_a_turn_of_the_one_who_is_asked_about_counts_more(store: Store) -> None:
     caroline, melanie = turn(store, "Caroline: hiking"), turn(store, "Melanie: hiking")
     nodes = {node.key: node for node in (caroline, melanie)}
 
-    scores = combine_scores({"e6": dict.fromkeys(nodes, 0.4)}, nodes, profile="auto", target_speaker=find_target_speaker("Caroline hiking"))
+    scores = combine_scores(
+        {"e6": dict.fromkeys(nodes, 0.4)}, nodes, profile="auto", target_speaker=find_target_speaker("Caroline hiking")
+    )
 
     assert scores[caroline.key].total == pytest.approx(SPEAKER * scores[melanie.key].total)

@@ -52,7 +52,11 @@ def test_relations_become_a_walk_and_strategies_are_passed_on() -> None:
     )
 
     assert conditions.related_to is not None
-    assert (conditions.related_to.node_id, conditions.related_to.relation, conditions.related_to.depth) == ("abc", "causes", 2)
+    assert (conditions.related_to.node_id, conditions.related_to.relation, conditions.related_to.depth) == (
+        "abc",
+        "causes",
+        2,
+    )
     assert conditions.strategy == "e1_only"
 
 

@@ -92,7 +92,9 @@ def test_waiting_counts_as_well_as_computing() -> None:
     def slow(*_: Any) -> None:
         time.sleep(0.05)  # A slow memory, not a wait for something to happen.
 
-    answer = run_program("while True:\n    memory_query('x')", {"memory_query": slow}, ProgramLimits(wall_seconds=0.5, cpu_seconds=9))
+    answer = run_program(
+        "while True:\n    memory_query('x')", {"memory_query": slow}, ProgramLimits(wall_seconds=0.5, cpu_seconds=9)
+    )
     assert answer.error is not None
     assert "more than 0.5 s" in answer.error.message
 

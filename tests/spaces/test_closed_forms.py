@@ -79,7 +79,10 @@ def test_a_time_of_day_is_nearest_to_itself_whatever_the_day() -> None:
     times = np.array([MONDAY_NINE, MONDAY_NINE + 4 * MS_PER_DAY + HOUR, MONDAY_NINE + 12 * HOUR])
     scores = temporal.score_rhythm(times, RhythmMoment(hour=9))
     assert scores[0] == pytest.approx(1) and 0.5 < scores[1] < 1 and scores[2] == 0
-    assert temporal.score_rhythm(times - 3 * HOUR, RhythmMoment(hour=9), utc_offset_ms=3 * HOUR).tolist() == scores.tolist()
+    assert (
+        temporal.score_rhythm(times - 3 * HOUR, RhythmMoment(hour=9), utc_offset_ms=3 * HOUR).tolist()
+        == scores.tolist()
+    )
 
 
 def test_a_day_of_the_week_is_nearest_to_itself() -> None:
@@ -157,7 +160,7 @@ def test_a_longer_text_keeps_its_heaviest_terms() -> None:
 
 
 class OneNeighbour:
-    def near(self, word: str, count: int) -> list[tuple[str, float]]:
+    def nearest_words(self, word: str, count: int) -> list[tuple[str, float]]:
         return [("failure", 0.4)][:count] if word == "error" else []
 
 

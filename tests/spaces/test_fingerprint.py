@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hyperloci.spaces.encoder import MultiSpaceEncoder, EncodeRequest
+from hyperloci.spaces.encoder import EncodeRequest, MultiSpaceEncoder
 from hyperloci.spaces.eyes import ProfileEncoder, get_multi_space_encoder
 from hyperloci.spaces.fingerprint import compute_fingerprints
 from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
@@ -46,7 +46,9 @@ FULL = (
 @pytest.mark.req("E.01")
 def test_all_views_of_a_batch_go_through_the_model_in_one_call_and_equal_texts_once() -> None:
     encoder = Seeing()
-    made = compute_fingerprints([EncoderInput(content=FULL), EncoderInput(content="plain words"), EncoderInput(content=FULL)], encoder)
+    made = compute_fingerprints(
+        [EncoderInput(content=FULL), EncoderInput(content="plain words"), EncoderInput(content=FULL)], encoder
+    )
     assert len(encoder.calls) == 1
     assert len(encoder.calls[0]) == len(set(encoder.calls[0]))
     assert made[0] == made[2] != made[1]
@@ -73,7 +75,9 @@ def test_if_one_view_cannot_be_seen_nothing_is_made() -> None:
 
 
 def test_a_fingerprint_is_the_same_every_time() -> None:
-    assert compute_fingerprints([EncoderInput(content=FULL)], Seeing()) == compute_fingerprints([EncoderInput(content=FULL)], Seeing())
+    assert compute_fingerprints([EncoderInput(content=FULL)], Seeing()) == compute_fingerprints(
+        [EncoderInput(content=FULL)], Seeing()
+    )
 
 
 def test_a_model_without_token_states_leaves_them_out() -> None:
@@ -85,7 +89,9 @@ def test_a_model_without_token_states_leaves_them_out() -> None:
 
 @pytest.mark.req("E.12")
 def test_aliases_of_one_entity_look_the_same() -> None:
-    one, other = compute_fingerprints([EncoderInput(content="it runs on k8s"), EncoderInput(content="it runs on Kubernetes")], Seeing())
+    one, other = compute_fingerprints(
+        [EncoderInput(content="it runs on k8s"), EncoderInput(content="it runs on Kubernetes")], Seeing()
+    )
     assert one.columns["e11"] == other.columns["e11"]
     asked = fingerprint_query("what uses kube-system k8s?", Seeing(), entities=["K8S"])
     assert score_space("e11", asked, [[one.columns["e11"]]])[0] == pytest.approx(1, abs=0.01)

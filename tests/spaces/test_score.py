@@ -41,7 +41,9 @@ def test_of_no_memories_there_are_no_scores(space: str) -> None:
 @pytest.mark.parametrize("space", SCORED)
 def test_a_question_that_says_nothing_in_a_space_gives_no_memory_a_score(space: str) -> None:
     columns = SPACES[space].columns
-    row: list[bytes | None] = [half.pack_half(MEMORY) if column == "e1" else int8.pack_int8(MEMORY) for column in columns]
+    row: list[bytes | None] = [
+        half.pack_half(MEMORY) if column == "e1" else int8.pack_int8(MEMORY) for column in columns
+    ]
     if space == "e9":
         row = [spelling.signature_bits("word")]
     assert np.isnan(score_space(space, query(), [row, row])).all()
@@ -80,7 +82,9 @@ def test_what_means_the_opposite_scores_nought_and_nothing_scores_above_one() ->
 def test_a_side_of_a_cause_counts_by_its_modifier(column: str) -> None:
     asked = 0.5 * MEMORY
     row = [int8.pack_int8(MEMORY)] * 2
-    assert score_space("e5", query(**{column: asked}), [row])[0] == pytest.approx(0.5 * CAUSAL_WEIGHTS[column], abs=0.01)
+    assert score_space("e5", query(**{column: asked}), [row])[0] == pytest.approx(
+        0.5 * CAUSAL_WEIGHTS[column], abs=0.01
+    )
 
 
 @pytest.mark.req("E.05")

@@ -183,7 +183,9 @@ def test_a_view_that_finds_nothing_is_left_out() -> None:
 
 
 def test_code_is_seen_by_its_parse_and_not_by_its_text() -> None:
-    view = make_views(EncoderInput(content="def fetch_user(): ...", title="users > UserStore", path="users.py", facts=FACTS))
+    view = make_views(
+        EncoderInput(content="def fetch_user(): ...", title="users > UserStore", path="users.py", facts=FACTS)
+    )
     assert set(view.dense) == {"e5_cause", "e5_effect", "e7", "e8_in", "e10"}
     assert view.names == {"e8_out": ("json", "Store", "query_one"), "e11": ("UserStore.fetch_user", "JSON", "Store")}
     assert view.dense["e5_cause"] == "the table is slow"

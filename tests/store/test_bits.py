@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hyperloci.store.bits import unpack_signs, sum_set_components
+from hyperloci.store.bits import sum_set_components, unpack_signs
 
 
 @pytest.mark.parametrize(("rows", "dimensions", "count"), [(7, 384, 1), (40, 192, 14), (3, 1_000, 2), (0, 64, 3)])

@@ -123,7 +123,11 @@ def test_a_member_named_twice_in_one_role_counts_once_in_its_first_place(store: 
             ],
             now=NOW,
         )
-    assert edge.members == (EdgeMember(a, Role.OBJECT, 0), EdgeMember(b, Role.OBJECT, 1), EdgeMember(a, Role.SUBJECT, 3))
+    assert edge.members == (
+        EdgeMember(a, Role.OBJECT, 0),
+        EdgeMember(b, Role.OBJECT, 1),
+        EdgeMember(a, Role.SUBJECT, 3),
+    )
     assert store.edges.get_edge(edge.id) == edge
 
 
@@ -159,7 +163,10 @@ def test_a_link_gives_the_roles_that_its_label_asks_for(
     keys = [node.key for node in nodes]
     with store.transaction():
         edge = store.edges.link_nodes(label, keys[0], keys[1:], now=NOW, confidence=0.4, automatic=True, evidence="e")
-    assert edge.members == (EdgeMember(keys[0], first), *(EdgeMember(key, rest, i) for i, key in enumerate(keys[1:], start=1)))
+    assert edge.members == (
+        EdgeMember(keys[0], first),
+        *(EdgeMember(key, rest, i) for i, key in enumerate(keys[1:], start=1)),
+    )
     assert store.edges.get_edge(edge.id) == edge
     assert (edge.confidence, edge.automatic, edge.evidence) == (0.4, True, "e")
 

@@ -390,7 +390,13 @@ def test_keys_come_over_as_text(keys: list[int]) -> None:
 @hypothesis_settings(max_examples=examples(60), suppress_health_check=SHARED_FIXTURE)
 @given(st.lists(st.tuples(st.sampled_from(["add", "forget", "end", "tier", "recall", "drop"]), st.integers(0, 5))))
 def test_what_was_kept_is_what_a_fresh_look_finds(store: Store, steps: list[tuple[str, int]]) -> None:
-    asked = (SearchFilter(), SearchFilter(tiers=("task",)), SearchFilter(min_confidence=0.6), SearchFilter(as_of=NOW), SearchFilter(scopes=("git:1",)))
+    asked = (
+        SearchFilter(),
+        SearchFilter(tiers=("task",)),
+        SearchFilter(min_confidence=0.6),
+        SearchFilter(as_of=NOW),
+        SearchFilter(scopes=("git:1",)),
+    )
     with store.transaction():
         store.connection.execute("DELETE FROM nodes")
     for what, number in steps:

@@ -164,7 +164,9 @@ def test_codes_are_made_anew_as_wide_as_the_latest_models(filled: Store, monkeyp
     with filled.transaction():
         model = filled.vectors.use_model("wider", 1024, now=NOW)
         row = vector_of("x", 1024)
-        filled.vectors.put_fingerprint(filled.nodes.query_nodes()[0].key, model, {"e1": half.pack_half(row)}, now=NOW + 1)
+        filled.vectors.put_fingerprint(
+            filled.nodes.query_nodes()[0].key, model, {"e1": half.pack_half(row)}, now=NOW + 1
+        )
     assert health.count_violations(filled) == {}
     filled.connection.execute("DELETE FROM code_blocks")
     health.repair_store(filled)

@@ -17,13 +17,15 @@ from hypothesis import strategies as st
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store, health, keyword_search
-from hyperloci.store.analysis import MAX_TERM_CHARS, analyse_query, stop_words, analyse_text
+from hyperloci.store.analysis import MAX_TERM_CHARS, analyse_query, analyse_text, stop_words
 from hyperloci.store.keyword_search import quote_term
 from tests.support import NOW, add, examples
 
 
 def search(store: Store, query: str, limit: int = 50, where: SearchFilter | None = None) -> dict[int, float]:
-    return store.keyword_index.rank_by_bm25(analyse_query(query), store.filters.select_allowed(where or SearchFilter()), limit)
+    return store.keyword_index.rank_by_bm25(
+        analyse_query(query), store.filters.select_allowed(where or SearchFilter()), limit
+    )
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,9 @@ def test_a_database_of_every_released_schema_opens_with_all_it_held(kept: Path, 
     with Store.open(path) as store:
         facts = store.nodes.query_nodes(type="fact")
         assert [(node.content, node.scope) for node in facts] == [("The launch window opens on Tuesdays.", "git:1234")]
-        hits = store.keyword_index.rank_by_bm25(analyse_query("launch window"), store.filters.select_allowed(SearchFilter()), 5)
+        hits = store.keyword_index.rank_by_bm25(
+            analyse_query("launch window"), store.filters.select_allowed(SearchFilter()), 5
+        )
         assert list(hits) == [facts[0].key]
         (edge,) = store.edges.list_of_node(facts[0].key)
         forgotten = store.nodes.get_by_key(edge.members[0].node)

@@ -236,7 +236,9 @@ def search(store: Store, words: str) -> list[int]:
     from hyperloci.model.search import SearchFilter
     from hyperloci.store.analysis import analyse_query
 
-    return list(store.keyword_index.rank_by_bm25(analyse_query(words), store.filters.select_allowed(SearchFilter()), 10))
+    return list(
+        store.keyword_index.rank_by_bm25(analyse_query(words), store.filters.select_allowed(SearchFilter()), 10)
+    )
 
 
 @pytest.mark.parametrize("changes", [{"content": "violet umbrella"}, {"title": "violet umbrella"}])

@@ -19,7 +19,7 @@ from hyperloci.store import Store, half
 from hyperloci.store.blocks import BLOCK_ROWS
 from hyperloci.store.connection import BUSY_TIMEOUT_MS
 from hyperloci.store.health import check_integrity, count_violations
-from hyperloci.store.purge import PURGE_OPERATION, erase_memory, delete_expired
+from hyperloci.store.purge import PURGE_OPERATION, delete_expired, erase_memory
 from hyperloci.store.vectors import make_code
 from tests.support import NOW, FakeClock, vector_of
 

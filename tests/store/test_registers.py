@@ -30,7 +30,10 @@ def test_a_scope_is_made_once_and_better_knowledge_of_it_is_kept(store: Store, s
         assert store.scopes.ensure_scope("project", now=NOW + 1) == scope
         assert store.scopes.ensure_scope("project", now=NOW + 1, root="/elsewhere") == scope
         bare = store.scopes.ensure_scope("bare", now=NOW)
-        assert store.scopes.ensure_scope("bare", now=NOW, name="named", root="/r", remote="git@x", root_commit="c0") == bare
+        assert (
+            store.scopes.ensure_scope("bare", now=NOW, name="named", root="/r", remote="git@x", root_commit="c0")
+            == bare
+        )
     assert [(found.id, found.name, found.root) for found in store.scopes.list_scopes()] == [
         ("global", "global", None),
         ("bare", "named", "/r"),
@@ -257,7 +260,9 @@ def test_a_file_is_remembered_as_it_was_indexed(store: Store, scope: int) -> Non
     assert store.files.list_files(99) == {}
     with store.transaction():
         store.files.update_stat(key, size=8, mtime_ns=9)
-    assert store.files.get_file(scope, "a.py") == IndexedFile(key=key, path="a.py", size=8, mtime_ns=9, content_hash=b"new")
+    assert store.files.get_file(scope, "a.py") == IndexedFile(
+        key=key, path="a.py", size=8, mtime_ns=9, content_hash=b"new"
+    )
 
 
 def test_the_chunks_of_a_file_come_in_their_order_and_only_living_ones(store: Store, scope: int) -> None:
@@ -401,7 +406,9 @@ def test_the_log_of_a_node_is_its_latest_entries_oldest_first(store: Store) -> N
     with store.transaction():
         for number in range(5):
             store.log.add_entry(f"op {number}", [one.id], now=NOW + number)
-        both = store.log.add_entry("merge", [one.id, two.id, one.id], now=NOW, from_tier=Tier.TASK, to_tier=Tier.SESSION)
+        both = store.log.add_entry(
+            "merge", [one.id, two.id, one.id], now=NOW, from_tier=Tier.TASK, to_tier=Tier.SESSION
+        )
     assert [entry.operation for entry in store.log.list_of_node(one.id, limit=3)] == ["op 3", "op 4", "merge"]
     (entry,) = store.log.list_of_node(two.id)
     assert (entry.id, entry.node_ids) == (both, (one.id, two.id, one.id))

@@ -220,7 +220,9 @@ def test_a_reader_finds_after_any_change_what_one_finds_who_knew_nothing(
                         raise Undo
                 else:
                     with store.transaction():
-                        store.sparse_index.put_terms("e13", {key: terms}) if what == "put" else store.sparse_index.drop_memories([key])
+                        store.sparse_index.put_terms(
+                            "e13", {key: terms}
+                        ) if what == "put" else store.sparse_index.drop_memories([key])
                 with reader.snapshot():
                     seen = found(reader, {"red": 1.0, "green": 0.5}, by_rarity=True)
                 with Store.open(reader.path) as fresh:

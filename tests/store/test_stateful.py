@@ -152,7 +152,9 @@ class Memory(RuleBasedStateMachine):
         store = self.store
         with pytest.raises(Undo), store.transaction():
             store.edges.create_edge(
-                "x", [EdgeMember(self.keys[node], Role(role)) for node, role in zip(chosen, Role, strict=False)], now=NOW
+                "x",
+                [EdgeMember(self.keys[node], Role(role)) for node, role in zip(chosen, Role, strict=False)],
+                now=NOW,
             )
             raise Undo
 
@@ -166,7 +168,10 @@ class Memory(RuleBasedStateMachine):
             assert node is not None
             assert (node.content, node.type, node.scope) == (expected.content, expected.type, expected.scope)
             assert (node.tier, node.deleted_at) == (expected.tier, expected.deleted_at)
-            moves = [(entry.operation, entry.from_tier, entry.to_tier) for entry in store.log.list_of_node(node_id, limit=10_000)]
+            moves = [
+                (entry.operation, entry.from_tier, entry.to_tier)
+                for entry in store.log.list_of_node(node_id, limit=10_000)
+            ]
             assert moves == expected.moves
 
     @invariant()

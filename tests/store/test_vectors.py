@@ -237,7 +237,11 @@ def test_when_the_model_changes_both_are_searched_until_all_is_done(
     second = put_all(store, keys[:2], new[:2], "new")
     assert set(store.vectors.list_pending(10)) == set(keys[2:])
     assert set(store.vectors.find_nearest(new[0], everyone(store), second, 9)[0].tolist()) == set(keys[:2])
-    assert (store.vectors.count_fingerprints(), store.vectors.count_fingerprints(first), store.vectors.count_fingerprints(second)) == (6, 4, 2)
+    assert (
+        store.vectors.count_fingerprints(),
+        store.vectors.count_fingerprints(first),
+        store.vectors.count_fingerprints(second),
+    ) == (6, 4, 2)
     # Back to the old one: what it made before is found again, without being made again.
     put_all(store, keys[:1], old[:1], "old")
     assert set(store.vectors.find_nearest(old[3], everyone(store), first, 9)[0].tolist()) == {keys[0], *keys[2:]}
@@ -338,7 +342,8 @@ def test_numpy_ranks_as_sqlite_vec_does(rows: list[list[float]], query: list[flo
         connection.executemany("INSERT INTO fingerprints VALUES (?, 1, ?)", enumerate(packed))
         keys = np.arange(len(rows) + 2)
         by_vec, by_numpy = (
-            Fingerprints(connection, vec_attached=road).find_nearest_exactly(asked, keys, 1, k, space="e7") for road in (True, False)
+            Fingerprints(connection, vec_attached=road).find_nearest_exactly(asked, keys, 1, k, space="e7")
+            for road in (True, False)
         )
     assert np.allclose(by_vec[1], by_numpy[1], atol=rounding)
     exact = int8.unpack_int8(packed, 4) @ asked
@@ -521,7 +526,9 @@ def test_how_near_a_memory_is_roughly_is_what_a_rough_search_says(store: Store, 
     query = random_rows(1, seed=8)[0]
     found, wanted = store.vectors.find_nearest(query, everyone(store), model, 20, space=space, roughly=True)
     order = np.argsort(found)
-    np.testing.assert_array_equal(store.vectors.estimate_cosines(query, found[order], model, space=space), wanted[order])
+    np.testing.assert_array_equal(
+        store.vectors.estimate_cosines(query, found[order], model, space=space), wanted[order]
+    )
     assert np.isnan(store.vectors.estimate_cosines(query, np.array(keys[20:]), model, space=space)).all()
     assert np.isnan(store.vectors.estimate_cosines(query[:64], found[order], model, space=space)).all()
 
@@ -532,7 +539,9 @@ def test_how_near_a_memory_of_another_model_is_can_not_be_told(store: Store) -> 
     keys = make_nodes(store, 3)
     old = put_all(store, keys[:2], rows[:2], "old")
     new = put_all(store, keys[2:], rows[2:], "new")
-    known = {model: np.isnan(store.vectors.estimate_cosines(rows[0], np.array(keys), model)).tolist() for model in (old, new)}
+    known = {
+        model: np.isnan(store.vectors.estimate_cosines(rows[0], np.array(keys), model)).tolist() for model in (old, new)
+    }
     assert known == {old: [False, False, True], new: [True, True, False]}
 
 
@@ -631,7 +640,9 @@ def test_codes_of_every_scanned_space_are_checked_and_made_anew(store: Store) ->
     row = random_rows(1, 256)[0]
     with store.transaction():
         model = store.vectors.use_model("m", 256, now=NOW)
-        store.vectors.put_fingerprint(key, model, {space: stored(space, row) for space in vectors.SCANNED_SPACES}, now=NOW)
+        store.vectors.put_fingerprint(
+            key, model, {space: stored(space, row) for space in vectors.SCANNED_SPACES}, now=NOW
+        )
     before = store.connection.execute("SELECT space, block, codes FROM code_blocks ORDER BY space").fetchall()
     assert len(before) == len(vectors.SCANNED_SPACES) and store.vectors.count_wrong_blocks() == 0
     store.connection.execute("UPDATE code_blocks SET codes = zeroblob(length(codes)) WHERE space <> 'e1'")

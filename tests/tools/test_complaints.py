@@ -61,4 +61,7 @@ def test_known_arguments_are_not_complained_of() -> None:
 
 
 def test_a_tool_without_arguments_says_so() -> None:
-    assert refuse_unknown_arguments("stats", ["x"], {"type": "object"}) == "stats has no argument 'x'; it takes no arguments."
+    assert (
+        refuse_unknown_arguments("stats", ["x"], {"type": "object"})
+        == "stats has no argument 'x'; it takes no arguments."
+    )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperloci.model.answers import Contradiction, ContradictionKind, IndexReport, SkippedFile
-from hyperloci.model.search import Hit, SearchAnswer, HitSource
+from hyperloci.model.search import Hit, HitSource, SearchAnswer
 from hyperloci.model.written import RememberedFact
 from hyperloci_tools import shape
 

@@ -13,7 +13,7 @@ from mcp_types import JSONRPCError, JSONRPCNotification, JSONRPCRequest, JSONRPC
 
 from hyperloci_tools import wire
 from hyperloci_tools.stdio import LineReader, make_writable
-from hyperloci_tools.wire import RefusedLine, make_encodable, id_in, read_messages
+from hyperloci_tools.wire import RefusedLine, id_in, make_encodable, read_messages
 
 ANY_TEXT = st.text(st.characters(codec=None, categories=None))
 """With halves of surrogate pairs, control characters, and all else that a Python string holds."""

@@ -10,10 +10,10 @@ import pytest
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, NodeType
-from hyperloci.model.topic import TopicPhase, Topic
+from hyperloci.model.topic import Topic, TopicPhase
 from hyperloci.store import Store
 from hyperloci.store.purge import erase_memory
-from hyperloci.topics.detect import MIN_MEMORIES, DUE_CHANGE_SHARE, REST_MS, detect_topics, is_due, sample_keys
+from hyperloci.topics.detect import DUE_CHANGE_SHARE, MIN_MEMORIES, REST_MS, detect_topics, is_due, sample_keys
 from tests.support import NOW, FakeEncoder, add
 from tests.topics.themes import THEMES, WordEncoder, embed, fill, model_of, sentence
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.topics.naming import KEPT_TERMS, choose_name, find_telling_terms, find_naming_words
+from hyperloci.topics.naming import KEPT_TERMS, choose_name, find_naming_words, find_telling_terms
 from tests.support import examples
 
 

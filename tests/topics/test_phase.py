@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from hyperloci.model.topic import TopicPhase, Topic
+from hyperloci.model.topic import Topic, TopicPhase
 from hyperloci.topics.phase import NEW_MS, SETTLED_MS, phase_of
 from tests.support import NOW
 
@@ -33,7 +33,12 @@ TOPIC = Topic(
 @pytest.mark.req("E.09")
 @pytest.mark.parametrize(
     ("age", "expected"),
-    [(0, TopicPhase.EMERGING), (NEW_MS, TopicPhase.EMERGING), (SETTLED_MS - 1, TopicPhase.EMERGING), (SETTLED_MS, TopicPhase.STABLE)],
+    [
+        (0, TopicPhase.EMERGING),
+        (NEW_MS, TopicPhase.EMERGING),
+        (SETTLED_MS - 1, TopicPhase.EMERGING),
+        (SETTLED_MS, TopicPhase.STABLE),
+    ],
 )
 def test_what_hardly_changes_for_a_day_is_stable(age: int, expected: TopicPhase) -> None:
     assert phase_of(TOPIC, NOW + age) is expected

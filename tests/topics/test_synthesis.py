@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hyperloci.model.topic import AGREEMENT_NEEDED, MAX_AGREEMENT, TOPIC_WEIGHTS
-from hyperloci.topics.synthesis import TopicCluster, Labels, merge_clusters
+from hyperloci.topics.synthesis import Labels, TopicCluster, merge_clusters
 from hyperloci.topics.views import SpaceView, normalise_rows
 
 EACH = 10

@@ -96,9 +96,7 @@ def render_search(answer: SearchOut) -> str:
     """Return the answer of a search."""
     found = answer["results"]
     how = f"{answer['mode']} search, intent {answer['intent']}, strategy {answer['strategy']}"
-    head = (
-        f"{_count_of(len(found), 'memory', 'memories')} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
-    )
+    head = f"{_count_of(len(found), 'memory', 'memories')} for {answer['query']!r} ({how}). {DATA if found else ''}".strip()
     how_far = "Searched" if answer["mode"] == "hybrid" else "Without vectors"
     degraded = [f"{how_far}: {answer['degraded']}"] if "degraded" in answer else []
     hints = [f"Hint: {hint}" for hint in answer.get("hints", ())]
@@ -179,7 +177,11 @@ def render_index_report(answer: IndexOut) -> str:
     )
     head = f"Indexed {_count_of(answer.get('files', 0), 'file')} in {answer.get('seconds', 0)} s: {counts}."
     waiting = answer.get("commits_waiting", 0)
-    older = [f"{_count_of(waiting, 'older commit')} {_is_or_are(waiting)} still to be read, newest first."] if waiting else []
+    older = (
+        [f"{_count_of(waiting, 'older commit')} {_is_or_are(waiting)} still to be read, newest first."]
+        if waiting
+        else []
+    )
     skipped = [f"skipped {item['path']}: {item['reason']}" for item in answer.get("skipped", ())]
     more = [f"and {answer['skipped_more']} more skipped"] if "skipped_more" in answer else []
     count = answer.get("set_aside", 0)

@@ -29,7 +29,7 @@ from hyperloci_tools import (
     upkeep,
     writing,
 )
-from hyperloci_tools.complaints import describe_refused_arguments, shorten_value, refuse_unknown_arguments
+from hyperloci_tools.complaints import describe_refused_arguments, refuse_unknown_arguments, shorten_value
 from hyperloci_tools.registry import build_tools
 from hyperloci_tools.state import ServerState
 from hyperloci_tools.stdio import open_stdio

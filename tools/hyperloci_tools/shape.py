@@ -149,7 +149,8 @@ def shape_explanation(answer: Explanation) -> ExplanationOut:
         "log": [asdict(line) for line in answer.log],
     }
     return cast(
-        ExplanationOut, {"note": DATA, "node": shape_hit(answer.node), "account": list(answer.account), **drop_empty(shaped)}
+        ExplanationOut,
+        {"note": DATA, "node": shape_hit(answer.node), "account": list(answer.account), **drop_empty(shaped)},
     )
 
 

@@ -164,7 +164,9 @@ async def open_stdio() -> AsyncIterator[tuple[MemoryObjectReceiveStream[SessionM
             yield received, outgoing
 
 
-async def _read_messages(lines: LineReader, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: AnswerOnce) -> None:
+async def _read_messages(
+    lines: LineReader, incoming: MemoryObjectSendStream[SessionMessage | Exception], outgoing: AnswerOnce
+) -> None:
     """Hand every message on, and answer what is none, until the client has closed its end or the server its own."""
     async with incoming:
         try:

@@ -149,7 +149,9 @@ def render_timeline(shaped: TimelineOut) -> str:
     """Return a timeline as a text."""
     if not shaped["events"]:
         return "Nothing happened there that is remembered."
-    events = [f"{event['at']} ({event['relation']}) {render.render_memory(event['memory'])}" for event in shaped["events"]]
+    events = [
+        f"{event['at']} ({event['relation']}) {render.render_memory(event['memory'])}" for event in shaped["events"]
+    ]
     return "\n\n".join([shape.DATA, *events])
 
 

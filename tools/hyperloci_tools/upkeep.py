@@ -205,7 +205,10 @@ def _weak_fact_out(found: tuple[WeakHit, ...]) -> WeakFactsOut:
 def _weak_text(answered: WeakFactsOut) -> str:
     if not answered["facts"]:
         return "No memory is weak."
-    parts = [f"{render.render_memory(fact, number)}\n{_describe_fate(fact)}" for number, fact in enumerate(answered["facts"], 1)]
+    parts = [
+        f"{render.render_memory(fact, number)}\n{_describe_fate(fact)}"
+        for number, fact in enumerate(answered["facts"], 1)
+    ]
     return "\n\n".join([shape.DATA, *parts])
 
 

@@ -100,7 +100,9 @@ def read_messages(line: bytes) -> Iterator[JSONRPCMessage | RefusedLine]:
     try:
         value, mended = _parse_line(line)
     except ValueError as error:
-        yield RefusedLine(id_in(line), PARSE_ERROR, f"This is no JSON-RPC message: {_explain_parse_error(error, line)}.")
+        yield RefusedLine(
+            id_in(line), PARSE_ERROR, f"This is no JSON-RPC message: {_explain_parse_error(error, line)}."
+        )
         return
     if isinstance(value, list):
         yield from _refuse_batch(value)

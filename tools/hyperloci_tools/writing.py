@@ -73,7 +73,9 @@ async def confirm_fact(ctx: Call, id: Id) -> Annotated[CallToolResult, Confirmed
     """Mark a memory as verified: full confidence, no decay. Use it when the user confirms it or you checked it."""
     done = await state_of(ctx).workers.writer.call(lambda memory: memory.confirm_fact(id))
     shaped: ConfirmedOut = {"id": done.id, "confidence": round(done.confidence, 3)}
-    return tool_result(shaped, f"Confirmed id {done.id}; its confidence is {shaped['confidence']} and no longer decays.")
+    return tool_result(
+        shaped, f"Confirmed id {done.id}; its confidence is {shaped['confidence']} and no longer decays."
+    )
 
 
 async def forget(ctx: Call, id: Id, reason: Reason = None) -> Annotated[CallToolResult, ForgottenOut]:

@@ -14,10 +14,10 @@ from hyperloci.cli.common import (
     ProjectOption,
     console,
     errors,
-    report_errors,
     load_settings,
     open_memory,
     print_json,
+    report_errors,
 )
 from hyperloci.model.answers import ImportReport, PurgeReport
 from hyperloci.store import Store

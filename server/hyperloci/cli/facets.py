@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, open_memory, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
 
 
 def register_command(app: typer.Typer) -> None:

@@ -48,7 +48,9 @@ def graph(
     depth: Annotated[int, typer.Option(min=1, max=4, help="How many relations to cross.")] = 2,
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=500, help="How many memories.")] = 20,
     relation: Annotated[str, typer.Option("--relation", "-r", help="Only this relation, such as calls.")] = "any",
-    direction: Annotated[RelationDirection, typer.Option(help="Which way to follow relations.")] = RelationDirection.BOTH,
+    direction: Annotated[
+        RelationDirection, typer.Option(help="Which way to follow relations.")
+    ] = RelationDirection.BOTH,
     mermaid: Annotated[bool, typer.Option("--mermaid", help="Print a Mermaid flowchart.")] = False,
     dot: Annotated[bool, typer.Option("--dot", help="Print Graphviz DOT.")] = False,
     json: JsonOption = False,

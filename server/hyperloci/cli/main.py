@@ -12,7 +12,7 @@ import typer
 
 from hyperloci import __version__
 from hyperloci.cli import care, entities, facets, graph, projects, read, setup, talk, topics, upkeep, write
-from hyperloci.cli.common import Exit, print_error, load_settings
+from hyperloci.cli.common import Exit, load_settings, print_error
 from hyperloci.errors import HyperlociError
 from hyperloci.store.faults import describe_error
 

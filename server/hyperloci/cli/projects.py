@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, errors, open_memory, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
 from hyperloci.clock import to_iso
 from hyperloci.lifecycle.places import account_to_json
 from hyperloci.memory import Memory

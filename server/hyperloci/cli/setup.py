@@ -11,10 +11,11 @@ import typer
 from rich.text import Text
 
 from hyperloci import install as installation
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, report_errors, load_settings, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, load_settings, print_json, report_errors
 
 ScopeOption = Annotated[
-    installation.InstallScope, typer.Option("--scope", "-s", help="For this user everywhere, or for this project's folder.")
+    installation.InstallScope,
+    typer.Option("--scope", "-s", help="For this user everywhere, or for this project's folder."),
 ]
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Show what would change and change nothing.")]
 
@@ -28,7 +29,9 @@ def register_commands(app: typer.Typer) -> None:
 
 
 def install(
-    scope: ScopeOption = installation.InstallScope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
+    scope: ScopeOption = installation.InstallScope.USER,
+    project: ProjectOption = Path("."),
+    dry_run: DryRunOption = False,
 ) -> None:
     """Tell Claude Code about Hyperloci: the MCP server and all hooks; whatever else is in its files stays.
 
@@ -48,7 +51,9 @@ def install(
 
 
 def uninstall(
-    scope: ScopeOption = installation.InstallScope.USER, project: ProjectOption = Path("."), dry_run: DryRunOption = False
+    scope: ScopeOption = installation.InstallScope.USER,
+    project: ProjectOption = Path("."),
+    dry_run: DryRunOption = False,
 ) -> None:
     """Take Hyperloci out of Claude Code's configuration; the memory itself stays."""
     with report_errors():
@@ -88,7 +93,9 @@ def doctor(
         print_json([finding.as_dict() for finding in findings])
     else:
         for finding in findings:
-            style = {Severity.OK: "green", Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.ERROR: "red"}[finding.level]
+            style = {Severity.OK: "green", Severity.NOTE: "dim", Severity.WARNING: "yellow", Severity.ERROR: "red"}[
+                finding.level
+            ]
             console.print(
                 Text(f"{finding.level:<8}", style=style), Text(f"{finding.subject}: {finding.message}"), sep=""
             )

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, open_memory, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, open_memory, print_error, print_json
 from hyperloci.model.topic import TimelineEvent, TopicHit, TopicList
 
 PREVIEW_CHARS: Final = 100
@@ -106,7 +106,9 @@ def timeline(
 def _print_event(event: TimelineEvent) -> None:
     kind = event.memory.subtype or event.memory.type
     style = "bold" if event.relation == "anchor" else ""
-    console.print(Text(f"{event.at[:19]}  [{kind}]  {_first_line(event.memory.content)}  {event.memory.id}", style=style))
+    console.print(
+        Text(f"{event.at[:19]}  [{kind}]  {_first_line(event.memory.content)}  {event.memory.id}", style=style)
+    )
 
 
 def _first_line(content: str) -> str:

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from hyperloci.cli.common import Exit, JsonOption, ProjectOption, print_error, console, errors, open_memory, print_json
+from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
 
 DryRunOption = Annotated[bool, typer.Option("--dry-run", help="Change nothing; tell what would change.")]
 

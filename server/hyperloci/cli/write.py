@@ -148,7 +148,11 @@ def index(
                 fault = str(error)
             except KeyboardInterrupt:
                 steps.interrupted = True
-        told = _IndexState(history=memory.get_history_progress(), reach=memory.get_embedding_coverage(), embedder=memory.settings.embedder)
+        told = _IndexState(
+            history=memory.get_history_progress(),
+            reach=memory.get_embedding_coverage(),
+            embedder=memory.settings.embedder,
+        )
         pending = memory.store.count_everything()["fingerprints_pending"]
     if json:
         print_json(

@@ -99,7 +99,9 @@ class BundledEncoder:
         clean = [text.encode("utf-8", "replace").decode("utf-8") for text in texts]
         return self._tokenizer.encode_batch_fast(clean)
 
-    def _compute_token_states(self, token_ids: Sequence[Sequence[int]]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    def _compute_token_states(
+        self, token_ids: Sequence[Sequence[int]]
+    ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
         bounds = np.cumsum([0, *(len(ids) for ids in token_ids)])
         return self._forward(token_ids), bounds
 

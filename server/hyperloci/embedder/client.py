@@ -267,7 +267,9 @@ def _read_model_id(header: Mapping[str, Any]) -> str:
     return str(header.get("model_id", ""))
 
 
-def _read_matrices(header: Mapping[str, Any], body: bytearray, *, texts: int, tokens: bool) -> list[NDArray[np.float32]]:
+def _read_matrices(
+    header: Mapping[str, Any], body: bytearray, *, texts: int, tokens: bool
+) -> list[NDArray[np.float32]]:
     """Return the matrices of an answer, checked that they are what was asked for."""
     shapes = header.get("shapes")
     if not isinstance(shapes, list):

@@ -17,7 +17,7 @@ from urllib.parse import urldefrag, urlsplit
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.embedder.batching import plan_batches, estimate_tokens
+from hyperloci.embedder.batching import estimate_tokens, plan_batches
 from hyperloci.errors import ConfigurationError, EmbedderError
 
 _SECONDS: Final = 30.0

@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
-from hyperloci.embedder.gate import BulkEncoder, PriorityLock, EncoderStage, require_token_encoder
-from hyperloci.embedder.memory_use import release_memory, measure_resident_bytes
-from hyperloci.embedder.status import EmbedderStatus, EmbedderState
+from hyperloci.embedder.gate import BulkEncoder, EncoderStage, PriorityLock, require_token_encoder
+from hyperloci.embedder.memory_use import measure_resident_bytes, release_memory
+from hyperloci.embedder.status import EmbedderState, EmbedderStatus
 from hyperloci.errors import BadRequestError, EmbedderError, HyperlociError, NotReadyError
 from hyperloci.spaces.encoder import Encoder
 
@@ -120,7 +120,9 @@ class EmbedderEngine:
             BadRequestError: token states were asked of a model that has none.
             TimeoutError: the model is loaded, but was not done in time.
         """
-        return self._run_on_query_lane(lambda stage: EncodeAnswer(stage.encoder.model_id, _encode_texts(stage, texts, tokens)), deadline)
+        return self._run_on_query_lane(
+            lambda stage: EncodeAnswer(stage.encoder.model_id, _encode_texts(stage, texts, tokens)), deadline
+        )
 
     def encode_query(self, text: str, entities: Sequence[str], *, deadline: float) -> QueryFingerprint:
         """See a question in every space, ahead of all bulk work; waits until `deadline` at most.

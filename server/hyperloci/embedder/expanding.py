@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from hyperloci.embedder.device import ComputeDevice
-from hyperloci.embedder.sentence import identify_model, open_model, find_safe_folder
+from hyperloci.embedder.sentence import find_safe_folder, identify_model, open_model
 
 if TYPE_CHECKING:
     from sentence_transformers import SparseEncoder

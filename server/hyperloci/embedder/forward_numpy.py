@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load_file
 
-from hyperloci.embedder.bert import HEAD_WIDTH, HEADS, HIDDEN, LAYER_NORM_EPSILON, BertWeights, LayerWeights, AffineWeights, read_bert
+from hyperloci.embedder.bert import (
+    HEAD_WIDTH,
+    HEADS,
+    HIDDEN,
+    LAYER_NORM_EPSILON,
+    AffineWeights,
+    BertWeights,
+    LayerWeights,
+    read_bert,
+)
 
 Array = NDArray[np.float32]
 
@@ -44,7 +53,9 @@ def _apply_layer(layer: LayerWeights[Array], states: Array, bounds: NDArray[np.i
     qkv = _apply_linear(states, layer.qkv)
     context = np.concatenate([_compute_attention(qkv[start:end]) for start, end in pairwise(bounds)])
     states = _apply_layer_norm(_apply_linear(context, layer.attention_out) + states, layer.attention_norm)
-    return _apply_layer_norm(_apply_linear(_apply_gelu(_apply_linear(states, layer.up)), layer.down) + states, layer.output_norm)
+    return _apply_layer_norm(
+        _apply_linear(_apply_gelu(_apply_linear(states, layer.up)), layer.down) + states, layer.output_norm
+    )
 
 
 def _compute_attention(qkv: Array) -> Array:

@@ -17,7 +17,16 @@ from safetensors import safe_open
 from torch.nn import functional
 
 from hyperloci.embedder.batching import runs_of_like_length
-from hyperloci.embedder.bert import HEAD_WIDTH, HEADS, HIDDEN, LAYER_NORM_EPSILON, BertWeights, LayerWeights, AffineWeights, read_bert
+from hyperloci.embedder.bert import (
+    HEAD_WIDTH,
+    HEADS,
+    HIDDEN,
+    LAYER_NORM_EPSILON,
+    AffineWeights,
+    BertWeights,
+    LayerWeights,
+    read_bert,
+)
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from threading import Condition
 from typing import TYPE_CHECKING
 
-from hyperloci.embedder.batching import plan_batches, estimate_tokens
+from hyperloci.embedder.batching import estimate_tokens, plan_batches
 from hyperloci.errors import BadRequestError
-from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, MultiSpaceEncoder, EncodeRequest, TokenEncoder
+from hyperloci.spaces.encoder import MAX_WINDOWS, Encoder, EncodeRequest, MultiSpaceEncoder, TokenEncoder
 
 if TYPE_CHECKING:
     import numpy as np

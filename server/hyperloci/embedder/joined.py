@@ -11,7 +11,15 @@ from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.load import load_bundled_stages, load_foundation_stages
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import EncodeRequest
-from hyperloci.spaces.profile import BUNDLED, FINGERPRINT_VERSION, RULE, ModelChoice, Profile, compose_model_id, find_profile
+from hyperloci.spaces.profile import (
+    BUNDLED,
+    FINGERPRINT_VERSION,
+    RULE,
+    ModelChoice,
+    Profile,
+    compose_model_id,
+    find_profile,
+)
 from hyperloci.spaces.space import SPACE_OF_COLUMN, SPACES, SpaceKind
 
 if TYPE_CHECKING:
@@ -103,7 +111,9 @@ class _ModelLoader:
         return self._prompted.get(choice) or self._prompted.setdefault(choice, self._load_with_prompts(choice))
 
     def _load_with_prompts(self, choice: ModelChoice) -> Encoder:
-        encoder = self._loaded.get(choice.model) or self._loaded.setdefault(choice.model, self._load_model(choice.model))
+        encoder = self._loaded.get(choice.model) or self._loaded.setdefault(
+            choice.model, self._load_model(choice.model)
+        )
         if not choice.query and not choice.document:
             return encoder
         from hyperloci.embedder.sentence import PromptedEncoder
@@ -149,7 +159,7 @@ class _ModelLoader:
 
 def _load_word_vectors() -> WordVectors | None:
     """Return the bundled model's words; None where it is not installed."""
-    from hyperloci.embedder.bundled import verify_weights, find_model_folder, read_tokenizer
+    from hyperloci.embedder.bundled import find_model_folder, read_tokenizer, verify_weights
     from hyperloci.embedder.vocabulary import WordVectors
 
     try:

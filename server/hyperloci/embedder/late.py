@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperloci.embedder.device import ComputeDevice
-from hyperloci.embedder.sentence import identify_model, open_model, find_safe_folder
+from hyperloci.embedder.sentence import find_safe_folder, identify_model, open_model
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder

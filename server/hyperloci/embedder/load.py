@@ -43,7 +43,13 @@ def load_bundled_stages(device: str, dtype: str | None = None) -> Iterator[Encod
     Raises:
         ConfigurationError: the weights are missing or not the pinned ones, or the device is not there.
     """
-    from hyperloci.embedder.bundled import BATCH_TOKENS, BundledEncoder, verify_weights, find_model_folder, read_tokenizer
+    from hyperloci.embedder.bundled import (
+        BATCH_TOKENS,
+        BundledEncoder,
+        find_model_folder,
+        read_tokenizer,
+        verify_weights,
+    )
     from hyperloci.embedder.forward_numpy import NumpyForward
 
     folder = find_model_folder()
@@ -53,7 +59,7 @@ def load_bundled_stages(device: str, dtype: str | None = None) -> Iterator[Encod
         encoder=interim, backend="numpy", device="cpu", dtype="float32", bulk_tokens=BULK_TOKENS_CPU, interim=True
     )
 
-    from hyperloci.embedder.device import choose_device, cap_threads
+    from hyperloci.embedder.device import cap_threads, choose_device
     from hyperloci.embedder.forward_torch import TorchForward
 
     cap_threads()
@@ -71,7 +77,7 @@ def load_bundled_stages(device: str, dtype: str | None = None) -> Iterator[Encod
 
 
 def _load_sentence_stage(name: str, device: str) -> EncoderStage:
-    from hyperloci.embedder.device import choose_float32_on_cpu, cap_threads
+    from hyperloci.embedder.device import cap_threads, choose_float32_on_cpu
     from hyperloci.embedder.sentence import load_sentence_encoder
 
     cap_threads()

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from hyperloci.config import Settings
 from hyperloci.embedder.client import EmbedderClient
 from hyperloci.embedder.handover import StartupConfig
-from hyperloci.embedder.rendezvous import make_private_folder, find_embedder_address
+from hyperloci.embedder.rendezvous import find_embedder_address, make_private_folder
 from hyperloci.errors import HyperlociError
 
 logger = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 from hyperloci.embedder.engine import DrainQueue, EmbedderEngine
 from hyperloci.embedder.gate import EncoderStage
 from hyperloci.embedder.handover import StartupConfig
-from hyperloci.embedder.rendezvous import listen_for_sessions, find_embedder_address
+from hyperloci.embedder.rendezvous import find_embedder_address, listen_for_sessions
 from hyperloci.embedder.server import EmbedderServer
 from hyperloci.errors import HyperlociError
 
@@ -58,7 +58,10 @@ def _load_drain() -> DrainQueue:
     return drain_queue
 
 
-def main(stages: Callable[[Settings], Iterator[EncoderStage]] = _load_stages, load_drain: Callable[[], DrainQueue] = _load_drain) -> NoReturn:
+def main(
+    stages: Callable[[Settings], Iterator[EncoderStage]] = _load_stages,
+    load_drain: Callable[[], DrainQueue] = _load_drain,
+) -> NoReturn:
     """Serve until idle, told to stop, or orphaned; then end the process.
 
     Args:

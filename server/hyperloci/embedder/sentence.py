@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperloci.embedder.batching import plan_batches, estimate_tokens
+from hyperloci.embedder.batching import estimate_tokens, plan_batches
 from hyperloci.embedder.device import ComputeDevice
 from hyperloci.errors import ConfigurationError
 from hyperloci.spaces.encoder import Encoder

@@ -23,7 +23,7 @@ class WordVectors:
         """Remember where the words are; they are read when first needed (33 MB)."""
         self._weights = weights
         self._tokenizer = tokenizer
-        self.near = functools.lru_cache(maxsize=4_096)(self._find_nearest_words)
+        self.nearest_words = functools.lru_cache(maxsize=4_096)(self._find_nearest_words)
 
     @functools.cached_property
     def _words(self) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.embedder.client import EmbedderClient
-from hyperloci.embedder.status import EmbedderStatus, EmbedderState
+from hyperloci.embedder.status import EmbedderState, EmbedderStatus
 from hyperloci.errors import EmbedderError
 
 POLL_SECONDS: Final = 0.2

@@ -9,7 +9,7 @@ from typing import Final
 
 from hyperloci.graph.polarity import Clause, ClauseReader, Region
 from hyperloci.graph.values import Value, find_values
-from hyperloci.graph.words import Word, split_statements, analyse_words
+from hyperloci.graph.words import Word, analyse_words, split_statements
 from hyperloci.text.language.vocabulary import vocabulary
 
 _COPULAS: Final = frozenset({"is", "are", "was", ":", "="})

@@ -133,7 +133,9 @@ class CodeRules:
                 if self._is_test and row.key == self._view.head and self._is_test_of(target.path):
                     head = self._world.view(target.path)
                     if head is not None and head.head is not None:
-                        yield WantedRelation("tests", head.head, NAMED_AFTER, f"is named after {target.path} and imports it")
+                        yield WantedRelation(
+                            "tests", head.head, NAMED_AFTER, f"is named after {target.path} and imports it"
+                        )
 
     def _resolve_import(self, row: LinkableSnippet, said: str) -> Iterator[RelationTarget]:
         place = self._locate_import(row, said)

@@ -14,7 +14,7 @@ from typing import Final, Protocol
 from hyperloci.clock import to_iso
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.rules import ContradictionJudge, Verdict
-from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionReport, ContradictionNature
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature, ContradictionReport
 from hyperloci.model.kinds import NodeKey, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.sources import make_hit_source
@@ -82,7 +82,12 @@ class ContradictionFinder:
         self._nli = nli
 
     def find(
-        self, statement: str, candidates: Sequence[ContradictionCandidate], *, scopes: Sequence[str] = (), limit: int = 5
+        self,
+        statement: str,
+        candidates: Sequence[ContradictionCandidate],
+        *,
+        scopes: Sequence[str] = (),
+        limit: int = 5,
     ) -> ContradictionReport:
         """Return the memories that disagree with a statement, the surest first, each once.
 
@@ -110,7 +115,9 @@ class ContradictionFinder:
             statement=statement, checked=len(near), contradictions=tuple(self._to_contradictions(best))
         )
 
-    def _find_linked(self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]) -> list[_FoundContradiction]:
+    def _find_linked(
+        self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
+    ) -> list[_FoundContradiction]:
         """Find what a relation says to contradict a memory that says the same as the statement."""
         # The relations first: few memories have one, and to tell what says the same is most of the work.
         related = self._traversal.find_steps([c.node.key for c in near], label="contradicts", scopes=scopes)
@@ -129,7 +136,9 @@ class ContradictionFinder:
             if others[step.target].valid_until is None and step.target not in same
         ]
 
-    def _find_superseded(self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]) -> list[_FoundContradiction]:
+    def _find_superseded(
+        self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
+    ) -> list[_FoundContradiction]:
         """Find superseded facts that the statement restates, among the candidates and behind them.
 
         Where the successor says the same too, only the wording was corrected.
@@ -148,7 +157,9 @@ class ContradictionFinder:
             if _says_the_same(judge, nodes[old]) and not _says_the_same(judge, nodes[new])
         ]
 
-    def _supersession_history(self, near: Sequence[ContradictionCandidate], scopes: Sequence[str]) -> dict[NodeKey, NodeKey]:
+    def _supersession_history(
+        self, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
+    ) -> dict[NodeKey, NodeKey]:
         """Return what is superseded by what: behind each candidate, and what came after each."""
         pairs = {
             step.source: step.target
@@ -166,7 +177,9 @@ class ContradictionFinder:
                 break
         return pairs
 
-    def _infer_contradictions(self, statement: str, rest: Sequence[ContradictionCandidate]) -> list[_FoundContradiction]:
+    def _infer_contradictions(
+        self, statement: str, rest: Sequence[ContradictionCandidate]
+    ) -> list[_FoundContradiction]:
         if self._nli is None:
             return []
         rest = [c for c in rest if _is_current_claim(c.node)]
@@ -177,7 +190,9 @@ class ContradictionFinder:
             logger.info("judging by rules alone: %s", error)
             return []
         return [
-            _FoundContradiction(c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict")
+            _FoundContradiction(
+                c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict"
+            )
             for c, score in zip(nearest, scores, strict=True)
             if score >= NLI_GATE
         ]
@@ -211,7 +226,9 @@ def _find_dead_ends(judge: ContradictionJudge, near: Sequence[ContradictionCandi
             yield _FoundContradiction(node, ContradictionKind.DEAD_END, min(1.0, likeness), reason)
 
 
-def _judge_candidates(judge: ContradictionJudge, near: Sequence[ContradictionCandidate]) -> Iterable[_FoundContradiction]:
+def _judge_candidates(
+    judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
+) -> Iterable[_FoundContradiction]:
     for candidate in near:
         if _is_current_claim(candidate.node):
             verdict: Verdict | None = judge.compare_memory(candidate.node.content, candidate.similarity)

@@ -56,7 +56,9 @@ def _find_mentions_in_code(facts: CodeFacts, position: Position | None) -> tuple
     own = "" if position is None or not position.module else position.module.partition(".")[0]
     is_type = facts.kind in ("class", "other")
     telling = is_type or _is_telling_name(facts.name)
-    found = [EntityMention(facts.name, EntityKind.CONCEPT, is_type, is_type and facts.name[0] != "_")] if telling else []
+    found = (
+        [EntityMention(facts.name, EntityKind.CONCEPT, is_type, is_type and facts.name[0] != "_")] if telling else []
+    )
     if facts.qualname and facts.qualname != facts.name:
         found.append(EntityMention(facts.qualname, EntityKind.CONCEPT, sure=False))
     if position is not None and position.path is not None and not facts.name:
@@ -66,7 +68,9 @@ def _find_mentions_in_code(facts: CodeFacts, position: Position | None) -> tuple
         name = _imported_package(imported, own, python=python)
         if name is not None:
             found.append(EntityMention(name, EntityKind.TOOL))
-    found += [EntityMention(name, EntityKind.CONCEPT, sure=False) for name in (*facts.bases, *_called_names(facts.calls))]
+    found += [
+        EntityMention(name, EntityKind.CONCEPT, sure=False) for name in (*facts.bases, *_called_names(facts.calls))
+    ]
     once = {squash_name(named.name): named for named in reversed(found) if len(named.name) > 2}
     return tuple(reversed(once.values()))
 
@@ -140,7 +144,9 @@ class EntityLinker:
     def declare_entity(self, name: str, scope: str, *, now: int) -> NodeKey | None:
         """Return the entity that somebody calls by a name, made known if need be; None if it was forgotten."""
         named = EntityMention(name, guess_kind(name))
-        return self._resolve_mention(named, scope, self._bearers_of(scope, [squash_name(name)])[squash_name(name)], now, Origin.TOOL)
+        return self._resolve_mention(
+            named, scope, self._bearers_of(scope, [squash_name(name)])[squash_name(name)], now, Origin.TOOL
+        )
 
     def add_entity(self, new: NewNode, *, now: int, defined: bool = False) -> NodeKey:
         """Make an entity known by its name, its other spellings, and what it was sighted in.
@@ -167,7 +173,9 @@ class EntityLinker:
         bearers.append(NameBearer(key=key, kind=kind, scope_key=scope_key, forgotten=False))
         return key
 
-    def _is_first_sighting(self, node: NodeKey, scope: str, named: EntityMention, bearers: Mapping[str, list[NameBearer]]) -> bool:
+    def _is_first_sighting(
+        self, node: NodeKey, scope: str, named: EntityMention, bearers: Mapping[str, list[NameBearer]]
+    ) -> bool:
         """Return whether a concept is seen for the first time, and is not to be made known for that."""
         name = squash_name(named.name)
         if not self._sparing or named.kind is not EntityKind.CONCEPT or named.defined or bearers[name]:
@@ -203,7 +211,11 @@ class EntityLinker:
         for bearer in bearers:
             if _kinds_agree(bearer.kind, named.kind):
                 # Somebody forgot it: it is not made known again behind his back.
-                return None if bearer.forgotten and origin is not Origin.TOOL else self._refine_kind(bearer, named, bearers)
+                return (
+                    None
+                    if bearer.forgotten and origin is not Origin.TOOL
+                    else self._refine_kind(bearer, named, bearers)
+                )
         if not named.sure:
             return None
         new = NewNode(

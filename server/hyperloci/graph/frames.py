@@ -66,9 +66,13 @@ NO_MATCH: Final = SentenceMatch(
 """The frame of two sentences that have nothing in common."""
 
 
-def compare_sentences(a: AnalysedSentence, b: AnalysedSentence, without_a: Collection[int] = (), without_b: Collection[int] = ()) -> SentenceMatch:
+def compare_sentences(
+    a: AnalysedSentence, b: AnalysedSentence, without_a: Collection[int] = (), without_b: Collection[int] = ()
+) -> SentenceMatch:
     """Match two sentences on all their topics but the given places."""
-    return match_stems(a, b, topic_stems(a, without_a), topic_stems(b, without_b), frozenset(without_a), frozenset(without_b))
+    return match_stems(
+        a, b, topic_stems(a, without_a), topic_stems(b, without_b), frozenset(without_a), frozenset(without_b)
+    )
 
 
 def match_stems(
@@ -106,7 +110,9 @@ def topic_stems(sentence: AnalysedSentence, without: Collection[int] = ()) -> se
     return {stem for stem, places in sentence.topics.items() if any(place not in without for place in places)}
 
 
-def _shared_stem_weight(a: AnalysedSentence, b: AnalysedSentence, stem: str, without_a: frozenset[int], without_b: frozenset[int]) -> float:
+def _shared_stem_weight(
+    a: AnalysedSentence, b: AnalysedSentence, stem: str, without_a: frozenset[int], without_b: frozenset[int]
+) -> float:
     """Return how far a shared stem means the same thing in both: 0 where its modifiers differ."""
     best = 0.0
     for i in a.topics[stem]:
@@ -139,7 +145,9 @@ def _is_noun_head(sentence: AnalysedSentence, at: int) -> bool:
     )
 
 
-def _regions_differ(a: AnalysedSentence, b: AnalysedSentence, region: Region, extra_a: Iterable[str], extra_b: Iterable[str]) -> bool:
+def _regions_differ(
+    a: AnalysedSentence, b: AnalysedSentence, region: Region, extra_a: Iterable[str], extra_b: Iterable[str]
+) -> bool:
     return any(a.regions[a.topics[s][0]] is region for s in extra_a) and any(
         b.regions[b.topics[s][0]] is region for s in extra_b
     )

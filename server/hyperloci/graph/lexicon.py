@@ -25,7 +25,9 @@ def lexicon_words(table: str) -> frozenset[str]:
 @functools.cache
 def stem_set(*tables: str) -> frozenset[str]:
     """Return the stems of the words of some tables: `light`, `verbs`, `offering`, `change`, `failure`."""
-    stems = (stem for table in tables for word in _read_tables()[table].split() for stem in analysis.analyse_text(word)[:1])
+    stems = (
+        stem for table in tables for word in _read_tables()[table].split() for stem in analysis.analyse_text(word)[:1]
+    )
     return frozenset(map(unify_stem, stems))
 
 

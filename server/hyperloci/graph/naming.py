@@ -182,7 +182,9 @@ def _find_in_code_spans(text: str, words: Vocabulary) -> Iterator[_MentionSpan]:
             yield _MentionSpan(match.start(), match.end(), EntityMention(code.lstrip("./"), EntityKind.CONCEPT))
         elif _CODE_NAME.fullmatch(code) and code.lower() not in _ORDINARY_SPANS and len(code) > 2:
             sure = bool(_IDENTIFIER.fullmatch(code.removesuffix("()"))) or code.endswith("()") or "." in code
-            yield _MentionSpan(match.start(), match.end(), EntityMention(code.removesuffix("()"), EntityKind.CONCEPT, sure))
+            yield _MentionSpan(
+                match.start(), match.end(), EntityMention(code.removesuffix("()"), EntityKind.CONCEPT, sure)
+            )
 
 
 def _mention_known_name(known: KnownName) -> EntityMention:

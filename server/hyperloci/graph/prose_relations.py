@@ -16,7 +16,7 @@ from pathlib import PurePosixPath
 from typing import Final, Protocol
 from urllib.parse import unquote, urlsplit
 
-from hyperloci.graph.anchors import is_suffix_of_symbol, dotted_suffixes
+from hyperloci.graph.anchors import dotted_suffixes, is_suffix_of_symbol
 from hyperloci.graph.code_relations import MAX_OUT, CodeContext
 from hyperloci.graph.file_view import CLASS_LIKE
 from hyperloci.model.edge import WantedRelation
@@ -136,7 +136,9 @@ class ProseRules:
         names = {name for text in self._text.values() for name, _ in _blank_quoted(text)}
         self.failed: dict[NodeKey, str] = {}
         """Snippets with a relation that could not be found, and why."""
-        self._named = world.symbols_named(sorted({tail for name in names for tail in dotted_suffixes(name)})) if names else {}
+        self._named = (
+            world.symbols_named(sorted({tail for name in names for tail in dotted_suffixes(name)})) if names else {}
+        )
 
     def links(self, row: LinkableSnippet) -> list[WantedRelation]:
         """Return the relations that one snippet states, each once."""
@@ -194,7 +196,9 @@ class ProseRules:
         # What a link leads to is said by the link.
         for match in _PATH.finditer(_LINK_TARGET.sub(_blank_match, text)):
             said = match[0]
-            file = self._resolve_relative_path(said) or (said.removeprefix("./") if said in self._world.modules else None)
+            file = self._resolve_relative_path(said) or (
+                said.removeprefix("./") if said in self._world.modules else None
+            )
             if file is None:
                 found = self._world.modules.files_ending_with(said) if "../" not in said else []
                 file = found[0] if len(found) == 1 else None
@@ -248,7 +252,12 @@ class ProseRules:
 
         An everyday word means none unless it is called, and what only tests define is no subject of a document.
         """
-        found = [place for tail in dotted_suffixes(name) for place in self._named.get(tail, ()) if is_suffix_of_symbol(name, *place)]
+        found = [
+            place
+            for tail in dotted_suffixes(name)
+            for place in self._named.get(tail, ())
+            if is_suffix_of_symbol(name, *place)
+        ]
         meant = [place for place in dict.fromkeys(found) if not self._world.is_test(place[0]) or _TEST.match(name)]
         if len(meant) != 1:
             return None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.graph import frames
-from hyperloci.graph.antonyms import has_opposite, are_opposites
-from hyperloci.graph.claims import AnalysedSentence, select_comparable_sentences, search_needles, analyse_statements
+from hyperloci.graph.antonyms import are_opposites, has_opposite
+from hyperloci.graph.claims import AnalysedSentence, analyse_statements, search_needles, select_comparable_sentences
 from hyperloci.graph.lexicon import stem_set
 from hyperloci.graph.polarity import Clause, Region, is_state_before
 from hyperloci.graph.values import Value, are_same_value
@@ -95,7 +95,11 @@ class ContradictionJudge:
 
     def _nature_of(self, kind: ContradictionKind, candidate: str) -> ContradictionNature:
         told_as_change = any(CHANGED.search(text) for text in (self.statement, candidate))
-        return ContradictionNature.UPDATE if kind is ContradictionKind.VALUE or told_as_change else ContradictionNature.CONTRADICTION
+        return (
+            ContradictionNature.UPDATE
+            if kind is ContradictionKind.VALUE or told_as_change
+            else ContradictionNature.CONTRADICTION
+        )
 
     def compute_likeness(self, text: str) -> float:
         """Return how much of what both texts say is the same, 0..1; values are not compared."""
@@ -127,7 +131,11 @@ def _judge_sentences(a: AnalysedSentence, b: AnalysedSentence, similarity: float
     pairs = list(_find_opposites(a, b))
     if any((i in a.denied) != (j in b.denied) for i, j in pairs):
         return None  # "enabled" and "not disabled" agree
-    return _find_denial(a, b, similarity) or _judge_opposites(a, b, pairs, similarity) or _find_other_value(a, b, similarity)
+    return (
+        _find_denial(a, b, similarity)
+        or _judge_opposites(a, b, pairs, similarity)
+        or _find_other_value(a, b, similarity)
+    )
 
 
 def _blend_similarity(strength: float, similarity: float | None) -> float:
@@ -149,7 +157,9 @@ def _find_denial(a: AnalysedSentence, b: AnalysedSentence, similarity: float | N
     return max(found, key=lambda verdict: verdict.score, default=None)
 
 
-def _judge_denied_clause(one: AnalysedSentence, other: AnalysedSentence, clause: Clause, similarity: float | None) -> Verdict | None:
+def _judge_denied_clause(
+    one: AnalysedSentence, other: AnalysedSentence, clause: Clause, similarity: float | None
+) -> Verdict | None:
     denied = {one.words[place].stem for place in clause.places if one.words[place].topical}
     asserted = {stem for stem, places in other.topics.items() if not other.denied.issuperset(places)}
     also_denied = denied & other.topics.keys() - asserted
@@ -192,7 +202,10 @@ def _find_opposites(a: AnalysedSentence, b: AnalysedSentence) -> Iterator[tuple[
     for i, word in enumerate(a.words):
         if right and word.stem not in known_b and _may_oppose(a, i, word):
             for j, other in right:
-                if are_opposites(word.lower, other.lower) and frames.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE:
+                if (
+                    are_opposites(word.lower, other.lower)
+                    and frames.compare_sentences(a, b, {i}, {j}).fit >= VALUE_GATE
+                ):
                     yield i, j
 
 
@@ -206,7 +219,9 @@ def _may_oppose(sentence: AnalysedSentence, at: int, word: Word) -> bool:
     return (word.topical or known) and word.lower not in word_set("clauses.negators")  # denying is `_denial`'s
 
 
-def _judge_opposites(a: AnalysedSentence, b: AnalysedSentence, pairs: list[tuple[int, int]], similarity: float | None) -> Verdict | None:
+def _judge_opposites(
+    a: AnalysedSentence, b: AnalysedSentence, pairs: list[tuple[int, int]], similarity: float | None
+) -> Verdict | None:
     if not pairs or (similarity is not None and similarity < MIN_SIMILARITY):
         return None
     frame = frames.compare_sentences(a, b, {i for i, _ in pairs}, {j for _, j in pairs})
@@ -270,7 +285,9 @@ def _value_strength(a: AnalysedSentence, b: AnalysedSentence, kind: str, frame: 
     return frame.fit
 
 
-def _match_changed_clauses(a: AnalysedSentence, b: AnalysedSentence, left: list[Value], right: list[Value]) -> frames.SentenceMatch:
+def _match_changed_clauses(
+    a: AnalysedSentence, b: AnalysedSentence, left: list[Value], right: list[Value]
+) -> frames.SentenceMatch:
     """Match clause with clause: who tells of a change adds when and why, which the old statement did not have."""
     without_a, without_b = frozenset(_value_places(left)), frozenset(_value_places(right))
     found = [

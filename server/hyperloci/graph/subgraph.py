@@ -33,7 +33,9 @@ def find_subgraph(
     with store.snapshot():
         nodes = store.nodes.get_by_keys(distances)
         edges = [
-            edge for edge in store.edges.list_among(distances) if relationship in (ANY, edge.label) and _has_visible_members(edge, nodes)
+            edge
+            for edge in store.edges.list_among(distances)
+            if relationship in (ANY, edge.label) and _has_visible_members(edge, nodes)
         ]
     return GraphAnswer(
         nodes=describe_nodes(store, distances),
@@ -47,7 +49,8 @@ def describe_path(store: Store, start: NodeKey, path: Sequence[Crossing]) -> Gra
     nodes = store.nodes.get_by_keys(distances)
     edges = {edge.key: edge for edge in store.edges.list_among(distances)}
     return GraphAnswer(
-        nodes=describe_nodes(store, distances), edges=tuple(_describe_edge(edges[crossing.edge], nodes) for crossing in path)
+        nodes=describe_nodes(store, distances),
+        edges=tuple(_describe_edge(edges[crossing.edge], nodes) for crossing in path),
     )
 
 

@@ -103,7 +103,9 @@ def find_values(words: Sequence[Word]) -> list[Value]:
 def _read_value(words: Sequence[Word], at: int) -> Value | None:
     word = words[at]
     if word.numeric:
-        return _read_date(words, at) or _read_clock(words, at) or _read_quantity(words, at) or _read_bare_number(words, at)
+        return (
+            _read_date(words, at) or _read_clock(words, at) or _read_quantity(words, at) or _read_bare_number(words, at)
+        )
     if word.lower in _date_words().months:
         return _read_month_day(words, at)
     if word.lower in _date_words().weekdays or word.lower in _date_words().plural_weekdays:
@@ -197,7 +199,11 @@ def _read_quantity(words: Sequence[Word], at: int) -> Value | None:
     measured = _read_units().get(unit or "")
     if measured is not None:
         return _rate_quantity(words, at, end, measured[0], amount * measured[1], rate)
-    return None if unit or lower == "one" else _read_label_number(words, at, lower, amount) or _read_count(words, at, amount)
+    return (
+        None
+        if unit or lower == "one"
+        else _read_label_number(words, at, lower, amount) or _read_count(words, at, amount)
+    )
 
 
 def _read_label_number(words: Sequence[Word], at: int, lower: str, amount: float) -> Value | None:
@@ -217,7 +223,11 @@ def _read_label_number(words: Sequence[Word], at: int, lower: str, amount: float
 
 def _rate_quantity(words: Sequence[Word], at: int, end: int, kind: str, amount: float, rate: str | None) -> Value:
     """Return a quantity, per unit of time where it says so."""
-    if not rate and _lower_word_at(words, end) in ("per", "a", "each", "every") and _lower_word_at(words, end + 1) in _read_units():
+    if (
+        not rate
+        and _lower_word_at(words, end) in ("per", "a", "each", "every")
+        and _lower_word_at(words, end + 1) in _read_units()
+    ):
         rate = _lower_word_at(words, end + 1)
         end += 2
     per = _read_units().get(rate or "")
@@ -253,7 +263,9 @@ def _read_bare_number(words: Sequence[Word], at: int) -> Value | None:
         return _version_value(words, at, match[1])
     if before is None or before.lower not in _ASSIGNERS or not (match or _is_number(lower)) or lower.count(".") > 1:
         return None
-    return Value(kind=_counted_kind(words, at) or "number", size=float(lower), text=words[at].text, start=at, end=at + 1)
+    return Value(
+        kind=_counted_kind(words, at) or "number", size=float(lower), text=words[at].text, start=at, end=at + 1
+    )
 
 
 def _counted_kind(words: Sequence[Word], at: int) -> str:

@@ -20,7 +20,7 @@ from hyperloci.ingest.file_kinds import MAX_CONFIG_BYTES, FileKind, file_kind_of
 from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.markdown import chunk_markdown
 from hyperloci.ingest.prose import windows_of_text
-from hyperloci.model.chunk import TextChunk, ChunkKind
+from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.position import Position
 
 _RULE: Final = r"[=#*~^\"-]{3,}+[ \t]*+\r?"

@@ -22,7 +22,7 @@ from hyperloci.ingest.languages import language_of
 from hyperloci.ingest.lines import LineIndex, Span, is_blank, line_windows
 from hyperloci.ingest.outline import Fact, Outline, parse_outline
 from hyperloci.ingest.partition import CodePiece, partition_outline
-from hyperloci.model.chunk import TextChunk, ChunkKind, CodeFacts
+from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk
 from hyperloci.model.position import Position
 
 SOURCE_ROOTS: Final = ("src", "lib")

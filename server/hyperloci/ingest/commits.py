@@ -26,7 +26,7 @@ from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest.boundary import SanitizedText, sanitize, sanitize_name
 from hyperloci.ingest.commit_effects import CommitEffects, TouchedNodes
 from hyperloci.ingest.commit_reading import CHANGED, CommitReader, commit_text, shallow_commits
-from hyperloci.ingest.git import GitRepository, GitError, never_cancelled
+from hyperloci.ingest.git import GitError, GitRepository, never_cancelled
 from hyperloci.ingest.git_log import Commit
 from hyperloci.ingest.linking import due_counter_name
 from hyperloci.ingest.project import Project
@@ -37,7 +37,7 @@ from hyperloci.model.node import NewNode
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.history import CommitHistoryState
-from hyperloci.store.set_aside import is_fault_of_content, describe_failure
+from hyperloci.store.set_aside import describe_failure, is_fault_of_content
 
 FIRST_COMMITS: Final = 500
 """Newest commits that are stored together with the files: about a year of a busy project, within ten seconds."""
@@ -148,7 +148,9 @@ class CommitIndexer:
             added = self._store_next(sum(1 for _ in itertools.islice(new, self._first)))
         except (GitError, BrokenRepositoryError) as error:
             return CommitReport(problem=str(error))
-        return CommitReport(added=added, ended=ended, revived=revived, waiting=self._count_waiting, problem=self._problem)
+        return CommitReport(
+            added=added, ended=ended, revived=revived, waiting=self._count_waiting, problem=self._problem
+        )
 
     def store_more(self, count: int = BATCH) -> CommitReport:
         """Store the next older commits; where `waiting` is 0 there are none left, or they can't be read."""

@@ -116,7 +116,10 @@ def _is_korean(text: str) -> bool:
 
 
 def _is_chinese(text: str) -> bool:
-    return _share_of_signs(text, _is_wide_sign) > 1 - _FEW and _share_of_signs(text, _COMMON_CHINESE.__contains__) > _SOME / 4
+    return (
+        _share_of_signs(text, _is_wide_sign) > 1 - _FEW
+        and _share_of_signs(text, _COMMON_CHINESE.__contains__) > _SOME / 4
+    )
 
 
 def _is_wide_sign(char: str) -> bool:

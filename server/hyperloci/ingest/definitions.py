@@ -10,10 +10,10 @@ from typing import Final
 
 from tree_sitter import Node, Query, QueryCursor
 
-from hyperloci.ingest.code_facts import name_parts, comment_text, one_line_signature
+from hyperloci.ingest.code_facts import comment_text, name_parts, one_line_signature
 from hyperloci.ingest.languages import INLINE_LINES, Language
 from hyperloci.ingest.lines import Span
-from hyperloci.ingest.source import SpanNesting, SourceText
+from hyperloci.ingest.source import SourceText, SpanNesting
 
 _MAX_WRAPPED: Final = 64
 """A wrapper of one definition has that, its decorators and a word or two; what has more children is a list."""
@@ -167,7 +167,9 @@ def _find_wrapper(node: Node, language: Language) -> Node:
     return outer
 
 
-def _leads_before(source: SourceText, leads: Sequence[LeadingNode], ends: Sequence[int], start: int) -> list[LeadingNode]:
+def _leads_before(
+    source: SourceText, leads: Sequence[LeadingNode], ends: Sequence[int], start: int
+) -> list[LeadingNode]:
     """Return the unbroken run of comments and attributes right above a definition, at its indentation."""
     text, lines = source.text, source.lines
     column = start - lines.start_of_line_at(start)

@@ -123,7 +123,9 @@ class GitRepository:
             for line in lines:
                 yield line.decode("ascii").rstrip()
 
-    def read_commits(self, shas: Sequence[str], details: CommitDetails = CommitDetails.CHANGES) -> tuple[list[Commit], str | None]:
+    def read_commits(
+        self, shas: Sequence[str], details: CommitDetails = CommitDetails.CHANGES
+    ) -> tuple[list[Commit], str | None]:
         """Read commits in the order given; return those that could be, and why the next could not.
 
         Fewer may come without a reason: one that exceeds the reader's budget is the last.

@@ -132,7 +132,10 @@ def compile_rules(lines: Iterable[str], base: str, source: str) -> IgnoreRules |
                 patterns.append((_compile_linear(str(expression)), ignores))
     if not patterns:
         return None
-    groups = [_PatternGroup.from_patterns(patterns[start : start + GROUP_PATTERNS]) for start in range(0, len(patterns), GROUP_PATTERNS)]
+    groups = [
+        _PatternGroup.from_patterns(patterns[start : start + GROUP_PATTERNS])
+        for start in range(0, len(patterns), GROUP_PATTERNS)
+    ]
     return IgnoreRules(base, source, tuple(reversed(groups)))
 
 

@@ -90,6 +90,8 @@ class ChangeInbox:
             self._changed.notify_all()
 
     def _drain(self) -> ChangeBatch:
-        batch = ChangeBatch(paths=() if self._everything else tuple(self._paths), everything=self._everything, git=self._git)
+        batch = ChangeBatch(
+            paths=() if self._everything else tuple(self._paths), everything=self._everything, git=self._git
+        )
         self._paths, self._everything, self._git = {}, False, False
         return batch

@@ -19,14 +19,14 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.ingest.boundary import sanitize_name
 from hyperloci.ingest.matching import match_file, match_moves
-from hyperloci.ingest.parser import ParsingCancelledError, FileParser
-from hyperloci.ingest.reading import FreshChunk, FreshFile, FileOnDisk, hash_bytes, read_file, fresh_file_uncut
+from hyperloci.ingest.parser import FileParser, ParsingCancelledError
+from hyperloci.ingest.reading import FileOnDisk, FreshChunk, FreshFile, fresh_file_uncut, hash_bytes, read_file
 from hyperloci.ingest.writing import FileWriter, WrittenFile, path_of
 from hyperloci.model.answers import Progress, SkippedFile
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.files import IndexedFile, StoredChunk
-from hyperloci.store.set_aside import is_fault_of_content, describe_failure
+from hyperloci.store.set_aside import describe_failure, is_fault_of_content
 
 WINDOW_FILES: Final = 64
 """Changed files that are read together, so that a function moved between two of them is seen to have moved."""
@@ -179,7 +179,9 @@ class IndexRun:
 
     # -- which files -------------------------------------------------------------------------------------------------
 
-    def _find_renames(self, gone: Sequence[IndexedFile], added: Sequence[str], present: Mapping[str, FileStamp]) -> None:
+    def _find_renames(
+        self, gone: Sequence[IndexedFile], added: Sequence[str], present: Mapping[str, FileStamp]
+    ) -> None:
         """Find files that are gone here and there with the same content elsewhere: they were renamed."""
         by_hash: dict[bytes, list[IndexedFile]] = {}
         for row in gone:
@@ -213,7 +215,9 @@ class IndexRun:
         except FileNotFoundError:
             return None  # Gone since it was seen: an event or the next run will tell.
         except OSError as error:
-            self.skipped.append(SkippedFile(path=sanitize_name(path), reason=f"cannot be read: {error.strerror or error}"))
+            self.skipped.append(
+                SkippedFile(path=sanitize_name(path), reason=f"cannot be read: {error.strerror or error}")
+            )
             return None
 
     # -- reading ahead -----------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from hyperloci.graph.anchors import anchor_pending
 from hyperloci.ingest.commits import CommitIndexer, CommitReport
 from hyperloci.ingest.git import never_cancelled
 from hyperloci.ingest.ignore import IGNORE_FILES
-from hyperloci.ingest.index_run import IndexRun, FileStamp
+from hyperloci.ingest.index_run import FileStamp, IndexRun
 from hyperloci.ingest.linking import link_queued, queue_readers
 from hyperloci.ingest.parser import ParserLimits, borrow_parser
 from hyperloci.ingest.project import Project

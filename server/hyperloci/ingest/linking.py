@@ -85,7 +85,12 @@ def make_linker(store: Store, scope_key: int) -> RelationLinker:
 
 
 def link_queued(
-    store: Store, scope_key: int, clock: Clock, *, cancelled: Callable[[], bool] = never_cancelled, turns: WriteThrottle | None = None
+    store: Store,
+    scope_key: int,
+    clock: Clock,
+    *,
+    cancelled: Callable[[], bool] = never_cancelled,
+    turns: WriteThrottle | None = None,
 ) -> int:
     """Find the relations of every snippet that waits for it; return how many edges came or went.
 
@@ -128,9 +133,13 @@ def _record_failures(
     if not failed and not before:
         return
     with store.transaction():
-        store.set_aside.clear_subjects(scope_key, SetAsideKind.RELATIONS, [before[key] for key in before if key not in failed])
+        store.set_aside.clear_subjects(
+            scope_key, SetAsideKind.RELATIONS, [before[key] for key in before if key not in failed]
+        )
         for key, reason in failed.items():
-            store.set_aside.add_failure(scope_key, SetAsideKind.RELATIONS, _subject_of(store, key), reason, now=now, node=key)
+            store.set_aside.add_failure(
+                scope_key, SetAsideKind.RELATIONS, _subject_of(store, key), reason, now=now, node=key
+            )
     failed.clear()
 
 
@@ -140,14 +149,18 @@ def _subject_of(store: Store, key: NodeKey) -> str:
     return f"{position.path if position else ''}#{(position.symbol if position else None) or ''} {key}"
 
 
-def _write_links(store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeKey, list[WantedRelation]], clock: Clock) -> int:
+def _write_links(
+    store: Store, turns: WriteThrottle, scope_key: int, batch: dict[NodeKey, list[WantedRelation]], clock: Clock
+) -> int:
     changed = 0
     keys = list(batch)
     for start in range(0, len(keys), AT_ONCE):
         some = keys[start : start + AT_ONCE]
         try:
             with turns.take_turn():
-                came, went = store.relation_queue.replace_relations_of_all({key: batch[key] for key in some}, LABELS, now=clock())
+                came, went = store.relation_queue.replace_relations_of_all(
+                    {key: batch[key] for key in some}, LABELS, now=clock()
+                )
                 store.relation_queue.unqueue_snippets(some)
             changed += came + went
         except Exception as error:
@@ -157,7 +170,9 @@ def _write_links(store: Store, turns: WriteThrottle, scope_key: int, batch: dict
     return changed
 
 
-def _write_links_of(store: Store, turns: WriteThrottle, scope_key: int, key: NodeKey, links: Sequence[WantedRelation], clock: Clock) -> int:
+def _write_links_of(
+    store: Store, turns: WriteThrottle, scope_key: int, key: NodeKey, links: Sequence[WantedRelation], clock: Clock
+) -> int:
     came = went = 0
     with turns.take_turn():
         subject = _subject_of(store, key)

@@ -34,8 +34,8 @@ from hyperloci.ingest.prose import (
     solid_atoms,
 )
 from hyperloci.ingest.section_types import SectionType, infer_section_type
-from hyperloci.ingest.sections import Document, Section, inline_tokens, parse_document, parse_sections, displayed_text
-from hyperloci.model.chunk import TextChunk, ChunkKind
+from hyperloci.ingest.sections import Document, Section, displayed_text, inline_tokens, parse_document, parse_sections
+from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.position import Position
 
 __all__ = ["Section", "SectionType", "chunk_markdown", "infer_section_type", "parse_sections"]
@@ -128,7 +128,9 @@ def _group_sections(document: Document) -> list[list[int]]:
     groups: list[list[int]] = []
     current: list[int] = []
     for number, section in enumerate(sections):
-        if current and (_group_size(document, current) >= MIN_CHUNK_CHARS or _is_outside_section(sections, current[0], section)):
+        if current and (
+            _group_size(document, current) >= MIN_CHUNK_CHARS or _is_outside_section(sections, current[0], section)
+        ):
             _close_group(document, groups, current)
             current = []
         current.append(number)

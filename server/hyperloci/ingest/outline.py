@@ -15,7 +15,7 @@ from tree_sitter import Node, Parser, Query, QueryCursor
 from hyperloci.ingest.code_facts import base_name, callee_name, comment_text, docstring_text, import_name
 from hyperloci.ingest.definitions import Definition, LeadingNode, find_definitions, share_parsed
 from hyperloci.ingest.languages import Language
-from hyperloci.ingest.source import SpanNesting, SourceText
+from hyperloci.ingest.source import SourceText, SpanNesting
 
 MIN_PARSED_SHARE = 0.5
 """A file of which less was understood is cut at lines: its tree says more of the grammar than of the file."""
@@ -164,7 +164,9 @@ def _make_lead(source: SourceText, node: Node, *, is_comment: bool) -> LeadingNo
 _Reader = Callable[[SourceText, Node], str]
 
 
-def _collect_facts(source: SourceText, found: Mapping[str, list[Node]], readers: Mapping[str, _Reader]) -> tuple[Fact, ...]:
+def _collect_facts(
+    source: SourceText, found: Mapping[str, list[Node]], readers: Mapping[str, _Reader]
+) -> tuple[Fact, ...]:
     read = [
         (source.to_char(node.start_byte), reader(source, node))
         for capture, reader in readers.items()
@@ -209,7 +211,11 @@ def _group_by_definition(nesting: SpanNesting, facts: Sequence[Fact]) -> dict[in
 
 
 def _collect_docs(
-    source: SourceText, nesting: SpanNesting, definitions: Sequence[Definition], leads: Sequence[LeadingNode], nodes: Sequence[Node]
+    source: SourceText,
+    nesting: SpanNesting,
+    definitions: Sequence[Definition],
+    leads: Sequence[LeadingNode],
+    nodes: Sequence[Node],
 ) -> dict[int | None, str]:
     docs: dict[int | None, str] = {number: item.comment for number, item in enumerate(definitions) if item.comment}
     for node in sorted(nodes, key=lambda node: node.start_byte, reverse=True):

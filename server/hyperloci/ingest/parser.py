@@ -270,7 +270,11 @@ class FileParser:
             return ParseAnswer(failure=f"takes more than {first.request.seconds:g} s to read")
         if status >= 0 or -status in _OUTSIDE_SIGNALS:
             first.deaths += 1
-            return None if first.deaths < MAX_STARTS else ParseAnswer(failure="its parser was ended twice while reading it")
+            return (
+                None
+                if first.deaths < MAX_STARTS
+                else ParseAnswer(failure="its parser was ended twice while reading it")
+            )
         return ParseAnswer(failure=f"crashes its parser ({signal.Signals(-status).name})")
 
 

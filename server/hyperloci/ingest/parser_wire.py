@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from hyperloci.graph.naming import EntityMention
 from hyperloci.ingest.reading import FreshChunk
-from hyperloci.model.chunk import TextChunk, CodeFacts
+from hyperloci.model.chunk import CodeFacts, TextChunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
 from hyperloci.system.framing import FrameError, Framing

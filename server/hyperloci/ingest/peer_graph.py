@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.peers import ImportedFact, ImportedMemory, ImportedRelation, ImportedEntity
+from hyperloci.model.peers import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
 
 FORMAT: Final = "server-memory"
 
@@ -43,7 +43,9 @@ def read_graph(text: str) -> ImportedMemory:
     for line, record in _parse_records(text):
         kind = record.get("type")
         if kind == _ENTITY:
-            thing = ImportedEntity(_require_text(record, "name", line), _require_text(record, "entityType", line, default=""), line)
+            thing = ImportedEntity(
+                _require_text(record, "name", line), _require_text(record, "entityType", line, default=""), line
+            )
             things.append(thing)
             facts.extend(_entity_facts(record, thing))
         elif kind == _RELATION:
@@ -95,7 +97,10 @@ def _entity_facts(record: Mapping[str, Any], thing: ImportedEntity) -> Iterable[
             raise BadRequestError(f"line {thing.line}: observations has {observation!r:.40}, which is no text.")
         if observation.strip():
             yield ImportedFact(
-                text=_make_self_contained(thing.name, observation), line=thing.line, title=thing.name, about=(thing.name,)
+                text=_make_self_contained(thing.name, observation),
+                line=thing.line,
+                title=thing.name,
+                about=(thing.name,),
             )
 
 

@@ -30,7 +30,7 @@ from hyperloci.ingest.project_git import (
     read_head,
     read_remotes,
 )
-from hyperloci.ingest.project_remote import resolve_local_remote, normalise_remote
+from hyperloci.ingest.project_remote import normalise_remote, resolve_local_remote
 from hyperloci.ingest.project_token import ensure_token
 
 GIT_TIMEOUT_SECONDS: Final = 2.0
@@ -172,7 +172,9 @@ def identify_project(
     id = make_project_id(basis, key)
     return Project(
         id=id,
-        name=sanitize_name(name or claimed_name or (remote or "").rpartition("/")[2] or _display_name(root.name or str(root))),
+        name=sanitize_name(
+            name or claimed_name or (remote or "").rpartition("/")[2] or _display_name(root.name or str(root))
+        ),
         root=root,
         basis=basis,
         place_id="" if basis is IdentityBasis.NAME else id,

@@ -27,7 +27,9 @@ def ensure_token(common_dir: Path) -> str | None:
     would lead to somebody else's.
     """
     path = common_dir / TOKEN_FILE
-    token = _read_token_file(path) or (_write_token_file(path) if _belongs_to_user(common_dir) and not os.path.lexists(path) else None)
+    token = _read_token_file(path) or (
+        _write_token_file(path) if _belongs_to_user(common_dir) and not os.path.lexists(path) else None
+    )
     return None if token is None else hashlib.sha256(b"hyperloci place " + token).hexdigest()
 
 

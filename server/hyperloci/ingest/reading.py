@@ -21,7 +21,7 @@ from hyperloci.ingest.decode import decode_text
 from hyperloci.ingest.facets import classify_chunk_facets
 from hyperloci.ingest.regular import open_regular_file
 from hyperloci.ingest.suspicion import find_name_flags
-from hyperloci.model.chunk import TextChunk, ChunkKind
+from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position
 from hyperloci.store.nodes import hash_content

@@ -19,15 +19,15 @@ from typing import Final
 from hyperloci.ingest.literals import LiteralSet
 from hyperloci.ingest.private_keys import find_private_keys
 from hyperloci.ingest.secret_commands import find_command_secrets
-from hyperloci.ingest.secret_evidence import find_secrets_under_headings, is_public, find_named_secrets
+from hyperloci.ingest.secret_evidence import find_named_secrets, find_secrets_under_headings, is_public
 from hyperloci.ingest.secret_judges import (
     SecretCandidate,
     SecretJudgement,
-    looks_generated,
     is_generated_password,
     is_real_token,
-    is_unknown_token,
     is_secret,
+    is_unknown_token,
+    looks_generated,
 )
 from hyperloci.ingest.secret_rules import TOKENS, TokenRule
 from hyperloci.ingest.secret_tables import find_insert_secrets, find_table_secrets
@@ -286,7 +286,9 @@ def _prose_word_pattern() -> re.Pattern[str]:
 
 def _contains_secret(decoded: str) -> bool:
     """Tell whether a decoded text has a secret in it; what is encoded twice is not looked at."""
-    return any(True for _ in _find_values(decoded, decoded.lower())) or any(True for _ in _find_tokens(decoded, decoded, decoded))
+    return any(True for _ in _find_values(decoded, decoded.lower())) or any(
+        True for _ in _find_tokens(decoded, decoded, decoded)
+    )
 
 
 def _is_password(value: str) -> bool:
@@ -295,7 +297,9 @@ def _is_password(value: str) -> bool:
 
 def _find_tokens(text: str, words: str, runs: str) -> Iterator[_Span]:
     in_words, in_runs = _token_keywords()
-    found = [(rank, keyword) for keyword, rank in in_words if keyword in words and _matches_within_words(words, TOKENS[rank])]
+    found = [
+        (rank, keyword) for keyword, rank in in_words if keyword in words and _matches_within_words(words, TOKENS[rank])
+    ]
     found += [(rank, keyword) for keyword, rank in in_runs if keyword in runs]
     for rank, keyword in found:
         for start, end in _token_spans(text, TOKENS[rank], keyword):

@@ -266,7 +266,19 @@ _HEADING_WORDS: Final = [
     "backup[",
     "]code",
 ]
-_HEADING_ROOTS: Final = ("pass", "pwd", "secret", "token", "cred", "api", "kennw", "contra", "senha", "ry code", "up code")
+_HEADING_ROOTS: Final = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "cred",
+    "api",
+    "kennw",
+    "contra",
+    "senha",
+    "ry code",
+    "up code",
+)
 _FOREIGN_ROOTS: Final = ("парол", "секрет", "токен", "密", "パス", "비밀")
 _HEADING_MARKS: Final = (":", "]", "：", "|", ">", "-")
 
@@ -408,7 +420,9 @@ def _is_named(text: str, at: int, value: str) -> bool:
     if text[at - 1 : at] in ("#", "@", "/") or "ENC[" in text[first:at] or _public_pattern().search(text, first, at):
         return False
     named = _named_pattern().search(text, first, at)
-    if named and is_secret(SecretJudgement.RANDOM, SecretCandidate(value=value, after=text[at + len(value) : at + len(value) + 1])):
+    if named and is_secret(
+        SecretJudgement.RANDOM, SecretCandidate(value=value, after=text[at + len(value) : at + len(value) + 1])
+    ):
         if _COMMIT.match(value) and (_forge_pattern().match(named.group()) or "SPEC CHECKSUMS" in text):
             return False
         if (
@@ -502,7 +516,11 @@ def _find_items(text: str, at: int, *, in_section: bool) -> Iterator[tuple[int, 
         else:
             group = item.lastgroup or "d"
             value = item[group]
-            kind = SecretJudgement.LOOSE_RANDOM if item["name"] and not (in_section and group != "d") else SecretJudgement.LOOSE_PASSWORD
+            kind = (
+                SecretJudgement.LOOSE_RANDOM
+                if item["name"] and not (in_section and group != "d")
+                else SecretJudgement.LOOSE_PASSWORD
+            )
             found = True
             if is_secret(kind, SecretCandidate(value=value, quoted=True)) and not _public_value_pattern().match(value):
                 yield end, item.span(group)

@@ -209,7 +209,9 @@ def is_unknown_token(word: str) -> bool:
     ):
         return False
     if any(character.isupper() for character in body) and any(character.islower() for character in body):
-        return character_entropy(body) >= MIN_UNKNOWN_ENTROPY and class_change_rate(body) >= MIN_UNKNOWN_CLASS_CHANGE_RATE
+        return (
+            character_entropy(body) >= MIN_UNKNOWN_ENTROPY and class_change_rate(body) >= MIN_UNKNOWN_CLASS_CHANGE_RATE
+        )
     return (
         bool(_key_prefix_pattern().search(prefix))
         and not prefix.istitle()
@@ -235,7 +237,9 @@ def looks_generated(value: str) -> bool:
     if len(value) < GENERATED_LENGTH or _is_technical(value) or not any(character.isdigit() for character in value):
         return False
     if any(not character.isalnum() and character not in "-_.:/," for character in value):
-        return _count_character_classes(value) >= 4 or (_count_character_classes(value) == 3 and class_change_rate(value) >= MIN_CLASS_CHANGE_RATE)
+        return _count_character_classes(value) >= 4 or (
+            _count_character_classes(value) == 3 and class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
+        )
     return (class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE or is_gibberish(value)) and "/" not in value
 
 
@@ -265,7 +269,11 @@ def _consonants_pattern() -> re.Pattern[str]:
 
 def is_generated_password(value: str) -> bool:
     """Tell a password that a generator made from words with a number behind them."""
-    return _count_character_classes(value) >= 3 and class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE and not _PLACEHOLDER.search(value)
+    return (
+        _count_character_classes(value) >= 3
+        and class_change_rate(value) >= MIN_PATH_CLASS_CHANGE_RATE
+        and not _PLACEHOLDER.search(value)
+    )
 
 
 def character_entropy(value: str) -> float:
@@ -310,7 +318,9 @@ def _is_password(candidate: SecretCandidate) -> bool:
         return True
     if _name_like_pattern().search(value) or candidate.after[:1] in (",", ")"):
         return False
-    return _count_character_classes(value) >= 2 and (candidate.operator != "=" or candidate.after[:1] in ("", "\n", ";", "&"))
+    return _count_character_classes(value) >= 2 and (
+        candidate.operator != "=" or candidate.after[:1] in ("", "\n", ";", "&")
+    )
 
 
 def _is_line_password(candidate: SecretCandidate) -> bool:
@@ -345,7 +355,11 @@ def _is_plain_word(value: str) -> bool:
     """Tell whether a would-be password is none: blanks inside, a well-known word, a dotted name, words with marks."""
     if any(character.isspace() for character in value) or value.lower().rstrip(".,;:!") in _WELL_KNOWN:
         return True
-    if _DOTTED.match(value) and class_change_rate(value) < MIN_CLASS_CHANGE_RATE and ("." in value or "->" in value or "::" in value):
+    if (
+        _DOTTED.match(value)
+        and class_change_rate(value) < MIN_CLASS_CHANGE_RATE
+        and ("." in value or "->" in value or "::" in value)
+    ):
         return True
     if _diceware_pattern().match(value) and not _name_like_pattern().search(value):
         return False
@@ -405,7 +419,11 @@ def _is_loose_password(candidate: SecretCandidate) -> bool:
     if not candidate.quoted and candidate.after[:1] in ("(", "[", "{"):
         return False
     digits = sum(character.isdigit() for character in value)
-    return _count_character_classes(value) >= 3 or class_change_rate(value) >= MIN_CLASS_CHANGE_RATE or (_count_character_classes(value) == 2 and digits >= 2)
+    return (
+        _count_character_classes(value) >= 3
+        or class_change_rate(value) >= MIN_CLASS_CHANGE_RATE
+        or (_count_character_classes(value) == 2 and digits >= 2)
+    )
 
 
 def _is_loose_random(candidate: SecretCandidate) -> bool:
@@ -417,7 +435,9 @@ def _is_loose_random(candidate: SecretCandidate) -> bool:
 
 def _is_pair_password(candidate: SecretCandidate) -> bool:
     """Judge what stands behind `user/` or `user:`: most such words are paths, hosts and times."""
-    return _is_loose_password(candidate) and _count_character_classes(candidate.value) >= 3 and "/" not in candidate.value
+    return (
+        _is_loose_password(candidate) and _count_character_classes(candidate.value) >= 3 and "/" not in candidate.value
+    )
 
 
 def _is_path_token(candidate: SecretCandidate) -> bool:

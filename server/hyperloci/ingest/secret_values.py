@@ -214,7 +214,14 @@ VALUES: Final = (
         pattern=rf"(?<!checksum/)(?<![0-9]:)(?:{'|'.join(_TOKEN_NAMES)}){_SECRET_REST}{_ASSIGNED}",
         judge=SecretJudgement.RANDOM,
     ),
-    ValueRule(kind="secret", anchors=("key",), pattern=f"key{_ASSIGNED}", judge=SecretJudgement.RANDOM, before=_KEY_OF, max_distance=24),
+    ValueRule(
+        kind="secret",
+        anchors=("key",),
+        pattern=f"key{_ASSIGNED}",
+        judge=SecretJudgement.RANDOM,
+        before=_KEY_OF,
+        max_distance=24,
+    ),
     ValueRule(
         kind="secret",
         anchors=("_auth",),

@@ -100,7 +100,9 @@ def alternative_readings(text: str) -> Iterator[AlternativeReading]:
         yield from _replace_matches(text, _escape_pattern(), _unescape)
     yield from _replace_matches(text, _splice_pattern(), _replace_with_nothing)
     if "\\\n" in text:
-        yield from _replace_matches(text, _continuation_pattern(), lambda match: " " if match.group()[0] in " \t" else "")
+        yield from _replace_matches(
+            text, _continuation_pattern(), lambda match: " " if match.group()[0] in " \t" else ""
+        )
     if ": >" in text or ": |" in text:
         yield from _replace_matches(text, _fold_pattern(), _replace_with_nothing)
 
@@ -121,7 +123,9 @@ def find_encoded_secrets(
             yield match.span()
 
 
-def _replace_matches(text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]) -> Iterator[AlternativeReading]:
+def _replace_matches(
+    text: str, pattern: re.Pattern[str], make: Callable[[re.Match[str]], str]
+) -> Iterator[AlternativeReading]:
     pieces: list[str] = []
     starts: list[int] = []
     shifts: list[int] = []

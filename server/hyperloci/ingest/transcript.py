@@ -188,7 +188,9 @@ def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) ->
             if block.get("type") == "tool_result":
                 yield from _make_action_turn(entry, block, batch)
         if not any(entry.get(flag) for flag in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
-            yield from _make_text_turn(entry, Speaker.USER, [text for text in _text_blocks(blocks) if is_written_by_user(text)])
+            yield from _make_text_turn(
+                entry, Speaker.USER, [text for text in _text_blocks(blocks) if is_written_by_user(text)]
+            )
 
 
 def _queued_prompts(entry: dict[str, Any]) -> Iterator[Turn]:
@@ -217,7 +219,9 @@ def _make_action_turn(entry: dict[str, Any], result: Mapping[str, Any], batch: _
         str(call.get("name", "")),
         arguments if isinstance(arguments, dict) else {},
         entry.get("toolUseResult"),
-        error="\n".join(_text_blocks(_content_blocks(result.get("content")))) if result.get("is_error") is True else None,
+        error="\n".join(_text_blocks(_content_blocks(result.get("content"))))
+        if result.get("is_error") is True
+        else None,
         root=batch.root,
     )
     if use is not None:

@@ -21,10 +21,24 @@ from typing import Final
 from hyperloci.ingest.boundary import sanitize_name
 from hyperloci.ingest.decode import HEAD_BYTES, decode_head
 from hyperloci.ingest.file_kinds import FileKind, file_kind_of
-from hyperloci.ingest.ignore import Chain, compile_rules, read_folder_rules, find_ignoring_rule, pattern_lines, read_rules
+from hyperloci.ingest.ignore import (
+    Chain,
+    compile_rules,
+    find_ignoring_rule,
+    pattern_lines,
+    read_folder_rules,
+    read_rules,
+)
 from hyperloci.ingest.project_git import BrokenRepositoryError, find_repository
 from hyperloci.ingest.regular import open_regular_file
-from hyperloci.ingest.skip_rules import BINARY, EMPTY_KIND, SECRET_NAME, reason_to_skip_content, reason_to_skip_folder, reason_to_skip_name
+from hyperloci.ingest.skip_rules import (
+    BINARY,
+    EMPTY_KIND,
+    SECRET_NAME,
+    reason_to_skip_content,
+    reason_to_skip_folder,
+    reason_to_skip_name,
+)
 from hyperloci.model.answers import SkippedFile
 
 MAX_FILE_BYTES = 1_000_000
@@ -57,7 +71,9 @@ class IndexableFile:
     kind: FileKind
 
 
-def walk_tree(root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES) -> Iterator[IndexableFile | SkippedFile]:
+def walk_tree(
+    root: Path, *, exclude: Sequence[str] = (), max_bytes: int = MAX_FILE_BYTES
+) -> Iterator[IndexableFile | SkippedFile]:
     """Yield every file under `root` that is indexed, and every file and folder that is skipped; folders end in `/`.
 
     Args:
@@ -148,7 +164,9 @@ class _ProjectTree:
     def check_file(self, path: Path | str) -> IndexableFile | SkippedFile:
         relative = self.relative_path(path)
         if not relative:
-            return _skip_path(_printable_path(os.fspath(path)), "outside of the project" if relative is None else "a folder")
+            return _skip_path(
+                _printable_path(os.fspath(path)), "outside of the project" if relative is None else "a folder"
+            )
         parent, _, name = relative.rpartition("/")
         folder, skipped = self.enter_folder(parent) if parent else (self.top_folder(), None)
         if skipped:

@@ -23,7 +23,7 @@ from hyperloci.graph.entities import EntityLinker
 from hyperloci.ingest.contains import rebuild_contains
 from hyperloci.ingest.linking import RewrittenChunks, keep_relations
 from hyperloci.ingest.matching import match_file
-from hyperloci.ingest.reading import UNSETTLED, FreshChunk, FreshFile, FileOnDisk, settled_mtime
+from hyperloci.ingest.reading import UNSETTLED, FileOnDisk, FreshChunk, FreshFile, settled_mtime
 from hyperloci.ingest.turns import WriteThrottle
 from hyperloci.model.chunk import ChunkKind, CodeFacts
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
@@ -316,7 +316,9 @@ class FileWriter:
     def _describe_change(self, change: _ChunkChange, file: FreshFile) -> dict[str, Any]:
         node = self._store.nodes.get_by_key(change.old.node_key)
         known = dict(node.metadata) if node else {}
-        metadata = {name: value for name, value in known.items() if name not in _METADATA} | _metadata_of_chunk(change.new)
+        metadata = {name: value for name, value in known.items() if name not in _METADATA} | _metadata_of_chunk(
+            change.new
+        )
         values = {"title": change.new.title, "subtype": str(change.new.chunk.kind), "metadata": metadata}
         if not change.changes_text:
             return values
@@ -342,7 +344,9 @@ class FileWriter:
             back = next((chunk.node_id for chunk in (*here, *same) if chunk.reason in OUR_REASONS), None)
             if back is not None:
                 used.add(back)
-            work.steps.append(_WriteStep(_address_of_chunk(new), functools.partial(self._add_chunk, work, file, j, back)))
+            work.steps.append(
+                _WriteStep(_address_of_chunk(new), functools.partial(self._add_chunk, work, file, j, back))
+            )
 
     def _add_chunk(self, work: _FileWork, file: FreshFile, index: int, back: str | None) -> None:
         new, now = file.chunks[index], self._clock()

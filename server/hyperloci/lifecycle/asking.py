@@ -17,7 +17,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
 from hyperloci.retrieval.explain import explain_scores
 from hyperloci.retrieval.present import present_hits
-from hyperloci.retrieval.search import SearchResult, Searcher
+from hyperloci.retrieval.search import Searcher, SearchResult
 from hyperloci.retrieval.where import build_conditions
 from hyperloci.store import Store
 from hyperloci.store.analysis import analyse_query
@@ -93,7 +93,7 @@ class SearchService:
         Raises:
             QuerySyntaxError: the line can't be read; it says at which column.
         """
-        from hyperloci.retrieval.query_language import search_arguments, parse_query
+        from hyperloci.retrieval.query_language import parse_query, search_arguments
 
         query = parse_query(line, project=self.project.id, now=self.clock())
         given = search_arguments(query, limit=limit, **otherwise)
@@ -158,7 +158,9 @@ class SearchService:
     ) -> list[Hit]:
         return present_hits(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
 
-    def _compose(self, query: str, found: SearchResult, hits: Sequence[Hit], where: SearchFilter, started: float) -> SearchAnswer:
+    def _compose(
+        self, query: str, found: SearchResult, hits: Sequence[Hit], where: SearchFilter, started: float
+    ) -> SearchAnswer:
         return SearchAnswer(
             query=query,
             intent=found.intent,

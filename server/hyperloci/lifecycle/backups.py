@@ -95,7 +95,11 @@ def rotate_backups(database: Path, settings: Settings, now: int) -> list[Path]:
     old = [backup for backup in backups if backup not in kept]
     old += list_before_migrations(database, settings.backup_dir)[KEPT_OF_MIGRATIONS:]
     gone = [backup.path for backup in old]
-    gone += [path for path in list_unfinished_backups(database, settings.backup_dir) if _age_ms(path, now) > UNFINISHED_AFTER_MS]
+    gone += [
+        path
+        for path in list_unfinished_backups(database, settings.backup_dir)
+        if _age_ms(path, now) > UNFINISHED_AFTER_MS
+    ]
     for path in gone:
         path.unlink(missing_ok=True)
     return gone

@@ -10,7 +10,7 @@ from hyperloci.clock import Clock
 from hyperloci.config import Settings
 from hyperloci.lifecycle.sessions import NewTurn, add_turn, add_turns, end_session, set_lines_aside, start_session
 from hyperloci.model.kinds import GLOBAL_SCOPE
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, TurnKind
 from hyperloci.store import Store
 
@@ -134,7 +134,7 @@ class Capture:
         return ""
 
     def _session_context(self, record: CaptureRecord) -> str:
-        from hyperloci.lifecycle.injection import save_shown_ids, build_session_context
+        from hyperloci.lifecycle.injection import build_session_context, save_shown_ids
 
         session = self._store.sessions.get_session(record.session_id)
         if session is None:
@@ -152,14 +152,19 @@ class Capture:
         return injection.text
 
     def _prompt_context(self, record: CaptureRecord, search: SearchFunction) -> str:
-        from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, save_shown_ids, build_prompt_context, load_shown_ids
+        from hyperloci.lifecycle.injection import CONTENT_SUBTYPES, build_prompt_context, load_shown_ids, save_shown_ids
         from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
 
         query = query_from_prompt(record.text)
         if query is None:
             return ""
         answer = search(
-            query, limit=SEARCH_LIMIT, where={"subtypes": list(CONTENT_SUBTYPES)}, explain=True, reinforce=False, quick=True
+            query,
+            limit=SEARCH_LIMIT,
+            where={"subtypes": list(CONTENT_SUBTYPES)},
+            explain=True,
+            reinforce=False,
+            quick=True,
         )
         session = self._store.sessions.get_session(record.session_id)
         hits = select_relevant(query, answer.results, PROMPT_FLOOR)

@@ -14,7 +14,7 @@ from hyperloci.lifecycle.write_path import FindingWriter
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
-from hyperloci.store.consolidations import Consolidations, ConsolidationProgress
+from hyperloci.store.consolidations import ConsolidationProgress, Consolidations
 from hyperloci.text.language.tables import phrase_pattern
 
 SHARED_WORDS: Final = 2
@@ -67,7 +67,11 @@ def infer_session_causes(context: MaintenanceContext) -> int:
 
 
 def _infer_from_pairs(
-    progress: Consolidations, write: FindingWriter, context: MaintenanceContext, session: ConsolidationProgress, pairs: int
+    progress: Consolidations,
+    write: FindingWriter,
+    context: MaintenanceContext,
+    session: ConsolidationProgress,
+    pairs: int,
 ) -> tuple[int, int]:
     """Look at some pairs of a session, in one transaction; return how many, and how many causes were new."""
     turns = progress.list_turns(session.session_key, session.causes_seq, pairs + 1)
@@ -78,7 +82,9 @@ def _infer_from_pairs(
     added, now = 0, context.clock()
     scope_key = context.store.scopes.ensure_scope(session.scope, now=now)
     with context.store.transaction():
-        with context.store.set_aside.attempt_piece(scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now):
+        with context.store.set_aside.attempt_piece(
+            scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now
+        ):
             added = write.save_causal_edges(infer_causes(turns), by_seq, strategy="heuristic")
         progress.advance_causes(session.session_key, through, now=now)
     return max(1, len(turns) - 1), added

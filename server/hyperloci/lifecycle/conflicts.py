@@ -45,9 +45,13 @@ class ConflictResolver:
         keys = [NodeKey(key) for key in found]
         nodes = self._store.nodes.get_by_keys(keys)
         concluded = [nodes[key] for key in keys if key in nodes]
-        return [ContradictionCandidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")]
+        return [
+            ContradictionCandidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")
+        ]
 
-    def detect_contradictions(self, statement: str, near: Sequence[ContradictionCandidate], scope: str) -> tuple[Contradiction, ...]:
+    def detect_contradictions(
+        self, statement: str, near: Sequence[ContradictionCandidate], scope: str
+    ) -> tuple[Contradiction, ...]:
         """Return those of the near memories that disagree with a statement."""
         scopes = (scope, GLOBAL_SCOPE)
         found = ContradictionFinder(self._store).find(statement, near, scopes=scopes, limit=5).contradictions
@@ -86,11 +90,15 @@ class ConflictResolver:
 
     def _link_contradiction(self, old: Node, new: Node, confidence: float, reason: str) -> None:
         edges, now = self._store.edges, self._clock()
-        edges.link_nodes("contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason)
+        edges.link_nodes(
+            "contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
+        )
 
     def _are_linked(self, old: Node, new: Node) -> bool:
         return any(
-            member.node == old.key for edge in self._store.edges.list_of_node(new.key, "contradicts") for member in edge.members
+            member.node == old.key
+            for edge in self._store.edges.list_of_node(new.key, "contradicts")
+            for member in edge.members
         )
 
     def resolve_declared_conflicts(
@@ -108,7 +116,9 @@ class ConflictResolver:
                 rejected.append(RejectedItem(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
             elif old.key == new.key or old.valid_until is not None:
                 rejected.append(RejectedItem(place, "old is replaced already"))
-            elif old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _source_trust(old) > _source_trust(new):
+            elif (
+                old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _source_trust(old) > _source_trust(new)
+            ):
                 reason = sanitize(conflict.reason).text or "declared so"
                 self._link_contradiction(old, new, min(old.confidence, new.confidence), reason)
                 why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"

@@ -9,16 +9,16 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
-from hyperloci.graph.related import DIRECTIONS, resolve_label, find_related
+from hyperloci.graph.related import DIRECTIONS, find_related, resolve_label
 from hyperloci.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
 from hyperloci.lifecycle.facts import Facts, sanitize_argument
 from hyperloci.lifecycle.relations import prune_edges
 from hyperloci.model.answers import (
     DependencyAnswer,
+    EdgePruneReport,
     GraphAnswer,
     GraphEdge,
     GraphNode,
-    EdgePruneReport,
     RelatedAnswer,
     RelatedHit,
 )
@@ -82,7 +82,9 @@ class RelationService:
     def list_neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
         """Return every memory at most so many relations away."""
         walk = self._make_walk(relationship, "both")
-        return describe_nodes(self.store, find_neighbourhood(self.store, self.find_memory(topic).key, walk, _check_depth(depth)))
+        return describe_nodes(
+            self.store, find_neighbourhood(self.store, self.find_memory(topic).key, walk, _check_depth(depth))
+        )
 
     def find_dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
         """Return all that a memory depends on, and the circles in it."""
@@ -102,7 +104,9 @@ class RelationService:
         path = find_shortest_path(self.store, first, last, self._make_walk(relationship, direction))
         return None if path is None else describe_path(self.store, first, path)
 
-    def create_relation(self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None) -> str:
+    def create_relation(
+        self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None
+    ) -> str:
         """Join memories in a hyperedge and return its id."""
         word = sanitize_argument("label", label).text.strip().lower().replace(" ", "_")
         if not word or len(word) > MAX_LABEL_CHARS:

@@ -21,13 +21,13 @@ from hyperloci.lifecycle.chat import ChatClient, ChatError
 from hyperloci.lifecycle.heuristics import extract
 from hyperloci.lifecycle.payload import ConsolidationPayload, read_payload
 from hyperloci.lifecycle.step import MaintenanceContext
-from hyperloci.lifecycle.write_path import FindingPlan, SavedFindings, FindingWriter
+from hyperloci.lifecycle.write_path import FindingPlan, FindingWriter, SavedFindings
 from hyperloci.model.kinds import NodeId, Tier
 from hyperloci.model.node import Node
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.consolidations import ConsolidationProgress
-from hyperloci.store.set_aside import is_fault_of_content, describe_failure
+from hyperloci.store.set_aside import describe_failure, is_fault_of_content
 
 _log = logging.getLogger(__name__)
 
@@ -113,7 +113,9 @@ class Consolidation:
         seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST_STRATEGY else None
         return self._progress.list_pending(limit, seen_before=seen_before)
 
-    def consolidate(self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS) -> ConsolidationResult:
+    def consolidate(
+        self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS
+    ) -> ConsolidationResult:
         """Consolidate a session from where it was left to its end.
 
         Args:
@@ -135,7 +137,9 @@ class Consolidation:
             return HEURISTIC_STRATEGY
         return LLM_STRATEGY
 
-    def _consolidate_parts(self, progress: ConsolidationProgress, chat: ChatClient | None, part_turns: int) -> ConsolidationResult:
+    def _consolidate_parts(
+        self, progress: ConsolidationProgress, chat: ChatClient | None, part_turns: int
+    ) -> ConsolidationResult:
         saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY, part_turns
         while progress.through_seq < progress.next_seq:
             turns = self._progress.list_turns(progress.session_key, progress.through_seq, size)
@@ -154,19 +158,27 @@ class Consolidation:
             if through is None:
                 break  # Another process was as quick.
             progress = replace(progress, through_seq=through)
-        return ConsolidationResult(session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved)
+        return ConsolidationResult(
+            session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved
+        )
 
     def _consolidate_turns(
         self, progress: ConsolidationProgress, chat: ChatClient | None, turns: list[Node], *, is_rest: bool
     ) -> tuple[SavedFindings, int | None]:
         """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
-        turns, payload = self._ask_model(chat, progress, turns) if chat else (turns, self._extract_findings(progress, turns))
+        turns, payload = (
+            self._ask_model(chat, progress, turns) if chat else (turns, self._extract_findings(progress, turns))
+        )
         is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
         through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
-        part, is_mine = self._save_payload(progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY)
+        part, is_mine = self._save_payload(
+            progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY
+        )
         return part, through if is_mine else None
 
-    def _skip_turn(self, progress: ConsolidationProgress, turn: Node, reason: str, strategy: str) -> ConsolidationProgress:
+    def _skip_turn(
+        self, progress: ConsolidationProgress, turn: Node, reason: str, strategy: str
+    ) -> ConsolidationProgress:
         """Set a turn aside that nothing can be made of, and go on behind it."""
         through = int(turn.seq or 0) + 1
         with self._store.transaction():
@@ -184,7 +196,9 @@ class Consolidation:
         before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
         return extract(turns, before)
 
-    def _ask_model(self, chat: ChatClient, progress: ConsolidationProgress, turns: Sequence[Node]) -> tuple[list[Node], ConsolidationPayload]:
+    def _ask_model(
+        self, chat: ChatClient, progress: ConsolidationProgress, turns: Sequence[Node]
+    ) -> tuple[list[Node], ConsolidationPayload]:
         """Return as many of the turns as a model is shown at once, and what it found in them."""
         text, count = telling.format_turns(turns, LLM_PART_CHARS)
         shown = list(turns[:count])
@@ -198,7 +212,12 @@ class Consolidation:
         return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
 
     def _save_payload(
-        self, progress: ConsolidationProgress, payload: ConsolidationPayload, turns: Sequence[Node], through: int, strategy: str
+        self,
+        progress: ConsolidationProgress,
+        payload: ConsolidationPayload,
+        turns: Sequence[Node],
+        through: int,
+        strategy: str,
     ) -> tuple[SavedFindings, bool]:
         """Store what a part yields, some findings at a time, each time with the mark of how far that was.
 
@@ -235,7 +254,9 @@ class Consolidation:
         strategy: str,
     ) -> SavedFindings:
         """Store what a payload says of its findings: names, causes, what they replace."""
-        superseded, unresolved = self.write.conflicts.resolve_declared_conflicts(payload.conflicts, nodes, progress.scope)
+        superseded, unresolved = self.write.conflicts.resolve_declared_conflicts(
+            payload.conflicts, nodes, progress.scope
+        )
         return replace(
             saved,
             superseded=(*saved.superseded, *superseded),
@@ -251,7 +272,11 @@ class Consolidation:
         if through < progress.next_seq:
             return
         for tier in (Tier.TASK, Tier.SESSION):
-            kept = [node_id for node_id, now_in in self._progress.list_explicit_memories(progress.session_key) if now_in is tier]
+            kept = [
+                node_id
+                for node_id, now_in in self._progress.list_explicit_memories(progress.session_key)
+                if now_in is tier
+            ]
             self._move_to_tier(kept, tier, Tier.LONGTERM, f"session {progress.session_id} was consolidated")
 
     def _move_to_tier(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
@@ -266,7 +291,11 @@ class Consolidation:
         _log.warning("session %s is not consolidated: %s", progress.session_id, error)
         now = self._progress.get_progress(progress.session_id) or progress
         return ConsolidationResult(
-            session_id=progress.session_id, strategy=LLM_STRATEGY, through=now.through_seq, saved=SavedFindings(), error=error
+            session_id=progress.session_id,
+            strategy=LLM_STRATEGY,
+            through=now.through_seq,
+            saved=SavedFindings(),
+            error=error,
         )
 
     # -- by the assistant --------------------------------------------------------------------------------------------

@@ -65,7 +65,9 @@ class EntityService:
         entity = None if node is None or node.deleted_at is not None else self._store.entities.get_entity(node.key)
         if entity is not None:
             return entity
-        alike = ", ".join(self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=MAX_SUGGESTIONS))
+        alike = ", ".join(
+            self._store.entities.find_similar_names(squash_name(name), self._scopes, limit=MAX_SUGGESTIONS)
+        )
         hint = f"these are: {alike}" if alike else "search_memory (`hyperloci query`) finds memories by their words"
         raise NotFoundError(f"name={name!r:.80} is no entity that any memory mentions; {hint}.")
 
@@ -97,7 +99,9 @@ class EntityService:
 
     def list_most_mentioned(self, limit: int) -> tuple[EntityInfo, ...]:
         """Return the entities most spoken of."""
-        return tuple(make_entity_info(entity) for entity in self._store.entities.list_most_mentioned(self._scopes, limit))
+        return tuple(
+            make_entity_info(entity) for entity in self._store.entities.list_most_mentioned(self._scopes, limit)
+        )
 
     def merge_entities(self, kept: str, merged: str, *, reason: str | None) -> EntityMerge:
         """Make one entity of two that are the same thing; `unmerge` takes it back.

@@ -107,7 +107,13 @@ class Facts:
         )
 
     def add_experience(
-        self, content: SanitizedText, outcome: SanitizedText, *, success: bool, scope: str, session_id: str | None = None
+        self,
+        content: SanitizedText,
+        outcome: SanitizedText,
+        *,
+        success: bool,
+        scope: str,
+        session_id: str | None = None,
     ) -> RememberedFact:
         """Store what was done and what came of it (SPEC-02.29)."""
         return self._remember_experience(
@@ -164,7 +170,9 @@ class Facts:
         superseded = None if replaced is None else replaced.id
         return RememberedFact(id=node.id, redactions=redactions, supersedes=superseded, flags=_collect_flags(*parts))
 
-    def correct_fact(self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None) -> RememberedFact:
+    def correct_fact(
+        self, node_id: str, fact: SanitizedText, *, reason: str | None, session_id: str | None
+    ) -> RememberedFact:
         """Replace a fact by a right one: the old is invalidated and kept, `supersedes` joins them (B.13)."""
         reason = sanitize_reason(reason)
         with self._store.transaction():
@@ -262,7 +270,9 @@ class Facts:
         now, writer = self._clock(), self._make_writer()
         session = None
         if session_id is not None:
-            session = self._store.sessions.note_seen(session_id, self._store.scopes.ensure_scope(self._project, now=now), now=now)
+            session = self._store.sessions.note_seen(
+                session_id, self._store.scopes.ensure_scope(self._project, now=now), now=now
+            )
         declared = [writer.declare_entity(name, new.scope, now=now) for name in entities]
         node = writer.write_statement(
             new,

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from hyperloci.lifecycle import cues
-from hyperloci.lifecycle.payload import MAX_CONTENT_CHARS, ExtractedFinding, FindingKind, ConsolidationPayload
+from hyperloci.lifecycle.payload import MAX_CONTENT_CHARS, ConsolidationPayload, ExtractedFinding, FindingKind
 from hyperloci.lifecycle.sameness import says_same
 from hyperloci.lifecycle.sentences import MIN_WORDS, sentences, statements, word_count
 from hyperloci.model.kinds import Origin
@@ -105,7 +105,9 @@ def _findings_of_turn(turn: Node, previous: Node | None) -> Iterator[ExtractedFi
         for pair in asked["pairs"].split("; "):
             question, _, reply = pair.partition(" -> ")
             if question and reply and not _is_empty(reply):
-                yield _make_finding(turn, _JudgedSentence(f"{question.strip()} {reply.strip()}", FindingKind.DECISION, 0.9))
+                yield _make_finding(
+                    turn, _JudgedSentence(f"{question.strip()} {reply.strip()}", FindingKind.DECISION, 0.9)
+                )
 
 
 def _is_empty(reply: str) -> bool:
@@ -135,7 +137,9 @@ def _finding_of_answer(turn: Node, previous: Node | None) -> ExtractedFinding | 
     if word_count(said) > MIN_WORDS and any(item.strength > STATEMENT for item in _judge_statements(said)):
         return None  # It stands by itself.
     content = f"{asked[-1]} {said}"
-    return ExtractedFinding(kind=FindingKind.DECISION, content=content, sources=(previous.seq, turn.seq or 0), confidence=0.8)
+    return ExtractedFinding(
+        kind=FindingKind.DECISION, content=content, sources=(previous.seq, turn.seq or 0), confidence=0.8
+    )
 
 
 def _judge_statements(text: str) -> Iterator[_JudgedSentence]:

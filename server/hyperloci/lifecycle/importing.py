@@ -19,11 +19,11 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.ingest import peer_graph, peer_notes
 from hyperloci.ingest.boundary import SanitizedText, sanitize
-from hyperloci.lifecycle.facts import sanitize_argument, safety_metadata
+from hyperloci.lifecycle.facts import safety_metadata, sanitize_argument
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_NAME_CHARS, NewNode
-from hyperloci.model.peers import ImportedFact, ImportedMemory, ImportedRelation, ImportedEntity
+from hyperloci.model.peers import ImportedEntity, ImportedFact, ImportedMemory, ImportedRelation
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.transfer import import_memory
@@ -244,7 +244,8 @@ class _ImportRun:
             return
         source, target = (NodeKey(int(key)) for key in ends if key is not None)
         if any(
-            {member.node for member in edge.members} == {source, target} for edge in self.store.edges.list_of_node(source, label)
+            {member.node for member in edge.members} == {source, target}
+            for edge in self.store.edges.list_of_node(source, label)
         ):
             self.known += 1
             return

@@ -138,7 +138,8 @@ def build_session_context(
     seen = load_shown_ids(session) if source == "resume" else frozenset()
     budget = int(settings.inject_chars * (COMPACT_SHARE if source == "compact" else 1.0))
     sections = [
-        (part, [_make_item(node) for node in _rank_section(store, part, scopes, now) if node.id not in seen]) for part in _SECTIONS
+        (part, [_make_item(node) for node in _rank_section(store, part, scopes, now) if node.id not in seen])
+        for part in _SECTIONS
     ]
     outcome = [item for item in _describe_last_session(store, session, scopes) if item.id not in seen]
     last = _Section(_LAST_SESSION, "experience", (), 1.0 - sum(part.share for part in _SECTIONS))
@@ -163,12 +164,20 @@ def build_prompt_context(
     from hyperloci.retrieval.relevance import find_excerpt
 
     usable = [
-        hit for hit in hits if hit.id not in seen and hit.source.session_id != session_id and not _has_barring_note(hit.notes)
+        hit
+        for hit in hits
+        if hit.id not in seen and hit.source.session_id != session_id and not _has_barring_note(hit.notes)
     ]
     items = [
         _InjectedItem(
             hit.id,
-            _format_line(hit.id, _kind_word(hit), hit.created_at[:10], _format_place(hit), find_excerpt(hit.content, query, PROMPT_ITEM_CHARS)),
+            _format_line(
+                hit.id,
+                _kind_word(hit),
+                hit.created_at[:10],
+                _format_place(hit),
+                find_excerpt(hit.content, query, PROMPT_ITEM_CHARS),
+            ),
         )
         for hit in usable[:PROMPT_ITEMS]
     ]
@@ -212,7 +221,9 @@ def _describe_last_session(store: Store, session: StoredSession, scopes: Sequenc
     for other in earlier:
         outcomes = [
             _make_item(node)
-            for node in store.nodes.query_nodes("experience", subtypes=("outcome",), scopes=scopes, limit=MAX_CANDIDATES)
+            for node in store.nodes.query_nodes(
+                "experience", subtypes=("outcome",), scopes=scopes, limit=MAX_CANDIDATES
+            )
             if node.session_id == other.id and not node.metadata.get("flags")
         ]
         if outcomes:
@@ -266,7 +277,9 @@ def _has_barring_note(notes: Iterable[str]) -> bool:
     return any(note.startswith(("suspicious", "forgotten", "no longer valid")) for note in notes)
 
 
-def _render_context(kind: str, sections: Sequence[tuple[_Section, list[_InjectedItem]]], budget: int) -> InjectedContext:
+def _render_context(
+    kind: str, sections: Sequence[tuple[_Section, list[_InjectedItem]]], budget: int
+) -> InjectedContext:
     """Lay sections out within a budget: each has its share first, then the rest goes to them in their order."""
     opening, closing = f'<{INJECTED_TAG} kind="{kind}">\n{_HEAD}\n', f"</{INJECTED_TAG}>"
     room = min(budget, MAX_INJECTED_CHARS) - len(opening) - len(closing)
@@ -290,7 +303,9 @@ def _format_heading(part: _Section) -> str:
     return f"\n{part.title}:\n"
 
 
-def _render_lines(sections: Sequence[tuple[_Section, list[_InjectedItem]]], chosen: Sequence[list[_InjectedItem]]) -> Iterator[str]:
+def _render_lines(
+    sections: Sequence[tuple[_Section, list[_InjectedItem]]], chosen: Sequence[list[_InjectedItem]]
+) -> Iterator[str]:
     for (part, items), kept in zip(sections, chosen, strict=True):
         if kept:
             yield _format_heading(part)

@@ -40,7 +40,9 @@ def merge_alike_entities(context: MaintenanceContext) -> int:
             continue
         for one, other, score in alike(store, key):
             subject = f"merge {one.id} {other.id}"
-            with store.set_aside.attempt_piece(key, SetAsideKind.MEMORY, subject, now=context.clock(), node=one.node_key):
+            with store.set_aside.attempt_piece(
+                key, SetAsideKind.MEMORY, subject, now=context.clock(), node=one.node_key
+            ):
                 kept, merged = (store.entities.get_entity(each.node_key) for each in (one, other))
                 if kept is not None and merged is not None and _both_live(store, kept, merged):
                     reason = f"the names mean the same (cosine {score:.2f})"
@@ -64,7 +66,9 @@ def alike(store: Store, scope_key: int) -> list[tuple[Entity, Entity, float]]:
     cosines = np.triu(vectors @ vectors.T, k=1)
     pairs = np.argwhere(cosines >= SAME_NAME_COSINE)
     entities = [entity for entity, _ in spoken]
-    return sorted(_select_mergeable(store, entities, [(int(i), int(j), float(cosines[i, j])) for i, j in pairs]), key=_pair_order)
+    return sorted(
+        _select_mergeable(store, entities, [(int(i), int(j), float(cosines[i, j])) for i, j in pairs]), key=_pair_order
+    )
 
 
 def _pair_order(pair: tuple[Entity, Entity, float]) -> tuple[float, int, int]:

@@ -141,7 +141,9 @@ def read_payload(given: object, turns: Collection[int]) -> ConsolidationPayload:
         turns: the numbers of the session's turns, which is what sources may name.
     """
     if not isinstance(given, Mapping):
-        return ConsolidationPayload(rejected=(RejectedItem("payload", f"must be an object with the lists {', '.join(LISTS)}"),))
+        return ConsolidationPayload(
+            rejected=(RejectedItem("payload", f"must be an object with the lists {', '.join(LISTS)}"),)
+        )
     rejected = [
         RejectedItem(f"{name!s:.60}", f"is unknown: use {', '.join(LISTS)}")
         for name in given
@@ -234,7 +236,9 @@ def _read_entity(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> 
 def _read_cause(item: Mapping[str, Any], place: str, turns: frozenset[int]) -> CausalClaim:
     cause, effect = (_read_turn(item.get(name), name, turns) for name in ("cause", "effect"))
     if cause >= effect:
-        raise _PayloadItemError(f"cause={cause} does not come before effect={effect}: only what came first can be a cause")
+        raise _PayloadItemError(
+            f"cause={cause} does not come before effect={effect}: only what came first can be a cause"
+        )
     evidence = _read_text(item, "evidence", MAX_EVIDENCE_CHARS) if item.get("evidence") else ""
     return CausalClaim(cause, effect, evidence)
 

@@ -12,7 +12,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.ingest.project import IdentityBasis, Project
 from hyperloci.store import Store
 from hyperloci.store.paths import path_as_text
-from hyperloci.store.places import KnownProject, ScopeLink, ProjectPlace
+from hyperloci.store.places import KnownProject, ProjectPlace, ScopeLink
 
 logger = logging.getLogger(__name__)
 
@@ -123,7 +123,9 @@ def find_link_target(store: Store, project: Project, said: str | None) -> KnownP
     """
     own = describe_place(store, project)
     if said is None:
-        return _require_one([alike.project for alike in own.alike], "looks like this place", "give a name, folder or id")
+        return _require_one(
+            [alike.project for alike in own.alike], "looks like this place", "give a name, folder or id"
+        )
     known = store.places.list_projects()
     folder = os.path.realpath(os.path.expanduser(said))
     at = {place.scope for place in store.places.find_by_path(folder)}

@@ -19,9 +19,9 @@ from hyperloci.store.purge import (
     ErasedMemory,
     erase_memory,
     list_managed_backups,
+    list_unfinished_backups,
     purge_from_backups,
     sweep_file,
-    list_unfinished_backups,
     was_purged,
 )
 

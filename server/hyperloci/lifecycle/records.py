@@ -12,7 +12,7 @@ from hyperloci.ingest.boundary import SanitizedText, sanitize_name
 from hyperloci.ingest.project import Project
 from hyperloci.ingest.spoken import is_written_by_user, prepare_turn_text
 from hyperloci.ingest.tool_use import describe_tool_use
-from hyperloci.model.record import CaptureRecord, CaptureKind
+from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import TurnKind
 
 

@@ -21,7 +21,7 @@ from hyperloci.model.position import Position
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
-from hyperloci.store.episodes import TurnRows, SameTurn
+from hyperloci.store.episodes import SameTurn, TurnRows
 from hyperloci.store.sessions import StoredSession
 
 PREVIOUS_TURN_CHARS: Final = 300
@@ -83,7 +83,9 @@ def add_turns(store: Store, session_id: str, scope: str, turns: Iterable[Turn], 
             uuid=turn.uuid,
             path=turn.path,
         )
-        with store.set_aside.attempt_piece(scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now):
+        with store.set_aside.attempt_piece(
+            scope_key, SetAsideKind.TRANSCRIPT_LINE, f"{session_id}:{turn.uuid}", now=now
+        ):
             new += add_turn(store, session_id, scope, saying, now=now) is not None
     return new
 
@@ -102,7 +104,9 @@ def add_turn(store: Store, session_id: str, scope: str, saying: NewTurn, *, now:
         return None
     session = _find_session(store, session_id, scope, saying.at, now)
     episodes = store.turns
-    if _is_known_turn(episodes, session, saying, episodes.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)):
+    if _is_known_turn(
+        episodes, session, saying, episodes.find_same_text(store.scopes.ensure_scope(scope, now=now), prepared.text)
+    ):
         return None
     previous = episodes.get_last(session.key)
     seq = store.sessions.take_sequence_number(session.key)

@@ -77,7 +77,9 @@ class MaintenanceContext:
         scope_key = self.store.scopes.find_key(node.scope)
         assert scope_key is not None
         subject = f"{job} {node.id}"
-        return self.store.set_aside.attempt_piece(scope_key, SetAsideKind.MEMORY, subject, now=self.clock(), node=node.key)
+        return self.store.set_aside.attempt_piece(
+            scope_key, SetAsideKind.MEMORY, subject, now=self.clock(), node=node.key
+        )
 
 
 @dataclass(frozen=True, slots=True)

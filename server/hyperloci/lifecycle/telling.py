@@ -46,7 +46,11 @@ def format_turns(turns: Sequence[Node], budget: int) -> tuple[str, int]:
     room = budget
     for turn in turns:
         line = json.dumps(
-            {"turn": turn.seq, "who": _SPEAKER_WORDS.get(turn.origin, str(turn.origin)), "said": _cut_text(turn.content)},
+            {
+                "turn": turn.seq,
+                "who": _SPEAKER_WORDS.get(turn.origin, str(turn.origin)),
+                "said": _cut_text(turn.content),
+            },
             ensure_ascii=False,
         ).replace(f"<{INJECTED_TAG}", f"({INJECTED_TAG}")
         room -= len(line) + 1

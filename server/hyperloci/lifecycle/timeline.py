@@ -13,7 +13,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
 from hyperloci.model.search import Present
-from hyperloci.model.topic import TimelineEvent, EventMoment, Timeline
+from hyperloci.model.topic import EventMoment, Timeline, TimelineEvent
 from hyperloci.store import Store
 
 DIRECTIONS: Final = ("before", "after", "both")
@@ -63,7 +63,9 @@ def timeline_of_session(store: Store, session_id: str, direction: str, limit: in
     )
 
 
-def _nearest_moments(store: Store, moment: EventMoment, scopes: Sequence[str], limit: int, *, before: bool) -> list[EventMoment]:
+def _nearest_moments(
+    store: Store, moment: EventMoment, scopes: Sequence[str], limit: int, *, before: bool
+) -> list[EventMoment]:
     """Return the nearest moments on one side, nearest first, the session's own in their sequence."""
     own = store.timeline.list_near_in_session(moment, limit, before=before)
     others = store.timeline.list_near_by_time(moment, scopes, limit, before=before)
@@ -77,7 +79,9 @@ def _nearest_moments(store: Store, moment: EventMoment, scopes: Sequence[str], l
     return [item for _, item in sorted(merged, key=lambda entry: entry[0])[:limit]]
 
 
-def _make_events(store: Store, moments: Sequence[EventMoment], relations: Sequence[str], present: Present) -> tuple[TimelineEvent, ...]:
+def _make_events(
+    store: Store, moments: Sequence[EventMoment], relations: Sequence[str], present: Present
+) -> tuple[TimelineEvent, ...]:
     nodes = store.nodes.get_by_keys([NodeKey(moment.key) for moment in moments])
     there = [(moment, relation) for moment, relation in zip(moments, relations, strict=True) if moment.key in nodes]
     hits = present([nodes[moment.key] for moment, _ in there])

@@ -25,7 +25,15 @@ from hyperloci.clock import to_iso
 from hyperloci.errors import HyperlociError
 from hyperloci.lifecycle import backups, decay
 from hyperloci.lifecycle.pyramid import steps as pyramid
-from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, WEEKLY, MaintenanceJob, MaintenanceContext, MaintenanceStoppedError
+from hyperloci.lifecycle.step import (
+    ALWAYS,
+    DAILY,
+    HOURLY,
+    WEEKLY,
+    MaintenanceContext,
+    MaintenanceJob,
+    MaintenanceStoppedError,
+)
 from hyperloci.store import Store
 from hyperloci.store.faults import describe_error
 
@@ -157,7 +165,9 @@ def list_due_jobs(store: Store, now: int, steps: Sequence[MaintenanceJob] = JOBS
     return [step for step in steps if _is_due(store, step, now)]
 
 
-def run_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False) -> MaintenanceReport:
+def run_maintenance(
+    context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False
+) -> MaintenanceReport:
     """Run what is due, one step after another; one that fails is told in the report and keeps no other from running.
 
     Args:
@@ -178,7 +188,9 @@ def run_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob]
     return MaintenanceReport(steps=tuple(reports), dry_run=context.dry_run)
 
 
-def rehearse_maintenance(context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False) -> MaintenanceReport:
+def rehearse_maintenance(
+    context: MaintenanceContext, steps: Sequence[MaintenanceJob] = JOBS, *, force: bool = False
+) -> MaintenanceReport:
     """Run upkeep on a throw-away copy of the database, and return what it did there.
 
     Raises:

@@ -18,7 +18,14 @@ from hyperloci.graph.naming import EntityMention
 from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.ingest.suspicion import FLAG_REASONS
 from hyperloci.lifecycle.conflicts import ConflictResolver
-from hyperloci.lifecycle.payload import CausalClaim, ExtractedFinding, FindingKind, NamedEntity, ConsolidationPayload, RejectedItem
+from hyperloci.lifecycle.payload import (
+    CausalClaim,
+    ConsolidationPayload,
+    ExtractedFinding,
+    FindingKind,
+    NamedEntity,
+    RejectedItem,
+)
 from hyperloci.lifecycle.sameness import says_same, why_ungrounded
 from hyperloci.model.answers import Contradiction
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
@@ -30,7 +37,10 @@ from hyperloci.store.consolidations import ConsolidationProgress
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""
 
-_NODE_TYPES: Final[Mapping[FindingKind, NodeType]] = {FindingKind.DECISION: NodeType.DECISION, FindingKind.DEAD_END: NodeType.EXPERIENCE}
+_NODE_TYPES: Final[Mapping[FindingKind, NodeType]] = {
+    FindingKind.DECISION: NodeType.DECISION,
+    FindingKind.DEAD_END: NodeType.EXPERIENCE,
+}
 """Every other kind is a fact."""
 
 
@@ -106,7 +116,9 @@ class FindingWriter:
             plans.append(self._make_plan(progress, finding, text, sources))
         return plans, rejected
 
-    def _make_plan(self, progress: ConsolidationProgress, finding: ExtractedFinding, text: SanitizedText, sources: tuple[Node, ...]) -> FindingPlan:
+    def _make_plan(
+        self, progress: ConsolidationProgress, finding: ExtractedFinding, text: SanitizedText, sources: tuple[Node, ...]
+    ) -> FindingPlan:
         scope = _choose_scope(progress.scope, finding, sources)
         near = self.conflicts.find_near(text.text, progress.scope)
         known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
@@ -161,7 +173,9 @@ class FindingWriter:
         )
         return saved, nodes
 
-    def _store_plan(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str) -> tuple[Node | None, bool]:
+    def _store_plan(
+        self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str
+    ) -> tuple[Node | None, bool]:
         now = self._clock()
         node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope)
         if node is None:
@@ -257,7 +271,9 @@ class FindingWriter:
             speaking = [node for node in nodes if any(name.casefold() in node.content.casefold() for name in names)]
             keys: list[NodeKey] = []
             for node in speaking:
-                keys += linker.link_mentions(node.key, node.scope, [EntityMention(names[0], EntityKind(thing.type))], now=now)
+                keys += linker.link_mentions(
+                    node.key, node.scope, [EntityMention(names[0], EntityKind(thing.type))], now=now
+                )
             for alias in names[1:] if keys else ():
                 self._store.entities.add_alias(keys[0], alias)
             joined += bool(keys)
@@ -294,7 +310,9 @@ def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
 
 def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Node]) -> str:
     """Return where a finding belongs: it concerns every project only if the user said so, in words of their own."""
-    about_user = finding.kind is FindingKind.USER_INFO or (finding.everywhere and finding.kind is FindingKind.PREFERENCE)
+    about_user = finding.kind is FindingKind.USER_INFO or (
+        finding.everywhere and finding.kind is FindingKind.PREFERENCE
+    )
     own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
     return GLOBAL_SCOPE if about_user and own_words else project
 

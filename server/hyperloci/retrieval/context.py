@@ -68,7 +68,9 @@ def _content_kind(hit: Hit) -> str:
     return NodeType.EXPERIENCE if (hit.subtype or "").startswith("chunk_") else hit.type
 
 
-def _render_context(query: str, head: str, sections: Sequence[tuple[BudgetShare, list[tuple[Hit, str, int]]]]) -> AssembledContext:
+def _render_context(
+    query: str, head: str, sections: Sequence[tuple[BudgetShare, list[tuple[Hit, str, int]]]]
+) -> AssembledContext:
     if not sections:
         return AssembledContext(query=query, markdown="", tokens=0, sections=(), sources=())
     parts = [head]

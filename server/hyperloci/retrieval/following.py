@@ -13,8 +13,8 @@ from typing import Final
 
 from hyperloci.graph.related import find_related
 from hyperloci.model.kinds import NodeKey, NodeType
-from hyperloci.model.node import SearchCandidate, Node
-from hyperloci.retrieval.routing import Route, GraphStrategy
+from hyperloci.model.node import Node, SearchCandidate
+from hyperloci.retrieval.routing import GraphStrategy, Route
 from hyperloci.retrieval.scoring import Ranking, Scores
 from hyperloci.retrieval.times import TimeBounds
 from hyperloci.store import Store
@@ -63,7 +63,9 @@ def expand_candidates(
     if route.time_bounds is None:
         return all_nodes, all_scores
     return all_nodes, {
-        key: replace(found, total=found.total * IN_TIME_FACTOR) if _is_within(route.time_bounds, all_nodes[key]) else found
+        key: replace(found, total=found.total * IN_TIME_FACTOR)
+        if _is_within(route.time_bounds, all_nodes[key])
+        else found
         for key, found in all_scores.items()
     }
 
@@ -94,7 +96,9 @@ def expand_by_graph(
     reached: dict[NodeKey, float] = {}
     for key in best:
         for follow in labels:
-            for item in find_related(store, key, follow.label, follow.direction, route.depth, MAX_EXPANDED, scopes=scopes):
+            for item in find_related(
+                store, key, follow.label, follow.direction, route.depth, MAX_EXPANDED, scopes=scopes
+            ):
                 inherited = scores[key] * item.confidence * EXPANSION_DECAY**item.distance
                 reached[item.node_key] = max(inherited, reached.get(item.node_key, 0.0))
     return reached

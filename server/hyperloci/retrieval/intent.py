@@ -75,12 +75,16 @@ def _compile_rules(name: str) -> tuple[re.Pattern[str], ...]:
 
 def list_exemplars() -> list[tuple[str, Intent]]:
     """Return every exemplar with its intent."""
-    return [(text, intent) for intent in Intent for texts in _load_intents()[intent]["exemplars"].values() for text in texts]
+    return [
+        (text, intent) for intent in Intent for texts in _load_intents()[intent]["exemplars"].values() for text in texts
+    ]
 
 
 def classify_intent(query: str) -> Intent:
     """Return a query's intent by rules over its words, in English and Russian."""
-    return next((intent for intent in Intent if any(rule.search(query) for rule in _compile_rules(intent))), Intent.GENERAL)
+    return next(
+        (intent for intent in Intent if any(rule.search(query) for rule in _compile_rules(intent))), Intent.GENERAL
+    )
 
 
 def estimate_effort(query: str) -> Effort:

@@ -44,7 +44,10 @@ def present_hits(
             valid_from=to_iso(node.valid_from),
             valid_until=None if node.valid_until is None else to_iso(node.valid_until),
             source=make_hit_source(node, positions.get(node.key), commits.get(node.key)),
-            notes=(*_collect_notes(node, stale.get(node.key)), *(str(RelativeDate(*time)) for time in times.get(node.key, ()))),
+            notes=(
+                *_collect_notes(node, stale.get(node.key)),
+                *(str(RelativeDate(*time)) for time in times.get(node.key, ())),
+            ),
             explain=(explanations or {}).get(node.key),
         )
         for node in nodes

@@ -151,7 +151,11 @@ def _relation_steps(strategy: GraphStrategy, direction: str) -> tuple[RelationTo
     if strategy is GraphStrategy.CAUSAL:
         # A cause speaks of its effect, a conclusion of what it was drawn from.
         back = "out" if direction == "in" else "in"
-        return (RelationToFollow("causes", direction), RelationToFollow("derived_from", back), RelationToFollow("supersedes", back))
+        return (
+            RelationToFollow("causes", direction),
+            RelationToFollow("derived_from", back),
+            RelationToFollow("supersedes", back),
+        )
     if strategy is GraphStrategy.TEMPORAL:
         # A turn that follows speaks of the one before it.
         return (RelationToFollow("follows", {"in": "out", "out": "in"}.get(direction, "both")),)

@@ -119,7 +119,11 @@ Ranking = tuple[dict[NodeKey, SearchCandidate], dict[NodeKey, Scores]]
 
 
 def combine_scores(
-    spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], *, profile: str, target_speaker: TargetSpeaker | None = None
+    spaces: SpaceScores,
+    nodes: Mapping[NodeKey, SearchCandidate],
+    *,
+    profile: str,
+    target_speaker: TargetSpeaker | None = None,
 ) -> dict[NodeKey, Scores]:
     """Return the scores of every candidate.
 
@@ -156,7 +160,9 @@ def can_change_score(space: str, subtype: str | None, profile: str) -> bool:
     return lifts or any(space in counted for counted in scored)
 
 
-def _space_bonuses(spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], perspective: Perspective) -> dict[str, float]:
+def _space_bonuses(
+    spaces: SpaceScores, nodes: Mapping[NodeKey, SearchCandidate], perspective: Perspective
+) -> dict[str, float]:
     """Return what each space adds at most; a name that many candidates bear adds little."""
     named = spaces.get("e11", {})
     share = sum(named.get(key, 0.0) > SAME_NAME for key in nodes) / max(1, len(nodes))

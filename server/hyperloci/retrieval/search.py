@@ -21,7 +21,7 @@ from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
 from hyperloci.graph.related import find_related
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.node import SearchCandidate, Node
+from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.model.search import VectorCoverage
 from hyperloci.retrieval import exemplars
 from hyperloci.retrieval.following import expand_candidates
@@ -32,7 +32,7 @@ from hyperloci.retrieval.routing import plan_route
 from hyperloci.retrieval.scoring import Scores
 from hyperloci.retrieval.spacewise import SpaceScorer
 from hyperloci.retrieval.strategies import FIRST_SPACES, SearchStrategy, rank_candidates
-from hyperloci.retrieval.where import RelatedTo, Conditions
+from hyperloci.retrieval.where import Conditions, RelatedTo
 from hyperloci.spaces.query import QueryFingerprint
 from hyperloci.spaces.space import SPACES
 from hyperloci.store import Store
@@ -232,7 +232,9 @@ class Searcher:
 
     def _related_nodes(self, around: RelatedTo, scopes: tuple[str, ...], size: int) -> BoolArray:
         start = resolve_node(self._store.nodes, around.node_id, "where.related_to", scopes=scopes)
-        reached = find_related(self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes)
+        reached = find_related(
+            self._store, start.key, around.relation, "both", around.depth, AROUND_LIMIT, scopes=scopes
+        )
         bitmap = np.zeros(size, np.bool_)
         bitmap[[int(item.node_key) for item in reached]] = True
         return bitmap
@@ -240,7 +242,9 @@ class Searcher:
 
 def _choose_strategy(conditions: Conditions, scorer: SpaceScorer) -> SearchStrategy:
     """Return how to go about it: what was asked for, or what can be done without vectors."""
-    chosen = conditions.strategy or (SearchStrategy.EMBEDDER_FIRST if conditions.first_space else SearchStrategy.MULTI_SPACE)
+    chosen = conditions.strategy or (
+        SearchStrategy.EMBEDDER_FIRST if conditions.first_space else SearchStrategy.MULTI_SPACE
+    )
     if not scorer.has_vectors and conditions.first_space != "e6":
         return SearchStrategy.MULTI_SPACE
     return SearchStrategy(chosen)

@@ -122,9 +122,13 @@ class SpaceScorer:
             return self._search_vectors(column, self._seen.dense[column], limit, allowed, roughly=roughly)
         return self._score_all_allowed(space, limit, allowed)
 
-    def _search_vectors(self, column: str, query: FloatArray, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
+    def _search_vectors(
+        self, column: str, query: FloatArray, limit: int, allowed: BoolArray, *, roughly: bool
+    ) -> Ranked:
         assert self._model is not None
-        return _to_ranked(*self._store.vectors.find_nearest(query, allowed, self._model, limit, space=column, roughly=roughly))
+        return _to_ranked(
+            *self._store.vectors.find_nearest(query, allowed, self._model, limit, space=column, roughly=roughly)
+        )
 
     def _search_spelling(self, limit: int, allowed: BoolArray, *, roughly: bool) -> Ranked:
         if self._seen is None or self._seen.bits is None or self._model is None:
@@ -138,7 +142,9 @@ class SpaceScorer:
         if self._seen is None or self._model is None:
             return {}
         seen = self._seen
-        return _to_ranked(*self._store.sparse_index.find_best("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms))
+        return _to_ranked(
+            *self._store.sparse_index.find_best("e13", seen.terms, allowed, limit, by_rarity=seen.weigh_terms)
+        )
 
     def _score_all_allowed(self, space: str, limit: int, allowed: BoolArray) -> Ranked:
         keys: Sequence[int] = np.flatnonzero(allowed).tolist()
@@ -152,7 +158,11 @@ class SpaceScorer:
 
     def upper_bounds(self, keys: NDArray[np.int64]) -> NDArray[np.float64]:
         """E6: return the share of a perfect answer's BM25 that no memory exceeds, keys ascending."""
-        return np.zeros(len(keys)) if self._keyword_query is None else self._keyword_query.upper_bounds(keys) / self._keyword_query.ceiling
+        return (
+            np.zeros(len(keys))
+            if self._keyword_query is None
+            else self._keyword_query.upper_bounds(keys) / self._keyword_query.ceiling
+        )
 
     def normalised_bm25(self, keys: Iterable[NodeKey]) -> Ranked:
         """E6: return the BM25 of memories as shares of a perfect answer's; those without any are left out."""
@@ -172,14 +182,18 @@ class SpaceScorer:
         if self._seen is None or self._model is None or not keys or "e1" in self._without:
             return {}
         return _to_ranked(
-            *self._store.vectors.find_nearest_exactly(self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys))
+            *self._store.vectors.find_nearest_exactly(
+                self._seen.dense["e1"], np.array(keys, np.int64), self._model, len(keys)
+            )
         )
 
     def score_spaces(self, spaces: Iterable[str], nodes: Mapping[NodeKey, SearchCandidate]) -> dict[str, Ranked]:
         """Return how near memories are in several spaces (all but E1 and E6); what a space does not see is left out."""
         wanted = [space for space in spaces if space not in self._without]
         answers: dict[str, Ranked] = {space: {} for space in wanted}
-        answers |= {space: self._score_times(space, nodes) for space in wanted if SPACES[space].kind is SpaceKind.COMPUTED}
+        answers |= {
+            space: self._score_times(space, nodes) for space in wanted if SPACES[space].kind is SpaceKind.COMPUTED
+        }
         if "e13" in wanted:
             answers["e13"] = self._score_sparse(nodes)
         stored = [space for space in wanted if SPACES[space].columns and self._applies_to(space)]
@@ -226,7 +240,9 @@ class SpaceScorer:
         start = 0
         for space in spaces:
             end = start + len(SPACES[space].columns)
-            answers[space] = _drop_missing(found, score_space(space, self._seen, [rows[key][start:end] for key in found]))
+            answers[space] = _drop_missing(
+                found, score_space(space, self._seen, [rows[key][start:end] for key in found])
+            )
             start = end
         return answers
 

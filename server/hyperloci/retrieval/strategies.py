@@ -18,7 +18,7 @@ from hyperloci.config import Settings
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import SearchCandidate
 from hyperloci.retrieval.fusion import fuse_spaces
-from hyperloci.retrieval.scoring import MEANING, EXPLICIT, Ranking, Scores, combine_scores, can_change_score
+from hyperloci.retrieval.scoring import EXPLICIT, MEANING, Ranking, Scores, can_change_score, combine_scores
 from hyperloci.retrieval.spacewise import Ranked, SpaceScorer
 from hyperloci.retrieval.speakers import find_target_speaker
 from hyperloci.spaces.space import SPACES
@@ -72,7 +72,13 @@ class StageSizes:
 
 
 def rank_candidates(
-    scorer: SpaceScorer, strategy: SearchStrategy, *, profile: str, limit: int, first_space: str, settings: Settings | None
+    scorer: SpaceScorer,
+    strategy: SearchStrategy,
+    *,
+    profile: str,
+    limit: int,
+    first_space: str,
+    settings: Settings | None,
 ) -> Ranking:
     """Return the candidates that a strategy finds, and what each of them scores.
 
@@ -185,7 +191,9 @@ def recall_and_scan(scorer: SpaceScorer, stages: StageSizes) -> dict[str, Ranked
 
     The scores by E1 and E6 are those of the memories kept; without any recalled, E1 looks at all.
     """
-    found = dict.fromkeys((*scorer.search_space("e13", stages.recall), *scorer.search_keywords(min(stages.recall, stages.scan))))
+    found = dict.fromkeys(
+        (*scorer.search_space("e13", stages.recall), *scorer.search_keywords(min(stages.recall, stages.scan)))
+    )
     among = np.zeros(len(scorer.allowed), np.bool_)
     among[[int(key) for key in found]] = True
     meaning = scorer.search_space("e1", stages.scan, among & scorer.allowed if found else scorer.allowed)

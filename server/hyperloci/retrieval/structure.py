@@ -121,7 +121,9 @@ def load_tree(store: Store, scope_key: int, path: str) -> OutlineTree:
     pieces = store.files.list_pieces(scope_key, path)
     if not pieces:
         raise NotFoundError(f"path={path!r:.200} is no indexed file of this project.")
-    return _document_tree(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code_tree(path, pieces)
+    return (
+        _document_tree(path, pieces) if all(piece.kind == "markdown" for piece in pieces) else _code_tree(path, pieces)
+    )
 
 
 def find_sections(

@@ -122,7 +122,11 @@ def _bound_words() -> Mapping[str, str]:
 def _resolve_expression(found: DateExpression, now: int) -> OpenSpan | None:
     """Return the stretch that an expression means now; None where there is no such day."""
     try:
-        return _resolve_moment(found.iso) if found.iso and len(found.iso) > len("2026-01-31") else _resolve_stretch(found, now)
+        return (
+            _resolve_moment(found.iso)
+            if found.iso and len(found.iso) > len("2026-01-31")
+            else _resolve_stretch(found, now)
+        )
     except (ValueError, OverflowError):
         return None
 

@@ -50,18 +50,25 @@ def functions_of(memory: ProgramMemory) -> Mapping[str, Function]:
 
     def memory_query(query: object, limit: object) -> list[dict[str, Any]]:
         wanted = _checked_count("limit", limit)
-        return [_drop_empty(hit) for hit in memory.search(_checked_text("query", query), limit=wanted, reinforce=False).results]
+        return [
+            _drop_empty(hit)
+            for hit in memory.search(_checked_text("query", query), limit=wanted, reinforce=False).results
+        ]
 
     def memory_get_context(limit: object) -> list[dict[str, Any]]:
         return [_drop_empty(hit) for hit in memory.latest(_checked_count("limit", limit))]
 
     def memory_add_fact(content: object, confidence: object) -> str:
-        return memory.remember_fact(_checked_text("content", content), confidence=_checked_share("confidence", confidence)).id
+        return memory.remember_fact(
+            _checked_text("content", content), confidence=_checked_share("confidence", confidence)
+        ).id
 
     def memory_add_experience(content: object, outcome: object, success: object) -> str:
         if not isinstance(success, bool):
             raise BadRequestError(f"success={success!r:.80} must be True or False.")
-        return memory.add_experience(_checked_text("content", content), _checked_text("outcome", outcome), success=success).id
+        return memory.add_experience(
+            _checked_text("content", content), _checked_text("outcome", outcome), success=success
+        ).id
 
     def memory_relate(label: object, subject_id: object, object_id: object) -> str:
         word = _checked_text("label", label)

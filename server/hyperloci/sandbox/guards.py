@@ -20,7 +20,9 @@ def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_SET_METHODS: Final = _split_words("copy difference intersection isdisjoint issubset issuperset symmetric_difference union")
+_SET_METHODS: Final = _split_words(
+    "copy difference intersection isdisjoint issubset issuperset symmetric_difference union"
+)
 
 METHODS: Final[Mapping[type, frozenset[str]]] = {
     str: _split_words(
@@ -33,7 +35,9 @@ METHODS: Final[Mapping[type, frozenset[str]]] = {
     tuple: _split_words("count index"),
     dict: _split_words("clear copy fromkeys get items keys pop popitem setdefault update values"),
     set: _SET_METHODS
-    | _split_words("add clear difference_update discard intersection_update pop remove symmetric_difference_update update"),
+    | _split_words(
+        "add clear difference_update discard intersection_update pop remove symmetric_difference_update update"
+    ),
     frozenset: _SET_METHODS,
     int: _split_words("bit_count bit_length"),
     float: _split_words("is_integer"),

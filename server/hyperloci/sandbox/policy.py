@@ -100,11 +100,15 @@ class ProgramPolicy(RestrictingNodeTransformer):
 
     def visit_Import(self, node: ast.Import) -> ast.AST:
         """Refuse imports."""
-        return self._refuse_node(node, "imports are not allowed: the memory functions, print and the basic types are all")
+        return self._refuse_node(
+            node, "imports are not allowed: the memory functions, print and the basic types are all"
+        )
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
         """Refuse imports."""
-        return self._refuse_node(node, "imports are not allowed: the memory functions, print and the basic types are all")
+        return self._refuse_node(
+            node, "imports are not allowed: the memory functions, print and the basic types are all"
+        )
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
         """Refuse classes: special methods are called without passing any guard."""

@@ -13,8 +13,8 @@ from typing import Final, Protocol
 
 from hyperloci.spaces.thesaurus import find_synonyms
 from hyperloci.store.analysis import analyse_query as _analysed
-from hyperloci.store.analysis import stop_terms, stop_words
 from hyperloci.store.analysis import analyse_text as _all_terms
+from hyperloci.store.analysis import stop_terms, stop_words
 from hyperloci.text.language.vocabulary import vocabulary
 
 MAX_TERMS: Final = 96
@@ -77,4 +77,6 @@ def _related_words(word: str, neighbours: WordNeighbours | None) -> Iterable[tup
     for stem in _all_terms(word)[:1]:
         yield from ((other, SYNONYM_WEIGHT) for other in find_synonyms(stem))
     if neighbours is not None:
-        yield from ((other, NEIGHBOUR_WEIGHT * cosine) for other, cosine in neighbours.nearest_words(word, MAX_NEIGHBOURS))
+        yield from (
+            (other, NEIGHBOUR_WEIGHT * cosine) for other, cosine in neighbours.nearest_words(word, MAX_NEIGHBOURS)
+        )

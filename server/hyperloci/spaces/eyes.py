@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
 from hyperloci.spaces import expansion
-from hyperloci.spaces.encoder import Encoder, MultiSpaceEncoder, EncodeRequest, TokenEncoder
+from hyperloci.spaces.encoder import Encoder, EncodeRequest, MultiSpaceEncoder, TokenEncoder
 from hyperloci.spaces.space import SPACE_OF_COLUMN
 
 if TYPE_CHECKING:

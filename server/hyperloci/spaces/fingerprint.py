@@ -12,7 +12,7 @@ from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.encoder import EncodeRequest
 from hyperloci.spaces.eyes import get_multi_space_encoder
 from hyperloci.spaces.query import TOKEN_SPACE, mean_direction
-from hyperloci.spaces.views import EncoderInput, Views, semantic_view, make_views
+from hyperloci.spaces.views import EncoderInput, Views, make_views, semantic_view
 from hyperloci.store import half, int8
 
 if TYPE_CHECKING:

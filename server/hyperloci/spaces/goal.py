@@ -104,7 +104,9 @@ def _strip_reason(goal: str) -> str:
 
 def _goal_of_heading(title: str) -> str | None:
     last = title.rsplit(" > ", 1)[-1].strip()
-    return _trim_goal(last) if _is_instruction(last) or phrase_pattern("goal.title_openers", "^@ ").match(last) else None
+    return (
+        _trim_goal(last) if _is_instruction(last) or phrase_pattern("goal.title_openers", "^@ ").match(last) else None
+    )
 
 
 def _trim_goal(goal: str) -> str | None:

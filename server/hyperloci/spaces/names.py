@@ -51,7 +51,9 @@ def find_names(text: str) -> list[str]:
     known = _find_known_names(plain)
     taken = {place for start, name in known for place in range(start, start + len(name))}
     spelt = [(start, name) for start, name in _find_spelt_names(plain) if start not in taken]
-    return canonical_names(name for _, name in sorted([*_find_quoted_names(plain), *known, *spelt], key=lambda found: found[0]))
+    return canonical_names(
+        name for _, name in sorted([*_find_quoted_names(plain), *known, *spelt], key=lambda found: found[0])
+    )
 
 
 def canonical_names(names: Iterable[str]) -> list[str]:

@@ -140,7 +140,9 @@ def _read_choice(where: str, space: str, value: object) -> ModelChoice:
         )
     wrong = sorted(key for key, text in value.items() if key not in _CHOICE_KEYS or not isinstance(text, str))
     if wrong:
-        raise ConfigurationError(f"{where}: {space} has {', '.join(wrong)}; use texts for {', '.join(sorted(_CHOICE_KEYS))}.")
+        raise ConfigurationError(
+            f"{where}: {space} has {', '.join(wrong)}; use texts for {', '.join(sorted(_CHOICE_KEYS))}."
+        )
     if value["model"] == RULE and space != "e13":
         raise ConfigurationError(f"{where}: {space} = {RULE!r}, but only e13 is seen by rule; name a model.")
     if space != "e1" and value["model"].startswith(("http://", "https://")):

@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperloci.spaces import spelling, tokens
 from hyperloci.spaces.query import QueryFingerprint
-from hyperloci.spaces.space import SPACES, SpaceKind, Space
+from hyperloci.spaces.space import SPACES, Space, SpaceKind
 from hyperloci.store import half, int8
 from hyperloci.store.bits import FloatArray
 
@@ -51,7 +51,8 @@ def score_space(space: str, query: QueryFingerprint, rows: Sequence[Row]) -> Flo
 
 def _score_dense(space: Space, query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
     sides = [
-        cosines_of_column(column, query.dense[column], [row[place] for row in rows]) * np.float32(CAUSAL_WEIGHTS.get(column, 1.0))
+        cosines_of_column(column, query.dense[column], [row[place] for row in rows])
+        * np.float32(CAUSAL_WEIGHTS.get(column, 1.0))
         for place, column in enumerate(space.columns)
         if column in query.dense
     ]
@@ -79,7 +80,9 @@ def cosines_of_column(column: str, query: FloatArray, blobs: Sequence[bytes | No
 
 def _score_binary(query: QueryFingerprint, rows: Sequence[Row]) -> FloatArray:
     scores = _absent_scores(len(rows))
-    places = [place for place, row in enumerate(rows) if row[0] is not None and len(row[0]) == spelling.SIGNATURE_BITS // 8]
+    places = [
+        place for place, row in enumerate(rows) if row[0] is not None and len(row[0]) == spelling.SIGNATURE_BITS // 8
+    ]
     if query.bits is None or not places:
         return scores
     blobs = [rows[place][0] or b"" for place in places]

@@ -69,7 +69,9 @@ def make_views(sight: EncoderInput) -> Views:
     found = {
         "e5_cause": "; ".join(pair.cause for pair in stated),
         "e5_effect": "; ".join(pair.effect for pair in stated),
-        "e7": code_view.view_fenced_code(sight.content) if sight.facts is None else code_view.view_code_facts(sight.facts),
+        "e7": code_view.view_fenced_code(sight.content)
+        if sight.facts is None
+        else code_view.view_code_facts(sight.facts),
         "e8_in": references.find_definitions(sight.content, sight.title, sight.path, sight.facts),
         "e10": goal.goal_of_text(spoken, sight.title) if sight.facts is None else goal.goal_of_code(spoken),
     }

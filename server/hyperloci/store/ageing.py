@@ -90,7 +90,9 @@ class Ageing:
             (now, memory.key, memory.last_accessed, memory.decay_rate),
         ).rowcount
         if changed:
-            self._log.add_entry(PRUNE_OPERATION, [memory.id], now=now, from_tier=memory.tier, to_tier=Tier.ARCHIVE, reasoning=reason)
+            self._log.add_entry(
+                PRUNE_OPERATION, [memory.id], now=now, from_tier=memory.tier, to_tier=Tier.ARCHIVE, reasoning=reason
+            )
         return bool(changed)
 
     def find_expired(self, before: int, limit: int) -> list[NodeId]:

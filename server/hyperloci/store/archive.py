@@ -83,7 +83,9 @@ class Archive:
             offset += len(frame)
         for place, line in zip(places, lines, strict=True):
             if self.read_line(place) != json.loads(json.dumps(line)):
-                raise StoreCorruptError(f"{self._path_of_day(day)} does not hold what was written to it; nothing was moved.")
+                raise StoreCorruptError(
+                    f"{self._path_of_day(day)} does not hold what was written to it; nothing was moved."
+                )
         return places
 
     def read_line(self, place: ArchivePlace) -> dict[str, Any]:
@@ -100,7 +102,9 @@ class Archive:
         except FileNotFoundError as error:
             raise NotFoundError(f"The archive of {place.day} is gone: {self._path_of_day(place.day)}.") from error
         except (OSError, ValueError) as error:
-            raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: {error}.") from error
+            raise StoreCorruptError(
+                f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: {error}."
+            ) from error
         if not isinstance(line, dict):
             raise StoreCorruptError(f"{self._path_of_day(place.day)} is damaged at byte {place.offset}: no object.")
         return line
@@ -166,7 +170,11 @@ class Archive:
         if not path.exists():
             return 0
         size = path.stat().st_size
-        return size if size == known_end else max((_end_of(place) for place in _iterate_frames(day, path.read_bytes())), default=0)
+        return (
+            size
+            if size == known_end
+            else max((_end_of(place) for place in _iterate_frames(day, path.read_bytes())), default=0)
+        )
 
     def _replace_file(self, path: Path, data: bytes) -> None:
         partial = path.with_suffix(".partial")

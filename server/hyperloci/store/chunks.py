@@ -12,7 +12,7 @@ from typing import Final
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import ArchivePlace, PyramidChunk, Digest, ChunkStage
+from hyperloci.model.pyramid import ArchivePlace, ChunkStage, Digest, PyramidChunk
 from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store.nodes import SELECT_NODE, node_from_row
 from hyperloci.store.packed import pack_turns, unpack_turns
@@ -122,7 +122,9 @@ class Chunks:
         return self._select_chunks("c.session_key = ?1 AND ?2 BETWEEN c.first_seq AND c.last_seq", (session_key, seq))
 
     def _select_chunks(self, condition: str, values: Sequence[object]) -> list[PyramidChunk]:
-        rows = self._connection.execute(f"{_SELECT_CHUNK} WHERE {condition} ORDER BY c.session_key, c.first_seq", values)
+        rows = self._connection.execute(
+            f"{_SELECT_CHUNK} WHERE {condition} ORDER BY c.session_key, c.first_seq", values
+        )
         return [_chunk_from_row(row) for row in rows]
 
     def list_turns(self, session_key: int, first: int, last: int, *, forgotten: bool = True) -> list[Node]:
@@ -159,7 +161,9 @@ class Chunks:
         )
         return {NodeKey(row[0]): row[1] for row in rows}
 
-    def create_chunk(self, level: PyramidLevel, session_key: int, turns: Sequence[Node], tokens: Sequence[int], *, now: int) -> int:
+    def create_chunk(
+        self, level: PyramidLevel, session_key: int, turns: Sequence[Node], tokens: Sequence[int], *, now: int
+    ) -> int:
         """Store a chunk over turns of a session and return its key; the turns of a micro-chunk are noted in it."""
         cursor = self._connection.execute(
             "INSERT INTO chunks(id, session_key, level, stage, first_seq, last_seq, turns, tokens, started_at,"

@@ -178,7 +178,9 @@ class Codes:
         # Blocks of 16k words stay in the cache: 4.5 ms a million rows.
         step = 16_384
         for start in range(0, size, step):
-            distances[start : start + step] = _hamming_distances(self._columns[words, start : min(size, start + step)], code)
+            distances[start : start + step] = _hamming_distances(
+                self._columns[words, start : min(size, start + step)], code
+            )
         return distances
 
     def _estimate_from_codes(self, query: FloatArray, codes: Words) -> FloatArray:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from hyperloci.errors import StoreBusyError, StoreCorruptError, StoreError, StoreReadOnlyError
-from hyperloci.store.faults import translate_error, translate_block_errors
+from hyperloci.store.faults import translate_block_errors, translate_error
 from hyperloci.store.write_queue import WriteQueue
 
 logger = logging.getLogger(__name__)

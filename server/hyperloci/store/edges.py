@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from hyperloci.errors import BadRequestError
-from hyperloci.model.edge import Hyperedge, EdgeMember
+from hyperloci.model.edge import EdgeMember, Hyperedge
 from hyperloci.model.kinds import EDGE_TYPE_OF_LABEL, EdgeType, NodeKey, Role
 from hyperloci.model.node import Node
 from hyperloci.store.nodes import SELECT_NODE, node_from_row

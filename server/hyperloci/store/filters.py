@@ -277,7 +277,9 @@ class Filters:
         if kept is None or kept.state != state:
             self._make_room()
             bitmap = None if kept is None or len(state) != len(kept.state) else self._update_bitmap(where, kept, state)
-            self._kept[where] = kept = _KeptBitmap(self._select_bitmap(compile_where(where)) if bitmap is None else bitmap, state)
+            self._kept[where] = kept = _KeptBitmap(
+                self._select_bitmap(compile_where(where)) if bitmap is None else bitmap, state
+            )
         return kept.bitmap
 
     def _make_room(self) -> None:

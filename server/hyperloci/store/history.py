@@ -40,7 +40,9 @@ class CommitHistory:
         ).fetchone()
         if row is None:
             return None
-        return CommitHistoryState(whole_to=row[0], basis=row[1], waiting=row[2], older=row[3], tips=tuple(json.loads(row[4])))
+        return CommitHistoryState(
+            whole_to=row[0], basis=row[1], waiting=row[2], older=row[3], tips=tuple(json.loads(row[4]))
+        )
 
     def put_state(self, scope_key: int, state: CommitHistoryState) -> None:
         """Note how far a project's history is stored."""

@@ -23,7 +23,12 @@ class Keywords:
             body: its own text.
             extra: context that helps find it but is not its text (the turn before); None keeps what was there.
         """
-        values = _keyword_values(key, analyse_text(title), analyse_text(body), self._read_extra(key) if extra is None else analyse_text(extra))
+        values = _keyword_values(
+            key,
+            analyse_text(title),
+            analyse_text(body),
+            self._read_extra(key) if extra is None else analyse_text(extra),
+        )
         updated = self._connection.execute(
             "UPDATE keywords SET title = ?, body = ?, extra = ?, length = ? WHERE node_key = ?", values
         )
@@ -32,7 +37,9 @@ class Keywords:
 
     def add_text(self, key: NodeKey, *, title: str, body: str, extra: str | None = None) -> None:
         """Index a node that is not in the index yet."""
-        self._insert_values(_keyword_values(key, analyse_text(title), analyse_text(body), analyse_text(extra) if extra else []))
+        self._insert_values(
+            _keyword_values(key, analyse_text(title), analyse_text(body), analyse_text(extra) if extra else [])
+        )
 
     def _insert_values(self, values: tuple[str | int, ...]) -> None:
         self._connection.execute(

@@ -52,7 +52,9 @@ class TimelineRows:
         )
         return [_moment_from_row(row) for row in rows]
 
-    def list_near_by_time(self, moment: EventMoment, scopes: Sequence[str], limit: int, *, before: bool) -> list[EventMoment]:
+    def list_near_by_time(
+        self, moment: EventMoment, scopes: Sequence[str], limit: int, *, before: bool
+    ) -> list[EventMoment]:
         """Return what comes before (or after) a moment by time, outside its session's sequence, nearest first."""
         sign, order = ("<", "DESC") if before else (">", "ASC")
         rows = self._connection.execute(
@@ -72,4 +74,6 @@ class TimelineRows:
 
 
 def _moment_from_row(row: sqlite3.Row) -> EventMoment:
-    return EventMoment(key=NodeKey(row["key"]), event_time=row["event_time"], session_key=row["session_key"], seq=row["seq"])
+    return EventMoment(
+        key=NodeKey(row["key"]), event_time=row["event_time"], session_key=row["session_key"], seq=row["seq"]
+    )

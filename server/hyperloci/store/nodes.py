@@ -13,7 +13,7 @@ from typing import Any, Final
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.errors import BadRequestError
 from hyperloci.model.kinds import NodeId, NodeKey, NodeType, Origin, Tier
-from hyperloci.model.node import SearchCandidate, NewNode, Node
+from hyperloci.model.node import NewNode, Node, SearchCandidate
 from hyperloci.store import packed
 from hyperloci.store.keywords import Keywords
 from hyperloci.store.log import EvolutionLog

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 
 from hyperloci.model.kinds import Origin
-from hyperloci.store.paths import path_as_text, decode_path, encode_path
+from hyperloci.store.paths import decode_path, encode_path, path_as_text
 
 FROM_FILES: Final = (Origin.CODE, Origin.MARKDOWN, Origin.COMMIT)
 """Origins of memories that a project's files and history give, and give again: a link leaves them where they are."""
@@ -166,7 +166,9 @@ class Places:
                 found.append((str(row[0]), row[1]))
         return found
 
-    def find_claiming_scopes(self, *, remote: str | None, root_commit: str | None, name: str | None, root: str) -> list[str]:
+    def find_claiming_scopes(
+        self, *, remote: str | None, root_commit: str | None, name: str | None, root: str
+    ) -> list[str]:
         """Return the ids of the scopes that share a claim, or a folder, with a place."""
         rows = self._connection.execute(
             "SELECT id FROM scopes WHERE remote = ? OR root_commit = ? OR name = ? OR root = ?",
@@ -227,7 +229,9 @@ class Places:
 
         Runs inside a transaction.
         """
-        own, joined = (self._fetch_key("SELECT key FROM scopes WHERE id = ?", scope) for scope in (link.own, link.joined))
+        own, joined = (
+            self._fetch_key("SELECT key FROM scopes WHERE id = ?", scope) for scope in (link.own, link.joined)
+        )
         self._carry_sessions(link.key, joined, own)
         self._connection.execute(
             "UPDATE places SET scope_key = ?, reason = 'place', last_seen_at = ? WHERE id = ?",

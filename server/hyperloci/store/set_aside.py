@@ -134,7 +134,8 @@ class SetAsideRows:
     def get_standing(self, scope_key: int, kind: SetAsideKind) -> Mapping[str, SetAside]:
         """Return what failed with this very program, by subject: it is skipped while its content is the same."""
         rows = self._connection.execute(
-            f"{_SELECT_SET_ASIDE} WHERE a.scope_key = ? AND a.kind = ? AND a.program = ?", (scope_key, str(kind), self._program)
+            f"{_SELECT_SET_ASIDE} WHERE a.scope_key = ? AND a.kind = ? AND a.program = ?",
+            (scope_key, str(kind), self._program),
         )
         return {row["subject"]: _set_aside_from_row(row) for row in rows}
 
@@ -161,7 +162,9 @@ class SetAsideRows:
         )
         return [NodeKey(row[0]) for row in rows]
 
-    def get_subjects_of_nodes(self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey] | None = None) -> dict[NodeKey, str]:
+    def get_subjects_of_nodes(
+        self, scope_key: int, kind: SetAsideKind, keys: Iterable[NodeKey] | None = None
+    ) -> dict[NodeKey, str]:
         """Return the subjects of what is set aside about some memories, or about any."""
         wanted = None if keys is None else json.dumps([int(key) for key in keys])
         rows = self._connection.execute(

@@ -182,7 +182,10 @@ class SparseIndex:
         return self._last[1]
 
     def _add_up_scores(self, space: str, weights: Mapping[str, float], *, by_rarity: bool) -> _SparseScores:
-        read = [(term.weight, self._read_postings(term)) for term in self._find_query_terms(space, weights, by_rarity=by_rarity)]
+        read = [
+            (term.weight, self._read_postings(term))
+            for term in self._find_query_terms(space, weights, by_rarity=by_rarity)
+        ]
         best = sum(weight * int(postings.steps.max(initial=0)) for weight, postings in read) or 1.0
         last = max((int(postings.places.max(initial=-1)) for _, postings in read), default=-1)
         scores = np.zeros(last + 1, np.float32)

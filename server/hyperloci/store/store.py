@@ -261,7 +261,10 @@ class Store:
         Raises:
             StoreMovedError: another program has moved, replaced or cut the files; what they held is safe, or it says.
         """
-        if not (self.read_only or self.connection.in_transaction) and (change := self.file_guard.detect_change()) is not None:
+        if (
+            not (self.read_only or self.connection.in_transaction)
+            and (change := self.file_guard.detect_change()) is not None
+        ):
             raise self.file_guard.secure_content(change)
 
     def has_waiting_writers(self) -> bool | None:

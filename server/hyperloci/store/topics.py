@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.topic import TopicPhase, Topic
+from hyperloci.model.topic import Topic, TopicPhase
 
 NOT_CLUSTERED: Final = ("action", "section", "chunk_micro", "chunk_mini", "chunk_macro")
 """Subtypes that repeat what other memories say: lines about a tool's use, summaries of chunks and sections."""
@@ -202,7 +202,9 @@ class Topics:
             (scope_key, now, memories),
         )
 
-    def replace_topics(self, scope_key: int, found: Sequence[FoundTopic], merged: Mapping[int, str], *, now: int) -> None:
+    def replace_topics(
+        self, scope_key: int, found: Sequence[FoundTopic], merged: Mapping[int, str], *, now: int
+    ) -> None:
         """Store what a run found in place of what the run before did.
 
         Args:
@@ -281,7 +283,9 @@ class Topics:
 
 
 def _run_from_row(row: sqlite3.Row) -> TopicRun:
-    return TopicRun(scope_key=row["scope_key"], run_at=row["run_at"], memories=row["memories"], wanted=bool(row["wanted"]))
+    return TopicRun(
+        scope_key=row["scope_key"], run_at=row["run_at"], memories=row["memories"], wanted=bool(row["wanted"])
+    )
 
 
 def _topic_from_row(row: sqlite3.Row) -> Topic:

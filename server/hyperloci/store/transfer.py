@@ -28,9 +28,9 @@ from hyperloci.errors import (
     StoreVersionError,
 )
 from hyperloci.store.connection import APPLICATION_ID, BUSY_TIMEOUT_MS
-from hyperloci.store.database.copies import copy_to_file, copy_database
+from hyperloci.store.database.copies import copy_database, copy_to_file
 from hyperloci.store.database.meta import RESTORED_AT, Meta
-from hyperloci.store.faults import translate_error, translate_block_errors
+from hyperloci.store.faults import translate_block_errors, translate_error
 from hyperloci.store.migrate import latest_version, migrate_schema, schema_version
 from hyperloci.store.packed import JOIN_PACKED, WHOLE_TEXT
 from hyperloci.store.store import Store
@@ -102,12 +102,18 @@ _TABLES: Final = (
         {"session_key": "sessions", "node_key": "nodes"},
         select=_UNPACKED_CHUNKS,
     ),
-    _ExportedTable("chunk_turns", None, ("node_key",), {"node_key": "nodes", "chunk_key": "chunks"}, select=_UNPACKED_TURNS),
+    _ExportedTable(
+        "chunk_turns", None, ("node_key",), {"node_key": "nodes", "chunk_key": "chunks"}, select=_UNPACKED_TURNS
+    ),
     _ExportedTable("spoken_times", None, ("node_key", "since", "until", "phrase"), {"node_key": "nodes"}),
     _ExportedTable("entity_merges", "key", ("merged_key", "merged_at"), {"merged_key": "nodes", "kept_key": "nodes"}),
     _ExportedTable("merged_aliases", None, ("merge_key", "alias"), {"merge_key": "entity_merges"}),
-    _ExportedTable("merged_mentions", None, ("merge_key", "node_key"), {"merge_key": "entity_merges", "node_key": "nodes"}),
-    _ExportedTable("commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}, select=_STORED_COMMITS),
+    _ExportedTable(
+        "merged_mentions", None, ("merge_key", "node_key"), {"merge_key": "entity_merges", "node_key": "nodes"}
+    ),
+    _ExportedTable(
+        "commits", None, ("scope_key", "sha"), {"scope_key": "scopes", "node_key": "nodes"}, select=_STORED_COMMITS
+    ),
     _ExportedTable("keywords", None, ("node_key",), {"node_key": "nodes"}),
     _ExportedTable(
         "evolution_log", "id", ("timestamp", "operation", "node_ids", "from_tier", "to_tier", "reasoning"), repeats=True
@@ -149,7 +155,10 @@ def _iterate_records(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]
     yield {"hyperloci": FORMAT_VERSION, "schema": version}
     for table in _TABLES:
         for row in connection.execute(table.select or f"SELECT * FROM {table.name}"):
-            yield {"table": table.name, "row": {name: _encode_value(value) for name, value in _restore_whole_text(row).items()}}
+            yield {
+                "table": table.name,
+                "row": {name: _encode_value(value) for name, value in _restore_whole_text(row).items()},
+            }
 
 
 def _restore_whole_text(row: sqlite3.Row) -> dict[str, Any]:
@@ -191,7 +200,9 @@ def import_memory(store: Store, source: Path, *, clock: Clock = system_clock) ->
 def _check_header(numbered: tuple[int, bytes]) -> None:
     header = _parse_line(*numbered)
     if header.get("hyperloci") != FORMAT_VERSION:
-        raise BadRequestError(f"line 1: not an export that this version can read (format {FORMAT_VERSION}): {header!r:.80}")
+        raise BadRequestError(
+            f"line 1: not an export that this version can read (format {FORMAT_VERSION}): {header!r:.80}"
+        )
 
 
 def _parse_line(number: int, line: bytes) -> dict[str, Any]:

@@ -82,7 +82,11 @@ _IS_LIVING: Final = (
 def _crossings_query(direction: str) -> str:
     """Return the query for one direction; what joins all its members both ways is crossed by any."""
     speaks, heard = f"a.role IN {_SUBJECT_ROLES}", f"b.role IN {_SUBJECT_ROLES}"
-    one_way = {OUTWARD: f"{speaks} AND NOT {heard}", INWARD: f"{heard} AND NOT {speaks}", BOTH_WAYS: f"({speaks}) <> ({heard})"}
+    one_way = {
+        OUTWARD: f"{speaks} AND NOT {heard}",
+        INWARD: f"{heard} AND NOT {speaks}",
+        BOTH_WAYS: f"({speaks}) <> ({heard})",
+    }
     return f"""
     SELECT a.node_key, b.node_key, h.key FROM json_each(?1) j CROSS JOIN membership a ON a.node_key = j.value
     CROSS JOIN hyperedges h ON h.key = a.hyperedge_key CROSS JOIN membership b ON b.hyperedge_key = h.key
@@ -135,7 +139,8 @@ class Traversal:
             if direction in (BOTH_WAYS, _DIRECTIONS[side]) or side is None:
                 ways.setdefault((row["edge"], side), []).append(row)
         members = {
-            side: self._members_on_side([edge for edge, other in ways if other is side], side, scopes) for side in _DIRECTIONS
+            side: self._members_on_side([edge for edge, other in ways if other is side], side, scopes)
+            for side in _DIRECTIONS
         }
         steps = [
             (row, _make_step(row, target, side))

@@ -298,10 +298,14 @@ class Fingerprints:
         if codes is None:
             return np.empty(0, np.int64), np.empty(0, np.float32)
         hastily = roughly and space != FLOAT_SPACE
-        keys, estimated = codes.find_candidates(query, allowed, k if roughly else max(FINE, EXACT_PER_WANTED * k), hastily=hastily)
+        keys, estimated = codes.find_candidates(
+            query, allowed, k if roughly else max(FINE, EXACT_PER_WANTED * k), hastily=hastily
+        )
         return (keys, estimated) if roughly else self.find_nearest_exactly(query, keys, model_key, k, space=space)
 
-    def estimate_cosines(self, query: FloatArray, keys: NDArray[np.int64], model_key: int, *, space: str = "e1") -> FloatArray:
+    def estimate_cosines(
+        self, query: FloatArray, keys: NDArray[np.int64], model_key: int, *, space: str = "e1"
+    ) -> FloatArray:
         """Return the cosines of nodes' vectors with a unit vector by their codes alone; nan for one without a vector.
 
         Args:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from hyperloci.model.kinds import NodeKey
-from hyperloci.model.topic import TopicPhase, Topic
+from hyperloci.model.topic import Topic, TopicPhase
 from hyperloci.store import half
 from hyperloci.store.topics import FoundTopic
 from hyperloci.topics import identity
@@ -123,7 +123,9 @@ class _DetectionRun:
             for place, cluster in enumerate(clusters)
         ]
         merged = identity.find_absorbed(before, members, matched)
-        topics.replace_topics(self.scope_key, found, {key: found[place].id for key, place in merged.items()}, now=self.now)
+        topics.replace_topics(
+            self.scope_key, found, {key: found[place].id for key, place in merged.items()}, now=self.now
+        )
 
     def _name_topics(self, members: Sequence[dict[NodeKey, float]]) -> list[tuple[str, ...]]:
         typical = [_most_typical_members(weights) for weights in members]

@@ -31,7 +31,9 @@ def _join_in_scope(store: Store, scope: int, keys: Sequence[NodeKey], model_key:
         return 0
     means = np.frombuffer(b"".join(centre.centroid for centre in centres), np.float32).reshape(len(centres), -1)
     width = means.shape[1] * half.BYTES_PER_DIMENSION
-    vectors = {key: row[0] for key, row in store.vectors.get_rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width}
+    vectors = {
+        key: row[0] for key, row in store.vectors.get_rows(keys, ["e1"]).items() if row[0] and len(row[0]) == width
+    }
     if not vectors:
         return 0
     matrix = half.unpack_half(list(vectors.values()))

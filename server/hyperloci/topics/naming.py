@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.store.analysis import stop_words, analyse_text
+from hyperloci.store.analysis import analyse_text, stop_words
 
 NAME_TERMS: Final = 3
 KEPT_TERMS: Final = 8
@@ -59,7 +59,10 @@ def find_telling_terms(classes: Sequence[Sequence[str]]) -> list[tuple[str, ...]
                 written.setdefault(stem, Counter())[word] += 1
     everywhere = sum(held, Counter[str]())
     mean = sum(len(texts) for texts in classes) / max(1, len(classes))
-    return [_best_terms(counter, len(texts), everywhere, mean, written) for counter, texts in zip(held, classes, strict=True)]
+    return [
+        _best_terms(counter, len(texts), everywhere, mean, written)
+        for counter, texts in zip(held, classes, strict=True)
+    ]
 
 
 def _best_terms(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.model.topic import TopicPhase, Topic
+from hyperloci.model.topic import Topic, TopicPhase
 
 NEW_MS: Final = 3_600_000
 """Younger than an hour is emerging."""

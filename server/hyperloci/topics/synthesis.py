@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hyperloci.model.topic import AGREEMENT_NEEDED, TOPIC_WEIGHTS
 from hyperloci.store.bits import FloatArray
-from hyperloci.topics.views import SpaceView, rows_present, normalise_rows
+from hyperloci.topics.views import SpaceView, normalise_rows, rows_present
 
 Labels = NDArray[np.int64]
 
@@ -81,7 +81,10 @@ def merge_clusters(views: Sequence[SpaceView], labels: Mapping[str, Labels], *, 
             break
         # Members of what is no topic may belong to another.
         owner, near = _regroup(views, owner, kept)
-    return [TopicCluster(_member_nearness(near, owner, topic), _space_strengths(views, owner, topic)) for topic in range(near.shape[1])]
+    return [
+        TopicCluster(_member_nearness(near, owner, topic), _space_strengths(views, owner, topic))
+        for topic in range(near.shape[1])
+    ]
 
 
 # -- candidates -------------------------------------------------------------------------------------------------------

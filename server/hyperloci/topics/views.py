@@ -69,7 +69,9 @@ class SpaceView:
 
 def read_views(store: Store, keys: Sequence[NodeKey]) -> list[SpaceView]:
     """Return the views of every space that sees enough of these memories."""
-    found = build_dense_views(store.vectors.get_rows(keys, [column for group in COLUMNS.values() for column in group]), keys)
+    found = build_dense_views(
+        store.vectors.get_rows(keys, [column for group in COLUMNS.values() for column in group]), keys
+    )
     words = store.topics.get_keywords(keys)
     found += build_sparse_views([words.get(key, "") for key in keys])
     return [view for view in found if view.present.mean() >= MIN_SEEN_SHARE and view.present.sum() > 2]
@@ -131,7 +133,9 @@ def build_sparse_views(texts: Sequence[str]) -> list[SpaceView]:
 
     if len(texts) < 3:
         return []
-    vectorizer = TfidfVectorizer(analyzer=_content_terms, sublinear_tf=True, min_df=2, max_df=MAX_TERM_SHARE, dtype=np.float32)
+    vectorizer = TfidfVectorizer(
+        analyzer=_content_terms, sublinear_tf=True, min_df=2, max_df=MAX_TERM_SHARE, dtype=np.float32
+    )
     try:
         counts = vectorizer.fit_transform(texts)
     except ValueError:

@@ -27,7 +27,7 @@ class Model:
         self.answer = answer
         self.asked: list[str] = []
 
-    def ask(self, system: str, user: str) -> Any:
+    def ask_for_json(self, system: str, user: str) -> Any:
         self.asked.append(user)
         if isinstance(self.answer, Exception):
             raise self.answer
@@ -83,4 +83,6 @@ def test_without_an_endpoint_the_rules_are_used(talk: Talk) -> None:
     made = make_builder(MaintenanceContext(store=talk.store, settings=settings, clock=talk.clock))
     assert type(made.summarise) is type(made.fallback)
     named = replace(settings, llm_url="http://localhost:9/v1", llm_model="m")
-    assert isinstance(make_builder(MaintenanceContext(store=talk.store, settings=named, clock=talk.clock)).summarise, ModelSummariser)
+    assert isinstance(
+        make_builder(MaintenanceContext(store=talk.store, settings=named, clock=talk.clock)).summarise, ModelSummariser
+    )

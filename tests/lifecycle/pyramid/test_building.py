@@ -17,11 +17,11 @@ from hyperloci.lifecycle.pyramid.expanding import expand_chunk
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.levels import PyramidLevel
-from hyperloci.model.pyramid import Digest, ChunkStage
+from hyperloci.model.pyramid import ChunkStage, Digest
 from hyperloci.model.turn import Turn
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
-from hyperloci.store.health import repair_store, count_violations
+from hyperloci.store.health import count_violations, repair_store
 from hyperloci.store.purge import erase_memory
 from hyperloci.store.transfer import export_memory, import_memory
 from hyperloci.tokens import count_tokens
@@ -152,7 +152,9 @@ def test_any_text_survives_every_demotion(
 def test_chunks_are_nodes_that_contain_their_turns(talk: Talk) -> None:
     talk.say(120)
     talk.build()
-    micro, mini, macro = (talk.chunks(level)[0] for level in (PyramidLevel.MICRO, PyramidLevel.MINI, PyramidLevel.MACRO))
+    micro, mini, macro = (
+        talk.chunks(level)[0] for level in (PyramidLevel.MICRO, PyramidLevel.MINI, PyramidLevel.MACRO)
+    )
     node = talk.store.nodes.get_node(mini.id)
     assert node is not None and (node.type, node.subtype) == (NodeType.SNIPPET, "chunk_mini")
     assert node.session_id == "s" and node.scope == "p" and mini.key_facts and mini.themes
@@ -160,7 +162,9 @@ def test_chunks_are_nodes_that_contain_their_turns(talk: Talk) -> None:
     def members(chunk_id: str) -> list[str]:
         chunk = talk.store.nodes.get_node(chunk_id)
         assert chunk is not None
-        edges = [edge for edge in talk.store.edges.list_of_node(chunk.key, "contains") if edge.members[0].node == chunk.key]
+        edges = [
+            edge for edge in talk.store.edges.list_of_node(chunk.key, "contains") if edge.members[0].node == chunk.key
+        ]
         inside = [member.node for edge in edges for member in edge.members[1:]]
         by_key = talk.store.nodes.get_by_keys(inside)
         return [by_key[key].subtype or "" for key in inside]

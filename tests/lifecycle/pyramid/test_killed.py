@@ -82,5 +82,7 @@ def test_no_turn_is_lost_however_often_the_process_dies(conversation: Path, tmp_
             assert talk.texts() == said, died
             assert talk.shape(PyramidLevel.MACRO) == [(0, 99, "cold")]
             assert [chunk.stage for chunk in talk.chunks(PyramidLevel.MICRO)][:10] == [ChunkStage.COLD] * 10
-            assert all(turn.whole for chunk in store.chunks.list_of_session(1) for turn in expand_chunk(store, chunk.id).turns)
+            assert all(
+                turn.whole for chunk in store.chunks.list_of_session(1) for turn in expand_chunk(store, chunk.id).turns
+            )
         shutil.rmtree(folder)

@@ -105,7 +105,9 @@ def test_meaning_joins_what_words_keep_apart() -> None:
     st.sampled_from(PyramidLevel),
 )
 @settings(max_examples=examples(100))
-def test_of_any_turns_there_is_a_summary_that_is_short_and_says_something(turns: list[Turn], level: PyramidLevel) -> None:
+def test_of_any_turns_there_is_a_summary_that_is_short_and_says_something(
+    turns: list[Turn], level: PyramidLevel
+) -> None:
     digest = HEURISTIC(level, turns, [])
     assert digest.summary.strip()
     assert len(digest.key_facts) <= MAX_FACTS[level] and len(digest.themes) <= 5

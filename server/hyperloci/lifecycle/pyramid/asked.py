@@ -66,7 +66,10 @@ class ModelSummariser:
 
 def _format_turns(turns: Sequence[Turn], parts: Sequence[Digest]) -> str:
     if parts:
-        lines = [json.dumps({"part": n, **_digest_to_json(part)}, ensure_ascii=False) for n, part in enumerate(parts, start=1)]
+        lines = [
+            json.dumps({"part": n, **_digest_to_json(part)}, ensure_ascii=False)
+            for n, part in enumerate(parts, start=1)
+        ]
     else:
         lines = [
             json.dumps({"turn": n, "who": turn.role.value, "said": turn.text[:MAX_TURN_CHARS]}, ensure_ascii=False)

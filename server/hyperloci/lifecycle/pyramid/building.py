@@ -16,15 +16,15 @@ from hyperloci.config import Settings
 from hyperloci.errors import StoreCorruptError
 from hyperloci.lifecycle.pyramid.digesting import Digester
 from hyperloci.lifecycle.pyramid.freezing import TurnArchiver
-from hyperloci.lifecycle.pyramid.parts import log_chunks, describe_range, turns_state, load_turns
+from hyperloci.lifecycle.pyramid.parts import describe_range, load_turns, log_chunks, turns_state
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.levels import SIZES, PyramidLevel
-from hyperloci.model.pyramid import PyramidChunk, ChunkStage
+from hyperloci.model.pyramid import ChunkStage, PyramidChunk
 from hyperloci.model.set_aside import SetAsideKind
 from hyperloci.store import Store
 from hyperloci.store.chunks import PyramidProgress
-from hyperloci.store.set_aside import is_fault_of_content, describe_failure
+from hyperloci.store.set_aside import describe_failure, is_fault_of_content
 from hyperloci.tokens import count_tokens
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,9 @@ class PyramidBuilder:
 
     def advance_all(self) -> int:
         """Advance every session that has something to do and return how many things were done."""
-        return sum(self._try_advance(progress) for progress in self.store.chunks.find_unfinished() if self._is_due(progress))
+        return sum(
+            self._try_advance(progress) for progress in self.store.chunks.find_unfinished() if self._is_due(progress)
+        )
 
     def _try_advance(self, progress: PyramidProgress) -> int:
         """Advance a session; one that fails by itself keeps no other from its turn, and is left until it grows."""
@@ -86,7 +88,14 @@ class PyramidBuilder:
     def advance_session(self, progress: PyramidProgress) -> int:
         """Advance one session's pyramid as far as it goes and return how many things were done."""
         session, done = progress.session_key, 0
-        for work in (self._make_micros, self._demote_hot, self._make_minis, self._make_macros, self._renew_summaries, self._make_archiver.archive_chunks):
+        for work in (
+            self._make_micros,
+            self._demote_hot,
+            self._make_minis,
+            self._make_macros,
+            self._renew_summaries,
+            self._make_archiver.archive_chunks,
+        ):
             present = self.store.chunks.find_unfinished(session)[0]
             done += work(present)
             self.yield_to_others()
@@ -116,7 +125,8 @@ class PyramidBuilder:
             or progress.unfrozen
             or progress.unsummarised
             or apart >= (SIZES[PyramidLevel.MICRO] + 1 if closed else SIZES[PyramidLevel.MINI])
-            or progress.mini - progress.macro >= (FEWEST_MINIS * SIZES[PyramidLevel.MINI] if closed else SIZES[PyramidLevel.MACRO])
+            or progress.mini - progress.macro
+            >= (FEWEST_MINIS * SIZES[PyramidLevel.MINI] if closed else SIZES[PyramidLevel.MACRO])
         )
 
     def _is_closed(self, progress: PyramidProgress) -> bool:
@@ -181,7 +191,13 @@ class PyramidBuilder:
             if digest is not None:
                 self._make_digester.store_digest(chunk, digest)
             self.store.chunks.pack_turns(chunk, turns, self.store.chunks.get_paths(turn.key for turn in turns))
-            log_chunks(self.store, "demote", [chunk], f"{ChunkStage.HOT} to {ChunkStage.WARM}: {describe_range(chunk)}", now=self.clock())
+            log_chunks(
+                self.store,
+                "demote",
+                [chunk],
+                f"{ChunkStage.HOT} to {ChunkStage.WARM}: {describe_range(chunk)}",
+                now=self.clock(),
+            )
         return True
 
     # -- summaries -----------------------------------------------------------------------------------------------------

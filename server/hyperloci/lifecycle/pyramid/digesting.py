@@ -10,12 +10,12 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.lifecycle.pyramid.parts import describe_range, turns_state, load_turns
+from hyperloci.lifecycle.pyramid.parts import describe_range, load_turns, turns_state
 from hyperloci.lifecycle.pyramid.summary import Summariser
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.levels import SUBTYPES, PyramidLevel
 from hyperloci.model.node import NewNode, Node
-from hyperloci.model.pyramid import PyramidChunk, Digest
+from hyperloci.model.pyramid import Digest, PyramidChunk
 from hyperloci.store import Store
 from hyperloci.store.chunks import turn_from_node
 
@@ -103,7 +103,9 @@ class Digester:
     def _covered_nodes(self, chunk: PyramidChunk) -> list[NodeKey]:
         """Return what a chunk contains: of chunks those that lie within it as a whole, and the turns beside them."""
         if chunk.level is PyramidLevel.MACRO:
-            return [part.node_key for part in self._chunks_inside(chunk, PyramidLevel.MINI) if part.node_key is not None]
+            return [
+                part.node_key for part in self._chunks_inside(chunk, PyramidLevel.MINI) if part.node_key is not None
+            ]
         inside = [] if chunk.level is PyramidLevel.MICRO else self._chunks_inside(chunk, PyramidLevel.MICRO)
         inside = [part for part in inside if part.node_key is not None]
         found = [(part.first_seq, part.node_key) for part in inside if part.node_key is not None]

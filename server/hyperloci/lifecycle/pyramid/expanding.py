@@ -6,7 +6,7 @@ from hyperloci.clock import to_iso
 from hyperloci.errors import NotFoundError
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import PyramidChunk, ExpandedChunk, ExpandedTurn
+from hyperloci.model.pyramid import ExpandedChunk, ExpandedTurn, PyramidChunk
 from hyperloci.store import Store
 from hyperloci.store.nodes import hash_content
 from hyperloci.tokens import count_tokens
@@ -40,7 +40,11 @@ def expand_chunk(store: Store, chunk_id: str) -> ExpandedChunk:
 def _expand_turns(store: Store, chunk: PyramidChunk) -> list[ExpandedTurn]:
     turns = store.chunks.list_turns(chunk.session_key, chunk.first_seq, chunk.last_seq, forgotten=False)
     keys = [turn.key for turn in turns]
-    tokens, paths, hashes = store.chunks.count_tokens_of(keys), store.chunks.get_paths(keys), store.chunks.get_content_hashes(chunk)
+    tokens, paths, hashes = (
+        store.chunks.count_tokens_of(keys),
+        store.chunks.get_paths(keys),
+        store.chunks.get_content_hashes(chunk),
+    )
     return [_expand_turn(turn, tokens.get(turn.key), paths.get(turn.key), hashes) for turn in turns]
 
 

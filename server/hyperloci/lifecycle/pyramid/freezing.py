@@ -15,10 +15,10 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import StoreCorruptError
-from hyperloci.lifecycle.pyramid.parts import log_chunks, describe_range, load_turns
+from hyperloci.lifecycle.pyramid.parts import describe_range, load_turns, log_chunks
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import PyramidChunk, ChunkStage
+from hyperloci.model.pyramid import ChunkStage, PyramidChunk
 from hyperloci.store import Store
 from hyperloci.store.archive import Archive
 from hyperloci.store.chunks import PyramidProgress
@@ -56,7 +56,9 @@ class TurnArchiver:
             if self.settings.archive_cold_content:
                 day = format_day(self.clock())
                 places = Archive.for_database(self.store.path).append_lines(
-                    day, [self._archive_line(chunk) for chunk in chunks], known_end=self.store.chunks.get_archive_end(day)
+                    day,
+                    [self._archive_line(chunk) for chunk in chunks],
+                    known_end=self.store.chunks.get_archive_end(day),
                 )
                 for chunk, place in zip(chunks, places, strict=True):
                     self.store.chunks.move_to_archive(chunk, place)

@@ -67,7 +67,9 @@ def sentence_prior(sentence: TurnSentence) -> float:
     return value * (QUESTION_PRIOR if sentence.text.rstrip().endswith("?") else 1.0)
 
 
-def rank_sentences(found: Sequence[TurnSentence], embed: Embed | None = None) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def rank_sentences(
+    found: Sequence[TurnSentence], embed: Embed | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return each sentence's rank (they sum to 1) and their likeness, 0..1, each with each."""
     import numpy as np
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from hyperloci.lifecycle.pyramid.ranking import Embed, choose_sentences, find_cues, sentence_prior, rank_sentences
+from hyperloci.lifecycle.pyramid.ranking import Embed, choose_sentences, find_cues, rank_sentences, sentence_prior
 from hyperloci.lifecycle.pyramid.sentences import TurnSentence, content_terms, extract_sentences
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
@@ -75,8 +75,12 @@ class ExtractiveSummariser:
         if not found:
             return Digest(_first_words(turns, max(budget, 1)), (), extract_themes(turns, self.rarity))
         ranks, alike = rank_sentences(found, self.embed)
-        chosen = choose_sentences(found, ranks, alike, _TokenBudget(budget), limit=len(found)) or [found[int(ranks.argmax())]]
-        return Digest(render_sentences(chosen), _select_facts(level, found, ranks, alike), extract_themes(turns, self.rarity))
+        chosen = choose_sentences(found, ranks, alike, _TokenBudget(budget), limit=len(found)) or [
+            found[int(ranks.argmax())]
+        ]
+        return Digest(
+            render_sentences(chosen), _select_facts(level, found, ranks, alike), extract_themes(turns, self.rarity)
+        )
 
 
 class _TokenBudget:
@@ -118,7 +122,9 @@ def extract_themes(turns: Sequence[Turn], rarity: Rarity) -> tuple[str, ...]:
                 held.setdefault(key, set()).add(number)
                 written.setdefault(key, Counter())[phrase] += 1
     scores = {
-        key: len(where) * _phrase_weight(key, rarity) for key, where in held.items() if len(where) > 1 or len(turns) == 1
+        key: len(where) * _phrase_weight(key, rarity)
+        for key, where in held.items()
+        if len(where) > 1 or len(turns) == 1
     }
     best: list[str] = []
     for key in sorted(scores, key=lambda key: (-scores[key], key)):

@@ -11,7 +11,7 @@ from hyperloci.model import ctf
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.node import Node
-from hyperloci.model.pyramid import PyramidChunk, ContextWindow, ChunkStage, WindowPart
+from hyperloci.model.pyramid import ChunkStage, ContextWindow, PyramidChunk, WindowPart
 from hyperloci.store import Store
 from hyperloci.store.chunks import turn_from_node
 from hyperloci.tokens import count_tokens
@@ -55,7 +55,9 @@ def build_context_window(
     raw = sum(costs.values())
     budget = int(DEFAULT_SHARE * raw) if max_tokens is None else max_tokens
     chunks = store.chunks.list_of_session(session_key)
-    hot_from = min((chunk.first_seq for chunk in chunks if chunk.stage is ChunkStage.HOT), default=_first_uncovered(chunks))
+    hot_from = min(
+        (chunk.first_seq for chunk in chunks if chunk.stage is ChunkStage.HOT), default=_first_uncovered(chunks)
+    )
     hot = [turn for turn in turns if (turn.seq or 0) >= hot_from]
     older = [turn for turn in turns if (turn.seq or 0) < hot_from]
     if raw <= budget - _OVERHEAD - _ROW * len(turns):
