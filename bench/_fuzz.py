@@ -21,21 +21,16 @@ from hypothesis import strategies as st
 
 from bench._pump import TooLongError, limit_seconds
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.tool_use import describe_tool_use
+from hyperloci.conversations.capture.transcript import read_batch
 from hyperloci.embedder import wire
 from hyperloci.errors import HyperlociError
+from hyperloci.facts.importers.markdown_notes import read_notes
+from hyperloci.facts.importers.mcp_memory import read_graph
 from hyperloci.graph.claims import analyse_statements
 from hyperloci.graph.naming import extract_entities
 from hyperloci.graph.rules import find_verdict
-from hyperloci.ingest.boundary import sanitize
-from hyperloci.ingest.chunk import chunk_file
-from hyperloci.ingest.languages import LANGUAGES
-from hyperloci.ingest.peer_graph import read_graph
-from hyperloci.ingest.peer_notes import read_notes
-from hyperloci.ingest.spoken_times import find_relative_dates
-from hyperloci.ingest.suspicion import find_injection_flags
-from hyperloci.ingest.tool_use import describe_tool_use
-from hyperloci.ingest.transcript import read_batch
-from hyperloci.ingest.walk import IndexableFile, check_file
+from hyperloci.indexing.tree_walk import IndexableFile, check_file
 from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
@@ -46,6 +41,11 @@ from hyperloci.retrieval.relevance import find_excerpt, query_from_prompt
 from hyperloci.retrieval.routing import plan_route
 from hyperloci.spaces.asked import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
+from hyperloci.text.chunking.chunker import chunk_file
+from hyperloci.text.chunking.programming_languages import LANGUAGES
+from hyperloci.text.language.relative_dates import find_relative_dates
+from hyperloci.text.sanitize.prompt_injection import find_injection_flags
+from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci_hooks.events import EVENTS
 from hyperloci_hooks.io import get_text, parse_object
 

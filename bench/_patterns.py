@@ -244,43 +244,36 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
     from hyperloci.graph import prose_relations
-    from hyperloci.ingest import (
-        ignore,
-        languages,
-        redact,
-        secret_evidence,
-        secret_rules,
-        secret_values,
-        secret_views,
-        section_types,
-        steering,
-        suspicion,
-    )
+    from hyperloci.indexing import ignore_files
     from hyperloci.lifecycle import backups, cues, sentences
     from hyperloci.lifecycle.pyramid import ranking
     from hyperloci.retrieval import intent
     from hyperloci.spaces import causal, goal, references
     from hyperloci.store import filters
+    from hyperloci.text.chunking import programming_languages, section_types
     from hyperloci.text.language.tables import phrase_pattern
+    from hyperloci.text.sanitize import injection_score, prompt_injection, redaction
+    from hyperloci.text.sanitize.secrets import contexts, decoded_views, formats
+    from hyperloci.text.sanitize.secrets import evidence as secret_evidence
 
-    secret_views._splice_pattern()
-    secret_views._continuation_pattern()
-    secret_views._fold_pattern()
+    decoded_views._splice_pattern()
+    decoded_views._continuation_pattern()
+    decoded_views._fold_pattern()
     secret_evidence._public_pattern()
     secret_evidence._named_pattern()
     secret_evidence._stated_pattern()
     secret_evidence._heading_pattern()
-    for token in secret_rules.TOKENS:
-        redact._token_pattern(token)
-    for value in secret_values.VALUES:
-        redact._value_patterns(value)
-    for evidence in steering.STEERING_FEATURES:
-        steering._feature_pattern(evidence)
-    for suspicion_rule in suspicion.INJECTION_RULES:
-        suspicion._rule_pattern(suspicion_rule)
-    for language in languages.LANGUAGES:
+    for token in formats.TOKENS:
+        redaction._token_pattern(token)
+    for value in contexts.VALUES:
+        redaction._value_patterns(value)
+    for evidence in injection_score.STEERING_FEATURES:
+        injection_score._feature_pattern(evidence)
+    for suspicion_rule in prompt_injection.INJECTION_RULES:
+        prompt_injection._rule_pattern(suspicion_rule)
+    for language in programming_languages.LANGUAGES:
         for extension in language.extensions:
-            languages.is_test_path(f"a{extension}")
+            programming_languages.is_test_path(f"a{extension}")
     for name, table in intent._load_intents().items():
         if "rules" in table:
             intent._compile_rules(name)
@@ -313,7 +306,7 @@ def _make_late() -> None:
     goal.goal_of_text("Nothing of the kind.", "none here")
     for glob in GLOBS:
         filters._compile_glob(glob)
-    ignore.compile_rules(IGNORED, "", "a test")
+    ignore_files.compile_rules(IGNORED, "", "a test")
     prose_relations._document_file_prefix("rfc", "12")
     with TemporaryDirectory() as folder:
         (Path(folder) / "memory-auto-1.db").touch()

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperloci.embedder.load import load_bundled_stages
-from hyperloci.ingest.chunk import chunk_file
-from hyperloci.ingest.reading import TITLE_SEPARATOR
+from hyperloci.indexing.file_reader import TITLE_SEPARATOR
 from hyperloci.model.chunk import CodeFacts
 from hyperloci.model.kinds import NodeKey
 from hyperloci.spaces.fingerprint import Fingerprint, compute_fingerprints
@@ -21,6 +20,7 @@ from hyperloci.spaces.query import QueryFingerprint, fingerprint_query
 from hyperloci.spaces.views import EncoderInput
 from hyperloci.store import Store, half
 from hyperloci.store.vectors import COLUMNS
+from hyperloci.text.chunking.chunker import chunk_file
 
 BASE_CHUNKS = 5_000
 """Real chunks that all memories are made of: of a million, 200 are made of each. With 1,000 the ten nearest of a vector

@@ -30,11 +30,11 @@ from markdown_it import MarkdownIt
 
 from bench._shared import bench_settings
 from hyperloci.errors import HyperlociError
-from hyperloci.ingest.decode import decode_text
-from hyperloci.ingest.file_kinds import FileKind
-from hyperloci.ingest.languages import language_of
-from hyperloci.ingest.walk import IndexableFile, walk_tree
+from hyperloci.indexing.tree_walk import IndexableFile, walk_tree
 from hyperloci.memory import Memory
+from hyperloci.text.chunking.file_kinds import FileKind
+from hyperloci.text.chunking.programming_languages import language_of
+from hyperloci.text.decoding import decode_text
 
 SLOW_SECONDS = 2.0
 

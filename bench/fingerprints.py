@@ -21,8 +21,6 @@ import numpy as np
 from bench._shared import MarkdownTable, save_result
 from hyperloci.clock import system_clock
 from hyperloci.embedder.load import load_bundled_stages
-from hyperloci.ingest.code import chunk_code
-from hyperloci.ingest.markdown import chunk_markdown
 from hyperloci.model.chunk import TextChunk
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
@@ -34,6 +32,8 @@ from hyperloci.spaces.space import SPACE_OF_COLUMN
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store import Store, half, int8
 from hyperloci.store.vectors import COLUMNS
+from hyperloci.text.chunking.code import chunk_code
+from hyperloci.text.chunking.markdown import chunk_markdown
 
 ROOT = Path(__file__).parents[1]
 BATCH = 32

@@ -70,7 +70,7 @@ def read_talks(data: Path, name: str) -> list[PyramidTalk]:
 
 def read_transcripts(folder: Path) -> list[PyramidTalk]:
     """Read Claude Code's transcripts."""
-    from hyperloci.ingest.transcript import read_batch
+    from hyperloci.conversations.capture.transcript import read_batch
 
     found = []
     for path in sorted(folder.rglob("*.jsonl")):

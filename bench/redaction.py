@@ -123,9 +123,9 @@ def import_ms(module: str) -> float:
 
 
 def own_redactor() -> tuple[Redactor, str]:
-    from hyperloci.ingest.redact import redact_secrets
+    from hyperloci.text.sanitize.redaction import redact_secrets
 
-    return (lambda text: redact_secrets(text).text), "hyperloci.ingest.redact"
+    return (lambda text: redact_secrets(text).text), "hyperloci.text.sanitize.redaction"
 
 
 def detect_secrets() -> tuple[Redactor, str]:

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from bench._shared import MarkdownTable
-from hyperloci.ingest.walk import MAX_FILE_BYTES
+from hyperloci.indexing.tree_walk import MAX_FILE_BYTES
 
 TREE_FILES = 2_000
 """Of a tree that is a copy."""

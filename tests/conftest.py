@@ -13,6 +13,7 @@ from hyperloci.config import Settings
 from hyperloci.memory import Memory
 from hyperloci.store import Store
 from tests.support import SLOW_IS_FINE, USUAL_EXAMPLES, FakeClock, FakeEncoder
+from tests.working_tree import WorkingTree
 
 # Two runs of the suite do the same. `make fuzz` draws anew, and thirty times as much.
 hypothesis_settings.register_profile(
@@ -87,3 +88,9 @@ def store(settings: Settings, clock: FakeClock) -> Iterator[Store]:
 def encoder() -> FakeEncoder:
     """An encoder without a model."""
     return FakeEncoder()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> WorkingTree:
+    """An empty project folder."""
+    return WorkingTree(tmp_path / "project")

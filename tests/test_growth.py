@@ -15,12 +15,9 @@ import pytest
 from bench._fuzz import fuzz_settings
 from bench._pump import READER, Attack, generic_attacks, growing_attack
 from hyperloci.errors import HyperlociError
+from hyperloci.facts.importers.markdown_notes import read_notes
 from hyperloci.graph import anchors, naming, values, words
-from hyperloci.ingest import facets, spoken_times
-from hyperloci.ingest.boundary import sanitize
-from hyperloci.ingest.chunk import chunk_file
-from hyperloci.ingest.code_facts import name_parts
-from hyperloci.ingest.peer_notes import read_notes
+from hyperloci.knowledge import facets
 from hyperloci.lifecycle import cues, sameness, sentences
 from hyperloci.lifecycle.pyramid import ranking
 from hyperloci.memory import Memory
@@ -30,6 +27,10 @@ from hyperloci.retrieval.query_language import parse_query
 from hyperloci.spaces.asked import views_of_query
 from hyperloci.spaces.views import EncoderInput, make_views
 from hyperloci.store import analysis
+from hyperloci.text.chunking.chunker import chunk_file
+from hyperloci.text.chunking.code_facts import name_parts
+from hyperloci.text.language import relative_dates
+from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci.topics.naming import find_naming_words
 
 NOW = 1_800_000_000_000
@@ -43,7 +44,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "notes of another program": lambda text: read_notes("a.md", text),
     "the write boundary": sanitize,
     "facets": lambda text: facets.classify_facets(text, Origin.MARKDOWN),
-    "spoken times": lambda text: spoken_times.find_relative_dates(text, NOW),
+    "spoken times": lambda text: relative_dates.find_relative_dates(text, NOW),
     "entities": naming.extract_entities,
     "values": lambda text: [values.find_values(words.analyse_words(part)) for part in words.split_statements(text)],
     "names of code": lambda text: [anchors.dotted_suffixes(name) for name in anchors.find_code_names(text)],

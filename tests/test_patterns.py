@@ -18,7 +18,7 @@ from hyperloci.graph.naming import extract_entities
 
 GROUPS = {
     "hyperloci.graph": "graph",
-    "hyperloci.ingest.redact": "redaction",
+    "hyperloci.text.sanitize.redaction": "redaction",
     "hyperloci.ingest": "ingest",
     "hyperloci.lifecycle": "lifecycle",
     "hyperloci.retrieval": "retrieval",

@@ -186,7 +186,7 @@ def drain_spool(memory: RecordSink, *, may_go_on: Callable[[], bool] = lambda: T
     if not has_work(settings):
         return 0
     # It takes longer to load than a record to write, and a hook that only writes comes by here, too.
-    from hyperloci.ingest.election import Election, lock_path
+    from hyperloci.system.process_lock import Election, lock_path
 
     election = Election(lock_path(settings.lock_dir, "spool", settings.installation_paths.database))
     if not election.try_to_win():

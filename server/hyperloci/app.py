@@ -244,7 +244,7 @@ class _RedactingFormatter(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the record, its traceback too, with every secret replaced."""
-        from hyperloci.ingest.redact import (
+        from hyperloci.text.sanitize.redaction import (
             redact_secrets,  # at the first record: the client waits for what loads before it
         )
 

@@ -21,7 +21,7 @@ from hyperloci.system.background import BackgroundThread
 if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
     from hyperloci.embedder.takeover import EmbedderFailover
-    from hyperloci.ingest.watch import ProjectWatcher
+    from hyperloci.indexing.watching.watcher import ProjectWatcher
     from hyperloci.lifecycle.keeper import MaintenanceScheduler
     from hyperloci_hooks.desk import HookServer
 
@@ -120,7 +120,7 @@ class WatchService:
 
     def start(self) -> None:
         """Find the project and watch it."""
-        from hyperloci.ingest.watch import ProjectWatcher
+        from hyperloci.indexing.watching.watcher import ProjectWatcher
         from hyperloci.memory import Memory
 
         with Memory.open(self._settings, self._project_path) as memory:

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
-from hyperloci.ingest.project import Project
 from hyperloci.lifecycle.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.lifecycle.opening import identify_known_project, open_store
 from hyperloci.model.kinds import GLOBAL_SCOPE
@@ -26,6 +25,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
 from hyperloci.model.written import ForgottenFact, RememberedFact
+from hyperloci.project.identity import Project
 from hyperloci.store import Store
 from hyperloci.store.faults import translate_block_errors, translate_errors
 
@@ -256,7 +256,7 @@ class Memory:
         Args:
             title: the heading, without regard to case.
             fuzzy: also headings that contain or resemble it; the likest first.
-            type: what the section is for (`ingest.section_types.SectionType`).
+            type: what the section is for (`text.chunking.section_types.SectionType`).
             level: of the heading.
             path: only this file.
             limit: how many at most.
@@ -591,7 +591,7 @@ class Memory:
             BadRequestError: the path lies outside the project.
             NotFoundError: there is nothing at the path.
         """
-        from hyperloci.ingest.indexer import Indexer
+        from hyperloci.indexing.indexer import Indexer
 
         target = None if path is None else self.project.resolve_path(Path(path))
         report = Indexer(self.store, self.settings, self.project, self._clock).index_tree(target, progress=progress)
@@ -605,7 +605,7 @@ class Memory:
 
     def try_again(self) -> int:
         """Have everything that is set aside tried again by the next run; return how many things that are."""
-        from hyperloci.ingest.trying_again import retry_set_aside
+        from hyperloci.indexing.retry import retry_set_aside
 
         scopes = (self.store.scopes.find_key(scope) for scope in (self.project.id, GLOBAL_SCOPE))
         return sum(retry_set_aside(self.store, scope) for scope in scopes if scope is not None)
@@ -615,7 +615,7 @@ class Memory:
 
         It may be cut off anywhere: what is left is stored by the next call, or by a server's watchers.
         """
-        from hyperloci.ingest.indexer import Indexer
+        from hyperloci.indexing.indexer import Indexer
 
         indexer = Indexer(self.store, self.settings, self.project, self._clock)
         added, waiting = 0, True

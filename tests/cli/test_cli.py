@@ -13,10 +13,10 @@ import pytest
 
 from hyperloci.cli.main import app
 from hyperloci.errors import EmbedderError
-from hyperloci.ingest.commits import FIRST_COMMITS
+from hyperloci.indexing.commits.commit_indexer import FIRST_COMMITS
 from hyperloci.memory import Memory
 from tests.cli.helpers import invoke, remember, run
-from tests.ingest.working_tree import WorkingTree, fast_import
+from tests.working_tree import WorkingTree, fast_import
 
 
 @pytest.mark.req("D.11")

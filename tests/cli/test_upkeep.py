@@ -10,10 +10,10 @@ import pytest
 
 from hyperloci.cli.common import load_settings
 from hyperloci.clock import MS_PER_DAY, system_clock
-from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.keeper import ROLE
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
+from hyperloci.system.process_lock import Election, lock_path
 from tests.cli.helpers import run
 
 

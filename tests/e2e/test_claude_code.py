@@ -21,7 +21,7 @@ from typing import Any
 import psutil
 import pytest
 
-from hyperloci.ingest.clean import INJECTED_TAG
+from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 from hyperloci_hooks.spool import drain_spool
 from tests.e2e.conftest import House
 

@@ -32,7 +32,7 @@ SLOW_START = f"""
 import os, threading
 from hyperloci_hooks import finish
 finish.OWN_SECONDS = float(os.environ.get("OWN", finish.OWN_SECONDS))
-from hyperloci.ingest import project
+from hyperloci.project import identity as project
 real = project.identify
 project.identify = lambda *places, **more: threading.Event().wait(float(os.environ["SLOW"])) or real(*places, **more)
 {AS_USUAL}

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from hyperloci.config import Settings
-from hyperloci.ingest.indexer import Indexer
-from hyperloci.ingest.project import IdentityBasis, Project
+from hyperloci.indexing.indexer import Indexer
+from hyperloci.project.identity import IdentityBasis, Project
 from hyperloci.store import Store
 from tests.support import FakeClock
 

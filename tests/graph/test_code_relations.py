@@ -282,7 +282,7 @@ def test_indexing_again_changes_no_edge(code: Linked) -> None:
 
 @pytest.mark.req("D.03")
 def test_a_run_that_was_cut_off_leaves_its_relations_waiting(code: Linked) -> None:
-    from hyperloci.ingest.linking import link_queued
+    from hyperloci.indexing.link_queue import link_queued
 
     code.index({"helpers.py": HELPERS, "use.py": "from helpers import helper\n\n\ndef f():\n    return helper(1)\n"})
     scope = code.store.scopes.find_key("p") or 0

@@ -9,7 +9,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.graph.prose_relations import find_cue_before, heading_slug
-from hyperloci.ingest.linking import link_queued
+from hyperloci.indexing.link_queue import link_queued
 from hyperloci.model.kinds import NodeType
 from hyperloci.store import Store
 from hyperloci.store.positions import Positions

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.ingest.project import identify_project
 from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.memory import Memory
+from hyperloci.project.identity import identify_project
 from hyperloci_hooks.drain import drain_in_subprocess
 from hyperloci_hooks.spool import has_work, list_set_aside, save_record
 

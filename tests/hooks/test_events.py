@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.ingest.project import IdentityBasis, Project
 from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.project.identity import IdentityBasis, Project
 from hyperloci_hooks.budget import GRACE_SECONDS, SECONDS
 from hyperloci_hooks.events import EVENTS
 from tests.support import NOW, examples

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, StoreBusyError
-from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.store import Store
+from hyperloci.system.process_lock import Election, lock_path
 from hyperloci_hooks import spool
 from hyperloci_hooks.account import HookStatistics
 from hyperloci_hooks.spool import (

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY, to_iso
 from hyperloci.config import Settings
-from hyperloci.ingest.clean import strip_injected_context
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.injection import MAX_ITEM_CHARS, PROMPT_CHARS, PROMPT_ITEM_CHARS, build_prompt_context
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin
@@ -20,6 +19,7 @@ from hyperloci.model.node import NewNode, Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, HitSource, SearchAnswer
 from hyperloci.store import Store
+from hyperloci.text.sanitize.cleaning import strip_injected_context
 from tests.support import examples
 
 NOW = 1_795_000_000_000

@@ -14,10 +14,10 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.project import IdentityBasis, identify_project, make_project_id
-from hyperloci.ingest.project_token import TOKEN_FILE
 from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.memory import Memory
+from hyperloci.project.clone_token import TOKEN_FILE
+from hyperloci.project.identity import IdentityBasis, identify_project, make_project_id
 from hyperloci.store import Store
 from hyperloci.store.health import check_integrity, count_violations
 from hyperloci.store.transfer import export_memory, import_memory

@@ -11,7 +11,7 @@ import pytest
 
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.ingest.spoken import MAX_EPISODE_CHARS, prepare_turn_text
+from hyperloci.conversations.capture.turn_text import MAX_EPISODE_CHARS, prepare_turn_text
 from hyperloci.lifecycle.capture import Capture
 from hyperloci.lifecycle.sessions import (
     SAME_TURN_MS,

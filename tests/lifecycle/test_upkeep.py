@@ -11,11 +11,11 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError
-from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.keeper import ROLE, MaintenanceScheduler, SchedulerPace, run_maintenance_now
 from hyperloci.lifecycle.step import ALWAYS, DAILY, HOURLY, MaintenanceContext, MaintenanceJob, MaintenanceStoppedError
 from hyperloci.lifecycle.upkeep import JOBS, RETRY_MS, list_due_jobs, rehearse_maintenance, run_maintenance
 from hyperloci.store import Store
+from hyperloci.system.process_lock import Election, lock_path
 from tests.support import FakeClock, add
 
 SOON = 60.0

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.sections import parse_sections
 from hyperloci.retrieval.structure import OutlineTree, find_sections, join_pieces, load_tree, title_similarity
 from hyperloci.store import Store
+from hyperloci.text.chunking.sections import parse_sections
 from tests.graph.linked import Linked
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 

@@ -9,7 +9,7 @@ depends on what it is:
 | an event: a turn, a commit | no: it is its own record | no: it was so, whatever becomes of the code | yes |
 | a summary of other memories | no | no | no: what it covers has them |
 
-Two kinds of nodes are made elsewhere: pieces of files, which follow their files (`ingest.writing`), and entities, which
+Two kinds of nodes are made elsewhere: pieces of files, which follow their files (`indexing.file_writer`), and entities, which
 annotating makes known (`graph.entities`).
 """
 
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Sequence
 
 from hyperloci.graph.anchors import anchor_fact
 from hyperloci.graph.entities import EntityLinker
-from hyperloci.ingest.facets import classify_facets
+from hyperloci.knowledge.facets import classify_facets
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import NewNode, Node

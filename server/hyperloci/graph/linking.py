@@ -129,6 +129,6 @@ class RelationLinker:
     def replace_edges(self, path: str, keys: Iterable[NodeKey], *, now: int) -> tuple[int, int]:
         """Replace the edges of some snippets of a file, inside the caller's transaction; return how many came and went.
 
-        The snippets stay in the queue: `ingest.linking` takes them out once all files of a run are written.
+        The snippets stay in the queue: `indexing.link_queue` takes them out once all files of a run are written.
         """
         return self._store.relation_queue.replace_relations_of_all(self.find_relations(path, keys), LABELS, now=now)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.facts.writer import annotate
 from hyperloci.graph.entities import EntityLinker, find_mentions
-from hyperloci.ingest.facets import classify_chunk_facets
+from hyperloci.knowledge.facets import classify_chunk_facets
 from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.kinds import NodeType, Origin

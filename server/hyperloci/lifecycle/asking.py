@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError, StoreError
-from hyperloci.ingest.project import Project
 from hyperloci.lifecycle.facts import Facts
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
+from hyperloci.project.identity import Project
 from hyperloci.retrieval.explain import explain_scores
 from hyperloci.retrieval.present import present_hits
 from hyperloci.retrieval.search import Searcher, SearchResult

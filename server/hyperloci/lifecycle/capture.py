@@ -98,7 +98,7 @@ class Capture:
 
     def _store_transcript(self, record: CaptureRecord, path: Path) -> int:
         """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain."""
-        from hyperloci.ingest.transcript import read_batch
+        from hyperloci.conversations.capture.transcript import read_batch
 
         new = 0
         mark = self._store.sessions.get_transcript_mark(str(path))

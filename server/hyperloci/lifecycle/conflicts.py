@@ -8,7 +8,6 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
-from hyperloci.ingest.boundary import sanitize
 from hyperloci.lifecycle.payload import DeclaredConflict, RejectedItem
 from hyperloci.lifecycle.sameness import find_numbers, meaningful_words
 from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
@@ -17,6 +16,7 @@ from hyperloci.model.node import Node
 from hyperloci.model.search import SearchFilter
 from hyperloci.store import Store
 from hyperloci.store.analysis import analyse_query
+from hyperloci.text.sanitize.sanitizer import sanitize
 
 MAX_NEAR: Final = 30
 """Known memories a finding is compared with: those nearest in words."""

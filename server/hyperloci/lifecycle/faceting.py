@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError
-from hyperloci.ingest.section_types import SectionType
 from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType, Verification
 from hyperloci.model.node import Node
 from hyperloci.store import Store
+from hyperloci.text.chunking.section_types import SectionType
 
 MAX_TAGS: Final = 20
 MAX_TAG_CHARS: Final = 40

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from hyperloci.clock import MS_PER_DAY, Clock, to_iso
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeType, Origin, Tier
 from hyperloci.model.node import MAX_CONTENT_CHARS, MAX_NAME_CHARS, MAX_REASON_CHARS, NewNode, Node
@@ -16,6 +15,7 @@ from hyperloci.model.written import ForgottenFact, RememberedFact
 from hyperloci.store import Store
 from hyperloci.store.ids import resolve_node
 from hyperloci.store.nodes import RESTORE_DAYS
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 if TYPE_CHECKING:
     from hyperloci.facts.writer import MemoryWriter

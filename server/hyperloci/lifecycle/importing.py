@@ -16,9 +16,8 @@ from typing import Final
 
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.facts.importers import markdown_notes, mcp_memory
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.ingest import peer_graph, peer_notes
-from hyperloci.ingest.boundary import SanitizedText, sanitize
 from hyperloci.lifecycle.facts import safety_metadata, sanitize_argument
 from hyperloci.model.answers import ImportReport
 from hyperloci.model.kinds import TRUST, NodeKey, NodeType, Origin, Tier
@@ -27,6 +26,7 @@ from hyperloci.model.peers import ImportedEntity, ImportedFact, ImportedMemory, 
 from hyperloci.model.position import Position
 from hyperloci.store import Store
 from hyperloci.store.transfer import import_memory
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 OWN_FORMAT: Final = "hyperloci"
 """What `hyperloci export` writes."""
@@ -118,14 +118,14 @@ _Reader = Callable[[Path], Iterator[tuple[Path, ImportedMemory]]]
 
 def _choose_reader(source: Path) -> _Reader | None:
     """Return what reads a file, None for an export of our own."""
-    if source.suffix.lower() in peer_notes.SUFFIXES:
+    if source.suffix.lower() in markdown_notes.SUFFIXES:
         return _read_note_files
     with open(source, "rb") as file:
         head = file.read(_PEEK_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
     first = _parse_first_line(head)
     if isinstance(first, dict) and OWN_FORMAT in first:
         return None
-    if peer_graph.is_graph(first) or (first is None and head.startswith(b"{") and b'"entities"' in head):
+    if mcp_memory.is_graph(first) or (first is None and head.startswith(b"{") and b'"entities"' in head):
         return _read_graph_file
     raise BadRequestError(
         f"{source.name}: line 1 is neither an export of Hyperloci nor JSON lines of the reference memory server "
@@ -153,14 +153,14 @@ def _read_text(path: Path) -> str:
 
 
 def _read_graph_file(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
-    yield source, peer_graph.read_graph(_read_text(source))
+    yield source, mcp_memory.read_graph(_read_text(source))
 
 
 def _read_note_files(source: Path) -> Iterator[tuple[Path, ImportedMemory]]:
     text = _read_text(source)
-    yield source, peer_notes.read_notes(source.name, text)
-    for path in peer_notes.linked_notes(source, text):
-        yield path, peer_notes.read_notes(path.name, _read_text(path))
+    yield source, markdown_notes.read_notes(source.name, text)
+    for path in markdown_notes.linked_notes(source, text):
+        yield path, markdown_notes.read_notes(path.name, _read_text(path))
 
 
 def _display_path(path: Path, root: Path) -> str:

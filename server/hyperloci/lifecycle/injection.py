@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from hyperloci.clock import to_iso
 from hyperloci.config import Settings
-from hyperloci.ingest.clean import INJECTED_TAG
 from hyperloci.model.kinds import GLOBAL_SCOPE, SUBTYPES, NodeType, Origin
 from hyperloci.model.node import Node
 from hyperloci.model.turn import Speaker
 from hyperloci.store import Store, decay_factor
 from hyperloci.store.sessions import StoredSession
+from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 if TYPE_CHECKING:
     from hyperloci.model.search import Hit

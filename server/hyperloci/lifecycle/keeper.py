@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Final
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
-from hyperloci.ingest.election import Election, lock_path
 from hyperloci.lifecycle.step import MaintenanceContext, MaintenanceJob
 from hyperloci.store import Store
 from hyperloci.store.faults import describe_error
 from hyperloci.system.background import BackgroundThread, StatusBoard
+from hyperloci.system.process_lock import Election, lock_path
 
 if TYPE_CHECKING:
     from hyperloci.embedder.client import EmbedderClient

@@ -11,9 +11,9 @@ from typing import Final
 from hyperloci.clock import MS_PER_DAY, Clock
 from hyperloci.config import Settings
 from hyperloci.errors import StoreBusyError, StoreError, StoreReadOnlyError
-from hyperloci.ingest.project import IdentityBasis, Project, identify_project, make_project_id
-from hyperloci.ingest.project_git import BrokenRepositoryError, open_repository
-from hyperloci.ingest.project_token import read_token
+from hyperloci.project.clone_token import read_token
+from hyperloci.project.git_folder import BrokenRepositoryError, open_repository
+from hyperloci.project.identity import IdentityBasis, Project, identify_project, make_project_id
 from hyperloci.store import Store
 from hyperloci.store.places import ProjectPlace
 

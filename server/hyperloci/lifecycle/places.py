@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.project import IdentityBasis, Project
+from hyperloci.project.identity import IdentityBasis, Project
 from hyperloci.store import Store
 from hyperloci.store.paths import path_as_text
 from hyperloci.store.places import KnownProject, ProjectPlace, ScopeLink

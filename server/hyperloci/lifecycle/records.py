@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from hyperloci.ingest.boundary import SanitizedText, sanitize_name
-from hyperloci.ingest.project import Project
-from hyperloci.ingest.spoken import is_written_by_user, prepare_turn_text
-from hyperloci.ingest.tool_use import describe_tool_use
+from hyperloci.conversations.capture.tool_use import describe_tool_use
+from hyperloci.conversations.capture.turn_text import is_written_by_user, prepare_turn_text
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import TurnKind
+from hyperloci.project.identity import Project
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize_name
 
 
 class RecordFactory:

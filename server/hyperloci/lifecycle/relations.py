@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hyperloci.ingest.linking import due_counter_name, link_queued
+from hyperloci.indexing.link_queue import due_counter_name, link_queued
 from hyperloci.lifecycle.step import MaintenanceContext
 from hyperloci.store import Store
 from hyperloci.store.pruning import PRUNE_BATCH, PrunableEdges

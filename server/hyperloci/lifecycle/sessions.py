@@ -11,10 +11,8 @@ from dataclasses import astuple, dataclass
 from typing import Final
 
 from hyperloci.clock import MS_PER_DAY
+from hyperloci.conversations.capture.turn_text import prepare_turn_text
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.ingest.boundary import SanitizedText
-from hyperloci.ingest.spoken import prepare_turn_text
-from hyperloci.ingest.spoken_times import find_relative_dates
 from hyperloci.model.kinds import TRUST, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node
 from hyperloci.model.position import Position
@@ -23,6 +21,8 @@ from hyperloci.model.turn import Speaker, Turn, TurnKind
 from hyperloci.store import Store
 from hyperloci.store.episodes import SameTurn, TurnRows
 from hyperloci.store.sessions import StoredSession
+from hyperloci.text.language.relative_dates import find_relative_dates
+from hyperloci.text.sanitize.sanitizer import SanitizedText
 
 PREVIOUS_TURN_CHARS: Final = 300
 """How much of the turn before helps to find a turn: 8 points of recall on LoCoMo; all of a long one costs BEAM two

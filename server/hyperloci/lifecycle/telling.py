@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from hyperloci.ingest.clean import INJECTED_TAG
 from hyperloci.model.kinds import Origin
 from hyperloci.model.node import Node
+from hyperloci.text.sanitize.cleaning import INJECTED_TAG
 
 MAX_TURN_CHARS: Final = 3_000
 """Of one turn: a longer one is a paste or a report, whose beginning and end tell what it was."""

@@ -15,8 +15,6 @@ from hyperloci.config import Settings
 from hyperloci.facts.writer import MemoryWriter
 from hyperloci.graph.entities import EntityLinker
 from hyperloci.graph.naming import EntityMention
-from hyperloci.ingest.boundary import SanitizedText, sanitize
-from hyperloci.ingest.suspicion import FLAG_REASONS
 from hyperloci.lifecycle.conflicts import ConflictResolver
 from hyperloci.lifecycle.payload import (
     CausalClaim,
@@ -33,6 +31,8 @@ from hyperloci.model.node import NewNode, Node
 from hyperloci.store import Store
 from hyperloci.store.ageing import PRUNE_OPERATION
 from hyperloci.store.consolidations import ConsolidationProgress
+from hyperloci.text.sanitize.prompt_injection import FLAG_REASONS
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
 
 CAUSAL_CONFIDENCE: Final = 0.7
 """B.18: that one thing brought about another is inferred, not said."""

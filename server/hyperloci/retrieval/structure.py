@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from hyperloci.errors import BadRequestError, NotFoundError
-from hyperloci.ingest.sections import parse_sections
 from hyperloci.store import Store
 from hyperloci.store.files import FilePiece
+from hyperloci.text.chunking.sections import parse_sections
 
 FUZZY: Final = 0.6
 """Likeness from which a title is another one misspelt or shortened: `difflib`'s own measure for close matches."""
@@ -37,7 +37,7 @@ class OutlineEntry:
     Attributes:
         title: the heading, or the symbol's own name; empty for what stands above the first.
         level: of the heading (0 above the first), or the symbol's depth from 1.
-        type: what the section is for (`ingest.section_types`), or the symbol's kind.
+        type: what the section is for (`text.chunking.section_types`), or the symbol's kind.
         file: where it stands.
         path: titles from the outermost to its own.
         anchor: the heading's; the qualified name of a symbol.

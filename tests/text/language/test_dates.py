@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 from hyperloci.clock import from_iso
 from hyperloci.errors import BadRequestError
-from hyperloci.ingest.spoken_times import find_relative_dates
 from hyperloci.retrieval.times import find_time_bounds, parse_time_bound
 from hyperloci.text.language import dates
 from hyperloci.text.language.dates import DateText, Form, clock_minutes, date_words, languages
+from hyperloci.text.language.relative_dates import find_relative_dates
 from tests.support import NOW, examples
 
 DATA = Path(dates.__file__).parent / "data"

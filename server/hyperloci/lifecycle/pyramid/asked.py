@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from hyperloci.errors import BadRequestError
-from hyperloci.ingest.boundary import sanitize
 from hyperloci.lifecycle.pyramid.summary import MAX_FACTS, MAX_THEME_CHARS, MAX_THEMES, SUMMARY_TOKENS
 from hyperloci.lifecycle.sameness import NUMBER
 from hyperloci.lifecycle.telling import DATA
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.pyramid import Digest
 from hyperloci.model.turn import Turn
+from hyperloci.text.sanitize.sanitizer import sanitize
 from hyperloci.tokens import count_tokens
 
 MAX_CHARS: Final = 24_000

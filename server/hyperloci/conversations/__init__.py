@@ -1,0 +1,1 @@
+"""Conversations: capture, consolidation into facts, and the pyramid of chunks."""

@@ -1,0 +1,1 @@
+"""Capture: what hooks and transcripts tell, and what is injected into a session."""

@@ -1,0 +1,253 @@
+"""Claude Code's transcript of a session: a file of JSON lines that grows while the session lives (C.10).
+
+It is read from where the last reading stopped. A last line without its end waits. A file that was replaced or cut is
+read anew: every turn carries an id, so that nothing is stored twice. What is kept is what was said and what was done:
+no thinking, no tool output, nothing that Claude Code or a hook put in, no sub-agents, and of lines of kinds unknown,
+nothing. (Format as seen in 2.1; most of a transcript's bytes are request logs, which are never parsed.)
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+from hyperloci.clock import from_iso
+from hyperloci.conversations.capture.tool_use import describe_tool_use
+from hyperloci.conversations.capture.turn_text import is_written_by_user
+from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.store.sessions import TranscriptMark
+from hyperloci.store.set_aside import describe_failure
+from hyperloci.system.regular_file import open_regular_file
+
+BATCH_BYTES: Final = 1 << 20
+"""Read and stored at once: a hook that is cut off loses no more than this much work."""
+
+MAX_LINE_BYTES: Final = 64 << 20
+"""A longer line is no turn (it would hold a hundred pictures); it is passed over."""
+
+HEAD_BYTES: Final = 1_024
+"""The first bytes tell one transcript from another: they hold ids and times."""
+
+HELD_SHARE: Final = 0.25
+"""A tool's result is waited for over this share of a batch; a call that has none by then was cut off."""
+
+_KEPT_ENTRY: Final = re.compile(rb'"type"\s*:\s*"(?:user|assistant|queued_command)"')
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptBatch:
+    """What one batch gave.
+
+    Attributes:
+        turns: in order.
+        mark: where the next batch begins.
+        more: whether there is a next one now.
+        failed: lines that could not be read: the byte each begins at, and why.
+    """
+
+    turns: tuple[Turn, ...]
+    mark: TranscriptMark
+    has_more: bool
+    failed: tuple[tuple[int, str], ...] = ()
+
+
+def read_batch(
+    path: Path,
+    mark: TranscriptMark | None = None,
+    *,
+    root: str | None = None,
+    sidechains: bool = False,
+    batch_bytes: int = BATCH_BYTES,
+) -> TranscriptBatch | None:
+    """Read the next lines of a transcript, about `batch_bytes` of them; None where nothing was added.
+
+    Args:
+        path: the transcript.
+        mark: where the last reading stopped; None reads from the start.
+        root: the project's folder, for paths.
+        sidechains: keep the lines of sub-agents too (their transcripts are files of their own).
+        batch_bytes: how much to read.
+
+    Raises:
+        OSError: the file can't be read.
+    """
+    with _open_transcript(path) as file:
+        start = _find_resume_offset(file, mark)
+        file.seek(start)
+        data = _read_whole_lines(file, batch_bytes)
+        if not data:
+            return None
+        more = bool(file.read(1))
+        batch = _BatchState(root, sidechains, patience=int(HELD_SHARE * batch_bytes))
+        turns, length = _parse_turns(data, batch)
+        offset = start + length
+        if offset == start:
+            return None
+        failed = tuple((start + place, reason) for place, reason in batch.failed if place < length)
+        return TranscriptBatch(turns, TranscriptMark(offset, _hash_head(file, offset)), more, failed)
+
+
+def _open_transcript(path: Path) -> BinaryIO:
+    try:
+        return open_regular_file(path)
+    except ValueError as error:  # A NUL in it: no file has such a name.
+        raise FileNotFoundError(errno.ENOENT, str(error), str(path)) from error
+
+
+def _find_resume_offset(file: BinaryIO, mark: TranscriptMark | None) -> int:
+    if mark is None or file.seek(0, 2) < mark.offset or _hash_head(file, mark.offset) != mark.head_hash:
+        return 0
+    return mark.offset
+
+
+def _hash_head(file: BinaryIO, offset: int) -> bytes:
+    file.seek(0)
+    return hashlib.sha256(file.read(min(HEAD_BYTES, offset))).digest()
+
+
+def _read_whole_lines(file: BinaryIO, size: int) -> bytes:
+    """Return the lines that end within about `size` bytes; one longer line is read to its end."""
+    data = file.read(size)
+    if b"\n" not in data:
+        data += file.readline(MAX_LINE_BYTES)
+    end = data.rfind(b"\n") + 1
+    file.seek(end - len(data), 1)
+    if not end and len(data) >= MAX_LINE_BYTES:
+        return data
+    return data[:end]
+
+
+@dataclass(slots=True)
+class _BatchState:
+    """How to read the lines of a batch; `calls` are those without a result yet, with the place of their line.
+
+    `failed` are the places of lines that could not be read, with the reason.
+    """
+
+    root: str | None
+    sidechains: bool
+    patience: int
+    calls: dict[str, tuple[int, Mapping[str, Any]]] = field(default_factory=dict)
+    failed: list[tuple[int, str]] = field(default_factory=list)
+
+
+def _parse_turns(data: bytes, batch: _BatchState) -> tuple[tuple[Turn, ...], int]:
+    """Return the turns in whole lines and how many bytes they take: those up to a call that waits for its result."""
+    found: list[tuple[int, Turn]] = []
+    position = 0
+    for line in data.splitlines(keepends=True):
+        try:
+            found.extend((position, turn) for turn in _parse_line(line, position, batch))
+        except Exception as error:  # A line that nobody foresaw costs itself alone.
+            batch.failed.append((position, describe_failure(error)))
+        position += len(line)
+    waiting = [place for place, _ in batch.calls.values() if position - place <= batch.patience]
+    length = min(waiting, default=position)
+    return tuple(turn for place, turn in found if place < length), length
+
+
+def _parse_line(line: bytes, position: int, batch: _BatchState) -> list[Turn]:
+    entry = _parse_entry(line)
+    if entry is None or (entry.get("isSidechain") is True and not batch.sidechains):
+        return []
+    return list(_turns_of_entry(entry, position, batch))
+
+
+def _parse_entry(line: bytes) -> dict[str, Any] | None:
+    """Return what a line holds, None if it is of no kind that is kept.
+
+    Raises:
+        ValueError, RecursionError: it is no JSON, or none that can be read.
+    """
+    if not _KEPT_ENTRY.search(line):
+        return None
+    entry = json.loads(line)
+    return entry if isinstance(entry, dict) and isinstance(entry.get("uuid"), str) else None
+
+
+def _turns_of_entry(entry: dict[str, Any], position: int, batch: _BatchState) -> Iterator[Turn]:
+    kind = entry.get("type")
+    message = entry.get("message")
+    if kind == "attachment":
+        yield from _queued_prompts(entry)
+    elif isinstance(message, dict) and kind == "assistant":
+        blocks = _content_blocks(message.get("content"))
+        for block in blocks:
+            if block.get("type") == "tool_use" and isinstance(block.get("id"), str):
+                batch.calls[block["id"]] = (position, block)
+        yield from _make_text_turn(entry, Speaker.ASSISTANT, _text_blocks(blocks))
+    elif isinstance(message, dict) and kind == "user":
+        blocks = _content_blocks(message.get("content"))
+        for block in blocks:
+            if block.get("type") == "tool_result":
+                yield from _make_action_turn(entry, block, batch)
+        if not any(entry.get(flag) for flag in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
+            yield from _make_text_turn(
+                entry, Speaker.USER, [text for text in _text_blocks(blocks) if is_written_by_user(text)]
+            )
+
+
+def _queued_prompts(entry: dict[str, Any]) -> Iterator[Turn]:
+    """Yield what the user wrote while the assistant was working."""
+    attachment = entry.get("attachment")
+    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command" or attachment.get("isMeta"):
+        return
+    prompt = attachment.get("prompt")
+    if attachment.get("commandMode", "prompt") == "prompt" and isinstance(prompt, str) and is_written_by_user(prompt):
+        yield from _make_text_turn(entry, Speaker.USER, [prompt])
+
+
+def _make_text_turn(entry: dict[str, Any], role: Speaker, texts: list[str]) -> Iterator[Turn]:
+    text = "\n".join(texts)
+    if text.strip():
+        yield Turn(uuid=entry["uuid"], role=role, text=text, timestamp_ms=_entry_time(entry))
+
+
+def _make_action_turn(entry: dict[str, Any], result: Mapping[str, Any], batch: _BatchState) -> Iterator[Turn]:
+    tool_use_id = result.get("tool_use_id")
+    _, call = batch.calls.pop(str(tool_use_id), (0, None))
+    if call is None:
+        return
+    arguments = call.get("input")
+    use = describe_tool_use(
+        str(call.get("name", "")),
+        arguments if isinstance(arguments, dict) else {},
+        entry.get("toolUseResult"),
+        error="\n".join(_text_blocks(_content_blocks(result.get("content"))))
+        if result.get("is_error") is True
+        else None,
+        root=batch.root,
+    )
+    if use is not None:
+        yield Turn(
+            uuid=str(tool_use_id),
+            role=Speaker.ASSISTANT,
+            text=use.line,
+            timestamp_ms=_entry_time(entry),
+            kind=TurnKind.ACTION,
+            path=use.path,
+        )
+
+
+def _content_blocks(content: Any) -> list[Mapping[str, Any]]:
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _text_blocks(blocks: list[Mapping[str, Any]]) -> list[str]:
+    found = [block.get("text") for block in blocks if block.get("type") == "text"]
+    return [text for text in found if isinstance(text, str)]
+
+
+def _entry_time(entry: Mapping[str, Any]) -> int | None:
+    try:
+        return from_iso(entry["timestamp"])
+    except (KeyError, TypeError, ValueError, OverflowError):
+        return None

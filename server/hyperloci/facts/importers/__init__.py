@@ -1,0 +1,1 @@
+"""Importers: facts that other programs kept."""

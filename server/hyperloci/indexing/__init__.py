@@ -1,0 +1,1 @@
+"""Indexing: files and commits as memories, kept up to date."""

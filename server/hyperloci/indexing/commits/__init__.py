@@ -1,0 +1,1 @@
+"""Commits: the history of a Git repository as memories."""

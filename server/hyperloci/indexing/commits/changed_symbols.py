@@ -1,0 +1,116 @@
+"""Which symbols commits changed, as they are now."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.indexing.file_reader import hash_bytes, read_file
+from hyperloci.model.kinds import NodeKey
+from hyperloci.project.git_log import Commit
+from hyperloci.project.identity import Project
+from hyperloci.store import Store
+
+MAX_EFFECTS: Final = 50
+"""Symbols joined to one commit; one that changed more is about the whole tree, not about any of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class TouchedNodes:
+    """The snippets that a commit changed; `exact` if they were found by lines, not by names."""
+
+    nodes: tuple[NodeKey, ...] = ()
+    exact: bool = True
+
+
+class CommitEffects:
+    """Finds the snippets of the symbols that commits changed, as they are now."""
+
+    def __init__(self, store: Store, project: Project, scope_key: int) -> None:
+        self._store = store
+        self._root = project.root
+        self._scope_key = scope_key
+        self._files = store.files.list_files(scope_key)
+        self._blobs: dict[tuple[str, int], str | None] = {}
+        self._symbols: dict[str, dict[str, list[NodeKey]]] = {}
+        self._present: dict[str, str] = {}
+        self._noted: dict[str, str] = {}
+        self._resumed = False
+
+    def find_touched(self, commits: Sequence[Commit]) -> dict[str, TouchedNodes]:
+        """Return what each commit touched; they come from the newest back, so that renames on the way are followed."""
+        found: dict[str, TouchedNodes] = {}
+        for commit in commits:
+            found[commit.sha] = self._touched_by_commit(commit, self._present)
+            for file in commit.files:
+                if file.old_path is not None:
+                    self._present[file.old_path] = self._present.get(file.path, file.path)
+        return found
+
+    def load_renames(self) -> None:
+        """Take over the renames that an earlier run met on its way to here."""
+        if not self._resumed:
+            self._resumed = True
+            before = self._store.history.get_renames(self._scope_key)
+            self._present |= {old: self._present.get(new, new) for old, new in before.items()}
+            self._noted |= before
+
+    def new_renames(self) -> dict[str, str]:
+        """Return the renames that were met since this was last asked."""
+        new = {old: path for old, path in self._present.items() if self._noted.get(old) != path}
+        self._noted |= new
+        return new
+
+    def _touched_by_commit(self, commit: Commit, present: Mapping[str, str]) -> TouchedNodes:
+        if commit.truncated:
+            return TouchedNodes()
+        nodes: dict[NodeKey, None] = {}
+        exact = True
+        for file in commit.files:
+            path = present.get(file.path, file.path)
+            if path in self._files and len(nodes) < MAX_EFFECTS:
+                same = file.blob == self._blob_of_file(path, len(file.blob))
+                touched = self._nodes_at_hunks(path, file.hunks) if same else self._nodes_named(path, file.names)
+                exact = exact and (same or not touched)
+                nodes.update(dict.fromkeys(touched))
+        return TouchedNodes(tuple(nodes)[:MAX_EFFECTS], exact)
+
+    def _nodes_at_hunks(self, path: str, hunks: Sequence[tuple[int, int]]) -> list[NodeKey]:
+        return [
+            node
+            for start, length in hunks
+            for node in self._store.files.find_nodes_at_lines(self._scope_key, path, start, start + max(length, 1) - 1)
+        ]
+
+    def _nodes_named(self, path: str, names: Sequence[str]) -> list[NodeKey]:
+        """Return the snippets of those names that only one symbol of the file bears."""
+        if path not in self._symbols:
+            by_name: dict[str, dict[str, list[NodeKey]]] = {}
+            key = self._files[path].key
+            for chunk in self._store.files.list_chunks([key]).get(key, ()):
+                if chunk.symbol:
+                    symbols = by_name.setdefault(chunk.symbol.rpartition(".")[2], {})
+                    symbols.setdefault(chunk.symbol, []).append(chunk.node_key)
+            self._symbols[path] = {
+                name: next(iter(symbols.values())) for name, symbols in by_name.items() if len(symbols) == 1
+            }
+        return [node for name in names for node in self._symbols[path].get(name, ())]
+
+    def _blob_of_file(self, path: str, digits: int) -> str | None:
+        """Return Git's id of a file's indexed content, None if the file on disk is another by now."""
+        if (path, digits) not in self._blobs:
+            try:
+                data = read_file(self._root / path).data
+            except OSError:
+                data = b""
+            same = hash_bytes(data) == self._files[path].content_hash
+            self._blobs[path, digits] = blob_id(data, digits) if same else None
+        return self._blobs[path, digits]
+
+
+def blob_id(data: bytes, digits: int = 40) -> str:
+    """Return the id that Git gives a content: SHA-1, or SHA-256 in repositories whose ids have 64 digits."""
+    digest = hashlib.sha256 if digits == 64 else hashlib.sha1
+    return digest(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()

@@ -1,0 +1,224 @@
+"""A file as it is now: read, cleaned, redacted and cut into chunks, before anything is stored."""
+
+from __future__ import annotations
+
+import difflib
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.graph.entities import find_mentions
+from hyperloci.graph.naming import EntityMention
+from hyperloci.indexing.abbreviations import spelled_out
+from hyperloci.knowledge.facets import classify_chunk_facets
+from hyperloci.model.chunk import ChunkKind, TextChunk
+from hyperloci.model.facets import Facets
+from hyperloci.model.position import Position
+from hyperloci.store.nodes import hash_content
+from hyperloci.system.regular_file import open_regular_file
+from hyperloci.text.chunking.chunker import chunk_file
+from hyperloci.text.decoding import decode_text
+from hyperloci.text.sanitize.prompt_injection import find_name_flags
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+
+RACY_NS: Final = 20_000_000
+"""Two writes this near may bear the same time: kernels keep file times by the tick, 1 to 10 ms."""
+
+TITLE_SEPARATOR: Final = " > "
+"""Between the parts of a breadcrumb, as it is embedded and shown."""
+
+UNSETTLED: Final = -1
+"""Stands for a file's time that may not tell it from its next version: its content is compared next time."""
+
+MAX_ALIGNED: Final = 4_000_000
+"""Pairs of lines that are compared to find where text went missing; beyond it, lines are off by what was cut."""
+
+NO_FACETS: Final = Facets()
+
+_NS_PER_MS: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshChunk:
+    """A chunk as it is now, with what it is matched by.
+
+    `flags` are the warnings of the trust boundary, `names` the things that it names, `facets` what kind it is,
+    `hints` words that help find it and do not stand in it.
+    """
+
+    chunk: TextChunk
+    content_hash: bytes
+    title: str
+    flags: tuple[str, ...] = ()
+    names: tuple[EntityMention, ...] = ()
+    facets: Facets = NO_FACETS
+    hints: str = ""
+
+    @property
+    def symbol(self) -> str | None:
+        """The symbol it holds."""
+        return self.chunk.position.symbol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FreshFile:
+    """A file as it is now.
+
+    Attributes:
+        path, size: POSIX path relative to the root; bytes.
+        mtime_ns: its time, or `UNSETTLED`.
+        changed_ms: when it was changed, between 1970 and now whatever its time says.
+        content_hash: SHA-256 of its raw bytes.
+        chunks: what it was cut into.
+    """
+
+    path: str
+    size: int
+    mtime_ns: int
+    changed_ms: int
+    content_hash: bytes
+    chunks: tuple[FreshChunk, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileOnDisk:
+    """The bytes of a file, with its size and times when they were read."""
+
+    data: bytes
+    size: int
+    mtime_ns: int
+
+
+def read_file(path: Path, max_bytes: int | None = None) -> FileOnDisk:
+    """Read a file whole.
+
+    Args:
+        path: the file; what became a pipe or a device since it was seen is not waited for.
+        max_bytes: what has more by now is not read on.
+
+    Raises:
+        OSError: it is gone, may not be read, is no regular file, or grew above `max_bytes`.
+    """
+    with open_regular_file(path) as file:
+        status = os.fstat(file.fileno())
+        data = file.read() if max_bytes is None else file.read(max_bytes + 1)
+    if max_bytes is not None and len(data) > max_bytes:
+        raise OSError(errno.EFBIG, f"it grew above {max_bytes:,} bytes", str(path))
+    return FileOnDisk(data=data, size=len(data), mtime_ns=status.st_mtime_ns)
+
+
+def hash_bytes(data: bytes) -> bytes:
+    """Return the hash that a file's content is compared by."""
+    return hashlib.sha256(data).digest()
+
+
+def settled_mtime(mtime_ns: int, clock: Clock) -> int:
+    """Return a file's time, or `UNSETTLED` if it was written just now: it could be written again in the same tick."""
+    age_ns = (clock() + 1) * _NS_PER_MS - mtime_ns
+    return UNSETTLED if 0 <= age_ns <= RACY_NS else mtime_ns
+
+
+def fresh_file_uncut(path: str, raw: FileOnDisk, clock: Clock) -> FreshFile:
+    """Return what is known of a file right after it was read, before it is cut: without chunks."""
+    return FreshFile(
+        path=path,
+        size=raw.size,
+        mtime_ns=settled_mtime(raw.mtime_ns, clock),
+        changed_ms=min(max(raw.mtime_ns // _NS_PER_MS, 0), clock()),
+        content_hash=hash_bytes(raw.data),
+        chunks=(),
+    )
+
+
+def chunk_bytes(path: str, data: bytes) -> tuple[FreshChunk, ...]:
+    """Clean, redact and cut a file (D.05, D.06, E.03).
+
+    The whole file is redacted before it is cut: a private key or block may span chunks, and what the parse tree says
+    (signatures, docstrings, calls) is then clean too. Positions are those of the file itself all the same.
+
+    Raises:
+        UnicodeError: it is no text, though it began as one.
+    """
+    text = decode_text(data)
+    if text is None:
+        raise UnicodeError(path)
+    prepared = sanitize(text)
+    chunks = [chunk for chunk in chunk_file(path, prepared.text) if chunk.text.strip()]
+    if prepared.text != text:
+        place = _position_mapper(text, prepared.text)
+        chunks = [replace(chunk, position=place(chunk.position)) for chunk in chunks]
+    of_name = find_name_flags(path)
+    return tuple(_sanitize_chunk(chunk, prepared, of_name) for chunk in chunks)
+
+
+def _sanitize_chunk(chunk: TextChunk, prepared: SanitizedText, of_name: tuple[str, ...]) -> FreshChunk:
+    return FreshChunk(
+        chunk=chunk,
+        content_hash=hash_content(chunk.text),
+        title=TITLE_SEPARATOR.join(chunk.breadcrumb),
+        flags=tuple(dict.fromkeys((*of_name, *(sanitize(chunk.text).flags if prepared.flags else ())))),
+        names=find_mentions(chunk.text, chunk.code, chunk.position),
+        facets=classify_chunk_facets(chunk),
+        hints=spelled_out(chunk.text) if chunk.kind is ChunkKind.CODE else "",
+    )
+
+
+def _position_mapper(original: str, prepared: str) -> Callable[[Position], Position]:
+    """Return a function from positions in the prepared text to positions in the original one.
+
+    Cleaning and redacting change what is on a line; only a private block or key takes lines away.
+    """
+    before, after = original.split("\n"), prepared.split("\n")
+    line_of = range(len(before)) if len(before) == len(after) else _align_lines(before, after)
+    before_starts, after_starts = _line_starts(before), _line_starts(after)
+
+    def at(line: int, offset: int) -> int:
+        target, column = line_of[line], offset - after_starts[line]
+        end = len(before[target]) + 1
+        return min(before_starts[target] + (end if column > len(after[line]) else min(column, end)), len(original))
+
+    def place(position: Position) -> Position:
+        if position.line_start is None or position.line_end is None:
+            return position
+        first, last = position.line_start - 1, position.line_end - 1
+        return replace(
+            position,
+            line_start=line_of[first] + 1,
+            line_end=line_of[last] + 1,
+            char_start=None if position.char_start is None else at(first, position.char_start),
+            char_end=None if position.char_end is None else at(last, position.char_end),
+        )
+
+    return place
+
+
+def _align_lines(before: Sequence[str], after: Sequence[str]) -> list[int]:
+    """Return for each line of `after` the line of `before` that it is or replaced."""
+    head = _common_prefix_length(before, after)
+    tail = _common_prefix_length(before[head:][::-1], after[head:][::-1])
+    inner, new_inner = before[head : len(before) - tail], after[head : len(after) - tail]
+    line_of = [*range(head), *[head] * len(new_inner), *range(len(before) - tail, len(before))]
+    if len(inner) * len(new_inner) > MAX_ALIGNED:
+        return line_of
+    matcher = difflib.SequenceMatcher(None, inner, new_inner, autojunk=False)
+    for _, start, end, new_start, new_end in matcher.get_opcodes():
+        for step, line in enumerate(range(new_start, new_end)):
+            line_of[head + line] = min(head + start + (step if end > start else 0), max(head + end - 1, head))
+    return line_of
+
+
+def _common_prefix_length(left: Sequence[str], right: Sequence[str]) -> int:
+    return next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+def _line_starts(lines: Sequence[str]) -> list[int]:
+    starts, offset = [], 0
+    for line in lines:
+        starts.append(offset)
+        offset += len(line) + 1
+    return starts

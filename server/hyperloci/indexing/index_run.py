@@ -1,0 +1,378 @@
+"""One run over files: compare them with what is stored, write what changed, follow what moved, forget what is gone.
+
+Files are read and cut ahead of the one that is being written, in a process of their own (`parser`). One that cannot be
+cut, or not be written, is set aside with the reason and skipped until it, or the program, changes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import logging
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.indexing.chunk_matching import match_file, match_moves
+from hyperloci.indexing.file_reader import FileOnDisk, FreshChunk, FreshFile, fresh_file_uncut, hash_bytes, read_file
+from hyperloci.indexing.file_writer import FileWriter, WrittenFile, path_of
+from hyperloci.indexing.parsing.parser import FileParser, ParsingCancelledError
+from hyperloci.model.answers import Progress, SkippedFile
+from hyperloci.model.set_aside import SetAsideKind
+from hyperloci.store import Store
+from hyperloci.store.files import IndexedFile, StoredChunk
+from hyperloci.store.set_aside import describe_failure, is_fault_of_content
+from hyperloci.text.sanitize.sanitizer import sanitize_name
+
+WINDOW_FILES: Final = 64
+"""Changed files that are read together, so that a function moved between two of them is seen to have moved."""
+
+WINDOW_BYTES: Final = 4_000_000
+"""The same in bytes, which bounds memory."""
+
+FILES_AHEAD: Final = 16
+"""Files that are read and being cut while an earlier one is written."""
+
+BYTES_AHEAD: Final = 2_000_000
+"""The same in bytes."""
+
+SET_ASIDE: Final = "set aside: "
+"""How the reason begins of a file that failed by itself."""
+
+MOVED_LIKENESS: Final = 0.5
+"""Share of words that a chunk that moved and changed must keep to be the same one."""
+
+_log = logging.getLogger(__name__)
+
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """A file's size and time, as the walk over the tree saw them."""
+
+    size: int
+    mtime_ns: int
+
+
+@dataclass(frozen=True, slots=True)
+class _LooseChunk:
+    """A chunk that its file no longer has; it may turn up in another."""
+
+    chunk: StoredChunk
+    file_key: int
+
+
+@dataclass(frozen=True, slots=True)
+class _NewChunk:
+    """A chunk that its file did not have before: the file's place in its window, and the chunk's in the file."""
+
+    file: int
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class _WindowItem:
+    """A path of a window; its file as it was read, not cut yet, or None where there is nothing to write."""
+
+    window: int
+    path: str
+    file: FreshFile | None = None
+    data: bytes = field(default=b"", repr=False)
+
+
+class IndexRun:
+    """One run over some files of a project.
+
+    Args:
+        store: the open store; the run makes its own transactions.
+        root: the project's root.
+        scope_key: the project's scope.
+        writer: writes the files.
+        parser: cuts them.
+        clock: tells the time.
+        cancelled: asked between files; True ends the run early.
+        max_bytes: a file that grew above this since it was seen is not read.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        root: Path,
+        scope_key: int,
+        writer: FileWriter,
+        parser: FileParser,
+        clock: Clock,
+        cancelled: Callable[[], bool],
+        *,
+        max_bytes: int | None = None,
+    ) -> None:
+        self._store = store
+        self._root = root
+        self._scope_key = scope_key
+        self._writer = writer
+        self._parser = parser
+        self._clock = clock
+        self._cancelled = cancelled
+        self._max_bytes = max_bytes
+        self._known: Mapping[str, IndexedFile] = {}
+        self._set_aside = store.set_aside.get_standing(scope_key, SetAsideKind.FILE)
+        self._ever_set_aside = store.set_aside.list_subjects(scope_key, SetAsideKind.FILE)
+        self._failed: set[str] = set()
+        self._stopped = False
+        self._loose: list[_LooseChunk] = []
+        self._unsettled: list[WrittenFile] = []
+        self._renamed: dict[str, IndexedFile] = {}
+        self.skipped: list[SkippedFile] = []
+        self.unchanged = 0
+
+    def run(self, present: Mapping[str, FileStamp], covers: Callable[[str], bool], progress: Progress) -> None:
+        """Bring what is stored in line with the files that are there.
+
+        Args:
+            present: the indexable files, by path.
+            covers: whether a stored file that is not among them is gone (others were not looked at).
+            progress: told after each file.
+        """
+        self._mark_outdated_files()
+        known = self._known = self._store.files.list_files(self._scope_key)
+        work = [path for path, seen in present.items() if not self._is_unchanged(path, seen)]
+        self.unchanged = len(present) - len(work)
+        gone = [row for path, row in known.items() if path not in present and covers(path)]
+        self._find_renames(gone, [path for path in work if path not in known], present)
+        left = {row.key: row for row in gone if row not in self._renamed.values()}
+        for key, chunks in self._store.files.list_chunks(left).items():
+            self._loose.extend(_LooseChunk(chunk, key) for chunk in chunks)
+        # What can lose chunks comes first, so that every chunk that moved is known when new files are read.
+        changed = sorted(path for path in work if path in known or path in self._renamed)
+        added = sorted(path for path in work if path not in known and path not in self._renamed)
+        windows = [*self._iter_windows(changed, present), *([path] for path in added)]
+        done = 0
+        for number, items in itertools.groupby(self._parse_windows(windows), key=lambda item: item.window):
+            files = [item.file for item in items if item.file is not None]
+            if self._is_stopped():
+                return
+            self._write_window(files)
+            done += len(windows[number])
+            progress(done, len(work), windows[number][-1])
+        if self._is_stopped():
+            return
+        self._settle_files(left.values())
+        self._clear_set_aside(path for path in self._ever_set_aside if path not in present and covers(path))
+
+    def _mark_outdated_files(self) -> None:
+        """Have the files written again of which another version of the program could not store a part."""
+        outdated = self._store.set_aside.list_outdated_subjects(self._scope_key, SetAsideKind.CHUNK)
+        if outdated:
+            with self._store.transaction():
+                for path in {path_of(subject) for subject in outdated}:
+                    self._store.files.clear_stat(self._scope_key, path)
+
+    def _is_stopped(self) -> bool:
+        """Tell whether the run is to end: half a window would hide what moved."""
+        self._stopped = self._stopped or self._cancelled()
+        return self._stopped
+
+    # -- which files -------------------------------------------------------------------------------------------------
+
+    def _find_renames(
+        self, gone: Sequence[IndexedFile], added: Sequence[str], present: Mapping[str, FileStamp]
+    ) -> None:
+        """Find files that are gone here and there with the same content elsewhere: they were renamed."""
+        by_hash: dict[bytes, list[IndexedFile]] = {}
+        for row in gone:
+            by_hash.setdefault(row.content_hash, []).append(row)
+        sizes = {row.size for row in gone}
+        for path in added:
+            if present[path].size in sizes and (raw := self._read_file(path)):
+                rows = by_hash.get(hash_bytes(raw.data))
+                if rows:
+                    self._renamed[path] = rows.pop(0)
+
+    def _iter_windows(self, paths: Iterable[str], present: Mapping[str, FileStamp]) -> Iterator[list[str]]:
+        window: list[str] = []
+        size = 0
+        for path in paths:
+            if window and (len(window) >= WINDOW_FILES or size + present[path].size > WINDOW_BYTES):
+                yield window
+                window, size = [], 0
+            window.append(path)
+            size += present[path].size
+        if window:
+            yield window
+
+    def _is_unchanged(self, path: str, seen: FileStamp) -> bool:
+        row = self._known.get(path)
+        return row is not None and (row.size, row.mtime_ns) == (seen.size, seen.mtime_ns)
+
+    def _read_file(self, path: str) -> FileOnDisk | None:
+        try:
+            return read_file(self._root / path, self._max_bytes)
+        except FileNotFoundError:
+            return None  # Gone since it was seen: an event or the next run will tell.
+        except OSError as error:
+            self.skipped.append(
+                SkippedFile(path=sanitize_name(path), reason=f"cannot be read: {error.strerror or error}")
+            )
+            return None
+
+    # -- reading ahead -----------------------------------------------------------------------------------------------
+
+    def _parse_windows(self, windows: Sequence[Sequence[str]]) -> Iterator[_WindowItem]:
+        """Yield every path in its order, with the file cut into chunks; the next ones are being cut meanwhile."""
+        ahead: deque[_WindowItem] = deque()
+        bytes_ahead = 0
+        for item in self._iter_items(windows):
+            if item.file is not None:
+                self._parser.submit(item.path, item.data)
+            ahead.append(item)
+            bytes_ahead += len(item.data)
+            while ahead and (len(ahead) > FILES_AHEAD or bytes_ahead > BYTES_AHEAD or ahead[0].file is None):
+                first = ahead.popleft()
+                bytes_ahead -= len(first.data)
+                yield self._parse_item(first)
+        while ahead:
+            yield self._parse_item(ahead.popleft())
+
+    def _iter_items(self, windows: Sequence[Sequence[str]]) -> Iterator[_WindowItem]:
+        for number, window in enumerate(windows):
+            for path in window:
+                if self._is_stopped():
+                    return
+                raw = self._read_file(path)
+                yield _WindowItem(number, path) if raw is None else self._make_item(number, path, raw)
+
+    def _make_item(self, number: int, path: str, raw: FileOnDisk) -> _WindowItem:
+        file = fresh_file_uncut(path, raw, self._clock)
+        row = self._known.get(path)
+        if row is not None and row.content_hash == file.content_hash:
+            self._writer.update_stamp(row, raw)
+            self.unchanged += 1
+            return _WindowItem(number, path)
+        failed = self._set_aside.get(path)
+        if failed is not None and failed.content == file.content_hash.hex():
+            self.skipped.append(SkippedFile(path=path, reason=SET_ASIDE + failed.reason))
+            return _WindowItem(number, path)
+        return _WindowItem(number, path, file, raw.data)
+
+    def _parse_item(self, item: _WindowItem) -> _WindowItem:
+        if item.file is None or self._stopped:
+            return _WindowItem(item.window, item.path)
+        try:
+            parsed = self._parser.wait_for_answer(self._cancelled)
+        except ParsingCancelledError:
+            self._stopped = True
+            return _WindowItem(item.window, item.path)
+        if parsed.failure is not None:
+            self._set_file_aside(item.file, parsed.failure)
+            return _WindowItem(item.window, item.path)
+        return _WindowItem(item.window, item.path, replace(item.file, chunks=parsed.chunks))
+
+    # -- what fails by itself ----------------------------------------------------------------------------------------
+
+    def _set_file_aside(self, file: FreshFile, reason: str) -> None:
+        _log.warning("%s is set aside: it %s", file.path, reason)
+        self.skipped.append(SkippedFile(path=file.path, reason=SET_ASIDE + reason))
+        with self._store.transaction():
+            self._store.set_aside.add_failure(
+                self._scope_key,
+                SetAsideKind.FILE,
+                file.path,
+                reason,
+                now=self._clock(),
+                content=file.content_hash.hex(),
+            )
+
+    @contextlib.contextmanager
+    def _set_aside_on_failure(self, file: FreshFile) -> Iterator[None]:
+        """Run the block for one file: what fails by its fault sets it aside, and the others go on."""
+        try:
+            yield
+        except Exception as error:
+            if not is_fault_of_content(error):
+                raise
+            _log.debug("%s", file.path, exc_info=True)
+            self._failed.add(file.path)
+            self._set_file_aside(file, describe_failure(error))
+
+    def _clear_set_aside(self, paths: Iterable[str]) -> None:
+        """Note that files are gone or work again."""
+        if found := list(paths):
+            with self._store.transaction():
+                self._store.set_aside.clear_subjects(self._scope_key, SetAsideKind.FILE, found)
+
+    # -- a window of files -------------------------------------------------------------------------------------------
+
+    def _write_window(self, files: Sequence[FreshFile]) -> None:
+        arrivals = self._try_find_arrivals(files)
+        arrived: set[int] = set()
+        for i, file in enumerate(files):
+            written = None
+            with self._set_aside_on_failure(file):
+                written = self._writer.write(file, arrivals=arrivals.get(i), renamed_from=self._renamed.get(file.path))
+            if file.path in self._failed:
+                continue
+            if file.path in self._ever_set_aside:
+                self._clear_set_aside([file.path])
+            if written is None:
+                self.unchanged += 1
+                continue
+            arrived |= written.arrived
+            if written.gone:
+                self._unsettled.append(written)
+                self._loose.extend(_LooseChunk(chunk, written.file_key) for chunk in written.gone)
+        self._loose = [loose for loose in self._loose if loose.chunk.node_key not in arrived]
+
+    def _try_find_arrivals(self, files: Sequence[FreshFile]) -> dict[int, dict[int, StoredChunk]]:
+        """Find chunks that come from other files; where that fails, they are new here and forgotten there."""
+        try:
+            return self._find_arrivals(files, self._known)
+        except Exception as error:
+            if not is_fault_of_content(error):
+                raise
+            _log.warning("what moved between files is not followed: %s", describe_failure(error))
+            return {}
+
+    def _find_arrivals(
+        self, files: Sequence[FreshFile], known: Mapping[str, IndexedFile]
+    ) -> dict[int, dict[int, StoredChunk]]:
+        """Find chunks that come from other files: for each file, by the index of the chunk, the snippet it was."""
+        rows = [known.get(file.path) or self._renamed.get(file.path) for file in files]
+        stored = self._store.files.list_chunks([row.key for row in rows if row is not None])
+        gone = [loose.chunk for loose in self._loose]
+        appeared: list[_NewChunk] = []
+        for i, (file, row) in enumerate(zip(files, rows, strict=True)):
+            old = stored.get(row.key, []) if row is not None else []
+            matching = match_file(old, file.chunks)
+            gone.extend(old[place] for place in matching.gone)
+            appeared.extend(_NewChunk(i, place) for place in matching.fresh)
+        fresh = [files[chunk.file].chunks[chunk.index] for chunk in appeared]
+        found: dict[int, dict[int, StoredChunk]] = {}
+        for before, after in match_moves(gone, fresh, lambda i, j: self._is_similar(gone[i], fresh[j])):
+            found.setdefault(appeared[after].file, {})[appeared[after].index] = gone[before]
+        return found
+
+    def _is_similar(self, stored: StoredChunk, fresh: FreshChunk) -> bool:
+        node = self._store.nodes.get_by_key(stored.node_key)
+        before, after = _words_of_chunk(node.content if node else ""), _words_of_chunk(fresh.chunk.text)
+        return len(before & after) >= MOVED_LIKENESS * len(before | after)
+
+    # -- what is left ------------------------------------------------------------------------------------------------
+
+    def _settle_files(self, gone: Iterable[IndexedFile]) -> None:
+        by_home: dict[int, list[StoredChunk]] = {}
+        for loose in self._loose:
+            by_home.setdefault(loose.file_key, []).append(loose.chunk)
+        for written in self._unsettled:
+            with self._set_aside_on_failure(written.file):
+                self._writer.forget_gone(written, by_home.get(written.file_key, ()))
+        for row in gone:
+            self._writer.remove(row)
+
+
+def _words_of_chunk(text: str) -> set[str]:
+    return set(_WORD.findall(text))

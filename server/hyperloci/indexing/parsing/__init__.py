@@ -1,0 +1,1 @@
+"""Parsing: a process of its own that cuts files into chunks."""

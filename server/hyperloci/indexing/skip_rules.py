@@ -1,0 +1,284 @@
+"""What is never indexed, whatever the ignore files say, and why. Each rule returns its reason in words, or None."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from fnmatch import translate
+from pathlib import Path
+from typing import Final
+
+from hyperloci.text.chunking.code import is_minified
+from hyperloci.text.chunking.file_kinds import MAX_CONFIG_BYTES, FileKind
+from hyperloci.text.decoding import decode_head, is_text
+
+BINARY = "binary"
+EMPTY_KIND = "no kind of text that is indexed"
+GENERATED = "generated"
+LOCK_FILE = "a lock file"
+MINIFIED = "minified"
+SECRET = "may hold secrets"
+SECRET_NAME = "its name holds a secret; rename it to have it indexed"
+TOO_LARGE_CONFIG = f"configuration above {MAX_CONFIG_BYTES:,} bytes is data"
+UNDECODABLE = "in an encoding that cannot be told"
+
+_FOLDERS: Final[dict[str, str]] = {
+    **dict.fromkeys((".git", ".hg", ".svn", ".jj", ".bzr", "CVS"), "version control"),
+    **dict.fromkeys(
+        ("node_modules", "bower_components", "jspm_packages", "site-packages", "_vendor", "third_party", "Pods"),
+        "somebody else's code",
+    ),
+    **dict.fromkeys(("Carthage", ".yarn", ".pnpm-store", ".bundle"), "somebody else's code"),
+    **dict.fromkeys((".venv", ".virtualenv", "virtualenv", ".direnv"), "a virtual environment"),
+    **dict.fromkeys(
+        (
+            "__pycache__",
+            ".cache",
+            ".mypy_cache",
+            ".ruff_cache",
+            ".pytest_cache",
+            ".hypothesis",
+            ".ipynb_checkpoints",
+            ".tox",
+            ".nox",
+            ".eggs",
+            ".gradle",
+            ".terraform",
+            ".parcel-cache",
+            ".turbo",
+            ".dart_tool",
+            ".stack-work",
+            ".sass-cache",
+        ),
+        "a cache",
+    ),
+    **dict.fromkeys(
+        (".next", ".nuxt", ".svelte-kit", ".output", "DerivedData", "dist-newstyle", "htmlcov", "cdk.out"),
+        "build output",
+    ),
+    **dict.fromkeys((".idea", ".vs", "__snapshots__"), "written by a tool"),
+}
+
+_MARKED_FOLDERS: Final = {
+    "pyvenv.cfg": "a virtual environment",
+    "conda-meta": "a virtual environment",
+    "CACHEDIR.TAG": "a cache",
+}
+"""What lies in a folder and tells what it is; CACHEDIR.TAG is a convention of its own (bford.info/cachedir)."""
+
+_PYTHON_PROJECT: Final = ("pyproject.toml", "setup.py", "setup.cfg")
+_FOLDERS_BESIDE: Final[dict[str, tuple[tuple[str, ...], str]]] = {
+    "target": (("Cargo.toml", "pom.xml", "build.sbt"), "build output"),
+    "build": (("build.gradle", "build.gradle.kts", "CMakeLists.txt", "package.json", *_PYTHON_PROJECT), "build output"),
+    "dist": (("package.json", *_PYTHON_PROJECT), "build output"),
+    "_build": (("mix.exs", "conf.py", "dune-project"), "build output"),
+    "coverage": (("package.json",), "build output"),
+    "vendor": (("go.mod", "composer.json", "Gemfile", "Cargo.toml", "package.json"), "somebody else's code"),
+}
+"""Names that are also given to folders of one's own: they count only beside a file of the tool that writes them."""
+
+_FILE_PATTERNS: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
+    (
+        SECRET,
+        (
+            ".env",
+            ".env.*",
+            "*.env",
+            ".envrc",
+            "*.pem",
+            "*.key",
+            "*.p12",
+            "*.pfx",
+            "*.jks",
+            "*.keystore",
+            "*.kdbx",
+            "*.ppk",
+            "id_rsa",
+            "id_dsa",
+            "id_ecdsa",
+            "id_ed25519",
+            "id_ecdsa_sk",
+            "id_ed25519_sk",
+            "*.asc.key",
+            "*.ovpn",
+            "*.bcfks",
+            "*.pkcs12",
+            "*.kdb",
+            "*.psafe3",
+            "*.agilekeychain",
+            "*.rdp",
+            "*.mobileprovision",
+            ".vault-token",
+            ".vault_pass*",
+            "vault_pass.txt",
+            "vault-password*",
+            ".bash_history",
+            ".zsh_history",
+            ".mysql_history",
+            ".psql_history",
+            ".rediscli_history",
+            ".python_history",
+            ".node_repl_history",
+            ".netrc",
+            "_netrc",
+            ".pgpass",
+            ".my.cnf",
+            ".npmrc",
+            ".pypirc",
+            ".htpasswd",
+            ".git-credentials",
+            ".gem-credentials",
+            "git-credentials",
+            ".dockercfg",
+            ".dockerconfigjson",
+            ".terraformrc",
+            "credentials.tfrc.json",
+            "terraform.rc",
+            ".mylogin.cnf",
+            ".msmtprc",
+            ".fetchmailrc",
+            ".offlineimaprc",
+            ".boto",
+            "rclone.conf",
+            "filezilla.xml",
+            "sitemanager.xml",
+            "wp-config.php",
+            "master.key",
+            "shadow",
+            ".s3cfg",
+            "credentials",
+            "credentials.json",
+            "client_secret*.json",
+            "service-account*.json",
+            "service_account*.json",
+            "secrets.json",
+            "secrets.toml",
+            "secrets.yaml",
+            "secrets.yml",
+            "*.tfstate",
+            "*.tfstate.backup",
+            "*.tfvars",
+            "*.tfvars.json",
+            "kubeconfig",
+            "*.kubeconfig",
+        ),
+    ),
+    (
+        LOCK_FILE,
+        (
+            "*.lock",
+            "*.lockb",
+            "*-lock.json",
+            "*-lock.yaml",
+            "*-lock.yml",
+            "npm-shrinkwrap.json",
+            "packages.lock.json",
+            "package.resolved",
+            "go.sum",
+            "go.work.sum",
+            "gradle.lockfile",
+            "*.lock.hcl",
+        ),
+    ),
+    (MINIFIED, ("*.min.js", "*.min.mjs", "*.min.css", "*-min.js", "*.bundle.js", "*.chunk.js", "*.map")),
+    (
+        GENERATED,
+        (
+            "*_pb2.py",
+            "*_pb2.pyi",
+            "*_pb2_grpc.py",
+            "*.pb.go",
+            "*.pb.cc",
+            "*.pb.h",
+            "*.pb.swift",
+            "*.g.dart",
+            "*.freezed.dart",
+            "*.g.cs",
+            "*.designer.cs",
+            "*.generated.*",
+            "*_generated.*",
+            "zz_generated*",
+            "*.snap",
+        ),
+    ),
+)
+
+_SECRET_PLACES: Final = frozenset(
+    (
+        (".docker", "config.json"),
+        (".kube", "config"),
+        (".aws", "config"),
+        (".azure", "accesstokens.json"),
+        (".azure", "msal_token_cache.json"),
+        (".gem", "credentials"),
+        (".cargo", "credentials.toml"),
+        (".m2", "settings.xml"),
+        (".m2", "settings-security.xml"),
+        ("gh", "hosts.yml"),
+        ("gcloud", "application_default_credentials.json"),
+        (".composer", "auth.json"),
+        (".config", "hub"),
+    )
+)
+"""Folder and file that only together tell that a file holds secrets."""
+
+_TEMPLATES: Final = re.compile(r"\.env\.(?:example|sample|template|dist)$")
+"""Files that show which secrets there are, without any."""
+
+_GENERATED_MARK: Final = re.compile(
+    r"@generated\b|code generated .{0,100}do not edit"
+    r"|this file (?:was|is|has been) (?:auto|machine|automatically)?[ -]?generated"
+    r"|auto(?:matically)?[ -]?generated\b.{0,120}(?:do not|don't|should not be) (?:edit|modif|change)",
+    re.IGNORECASE | re.DOTALL,
+)
+_MARK_LINES: Final = 12
+"""Generators say so at the top; further down the words are about something else."""
+
+_PRIVATE_KEY: Final = re.compile(rb"\s*-----BEGIN [A-Z ]*PRIVATE KEY-----")
+
+
+def reason_to_skip_folder(folder: Path) -> str | None:
+    """Say why a folder is never entered."""
+    name = folder.name
+    if reason := _FOLDERS.get(name):
+        return reason
+    if name.endswith(".egg-info"):
+        return "written by a tool"
+    for marker, reason in _MARKED_FOLDERS.items():
+        if os.path.lexists(folder / marker):
+            return reason
+    beside, reason = _FOLDERS_BESIDE.get(name, ((), ""))
+    return reason if any(os.path.lexists(folder.parent / manifest) for manifest in beside) else None
+
+
+def reason_to_skip_name(name: str, folder: str = "") -> str | None:
+    """Say why a file of this name is never indexed; `folder` is the name of the one it lies in."""
+    lowered = name.lower()
+    if (folder, lowered) in _SECRET_PLACES:
+        return SECRET
+    if _TEMPLATES.search(lowered):
+        return None
+    return next((reason for reason, matches in _FILE_MATCHERS if matches(lowered)), None)
+
+
+def reason_to_skip_content(head: bytes, kind: FileKind, size: int) -> str | None:
+    """Say why a file is not indexed, from its first 8 KB."""
+    if not is_text(head):
+        return BINARY if b"\0" in head else UNDECODABLE
+    if _PRIVATE_KEY.match(head):
+        return SECRET
+    if kind is FileKind.CONFIG and size > MAX_CONFIG_BYTES:
+        return TOO_LARGE_CONFIG
+    text = decode_head(head)
+    if kind in {FileKind.CODE, FileKind.PLAIN_CODE} and is_minified(text):
+        return MINIFIED
+    top = "\n".join(text.split("\n", _MARK_LINES)[:_MARK_LINES])
+    return GENERATED if kind is not FileKind.MARKDOWN and _GENERATED_MARK.search(top) else None
+
+
+def _make_matcher(patterns: tuple[str, ...]) -> Callable[[str], object]:
+    return re.compile("|".join(translate(pattern) for pattern in patterns)).match
+
+
+_FILE_MATCHERS: Final = tuple((reason, _make_matcher(patterns)) for reason, patterns in _FILE_PATTERNS)

@@ -1,0 +1,1 @@
+"""Watching: file and Git events that start an index run."""

@@ -1,0 +1,177 @@
+"""Keeping memory in step with a project while somebody works in it: files and Git, watched by one process at a time.
+
+One thread, the worker, does everything that touches the database, over a connection of its own (`watch_worker.py`).
+Watchdog's threads only leave paths in its inbox. Whichever process wins the project's lock works; the others ask for it
+every two seconds. What fails is logged, shown by `status`, and tried again with growing waits.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from hyperloci.clock import Clock, system_clock
+from hyperloci.config import Settings
+from hyperloci.errors import HyperlociError
+from hyperloci.indexing.watching.event_queue import ChangeInbox
+from hyperloci.indexing.watching.file_events import FileWatch
+from hyperloci.indexing.watching.worker import WatchPace, WatchWorker
+from hyperloci.model.answers import IndexReport
+from hyperloci.project.identity import Project
+from hyperloci.store import Store
+from hyperloci.store.faults import describe_error
+from hyperloci.system.background import BackgroundThread, StatusBoard
+from hyperloci.system.process_lock import RETRY_SECONDS, Election, lock_path
+
+FIRST_BACK_OFF_SECONDS: Final = 1.0
+LONGEST_BACK_OFF_SECONDS: Final = 60.0
+"""After a failure the worker waits, each time twice as long: a full disk is not mended in a second."""
+
+STOP_SECONDS: Final = 10.0
+"""How long `stop` waits: the worker ends between two files, or between two transactions of one."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchStatus:
+    """How the watchers of one project are, in this process.
+
+    Attributes:
+        running: the worker's thread is alive.
+        owner: this process is the one that watches; another one does otherwise, or will within seconds.
+        polling: why everything is compared again and again, where there are no events; None where there are.
+        indexing: the worker is busy.
+        last_event, last_run: when something was seen to change, when the last comparison ended (ISO 8601).
+        last_error: what went wrong last; None once all is well again.
+        failures: failures in a row.
+    """
+
+    running: bool = False
+    owner: bool = False
+    polling: str | None = None
+    indexing: bool = False
+    last_event: str | None = None
+    last_run: str | None = None
+    last_error: str | None = None
+    failures: int = 0
+
+
+class ProjectWatcher:
+    """The file and Git watchers of one project in one process."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        project: Project,
+        clock: Clock = system_clock,
+        on_change: Callable[[IndexReport], None] | None = None,
+        *,
+        pace: WatchPace | None = None,
+        make_watch: Callable[[Callable[[str], None]], FileWatch] = FileWatch,
+        retry_seconds: float = RETRY_SECONDS,
+        back_off_seconds: float = FIRST_BACK_OFF_SECONDS,
+    ) -> None:
+        """Make the watchers; nothing runs before `start`.
+
+        Args:
+            settings: where database and locks are, what is indexed.
+            project: what is watched.
+            clock: tells the time.
+            on_change: called in the worker's thread after a run that changed something.
+            pace: how often things happen.
+            make_watch: makes the watch over the file system.
+            retry_seconds: how often the lock is asked for.
+            back_off_seconds: the first wait after a failure.
+        """
+        self._settings = settings
+        self._project = project
+        self._clock = clock
+        self._on_change = on_change
+        self._pace = pace or WatchPace()
+        self._make_watch = make_watch
+        self._retry = retry_seconds
+        self._back_off = back_off_seconds
+        self._thread = BackgroundThread("hyperloci-watch", self._run)
+        self._status = StatusBoard(WatchStatus())
+        self._lock = threading.Lock()
+        self._inbox: ChangeInbox | None = None
+
+    def start(self) -> None:
+        """Start the worker, unless the settings or the project (the home folder, say) rule watching out."""
+        if not self._settings.watch:
+            self._status.update(last_error="watching is switched off (watch = false)")
+        elif self._project.is_broad:
+            self._status.update(last_error=f"{self._project.root} is too broad to be watched")
+        else:
+            self._thread.start()
+
+    def stop(self, timeout: float = STOP_SECONDS) -> bool:
+        """End the worker and its watches; return whether they ended within `timeout` seconds."""
+        self._thread.stopping.set()
+        with self._lock:
+            if self._inbox is not None:
+                self._inbox.close()
+        return self._thread.stop(timeout)
+
+    def status(self) -> dict[str, Any]:
+        """Return how things are (`WatchStatus`), as plain values."""
+        return {**asdict(self._status.current), "running": self._thread.is_running}
+
+    def _run(self) -> None:
+        election, stopping = (
+            Election(lock_path(self._settings.lock_dir, "watch", self._project.id)),
+            self._thread.stopping,
+        )
+        while not stopping.is_set():
+            try:
+                if election.wait_to_win(stopping, retry_seconds=self._retry):
+                    self._status.update(owner=True)
+                    self._watch_until_stopped(election.lock_path.parent)
+            except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
+                self._note_failure(error)
+            finally:
+                election.resign()
+                self._status.update(owner=False, indexing=False, polling=None)
+            stopping.wait(self._backoff_seconds())
+
+    def _watch_until_stopped(self, canary: Path) -> None:
+        """Own the watchers until stopped, or until something fails."""
+        inbox = ChangeInbox(quiet=self._pace.quiet, longest=self._pace.longest)
+        with self._lock:
+            self._inbox = inbox
+        if self._thread.stopping.is_set():
+            return
+        settings = self._settings
+        with Store.open(
+            settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=self._clock
+        ) as store:
+            worker = WatchWorker(
+                store,
+                settings,
+                self._project,
+                self._clock,
+                inbox=inbox,
+                stop=self._thread.stopping,
+                pace=self._pace,
+                make_watch=self._make_watch,
+                canary=canary,
+                tell=self._status.update,
+                on_change=self._on_change,
+            )
+            worker.run_until_stopped()
+
+    def _note_failure(self, error: Exception) -> None:
+        failures = self._status.current.failures + 1
+        known = isinstance(error, HyperlociError | OSError)
+        words = describe_error(error)
+        _log.warning("watching %s failed (%d in a row): %s", self._project.root, failures, words, exc_info=not known)
+        self._status.update(last_error=words, failures=failures)
+
+    def _backoff_seconds(self) -> float:
+        failures = self._status.current.failures
+        return min(self._back_off * 2.0 ** (failures - 1), LONGEST_BACK_OFF_SECONDS) if failures else 0.0

@@ -1,1 +1,0 @@
-"""How the memory fills: chunkers, cleaning, redaction, indexing, watchers."""

@@ -1,0 +1,184 @@
+"""Telling a memory's facets by rules; the rules are data (`knowledge/data/facets.toml`) (D.07)."""
+
+from __future__ import annotations
+
+import functools
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+from hyperloci.model.chunk import TextChunk
+from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
+from hyperloci.model.kinds import TRUST, Origin
+
+MAX_CHARS: Final = 4_000
+"""Of a text, what is looked at: what it is shows in its beginning."""
+
+LONG_WORDS: Final = 80
+"""Of so many different words, one cue says nothing of the domain; two do."""
+
+MAX_TAGS: Final = 5
+
+CUE_MARGIN: Final = 2
+"""So many more cues of one side than of the other make a text sound sure, or unsure."""
+
+_WORD: Final = re.compile(r"[\w'-]+")
+_CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[_./\\-]+")
+_Value = TypeVar("_Value", Diataxis, Persona)
+_FILE: Final = Path(__file__).parent / "data" / "facets.toml"
+
+_SOURCES: Final[Mapping[Origin, SourceType]] = {
+    Origin.CODE: SourceType.CODE,
+    Origin.MARKDOWN: SourceType.DOCS,
+    Origin.COMMIT: SourceType.COMMIT,
+    Origin.TOOL: SourceType.FACT,
+    Origin.IMPORT: SourceType.EXTERNAL,
+}
+_AUTHORITY: Final[Mapping[SourceType, float]] = {SourceType.CODE: 1.0, SourceType.DOCS: 0.9, SourceType.COMMIT: 0.8}
+"""What the code says is so, documents mostly; of the rest it depends on who says it (`model.kinds.TRUST`)."""
+
+_LEVELS: Final = (
+    (0.9, ConfidenceLevel.HIGH),
+    (0.7, ConfidenceLevel.MODERATE),
+    (0.5, ConfidenceLevel.LOW),
+    (0.0, ConfidenceLevel.UNCERTAIN),
+)
+_LOWER: Final[Mapping[ConfidenceLevel, ConfidenceLevel]] = {
+    ConfidenceLevel.HIGH: ConfidenceLevel.LOW,
+    ConfidenceLevel.MODERATE: ConfidenceLevel.LOW,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _CueSet:
+    """What speaks for one value: single words, and phrases."""
+
+    words: frozenset[str]
+    phrases: tuple[str, ...]
+
+    @classmethod
+    def from_phrases(cls, cues: Sequence[str]) -> _CueSet:
+        return cls(
+            frozenset(cue for cue in cues if _WORD.fullmatch(cue)),
+            tuple(cue for cue in cues if not _WORD.fullmatch(cue)),
+        )
+
+    def count_matches(self, words: frozenset[str], lowered: str) -> int:
+        return len(self.words & words) + sum(phrase in lowered for phrase in self.phrases)
+
+
+@dataclass(frozen=True, slots=True)
+class _FacetRules:
+    sections: Mapping[str, Diataxis]
+    diataxis: Mapping[Diataxis, _CueSet]
+    persona: Mapping[Persona, _CueSet]
+    certain: _CueSet
+    uncertain: _CueSet
+    time_sensitive: _CueSet
+    domains: Mapping[str, _CueSet]
+    domains_of_word: Mapping[str, tuple[str, ...]]
+
+
+@functools.cache
+def _load_rules() -> _FacetRules:
+    data = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    return _FacetRules(
+        sections={name: Diataxis(value) for name, value in data["diataxis"]["sections"].items()},
+        diataxis={value: _CueSet.from_phrases(data["diataxis"][value]) for value in Diataxis},
+        persona={value: _CueSet.from_phrases(data["persona"][value]) for value in Persona},
+        certain=_CueSet.from_phrases(data["confidence"]["high"]),
+        uncertain=_CueSet.from_phrases(data["confidence"]["low"]),
+        time_sensitive=_CueSet.from_phrases(data["time_sensitive"]["cues"]),
+        domains={name: _CueSet.from_phrases(cues) for name, cues in data["domains"].items()},
+        domains_of_word=_index_domains_by_word(data["domains"]),
+    )
+
+
+def _index_domains_by_word(domains: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for name, cues in domains.items():
+        for word in _CueSet.from_phrases(cues).words:
+            found[word] = (*found.get(word, ()), name)
+    return found
+
+
+def classify_facets(
+    text: str,
+    origin: Origin,
+    *,
+    confidence: float = 1.0,
+    section_type: str | None = None,
+    use_words: str = "",
+) -> Facets:
+    """Return the facets of a text.
+
+    Args:
+        text: what it says.
+        origin: the channel it came through.
+        confidence: how sure who stored it was, 0..1.
+        section_type: what its section is for, if it stands in one.
+        words_too: what else tells its domain: its path, its symbol.
+    """
+    rules, lowered = _load_rules(), text[:MAX_CHARS].lower()
+    words = frozenset(_WORD.findall(lowered))
+    source = _SOURCES.get(origin, SourceType.CONVERSATION)
+    known = rules.sections.get(section_type or "")
+    return Facets(
+        diataxis=known or _choose_value(rules.diataxis, words, lowered),
+        persona=_choose_value(rules.persona, words, lowered),
+        confidence_level=_confidence_level(confidence, rules, words, lowered),
+        section_type=section_type,
+        source_type=source,
+        authority=_AUTHORITY.get(source, TRUST[origin]),
+        time_sensitive=rules.time_sensitive.count_matches(words, lowered) > 0,
+        domain_tags=_domain_tags(rules, words | frozenset(_split_path(use_words)), lowered),
+    )
+
+
+def classify_chunk_facets(chunk: TextChunk) -> Facets:
+    """Return the facets of a piece of a file; of code only what its place and its names say."""
+    place = " ".join(part for part in (chunk.position.path, chunk.position.symbol) if part)
+    if chunk.code is None:
+        return classify_facets(chunk.text, Origin.MARKDOWN, section_type=chunk.section_type, use_words=place)
+    rules = _load_rules()
+    return Facets(
+        confidence_level=ConfidenceLevel.HIGH,
+        source_type=SourceType.CODE,
+        authority=_AUTHORITY[SourceType.CODE],
+        domain_tags=_domain_tags(rules, frozenset(_split_path(place)), ""),
+    )
+
+
+def _split_path(place: str) -> list[str]:
+    return [part.lower() for word in place.split() for part in _CAMEL.split(word) if part]
+
+
+def _choose_value(rules: Mapping[_Value, _CueSet], words: frozenset[str], lowered: str) -> _Value | None:
+    """Return the value that most cues speak for; none on a tie, or without any."""
+    counts = sorted(((cues.count_matches(words, lowered), value) for value, cues in rules.items()), reverse=True)
+    (most, value), (next_most, _) = counts[:2]
+    return value if most > next_most else None
+
+
+def _confidence_level(confidence: float, rules: _FacetRules, words: frozenset[str], lowered: str) -> ConfidenceLevel:
+    level = next(level for least, level in _LEVELS if confidence >= least)
+    unsure = rules.uncertain.count_matches(words, lowered) - rules.certain.count_matches(words, lowered)
+    if unsure >= CUE_MARGIN or (unsure > 0 and len(words) < LONG_WORDS):
+        return _LOWER.get(level, level)
+    return level
+
+
+def _domain_tags(rules: _FacetRules, words: frozenset[str], lowered: str) -> tuple[str, ...]:
+    least = 2 if len(words) > LONG_WORDS else 1
+    counts: Counter[str] = Counter()
+    for word in words & rules.domains_of_word.keys():
+        counts.update(rules.domains_of_word[word])
+    if lowered:
+        for name, cues in rules.domains.items():
+            counts[name] += sum(phrase in lowered for phrase in cues.phrases)
+    best = sorted((name for name, count in counts.items() if count >= least), key=lambda name: (-counts[name], name))
+    return tuple(sorted(best[:MAX_TAGS]))

@@ -1,0 +1,1 @@
+"""Project: which project a folder belongs to, and its Git repository."""

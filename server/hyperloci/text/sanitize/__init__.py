@@ -1,0 +1,1 @@
+"""Sanitizing: every text passes through here before it is stored."""

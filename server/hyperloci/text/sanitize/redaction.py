@@ -1,0 +1,441 @@
+"""Replace secrets in a text by visible placeholders such as `[redacted:github-token]`, before anything is stored.
+
+One pass looks for private keys, for tokens by their shape (`secret_rules.py`), for values by their context
+(`secret_values.py`) and for long random words with a prefix, which is what the tokens of new providers look like.
+Most texts hold none: literal keywords decide which patterns run at all, and where, and a pattern is compiled when it
+first runs, so that a hook pays only for what it meets.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from itertools import chain
+from typing import Final
+
+from hyperloci.text.sanitize.literals import LiteralSet
+from hyperloci.text.sanitize.secrets.commands import find_command_secrets
+from hyperloci.text.sanitize.secrets.contexts import VALUES, ValueRule
+from hyperloci.text.sanitize.secrets.decoded_views import alternative_readings, find_encoded_secrets
+from hyperloci.text.sanitize.secrets.evidence import find_named_secrets, find_secrets_under_headings, is_public
+from hyperloci.text.sanitize.secrets.formats import TOKENS, TokenRule
+from hyperloci.text.sanitize.secrets.private_keys import find_private_keys
+from hyperloci.text.sanitize.secrets.tables import find_insert_secrets, find_table_secrets
+from hyperloci.text.sanitize.secrets.value_checks import (
+    SecretCandidate,
+    SecretJudgement,
+    is_generated_password,
+    is_real_token,
+    is_secret,
+    is_unknown_token,
+    looks_generated,
+)
+
+MAX_PASSES: Final = 4
+"""A redaction can lay bare another secret beside it. Two passes do nearly always; a hostile text must not cost more."""
+
+_CONTEXT: Final = 48
+"""Characters behind a value that its judge may look at: enough for a closing tag or a host name."""
+
+MIN_TOKEN: Final = 16
+"""Characters of the shortest token."""
+_RUN: Final = re.compile(r"[A-Za-z0-9_.~:$%@+/=-]{16,}")
+"""In code such runs are a tenth of the text, so keywords are sought among them."""
+_LONG_WORD: Final = re.compile(r"[A-Za-z0-9_-]{16,}")
+"""The same for tokens without marks: a twenty-fifth of the text."""
+
+_WORD: Final = re.compile(r"[A-Za-z0-9_-]+")
+_CAPITAL_OR_DIGIT: Final = re.compile(r"[A-Z0-9]")
+_COMMON_ANCHORS: Final = frozenset(
+    ":// @ _key access auth connect key key= pass pin session token user".split()  # noqa: SIM905 - reads better
+) | {": "}
+"""Anchors that one text in ten holds, or more."""
+_OCCASIONAL_ANCHORS: Final = frozenset(
+    """"d" "k" "p" "value" -key -pat _session _token account authorization login machine otp passw password pw recovery
+    root: secret seed x-""".split()  # noqa: SIM905
+) | {"basic ", "identified "}
+"""Those of one text in a hundred."""
+
+_WINDOW: Final = 600
+"""Characters round a change that are read anew in another reading of the text."""
+
+_PLACEHOLDER: Final = re.compile(r"\[redacted:[a-z-]+\]")
+"""What stands for a secret names a kind, and no value beside it: a row of a table would lose a cell a pass."""
+
+_LEFT: Final = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
+_RIGHT: Final = r"(?![A-Za-z0-9])"
+
+
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """A secret that was redacted: its kind and how many characters it had. Never the secret itself."""
+
+    kind: str
+    length: int
+
+
+@dataclass(frozen=True, slots=True)
+class RedactedText:
+    """A text without its secrets, and what was found, pass by pass in the order of the text."""
+
+    text: str
+    redactions: tuple[Redaction, ...] = ()
+
+
+_Span = tuple[int, int, int, str]
+"""Start, end, rank and kind. Sorts by place; the lowest rank names what overlaps."""
+
+
+def redact_secrets(text: str) -> RedactedText:
+    """Return `text` with every secret replaced by `[redacted:<kind>]`; idempotent, and all else stays as it was."""
+    findings: list[Redaction] = []
+    for _ in range(MAX_PASSES):
+        spans = _merge_overlaps(sorted(_drop_placeholder_overlaps(text, _find_spans_in_views(text))))
+        if not spans:
+            break
+        findings.extend(Redaction(kind, end - start) for start, end, _, kind in spans)
+        text = _replace_spans(text, spans)
+    return RedactedText(text, tuple(findings))
+
+
+def _replace_spans(text: str, spans: list[_Span]) -> str:
+    pieces: list[str] = []
+    last = 0
+    for start, end, _, kind in spans:
+        pieces += (text[last:start], f"[redacted:{kind}]")
+        last = end
+    pieces.append(text[last:])
+    return "".join(pieces)
+
+
+def _merge_overlaps(spans: list[_Span]) -> list[_Span]:
+    """Join the sorted spans that overlap; the best rank names the whole."""
+    joined: list[_Span] = []
+    for span in spans:
+        if joined and span[0] < joined[-1][1]:
+            other = joined.pop()
+            rank, kind = min(other[2:], span[2:])
+            span = (other[0], max(other[1], span[1]), rank, kind)
+        joined.append(span)
+    return joined
+
+
+def _drop_placeholder_overlaps(text: str, candidates: Iterator[_Span]) -> set[_Span]:
+    """Return the spans without those that reach into a placeholder: what stands there is ours."""
+    found = set(candidates)
+    if not found or "[redacted:" not in text:
+        return found
+    ours = [match.span() for match in _PLACEHOLDER.finditer(text)]
+    starts = [start for start, _ in ours]
+    return {span for span in found if not _overlaps_placeholder(span, ours, starts)}
+
+
+def _overlaps_placeholder(span: _Span, placeholders: list[tuple[int, int]], starts: list[int]) -> bool:
+    before = bisect_left(starts, span[1]) - 1
+    return before >= 0 and placeholders[before][1] > span[0]
+
+
+def _find_spans_in_views(text: str) -> Iterator[_Span]:
+    yield from _find_spans(text)
+    for view in alternative_readings(text):
+        for first, last in view.changed_windows(_WINDOW):
+            for start, end, rank, kind in _find_spans(view.text[first:last]):
+                yield view.original_position(first + start), view.original_position(first + end - 1) + 1, rank, kind
+
+
+def _find_spans(text: str) -> Iterator[_Span]:
+    for start, end in find_private_keys(text):
+        yield start, end, -1, "private-key"
+    lowered = text.replace("\u0130", "i").lower()  # the one letter that grows in lower case: places must stay the same
+    yield from _find_values(text, lowered)
+    long = "\n".join(word for word in text.split() if len(word) >= MIN_TOKEN)
+    runs = "\n".join(run for run in _RUN.findall(long) if _CAPITAL_OR_DIGIT.search(run))
+    words = "\n".join(word for word in _LONG_WORD.findall(runs) if _CAPITAL_OR_DIGIT.search(word))
+    yield from _find_tokens(text, words, runs)
+    yield from _find_unknown_tokens(text, words)
+    if "_" in runs and "=" in runs:
+        for match in _unknown_base64_pattern().finditer(text):
+            if is_unknown_token(match.group().replace("+", "A").replace("/", "b").rstrip("=")):
+                yield *match.span(), len(TOKENS) + len(VALUES), "token"
+    last = len(TOKENS) + len(VALUES)
+    for start, end in chain(find_named_secrets(text, runs), find_secrets_under_headings(text, lowered)):
+        yield start, end, last, "token"
+    for start, end in find_encoded_secrets(text, words, _contains_secret, _is_password):
+        yield start, end, last + 1, "encoded-secret"
+    yield from _find_distant_secrets(text, lowered, last + 2)
+
+
+def _find_distant_secrets(text: str, lowered: str, rank: int) -> Iterator[_Span]:
+    """Yield what is known by a place further away than right behind a name."""
+    passwords = not lowered.isascii() or any(root in lowered for root in ("pass", "pw", "contrasen", "kennwort"))
+    tokens = "token" in lowered or "secret" in lowered or "api" in lowered
+    found = [find_command_secrets(text, lowered)]
+    if passwords or tokens:
+        found += [find_table_secrets(text, lowered), find_insert_secrets(text, lowered)]
+    if passwords:
+        found += [_find_passwords_named_after(text, lowered), _find_prose_passwords(text, lowered)]
+    if "@tcp(" in lowered:
+        found.append(_find_tcp_passwords(text))
+    for start, end in chain(*found):
+        yield start, end, rank, "password"
+    for start, end in _find_header_secrets(text, lowered):
+        yield start, end, rank, "session-cookie"
+
+
+@cache
+def _password_label_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"[\"'`”»*]{0,2}[ \t]{1,4}(?:as|for|when[ \t](?:asked|prompted)[ \t]for|als|como|comme)[ \t]{1,4}"
+        r"(?:(?:the|my|your|its|our|his|her|a|das|la|el|le)[ \t]{1,4})?(?:[\w-]{1,16}[ \t]){0,2}(?:password|passphrase"
+        r"|passwort|contraseña)"
+    )
+
+
+@cache
+def _at_tcp_pattern() -> re.Pattern[str]:
+    return re.compile(r"@tcp\(")
+
+
+@cache
+def _last_word_pattern() -> re.Pattern[str]:
+    return re.compile(r"[^\s\"'`“„«<>()]{6,128}\Z")
+
+
+def _find_passwords_named_after(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield passwords that stand before what says that they are one: `with hunter2! as the password`."""
+    if "passw" in lowered or "passphrase" in lowered or "contraseña" in lowered:
+        for match in _password_label_pattern().finditer(lowered):
+            word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
+            if word and _is_password(word.group()):
+                yield word.span()
+
+
+def _find_tcp_passwords(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the password of `user:password@tcp(host)`, which has no `//` before it."""
+    for match in _at_tcp_pattern().finditer(text):
+        word = _last_word_pattern().search(text, max(0, match.start() - 128), match.start())
+        if word and ":" in word.group():
+            yield word.start() + word.group().index(":") + 1, word.end()
+
+
+def _find_header_secrets(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the random values in lines of cookies and authorizations, whatever their names and schemes."""
+    for name in _HEADERS:
+        done = 0
+        for at in _find_literal(lowered, name):
+            if at < done or not _header_end_pattern().match(text, at + len(name)):
+                continue
+            done = min(len(text), at + MAX_HEADER)
+            for match in _header_value_pattern().finditer(text, at + len(name), done):
+                if match["end"]:
+                    done = match.start()
+                    break
+                if is_secret(SecretJudgement.LOOSE_RANDOM, SecretCandidate(value=match["value"], quoted=True)):
+                    yield match.span("value")
+
+
+MAX_HEADER: Final = 4096
+"""Characters of a header that are looked at: as many as servers take."""
+_HEADERS: Final = ("cookie", "authorization")
+
+
+@cache
+def _header_end_pattern() -> re.Pattern[str]:
+    return re.compile(r"s?[\\\"'\])]{0,4}[ \t]{0,2}[:=,]")
+
+
+@cache
+def _header_value_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<![\w%.~+/-])(?P<value>[\w%.~+/-]{16,2048}={0,2})|(?P<end>\n)")
+
+
+def _find_prose_passwords(text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """Yield the words that look made in a line of prose that speaks of a password."""
+    done = 0
+    for name in _PROSE_NAMES:
+        for at in _find_literal(lowered, name):
+            start = _find_line_start(text, at, MAX_PROSE)
+            end = text.find("\n", at, at + MAX_PROSE)
+            end = min(len(text), at + MAX_PROSE) if end < 0 else end
+            line = text[start:end]
+            if at >= done and not _code_pattern().search(line):
+                for match in _prose_word_pattern().finditer(line):
+                    if looks_generated(match.group()) and is_generated_password(match.group()):
+                        yield start + match.start(), start + match.end()
+                done = end
+        done = 0
+
+
+MAX_PROSE: Final = 300
+"""Characters of a line on either side of a name that may be one sentence with it."""
+_PROSE_NAMES: Final = ("passw", "passphrase", "парол", "contraseña", "mot de passe", "kennwort")
+
+
+@cache
+def _code_pattern() -> re.Pattern[str]:
+    return re.compile(r"[={}<>]|\w\(|\(\)|;$|::|://|[\"']\]")
+
+
+@cache
+def _prose_word_pattern() -> re.Pattern[str]:
+    return re.compile(r"(?<![^\s\"'`“„«*(])[^\s\"'`“”„«»<>()]{8,64}(?<![.,;:!?*])(?=[\s\"'`”»*).,;:!?]|\Z)")
+
+
+def _contains_secret(decoded: str) -> bool:
+    """Tell whether a decoded text has a secret in it; what is encoded twice is not looked at."""
+    return any(True for _ in _find_values(decoded, decoded.lower())) or any(
+        True for _ in _find_tokens(decoded, decoded, decoded)
+    )
+
+
+def _is_password(value: str) -> bool:
+    return is_secret(SecretJudgement.LOOSE_PASSWORD, SecretCandidate(value=value, quoted=True))
+
+
+def _find_tokens(text: str, words: str, runs: str) -> Iterator[_Span]:
+    in_words, in_runs = _token_keywords()
+    found = [
+        (rank, keyword) for keyword, rank in in_words if keyword in words and _matches_within_words(words, TOKENS[rank])
+    ]
+    found += [(rank, keyword) for keyword, rank in in_runs if keyword in runs]
+    for rank, keyword in found:
+        for start, end in _token_spans(text, TOKENS[rank], keyword):
+            yield start, end, rank, TOKENS[rank].kind
+
+
+def _matches_within_words(words: str, rule: TokenRule) -> bool:
+    return rule.anchored or _token_pattern(rule).search(words) is not None
+
+
+def _token_spans(text: str, rule: TokenRule, keyword: str) -> Iterator[tuple[int, int]]:
+    pattern = _token_pattern(rule)
+    if rule.anchored:
+        matches: Iterator[re.Match[str]] = (
+            match for at in _find_literal(text, keyword) if (match := pattern.match(text, at))
+        )
+    else:
+        matches = pattern.finditer(text)
+    return (match.span() for match in matches if is_real_token(match.group()))
+
+
+def _find_literal(text: str, literal: str) -> Iterator[int]:
+    at = text.find(literal)
+    while at >= 0:
+        yield at
+        at = text.find(literal, at + 1)
+
+
+def _find_values(text: str, lowered: str) -> Iterator[_Span]:
+    literals, ranks = _value_anchors()
+    anchors: dict[int, list[str]] = {}
+    for anchor in literals.find_in(lowered):
+        for rank in ranks[anchor]:
+            if VALUES[rank].required_text in lowered:
+                anchors.setdefault(rank, []).append(anchor)
+    ours = set()
+    if "[redacted:" in lowered:
+        ours = {at for match in _PLACEHOLDER.finditer(lowered) for at in range(*match.span())}
+    for rank, found in anchors.items():
+        places = sorted({at for anchor in found for at in _find_literal(lowered, anchor)} - ours)
+        for start, end in _value_spans(text, VALUES[rank], places):
+            yield start, end, len(TOKENS) + rank, VALUES[rank].kind
+
+
+def _value_spans(text: str, rule: ValueRule, places: list[int]) -> Iterator[tuple[int, int]]:
+    pattern, before = _value_patterns(rule)
+    judged = 0
+    for at in places:
+        # Names inside a bare value that was judged already would have it judged again, and again.
+        if at < judged or (before and not before.search(text, _find_line_start(text, at, rule.max_distance), at)):
+            continue
+        match = pattern.match(text, at)
+        if not match:
+            continue
+        group = match.lastgroup or "bare"
+        value = match[group].rstrip("\\" if group != "bare" else ".,;:\\")
+        start = match.start(group)
+        end = start + len(value)
+        accepted = is_secret(rule.judge, _make_candidate(text, match, value))
+        if accepted or group == "bare":
+            judged = end
+        if accepted:
+            yield start, end
+
+
+def _find_line_start(text: str, at: int, reach: int) -> int:
+    """Return where the line of `at` begins, but no more than `reach` characters before it."""
+    first = max(0, at - reach)
+    return max(first, text.rfind("\n", first, at) + 1)
+
+
+def _make_candidate(text: str, match: re.Match[str], value: str) -> SecretCandidate:
+    group = match.lastgroup or "bare"
+    end = match.start(group) + len(value)
+    return SecretCandidate(
+        value=value,
+        quoted=group != "bare",
+        operator=(match.groupdict().get("op") or "").strip(),
+        after=text[end : end + _CONTEXT],
+    )
+
+
+_UNKNOWN: Final = re.compile(r"^(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}[A-Za-z0-9]{24,128}$", re.MULTILINE)
+
+
+@cache
+def _unknown_base64_pattern() -> re.Pattern[str]:
+    return re.compile(
+        r"(?<![A-Za-z0-9])(?:[A-Za-z][A-Za-z0-9]{1,9}[_-]){1,3}(?=[A-Za-z0-9]{0,64}[+/])[A-Za-z0-9+/]{32,256}={0,2}"
+        r"(?![A-Za-z0-9])"
+    )
+
+
+def _find_unknown_tokens(text: str, words: str) -> Iterator[_Span]:
+    unknown = {word for word in _UNKNOWN.findall(words) if is_unknown_token(word)}
+    if unknown:
+        for match in _LONG_WORD.finditer(text):
+            if match.group() in unknown and not is_public(text, match.start()):
+                start, end = match.span()
+                if text[start - 1 : start] == "\\":  # the word begins with the n of a `\n` in a string literal
+                    start += 1
+                yield start, end, len(TOKENS) + len(VALUES), "token"
+
+
+@cache
+def _token_keywords() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Return keyword and rank of every token rule: those that lie inside one long word, and those that do not."""
+    pairs = [(keyword, rank) for rank, rule in enumerate(TOKENS) for keyword in rule.keywords]
+    in_words = [each for each in pairs if _is_within_words(each[0], TOKENS[each[1]])]
+    return in_words, [each for each in pairs if each not in in_words]
+
+
+def _is_within_words(keyword: str, rule: TokenRule) -> bool:
+    """Tell whether keyword and token are letters, digits, `_` and `-` only: base64's `+` and `/` end a word early."""
+    return _WORD.fullmatch(keyword) is not None and not _OTHER_THAN_WORDS.search(rule.pattern)
+
+
+_OTHER_THAN_WORDS: Final = re.compile(r"\[[^\[\]]{0,40}?[+/.=%~][^\[\]]{0,40}\]")
+
+
+@cache
+def _value_anchors() -> tuple[LiteralSet, dict[str, list[int]]]:
+    """Return the anchors of all value rules, and the ranks of the rules that each is one of."""
+    ranks: dict[str, list[int]] = {}
+    for rank, rule in enumerate(VALUES):
+        for anchor in rule.anchors:
+            ranks.setdefault(anchor, []).append(rank)
+    return LiteralSet(ranks, _COMMON_ANCHORS, _OCCASIONAL_ANCHORS), ranks
+
+
+@cache
+def _token_pattern(rule: TokenRule) -> re.Pattern[str]:
+    return re.compile(f"{_LEFT}{rule.pattern}{_RIGHT}")
+
+
+@cache
+def _value_patterns(rule: ValueRule) -> tuple[re.Pattern[str], re.Pattern[str] | None]:
+    flags = re.IGNORECASE | re.MULTILINE
+    return re.compile(rule.pattern, flags), re.compile(rule.before, re.MULTILINE) if rule.before else None

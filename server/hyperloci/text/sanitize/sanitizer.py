@@ -1,0 +1,58 @@
+"""The write boundary: the one road by which text reaches the database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.text.sanitize.cleaning import clean_text, strip_injected_context, strip_private_blocks
+from hyperloci.text.sanitize.prompt_injection import find_injection_flags
+from hyperloci.text.sanitize.redaction import Redaction, redact_secrets
+
+MIN_SECRET_NAME: Final = 12
+"""Characters of the shortest name that can hold a secret and what makes it one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SanitizedText:
+    """A text that may be stored.
+
+    Attributes:
+        text: without hidden characters, private blocks, injected context and secrets.
+        redactions: the secrets that were replaced.
+        flags: what is suspicious about it; `suspicion.REASONS` explains each.
+        private_blocks: how many `<private>` blocks were replaced.
+    """
+
+    text: str
+    redactions: tuple[Redaction, ...] = ()
+    flags: tuple[str, ...] = ()
+    private_blocks: int = 0
+
+
+def sanitize(text: str) -> SanitizedText:
+    """Make `text` safe to store (SPEC-02.34); preparing what was prepared changes nothing.
+
+    The order matters. Cleaning comes first, so that no invisible character splits a `<private>` tag, a token or a
+    phrase; then our own injected context and the private blocks go, so that nothing of theirs is looked at; then
+    secrets. Flags are given last, for the text that stays and for what was hidden in the text that came.
+    """
+    cleaned = strip_injected_context(clean_text(text))
+    public, private_blocks = strip_private_blocks(cleaned)
+    redacted = redact_secrets(public)
+    return SanitizedText(
+        text=redacted.text,
+        redactions=redacted.redactions,
+        flags=find_injection_flags(text, redacted.text),
+        private_blocks=private_blocks,
+    )
+
+
+def sanitize_name(name: str) -> str:
+    """Return the name of a file, a branch, a project or a path as it may be stored and shown: without secrets.
+
+    Names without a digit, and short ones, are no secrets and cost nothing: a tree has tens of thousands.
+    """
+    if len(name) < MIN_SECRET_NAME or not any(character.isdigit() for character in name):
+        return name
+    return redact_secrets(name).text

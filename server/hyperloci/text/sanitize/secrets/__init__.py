@@ -1,0 +1,1 @@
+"""Secrets: formats, contexts and checks by which a text is redacted."""

@@ -1,0 +1,204 @@
+"""Claude Code's transcripts: read as they grow, in whatever state they are found."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.conversations.capture.transcript import TranscriptBatch, read_batch
+from hyperloci.model.turn import Speaker, Turn, TurnKind
+from hyperloci.store.sessions import TranscriptMark
+from tests.support import examples
+
+REAL = Path(__file__).parent / "data" / "transcript.jsonl"
+"""A session of Claude Code 2.1.329, cut down: tools, resume, compaction, a queued prompt, a sub-agent's notice."""
+
+EVERYTHING = [
+    (Speaker.USER, "make a file"),
+    (Speaker.ASSISTANT, "Bash: echo hi; false (exit 1): hi"),
+    (Speaker.ASSISTANT, "Bash: echo hi"),
+    (Speaker.ASSISTANT, "Write a.txt: 2 lines, new file"),
+    (Speaker.ASSISTANT, "Edit a.txt: +1 -1 lines"),
+    (Speaker.ASSISTANT, "end"),
+    (Speaker.USER, "second prompt, resumed"),
+    (Speaker.ASSISTANT, "Tea it is."),
+    (Speaker.USER, "third prompt after compact"),
+    (Speaker.ASSISTANT, "Tea it is."),
+    (Speaker.ASSISTANT, "I will wait."),
+    (Speaker.USER, "second prompt"),
+]
+
+
+def read(path: Path, mark: TranscriptMark | None = None, **options: Any) -> TranscriptBatch:
+    reading = read_batch(path, mark, **options)
+    assert reading is not None
+    return reading
+
+
+def line(uuid: str, content: Any, role: str = "user", **more: Any) -> bytes:
+    entry = {"type": role, "uuid": uuid, "message": {"role": role, "content": content}, **more}
+    return json.dumps(entry, separators=(",", ":")).encode() + b"\n"
+
+
+def write(path: Path, *lines: bytes) -> Path:
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+@pytest.mark.req("C.10")
+def test_a_real_transcript_gives_what_was_said_and_done_and_nothing_else() -> None:
+    reading = read(REAL, root="/home/mira/demo")
+    assert [(turn.role, turn.text) for turn in reading.turns] == EVERYTHING
+    assert (reading.mark.offset, reading.has_more) == (REAL.stat().st_size, False)
+    assert read_batch(REAL, reading.mark) is None
+
+
+def test_turns_carry_the_transcripts_ids_and_times_and_the_files_they_changed() -> None:
+    turns = read(REAL, root="/home/mira/demo").turns
+    assert turns[0] == Turn(
+        uuid="9230db0e-ab57-4afe-ae1f-fd9d92f54217",
+        role=Speaker.USER,
+        text="make a file",
+        timestamp_ms=1_795_248_022_270,
+    )
+    assert (turns[3].uuid, turns[3].kind, turns[3].path) == ("toolu_39d59c3edbce46068db5947e", TurnKind.ACTION, "a.txt")
+
+
+@given(st.lists(st.integers(1, 4_000), min_size=1, max_size=12))
+@settings(max_examples=examples(60))
+def test_however_a_transcript_grows_each_turn_is_given_once_and_in_order(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[int]
+) -> None:
+    data = REAL.read_bytes()
+    path = tmp_path_factory.mktemp("grow") / "t.jsonl"
+    mark: TranscriptMark | None = None
+    turns: list[Turn] = []
+    end = 0
+    for step in [*steps, len(data)]:
+        end = min(len(data), end + step)
+        path.write_bytes(data[:end])
+        while (reading := read_batch(path, mark, root="/home/mira/demo")) is not None:
+            turns.extend(reading.turns)
+            mark = reading.mark
+    assert [(turn.role, turn.text) for turn in turns] == EVERYTHING
+
+
+@pytest.mark.parametrize("size", [1, 100, 700, 5_000])
+def test_the_size_of_a_batch_changes_nothing_that_was_said(size: int) -> None:
+    mark: TranscriptMark | None = None
+    turns: list[Turn] = []
+    while (reading := read_batch(REAL, mark, batch_bytes=size)) is not None:
+        turns.extend(reading.turns)
+        mark = reading.mark
+    said = [(turn.role, turn.text) for turn in turns if turn.kind is TurnKind.TEXT]
+    assert said == [item for item in EVERYTHING if not item[1].startswith(("Bash", "Write", "Edit"))]
+
+
+def test_a_torn_last_line_waits_for_its_end(tmp_path: Path) -> None:
+    whole, torn = line("u1", "first"), line("u2", "second")
+    path = write(tmp_path / "t.jsonl", whole, torn[:-20])
+    first = read(path)
+    assert [turn.text for turn in first.turns] == ["first"] and first.mark.offset == len(whole)
+    assert read_batch(path, first.mark) is None
+    write(path, whole, torn)
+    assert [turn.text for turn in read(path, first.mark).turns] == ["second"]
+
+
+def test_a_file_of_one_torn_line_gives_nothing(tmp_path: Path) -> None:
+    assert read_batch(write(tmp_path / "t.jsonl", line("u1", "first")[:-1])) is None
+    assert read_batch(write(tmp_path / "empty.jsonl")) is None
+
+
+@pytest.mark.parametrize("other", ["another beginning", "x"], ids=["longer", "shorter"])
+def test_a_file_that_took_the_place_of_another_is_read_from_its_start(tmp_path: Path, other: str) -> None:
+    path = write(tmp_path / "t.jsonl", line("u1", "first text"))
+    mark = read(path).mark
+    write(path, line("u9", other))
+    assert [turn.uuid for turn in read(path, mark).turns] == ["u9"]
+
+
+def test_a_tools_use_waits_for_its_result(tmp_path: Path) -> None:
+    call = line(
+        "a1", [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {"command": "make"}}], "assistant"
+    )
+    result = line("u2", [{"type": "tool_result", "tool_use_id": "toolu_1", "content": "ok"}])
+    path = write(tmp_path / "t.jsonl", line("u1", "build it"), call)
+    first = read(path)
+    assert [turn.uuid for turn in first.turns] == ["u1"]
+    assert read_batch(path, first.mark) is None
+    with path.open("ab") as file:
+        file.write(result)
+    assert [(turn.uuid, turn.text) for turn in read(path, first.mark).turns] == [("toolu_1", "Bash: make")]
+
+
+def test_a_call_that_never_got_a_result_does_not_hold_the_rest_up(tmp_path: Path) -> None:
+    call = line("a1", [{"type": "tool_use", "id": "toolu_1", "name": "Bash", "input": {}}], "assistant")
+    filler = b'{"type":"api-request","x":"' + b"y" * 600 + b'"}\n'
+    path = write(tmp_path / "t.jsonl", call, filler, line("u1", "go on"))
+    assert [turn.uuid for turn in read(path, batch_bytes=2_000).turns] == ["u1"]
+
+
+def test_thinking_pictures_and_tool_output_are_not_kept(tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "t.jsonl",
+        line("a1", [{"type": "thinking", "thinking": "secretly"}, {"type": "text", "text": "Openly."}], "assistant"),
+        line("u1", [{"type": "image", "source": {"data": "AAAA"}}, {"type": "text", "text": "What is this?"}]),
+        line("u2", [{"type": "tool_result", "tool_use_id": "toolu_9", "content": "output"}]),
+    )
+    assert [turn.text for turn in read(path).turns] == ["Openly.", "What is this?"]
+
+
+@pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "isSidechain"])
+def test_what_the_user_did_not_write_is_not_the_users(tmp_path: Path, flag: str) -> None:
+    path = write(tmp_path / "t.jsonl", line("u1", "put in", "user", **{flag: True}), line("u2", "written"))
+    assert [turn.text for turn in read(path).turns] == ["written"]
+
+
+def test_a_sub_agents_own_transcript_can_be_read(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", line("u1", "do it", isSidechain=True))
+    assert [turn.text for turn in read(path, sidechains=True).turns] == ["do it"]
+
+
+@pytest.mark.parametrize(
+    "junk",
+    [
+        b"not json\n",
+        b'{"type":"user"\n',
+        b'{"type":"user","uuid":7,"message":{"content":"x"}}\n',
+        b'{"type":"user","uuid":"u","message":"x"}\n',
+        b'{"type":"user","uuid":"u","message":{"content":[1,null,{"type":"text"},{"type":"text","text":3}]}}\n',
+        b'{"type":"assistant","uuid":"a","message":{"content":[{"type":"tool_use","id":5,"name":[]}]}}\n',
+        b'{"type":"user","uuid":"u","message":{"content":[{"type":"tool_result","tool_use_id":{}}]}}\n',
+        b'{"type":"attachment","uuid":"q","attachment":{"type":"queued_command","prompt":["x"]}}\n',
+        b'["type","user"]\n',
+        b'{"type":"user","uuid":"u","message":' + b"[" * 100_000 + b"\n",
+        b'\xff\xfe{"type":"user"}\n',
+        b"\n\n\r\n",
+    ],
+    ids=range(12),
+)
+def test_lines_of_any_other_shape_are_passed_over(tmp_path: Path, junk: bytes) -> None:
+    path = write(tmp_path / "t.jsonl", line("u1", "before"), junk, line("u2", "after"))
+    assert [turn.text for turn in read(path).turns] == ["before", "after"]
+
+
+@pytest.mark.parametrize("stamp", ["yesterday", 5, None, "2026-13-01T00:00:00Z"])
+def test_a_time_that_is_none_is_left_out(tmp_path: Path, stamp: Any) -> None:
+    assert read(write(tmp_path / "t.jsonl", line("u1", "hello", timestamp=stamp))).turns[0].timestamp_ms is None
+
+
+def test_a_line_longer_than_a_batch_is_read_whole(tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", line("u1", "long " * 1_000), line("u2", "short"))
+    first = read(path, batch_bytes=100)
+    assert len(first.turns[0].text) == 5_000 and first.has_more
+    assert [turn.text for turn in read(path, first.mark, batch_bytes=100).turns] == ["short"]
+
+
+def test_a_path_that_no_file_can_have_is_a_file_that_is_not_there() -> None:
+    with pytest.raises(FileNotFoundError, match="null byte"):
+        read_batch(Path("a\0b"))

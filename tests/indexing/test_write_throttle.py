@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.indexing.write_throttle import QUIET_TURN_SECONDS, TURN_SECONDS, WriteThrottle
+from hyperloci.store import Store
+from hyperloci.store.connection import StoreConnection
+
+
+def test_a_turn_is_one_transaction(store: Store) -> None:
+    turns = WriteThrottle(store)
+    with turns.take_turn() as end:
+        assert end > time.perf_counter() - 60 and store.connection.in_transaction
+        store.scopes.ensure_scope("kept", now=1)
+    with pytest.raises(ValueError, match="stop"), turns.take_turn():
+        store.scopes.ensure_scope("lost", now=1)
+        raise ValueError("stop")
+
+    assert {scope.id for scope in store.scopes.list_scopes()} == {"global", "kept"}
+
+
+def test_two_who_take_turns_both_get_theirs(settings: Settings) -> None:
+    def work(name: str) -> None:
+        with Store.open(settings.database) as store:
+            turns = WriteThrottle(store)
+            for i in range(40):
+                with turns.take_turn():
+                    store.scopes.ensure_scope(f"{name}{i}", now=1)
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+
+    with Store.open(settings.database) as store:
+        assert len(store.scopes.list_scopes()) == 81
+
+
+def test_a_turn_begins_when_those_who_wait_have_had_theirs(settings: Settings) -> None:
+    with Store.open(settings.database) as background, Store.open(settings.database) as other:
+        looks = iter([True, True, False])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(background, "others_wait", lambda: next(looks))
+            with WriteThrottle(background).take_turn():
+                background.scopes.ensure_scope("kept", now=1)
+        assert next(looks, None) is None
+
+        assert isinstance(other.connection, StoreConnection) and other.connection.queue is not None
+        with other.connection.queue.announce_waiting():
+            assert background.has_waiting_writers() is True
+
+
+def test_one_who_waits_for_ever_holds_a_turn_up_for_a_moment_only(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store.open(settings.database) as store:
+        monkeypatch.setattr(store, "others_wait", lambda: True)
+        with WriteThrottle(store).take_turn():
+            store.scopes.ensure_scope("kept", now=1)
+
+        assert "kept" in {scope.id for scope in store.scopes.list_scopes()}
+
+
+def test_where_it_cannot_be_told_who_waits_turns_go_on(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Store.open(settings.database) as store:
+        monkeypatch.setattr(store, "others_wait", lambda: None)
+        turns = WriteThrottle(store)
+        for name in ("first", "second"):
+            with turns.take_turn():
+                store.scopes.ensure_scope(name, now=1)
+
+        assert {"first", "second"} <= {scope.id for scope in store.scopes.list_scopes()}
+
+
+def test_turns_are_short_while_others_write_too(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def length(turns: WriteThrottle) -> float:
+        with turns.take_turn() as end:
+            return end - time.perf_counter()
+
+    with Store.open(settings.database) as store:
+        turns = WriteThrottle(store)
+        assert TURN_SECONDS < length(turns) <= QUIET_TURN_SECONDS
+        looks = iter([True, False, False])
+        monkeypatch.setattr(store, "others_wait", lambda: next(looks))
+        assert length(turns) <= TURN_SECONDS
+        assert length(turns) <= TURN_SECONDS

@@ -1,0 +1,349 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.indexing.watching.file_events import FileWatch
+from hyperloci.indexing.watching.watcher import ProjectWatcher
+from hyperloci.indexing.watching.worker import WatchPace
+from hyperloci.model.answers import IndexReport
+from hyperloci.project.identity import identify_project
+from hyperloci.store import Store
+from tests.working_tree import WorkingTree, fast_import
+
+DEADLINE = 60.0
+
+QUICK = WatchPace(quiet=0.05, longest=0.5)
+
+WATCHING = """
+import sys, threading
+from pathlib import Path
+from hyperloci.config import Settings
+from hyperloci.project.identity import identify
+from hyperloci.indexing.watching.watcher import Watchers
+folder = Path(sys.argv[1])
+settings = Settings(database=folder / "memory.db", state_dir=folder / "state", runtime_dir=folder, embedder=False)
+watchers = Watchers(settings, identify(Path(sys.argv[2])), retry_seconds=0.1)
+watchers.start()
+while not watchers.status()["owner"]:
+    threading.Event().wait(0.02)
+print("owner", flush=True)
+sys.stdin.read()
+watchers.stop()
+"""
+
+START = Callable[..., ProjectWatcher]
+
+
+@pytest.fixture
+def watching(settings: Settings) -> Settings:
+    return replace(settings, watch=True)
+
+
+@pytest.fixture
+def start(watching: Settings, tree: WorkingTree) -> Iterator[START]:
+    started: list[ProjectWatcher] = []
+
+    def make(on_change: Callable[[IndexReport], None] | None = None, **options: Any) -> ProjectWatcher:
+        defaults: dict[str, Any] = {"pace": QUICK, "retry_seconds": 0.05, "back_off_seconds": 0.05}
+        watchers = ProjectWatcher(watching, identify_project(tree.root), on_change=on_change, **(defaults | options))
+        started.append(watchers)
+        watchers.start()
+        return watchers
+
+    yield make
+    assert [watchers for watchers in started if not watchers.stop()] == []
+    assert not [thread for thread in threading.enumerate() if thread.name == "hyperloci-watch"]
+
+
+@pytest.fixture
+def indexed(watching: Settings) -> Iterator[Callable[[], set[str]]]:
+    """What is indexed now: symbols, and the subjects of commits."""
+    with Store.open(watching.database) as store:
+
+        def look() -> set[str]:
+            nodes = store.nodes.query_nodes(limit=1_000)
+            places = store.positions.get_positions(node.key for node in nodes)
+            symbols = {place.symbol for place in places.values() if place.symbol}
+            return symbols | {node.content.split("\n")[0] for node in nodes if node.subtype == "commit"}
+
+        yield look
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Wait for a condition, under a deadline."""
+    deadline, pause = time.monotonic() + DEADLINE, threading.Event()
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        pause.wait(0.02)
+
+
+def function(name: str) -> str:
+    return f"def {name}(value):\n    return value + 1\n"
+
+
+def test_what_is_there_is_indexed_at_the_start(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]]
+) -> None:
+    tree.write("a.py", function("one"))
+
+    start()
+
+    until(lambda: indexed() == {"one"})
+
+
+@pytest.mark.req("E.02")
+def test_older_commits_follow_in_the_background_and_files_go_first(start: START, tree: WorkingTree) -> None:
+    tree.git("init", "-q")
+    fast_import(tree.root, 1_000)
+    tree.git("checkout", "-q", "main")
+    reports: list[IndexReport] = []
+    project = identify_project(tree.root)
+    watchers = start(reports.append)
+
+    with Store.open(watchers._settings.database) as store:
+        until(lambda: len(reports) > 1)
+        tree.write("a.py", function("one"))
+        until(lambda: store.history.count_commits(store.scopes.find_key(project.id) or 0) == 1_000)
+        until(lambda: any(report.added for report in reports[1:]))
+
+    assert (reports[0].commits, reports[0].commits_waiting) == (500, 500)
+    assert sum(report.commits for report in reports) == 1_000
+
+
+def test_a_saved_file_is_indexed_and_told(start: START, tree: WorkingTree, indexed: Callable[[], set[str]]) -> None:
+    tree.write("a.py", function("one"))
+    reports: list[IndexReport] = []
+    watchers = start(reports.append)
+    until(lambda: len(reports) == 1)
+
+    tree.write("a.py", function("one") + "\n\n" + function("two"))
+    until(lambda: "two" in indexed())
+    until(lambda: len(reports) == 2)
+
+    status = watchers.status()
+    assert (status["running"], status["owner"], status["polling"], status["last_error"]) == (True, True, None, None)
+    assert status["last_event"] and status["last_run"]
+
+
+def test_every_way_of_changing_a_tree_is_followed(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]]
+) -> None:
+    tree.write("a.py", function("one"))
+    start()
+    until(lambda: indexed() == {"one"})
+
+    tree.write("tmp4913", function("saved"))
+    os.replace(tree.root / "tmp4913", tree.root / "a.py")
+    until(lambda: indexed() == {"saved"})
+
+    tree.write("deep/er/b.py", function("two"))
+    until(lambda: indexed() == {"saved", "two"})
+
+    tree.rename("deep", "lib")
+    tree.write("lib/er/c.py", function("three"))
+    until(lambda: indexed() == {"saved", "two", "three"})
+
+    tree.remove("a.py")
+    until(lambda: indexed() == {"two", "three"})
+
+    tree.write(".gitignore", "c.py\n")
+    until(lambda: indexed() == {"two"})
+
+
+def test_ignored_folders_wake_nobody(start: START, tree: WorkingTree, indexed: Callable[[], set[str]]) -> None:
+    tree.write("node_modules/x/index.js", "var x\n")
+    watchers = start()
+    until(lambda: watchers.status()["last_run"])
+
+    tree.write("node_modules/x/index.js", "var y\n")
+    tree.write("node_modules/y/index.js", "var y\n")
+    before = watchers.status()["last_event"]
+    tree.write("a.py", function("one"))
+    until(lambda: indexed() == {"one"})
+
+    assert before is None
+
+
+def test_a_commit_a_switch_and_a_rebase_are_followed(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]]
+) -> None:
+    tree.commit("first", a_py=function("one"))
+    start()
+    until(lambda: indexed() == {"one", "first"})
+
+    tree.commit("second", b_py=function("two"))
+    until(lambda: indexed() == {"one", "two", "first", "second"})
+
+    tree.git("checkout", "-q", "-b", "side", "HEAD~1")
+    until(lambda: indexed() == {"one", "first", "second"})
+
+    tree.commit("third", c_py=function("three"))
+    tree.git("rebase", "-q", "main")
+    until(lambda: indexed() == {"one", "two", "three", "first", "second", "third"})
+
+
+@pytest.mark.parametrize("reason", ["limit", "network", "watches"])
+def test_without_events_the_tree_is_polled(
+    start: START,
+    tree: WorkingTree,
+    indexed: Callable[[], set[str]],
+    monkeypatch: pytest.MonkeyPatch,
+    reason: str,
+) -> None:
+    tree.commit("first", a_py=function("one"))
+    options: dict[str, Any] = {"pace": replace(QUICK, poll=0.05)}
+    if reason == "limit":
+        options["make_watch"] = lambda seen: FileWatch(seen, observer=no_observer)
+    elif reason == "network":
+        monkeypatch.setattr("hyperloci.indexing.watching.worker.is_on_network", lambda path: True)
+    else:
+        monkeypatch.setattr("hyperloci.indexing.watching.worker.MAX_WATCHES", 0)
+    watchers = start(**options)
+    until(lambda: indexed() == {"one", "first"})
+    until(lambda: watchers.status()["polling"])
+
+    tree.commit("second", a_py=function("changed"))
+
+    until(lambda: indexed() == {"changed", "first", "second"})
+
+
+def no_observer() -> Any:
+    raise OSError(24, "inotify instance limit reached")
+
+
+def test_everything_is_compared_now_and_then(start: START, tree: WorkingTree, indexed: Callable[[], set[str]]) -> None:
+    class Deaf(FileWatch):
+        def __init__(self, seen: Callable[[str], None]) -> None:
+            super().__init__(lambda path: None)
+
+    tree.write("a.py", function("one"))
+    start(make_watch=Deaf, pace=replace(QUICK, reconcile=0.1))
+    until(lambda: indexed() == {"one"})
+
+    tree.write("a.py", function("two"))
+
+    until(lambda: indexed() == {"two"})
+
+
+def test_a_failure_is_told_and_tried_again(start: START, tree: WorkingTree, indexed: Callable[[], set[str]]) -> None:
+    tree.write("a.py", function("one"))
+    watchers = start(pace=replace(QUICK, reconcile=0.1))
+    until(lambda: indexed() == {"one"})
+
+    tree.root.rename(tree.root.with_name("away"))
+    until(lambda: watchers.status()["failures"] >= 2)
+    assert "not there" in watchers.status()["last_error"] and watchers.status()["running"]
+    assert indexed() == {"one"}
+
+    tree.root.with_name("away").rename(tree.root)
+    tree.write("a.py", function("two"))
+    until(lambda: indexed() == {"two"})
+    until(lambda: watchers.status()["last_error"] is None)
+
+
+def test_a_failing_listener_does_not_end_the_watch(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]]
+) -> None:
+    def fail(report: IndexReport) -> None:
+        raise ValueError("nobody listens")
+
+    tree.write("a.py", function("one"))
+    watchers = start(fail)
+    until(lambda: watchers.status()["failures"] > 0)
+
+    tree.write("a.py", function("two"))
+
+    until(lambda: indexed() == {"two"})
+
+
+def test_watching_that_is_ruled_out_starts_nothing(settings: Settings, tree: WorkingTree) -> None:
+    off = ProjectWatcher(settings, identify_project(tree.root))
+    broad = ProjectWatcher(replace(settings, watch=True), identify_project(tree.root, home=tree.root))
+    for watchers, reason in ((off, "switched off"), (broad, "too broad")):
+        watchers.start()
+        assert not watchers.status()["running"] and reason in watchers.status()["last_error"]
+        assert watchers.stop()
+
+
+def test_stopping_in_the_middle_of_a_run_ends_it_soon(
+    watching: Settings, tree: WorkingTree, indexed: Callable[[], set[str]]
+) -> None:
+    for i in range(300):
+        tree.write(f"m{i}.py", "\n\n".join(function(f"f{i}_{j}") for j in range(10)))
+    watchers = ProjectWatcher(watching, identify_project(tree.root), pace=QUICK)
+    watchers.start()
+    until(lambda: indexed())
+
+    assert watchers.stop(10.0)
+
+    assert len(indexed()) < 3_000
+    assert watchers.status()["running"] is watchers.status()["owner"] is False
+
+
+def test_only_one_of_two_watches_and_the_other_follows(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]]
+) -> None:
+    first = start()
+    until(lambda: first.status()["owner"])
+    second = start()
+    tree.write("a.py", function("one"))
+    until(lambda: indexed() == {"one"})
+    assert not second.status()["owner"] and second.status()["running"]
+
+    first.stop()
+    until(lambda: second.status()["owner"])
+    tree.write("a.py", function("two"))
+
+    until(lambda: indexed() == {"two"})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="kill -9 is POSIX")
+def test_a_killed_owner_is_followed_within_seconds(
+    start: START, tree: WorkingTree, indexed: Callable[[], set[str]], tmp_path: Path
+) -> None:
+    tree.write("a.py", function("one"))
+    owner = subprocess.Popen(
+        [sys.executable, "-c", WATCHING, str(tmp_path), str(tree.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert owner.stdout is not None and owner.stdout.readline() == "owner\n"
+        until(lambda: indexed() == {"one"})
+        heir = start()
+        assert not heir.status()["owner"]
+    finally:
+        owner.send_signal(signal.SIGKILL)
+        owner.communicate(timeout=60)
+
+    until(lambda: heir.status()["owner"])
+    tree.write("a.py", function("two"))
+
+    until(lambda: indexed() == {"two"})
+
+
+def test_a_process_whose_input_ends_leaves_nothing_running(tree: WorkingTree, tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-c", WATCHING, str(tmp_path), str(tree.root)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None and process.stdout.readline() == "owner\n"
+
+    process.communicate(timeout=60)
+
+    assert process.returncode == 0

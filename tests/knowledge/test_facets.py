@@ -1,0 +1,95 @@
+"""Telling a memory's facets."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperloci.knowledge.facets import MAX_TAGS, classify_chunk_facets, classify_facets
+from hyperloci.model.chunk import ChunkKind, CodeFacts, TextChunk
+from hyperloci.model.facets import ConfidenceLevel, Diataxis, Facets, Persona, SourceType
+from hyperloci.model.kinds import Origin
+from hyperloci.model.position import Position
+from tests.support import examples
+
+
+def docs(text: str, section_type: str | None = None) -> Facets:
+    return classify_facets(text, Origin.MARKDOWN, section_type=section_type)
+
+
+@pytest.mark.req("D.07")
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("In this lesson you will learn, step by step, to write a plugin.", Diataxis.TUTORIAL),
+        ("How to rotate the keys: run the following in order to do so.", Diataxis.HOWTO),
+        ("Parameters: `name`; returns a text; raises ValueError. Default: none.", Diataxis.REFERENCE),
+        ("Why we chose this architecture: the rationale and its trade-off.", Diataxis.EXPLANATION),
+        ("The cat sat there.", None),
+    ],
+)
+def test_what_a_text_is_for_shows_in_its_words(text: str, kind: Diataxis | None) -> None:
+    assert docs(text).diataxis == kind
+
+
+@pytest.mark.req("D.07")
+def test_the_type_of_its_section_settles_it() -> None:
+    assert docs("Why we chose this architecture.", section_type="api").diataxis == Diataxis.REFERENCE
+
+
+@pytest.mark.req("D.07")
+def test_whom_it_speaks_to() -> None:
+    assert docs("An introduction for beginners who are new to it.").persona == Persona.NOVICE
+    assert docs("Internals and advanced tuning of performance.").persona == Persona.EXPERT
+
+
+@pytest.mark.req("D.07")
+def test_how_sure_it_is_follows_from_who_stored_it_and_from_its_words() -> None:
+    assert classify_facets("The limit is 5.", Origin.TOOL, confidence=0.95).confidence_level == ConfidenceLevel.HIGH
+    assert classify_facets("The limit is 5.", Origin.TOOL, confidence=0.7).confidence_level == ConfidenceLevel.MODERATE
+    assert classify_facets("The limit is 5.", Origin.TOOL, confidence=0.3).confidence_level == ConfidenceLevel.UNCERTAIN
+    assert classify_facets("Maybe the limit is 5, I think.", Origin.TOOL).confidence_level == ConfidenceLevel.LOW
+
+
+@pytest.mark.req("D.07")
+def test_what_may_soon_change_is_marked() -> None:
+    assert docs("We currently pin version 2 until the fix lands.").time_sensitive
+    assert not docs("Water is wet.").time_sensitive
+
+
+@pytest.mark.req("D.07")
+@pytest.mark.parametrize(
+    ("origin", "source", "authority"),
+    [
+        (Origin.CODE, SourceType.CODE, 1.0),
+        (Origin.MARKDOWN, SourceType.DOCS, 0.9),
+        (Origin.COMMIT, SourceType.COMMIT, 0.8),
+        (Origin.TOOL, SourceType.FACT, 0.9),
+        (Origin.USER_PROMPT, SourceType.CONVERSATION, 1.0),
+        (Origin.CLAUDE_RESPONSE, SourceType.CONVERSATION, 0.7),
+        (Origin.IMPORT, SourceType.EXTERNAL, 0.5),
+    ],
+)
+def test_source_and_authority_follow_the_channel(origin: Origin, source: SourceType, authority: float) -> None:
+    found = classify_facets("x", origin)
+    assert (found.source_type, found.authority) == (source, authority)
+
+
+@pytest.mark.req("D.07")
+def test_code_is_told_by_its_place_and_its_names() -> None:
+    chunk = TextChunk(
+        text="def f(): pass",
+        kind=ChunkKind.CODE,
+        position=Position(path="tests/test_auth.py", symbol="test_login"),
+        code=CodeFacts(kind="function", name="test_login"),
+    )
+    found = classify_chunk_facets(chunk)
+    assert found.source_type == SourceType.CODE and found.domain_tags == ("security", "testing")
+
+
+@settings(max_examples=examples(60))
+@given(st.text(max_size=400), st.sampled_from(list(Origin)))
+def test_any_text_has_facets_with_few_sorted_tags(text: str, origin: Origin) -> None:
+    tags = classify_facets(text, origin).domain_tags
+    assert list(tags) == sorted(set(tags)) and len(tags) <= MAX_TAGS

@@ -1,0 +1,331 @@
+"""Secrets are replaced by placeholders that say what stood there; everything else stays."""
+
+from __future__ import annotations
+
+import base64
+import json
+import random
+import re
+import sys
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from bench.redaction import measure_redactor
+from bench.redaction_corpus import BASE62, HEX, harmless_samples, secret_samples
+from bench.redaction_corpus import TOKENS as TOKEN_MAKERS
+from bench.redaction_forms import is_held_out, look_alikes, secret_forms
+from hyperloci.text.sanitize.redaction import RedactedText, Redaction, redact_secrets
+from hyperloci.text.sanitize.secrets.contexts import VALUES
+from hyperloci.text.sanitize.secrets.formats import TOKENS
+from hyperloci.text.sanitize.secrets.value_checks import character_entropy, class_change_rate, looks_random
+from tests.support import examples
+
+LAWS = settings(max_examples=examples(100))
+GITHUB = "ghp_" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6"
+PLACEHOLDER = re.compile(r"\[redacted:[a-z0-9-]+\]")
+MEGABYTE = 1_000_000
+HOSTILE_SIZE = MEGABYTE // 4
+"""Quadratic work on so much text would run into the time limit; linear work takes a blink."""
+
+
+@pytest.fixture(scope="module")
+def corpus() -> list[str]:
+    return [sample.text for sample in (*secret_samples(rounds=1), *harmless_samples(rounds=1))]
+
+
+def test_the_corpus_is_found_and_its_look_alikes_are_left_alone() -> None:
+    report = measure_redactor(
+        lambda text: redact_secrets(text).text, secret_samples(rounds=1), harmless_samples(rounds=1)
+    )
+    poor = {kind: counts for kind, counts in report.by_kind.items() if counts[0] < 0.8 * counts[1]}
+    assert report.recall >= 0.95, report.missed
+    assert report.false_positive_rate <= 0.01, report.wrong
+    assert not poor
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"token={GITHUB};", "token=[redacted:github-token];"),
+        (f"see {GITHUB}, and {GITHUB}.", "see [redacted:github-token], and [redacted:github-token]."),
+        ("postgres://app:s3cr7t!@db/main", "postgres://app:[redacted:url-password]@db/main"),
+        ("password: hunter2\n", "password: [redacted:password]\n"),
+        ('password = "correct7Horse"', 'password = "[redacted:password]"'),
+        (r"{\"password\": \"hunT3r22\"}", r"{\"password\": \"[redacted:password]\"}"),
+        ("the password for the db is hunter2.", "the password for the db is [redacted:password]."),
+        ("Пароль: qwErty12", "Пароль: [redacted:password]"),
+        ("密码：hunter2", "密码：hunter2"),  # a full-width colon is no operator we know; see the next line
+        ("密码: hunter2!", "密码: [redacted:password]"),
+        ("ＡＫＩＡ is not ascii", "ＡＫＩＡ is not ascii"),
+        ("- name: DB_PASSWORD\n  value: hunter2!\n", "- name: DB_PASSWORD\n  value: [redacted:password]\n"),
+        ("curl -u ada:l0vel4ce https://h.io", "curl -u ada:[redacted:password] https://h.io"),
+        ("sshpass -p l0vel4ce ssh host", "sshpass -p [redacted:password] ssh host"),
+        ("İstanbul password: hunter2", "İstanbul password: [redacted:password]"),  # a letter that grows in lower case
+    ],
+)
+def test_a_placeholder_names_what_stood_there(text: str, expected: str) -> None:
+    assert redact_secrets(text).text == expected
+
+
+def test_findings_tell_kind_and_length_and_never_the_secret() -> None:
+    redacted = redact_secrets(f"first {GITHUB}\nthen password: hunter2\n")
+    assert redacted.redactions == (Redaction("github-token", len(GITHUB)), Redaction("password", 7))
+    assert "hunter2" not in repr(redacted)
+    assert GITHUB not in repr(redacted)
+
+
+def test_the_format_names_a_token_that_stands_behind_a_name() -> None:
+    assert redact_secrets(f'GITHUB_TOKEN="{GITHUB}"').text == 'GITHUB_TOKEN="[redacted:github-token]"'
+
+
+def test_what_stands_for_a_secret_makes_no_secret_of_what_stands_beside_it() -> None:
+    row = "| password | hunter2!xyz9 | S3cretless!|Other!42 | Xy9!zzz1 | Another!7 |"
+    once = redact_secrets(row)
+    assert once.text == row.replace("hunter2!xyz9", "[redacted:password]")
+    assert redact_secrets(once.text) == RedactedText(once.text)
+
+
+def test_redacting_twice_is_redacting_once(corpus: list[str]) -> None:
+    for text in corpus:
+        once = redact_secrets(text)
+        assert redact_secrets(once.text).text == once.text
+        assert redact_secrets(once.text).redactions == ()
+
+
+PIECES = st.sampled_from(
+    [
+        *(GITHUB, "AKIAJ3QXZ5T7WPLM2N4R", "a8f5f167f44f4964e6c998dee827110c", "hunter2!", "eyJhbGciOiJIUzI1NiJ9."),
+        *("password", "token", "api_key", "secret", "Bearer ", "://", "user:", "@host", "=", ": ", '"', "'", "`"),
+        *("-----BEGIN PRIVATE KEY-----", "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC", "-----END PRIVATE KEY-----"),
+        *("\n", " ", "\\n", "-", "_", "[redacted:password]", "é", "İ", "\U0001f600", "\ud800"),
+    ]
+)
+
+
+@LAWS
+@given(st.lists(PIECES, max_size=14).map("".join))
+@example(f"{GITHUB}{GITHUB}")
+@example("password=token=secret=a8f5f167f44f4964e6c998dee827110c")
+def test_redaction_is_idempotent_and_changes_nothing_else(text: str) -> None:
+    once = redact_secrets(text)
+    assert redact_secrets(once.text).text == once.text
+    kept = PLACEHOLDER.split(once.text)
+    position = 0
+    for piece in kept:  # what is left stood in the original, in this order
+        position = text.find(piece, position)
+        assert position >= 0
+        position += len(piece)
+
+
+@LAWS
+@given(st.text(max_size=200))
+def test_any_text_is_redacted_without_error_and_prose_stays(text: str) -> None:
+    redacted = redact_secrets(text)
+    assert redacted.text == text or redacted.redactions
+
+
+@LAWS
+@given(st.randoms(use_true_random=False), st.sampled_from(["", " ", "\n", '"', "=", "(", ",", "\\n", "%3D"]))
+def test_a_token_is_found_whatever_stands_before_it(rng: random.Random, before: str) -> None:
+    token = TOKEN_MAKERS["github-token"](random.Random(rng.randrange(10_000)))
+    assert redact_secrets(f"{before}{token} rest").text == f"{before}[redacted:github-token] rest"
+
+
+def test_a_private_key_is_one_finding_however_long() -> None:
+    key = (
+        "-----BEGIN RSA PRIVATE KEY-----\n"
+        + "MIIEowIBAAKCAQEA7bq98rT1Zk5vUu0Vw3yJ2gC4xR6\n" * 30
+        + "-----END RSA PRIVATE KEY-----"
+    )
+    assert redact_secrets(f"before\n{key}\nafter").text == "before\n[redacted:private-key]\nafter"
+    assert redact_secrets(json.dumps({"private_key": key})).text == '{"private_key": "[redacted:private-key]"}'
+
+
+def test_a_private_key_that_a_chunk_cuts_in_two_is_found_in_both() -> None:
+    lines = ["MIIEowIBAAKCAQEA7bq98rT1Zk5vUu0Vw3yJ2gC4xR6"] * 8
+    head = "\n".join(["text", "-----BEGIN PRIVATE KEY-----", *lines])
+    tail = "\n".join([*lines, "-----END PRIVATE KEY-----", "text"])
+    assert redact_secrets(head).text == "text\n[redacted:private-key]"
+    assert redact_secrets(tail).text == "[redacted:private-key]\ntext"
+
+
+def test_words_about_private_keys_are_no_private_key() -> None:
+    text = "Paste it with its -----BEGIN PRIVATE KEY----- line. Then comes the text that explains all of it at length."
+    assert redact_secrets(text).text == text
+
+
+def test_overlapping_findings_leave_nothing_between_them() -> None:
+    redacted = redact_secrets(f'password = "{GITHUB}!hunter2"')
+    assert redacted.text == 'password = "[redacted:github-token]"'
+
+
+def test_every_rule_is_written_so_that_it_can_match() -> None:
+    kinds = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+    for token in TOKENS:
+        assert kinds.fullmatch(token.kind)
+        assert token.keywords
+        assert re.compile(token.pattern)
+    for value in VALUES:
+        assert kinds.fullmatch(value.kind)
+        assert set(re.compile(value.pattern).groupindex) & {"bare", "quoted"}
+        assert all(anchor == anchor.lower() for anchor in value.anchors)
+
+
+def test_every_anchor_begins_its_pattern() -> None:
+    for token in TOKENS:
+        if token.anchored:
+            literals = re.sub(r"\\(.)", r"\1", token.pattern)
+            assert any(
+                literals.startswith(keyword[:1]) or literals.startswith("(") or literals.startswith("[")
+                for keyword in token.keywords
+            )
+
+
+def test_only_one_letter_changes_its_length_in_lower_case() -> None:
+    grown = [chr(code) for code in range(sys.maxunicode + 1) if len(chr(code).lower()) != 1]
+    assert grown == ["\u0130"]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a8f5f167f44f4964e6c998dee827110c", True),
+        ("wJalrXUtnFEMI/K7MDENG/bPxRfiCYzEXK", True),
+        ("550e8400-e29b-41d4-a716-446655440000", True),
+        ("my-app-credentials-2024", False),
+        ("getElementByIdAndReturnTheValue", False),
+        ("bert-base-uncased-whole-word-v2", False),
+        ("1234567890123456789", False),
+        ("aaaaaaaaaaaaaaaaaaaaaaaa", False),
+        ("short7", False),
+    ],
+)
+def test_a_key_is_told_from_words(value: str, expected: bool) -> None:
+    assert looks_random(value) is expected
+
+
+def test_the_measures_mean_what_they_say() -> None:
+    assert character_entropy("aaaa") == 0
+    assert character_entropy("abcd") == 2
+    assert class_change_rate("a1a1") == 0.75
+    assert class_change_rate("CamelCase") == pytest.approx(1 / 9)
+    assert class_change_rate("") == 0
+
+
+HOSTILE = [
+    "a", "aA1", "password=", "password=\"", "password = ", "key=", "api_key=aaaaaa;", "token: ", "://", "://a:",
+    "://a:b@", "eyJ", "eyJ-", "eyJaaaaaaaaaaa.", "AKIA", "AKIAAAAAAAAAAAAAAAAA", "sk-", "glpat-", "ghp_", "xoxb-",
+    "SG.", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\nMIIE\n", "-----END PRIVATE KEY-----\n",
+    "Private-Lines: 1\n", "curl -u ", "mysql -p", "machine ", "kind: secret\n  a: ", "seed phrase: able ", "\\n",
+    "%3D", "A_KEY=", "\n A_KEY=", "_PASS=$", "{", "$2a$", "key-", "-us1", "Q~", ":AA", "discord.com/api/webhooks/",
+    "a.webhook.office.com/", "secret for a is ", "token value ", "cookie session=", "a_b_c_", "x-amz-signature=",
+    "gcntfy-", "sig=", "1//0", "0000000000000000000000000000000-", "Bearer ", "basic ", ":5432:a:", "--token ",
+    "-storepass ",
+    "curl -u a:b ", "cookie: a=", "| password |\n", "password,a1B2c3D4!\n", "echo x | ", "'a' +\n", "password for a b ",
+    "insert into t (a) values (", "aGVsbG8gd29ybGQg", "jwt.encode(", "\\u0022", "&quot;", "<<< ",
+    "identified by ", "\\\n",
+]  # fmt: skip
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_is_redacted_in_linear_time(piece: str) -> None:
+    text = piece * (HOSTILE_SIZE // len(piece))
+    assert len(redact_secrets(text).text) <= 2 * len(text) + HOSTILE_SIZE
+
+
+@pytest.mark.timeout(120)
+def test_a_hostile_megabyte_of_everything_is_redacted_too() -> None:
+    text = "".join(HOSTILE)
+    text *= MEGABYTE // len(text)
+    assert redact_secrets(text).redactions
+
+
+@pytest.mark.timeout(60)
+def test_long_runs_of_every_alphabet_are_redacted_too() -> None:
+    for alphabet in (BASE62, HEX, "A", " ", "\n", "=", "-"):
+        run = (alphabet * MEGABYTE)[:MEGABYTE]
+        assert redact_secrets(f"token={run}").text.startswith("token=")
+
+
+def test_most_forms_are_found_and_their_look_alikes_left_alone() -> None:
+    report = measure_redactor(lambda text: redact_secrets(text).text, secret_forms(values=1), look_alikes(values=1))
+    assert report.recall >= 0.95, report.missed
+    assert report.false_positive_rate <= 0.005, report.wrong
+
+
+def test_forms_held_out_are_found_nearly_as_well() -> None:
+    held_out = [sample for sample in secret_forms(values=2) if is_held_out(sample.kind)]
+    assert measure_redactor(lambda text: redact_secrets(text).text, held_out, list(look_alikes(values=1))).recall >= 0.9
+
+
+def test_redacting_what_was_redacted_changes_nothing_in_any_form() -> None:
+    changed = {
+        sample.kind
+        for sample in (*secret_forms(values=1), *look_alikes(values=1))
+        if redact_secrets(once := redact_secrets(sample.text).text).text != once
+    }
+    assert not changed
+
+
+def test_a_token_in_an_address_is_redacted_once() -> None:
+    once = redact_secrets(f"git clone https://{GITHUB}@github.com/o/r.git").text
+    assert once == "git clone https://[redacted:github-token]@github.com/o/r.git"
+    assert redact_secrets(once).text == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "unzip -P Zx9!kelp8w a.zip",
+        "7z x -pZx9!kelp8w a.7z",
+        "openssl enc -aes-256-cbc -k Zx9!kelp8w -in f",
+        "docker login -u ada \\\n  -p Zx9!kelp8w \\\n  quay.io",
+        '["redis-cli", "-a", "Zx9!kelp8w", "ping"]',
+        "PGPASSWORD=Zx9!kelp8w psql -h db",
+        "CREATE ROLE app WITH LOGIN PASSWORD 'Zx9!kelp8w';",
+        "ALTER USER 'app'@'%' IDENTIFIED BY 'Zx9!kelp8w';",
+        "INSERT INTO users (name, password) VALUES ('ada', 'Zx9!kelp8w');",
+        "| user | password |\n|---|---|\n| ada | Zx9!kelp8w |",
+        "login with Zx9!kelp8w as the password",
+        "Das Passwort lautet Zx9!kelp8w",
+        "creds: ada / Zx9!kelp8w",
+        r"{\u0022password\u0022:\u0022Zx9!kelp8w\u0022}",
+        "{&quot;password&quot;:&quot;Zx9!kelp8w&quot;}",
+        "password:\n  Zx9!kelp8w\n",
+        "app:Zx9!kelp8w@tcp(db:3306)/main",
+    ],
+)
+def test_a_password_is_known_by_its_place_in_commands_statements_tables_prose_and_escapes(text: str) -> None:
+    assert "kelp8w" not in redact_secrets(text).text
+
+
+def test_a_secret_in_base64_is_decoded_and_found() -> None:
+    wrapped = base64.b64encode(b"DB_PASSWORD=Zx9!kelp8w\n").decode()
+    assert redact_secrets(f"content: {wrapped}\n").text == "content: [redacted:encoded-secret]\n"
+    harmless_text = base64.b64encode(b"hello world, this is fine\n").decode()
+    assert redact_secrets(f"content: {harmless_text}\n").text == f"content: {harmless_text}\n"
+
+
+def test_a_literal_in_pieces_is_read_as_one() -> None:
+    head, tail = GITHUB[:28], GITHUB[28:]
+    redacted = redact_secrets(f'url = ("{head}"\n       "{tail}")').text
+    assert head not in redacted
+    assert tail not in redacted
+
+
+def test_one_pass_is_not_enough_where_a_secret_hid_behind_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "curl -u ada:Zx9!kelp8w 'Zx9!kelp8w"
+    assert "kelp8w" not in redact_secrets(text).text
+    monkeypatch.setattr("hyperloci.text.sanitize.redaction.MAX_PASSES", 1)
+    assert "kelp8w" in redact_secrets(text).text
+
+
+def test_forms_unseen_when_the_rules_were_written_are_found_and_their_look_alikes_left_alone() -> None:
+    report = measure_redactor(
+        lambda text: redact_secrets(text).text, secret_forms(1, unseen=True), list(look_alikes(1, unseen=True))
+    )
+    assert report.recall >= 0.93
+    assert report.false_positive_rate <= 0.02
