@@ -21,8 +21,10 @@ from hypothesis import strategies as st
 
 from bench._pump import TooLongError, limit_seconds
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.conversations.capture.tool_use import describe_tool_use
 from hyperloci.conversations.capture.transcript import read_batch
+from hyperloci.conversations.consolidation.statements import sentences, word_count
 from hyperloci.embedder import wire
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
@@ -31,8 +33,6 @@ from hyperloci.graph.claims import analyse_statements
 from hyperloci.graph.naming import extract_entities
 from hyperloci.graph.rules import find_verdict
 from hyperloci.indexing.tree_walk import IndexableFile, check_file
-from hyperloci.lifecycle.records import RecordFactory
-from hyperloci.lifecycle.sentences import sentences, word_count
 from hyperloci.memory import Memory
 from hyperloci.model.ctf import decode_turns, encode_turns
 from hyperloci.retrieval.intent import classify_intent, estimate_effort

@@ -243,10 +243,11 @@ def _collect_patterns(recorder: PatternRecorder, found: list[ModuleType]) -> Ite
 
 def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
+    from hyperloci.conversations.consolidation import cues, statements
+    from hyperloci.conversations.pyramid import sentence_ranking
     from hyperloci.graph import prose_relations
     from hyperloci.indexing import ignore_files
-    from hyperloci.lifecycle import backups, cues, sentences
-    from hyperloci.lifecycle.pyramid import ranking
+    from hyperloci.maintenance import backups
     from hyperloci.retrieval import intent
     from hyperloci.spaces import causal, goal, references
     from hyperloci.store import filters
@@ -287,7 +288,7 @@ def _make_late() -> None:
         cues.leaves_choice,
         cues.is_particular,
         cues.holds_everywhere,
-        ranking.find_cues,
+        sentence_ranking.find_cues,
         causal.find_asked_side,
         causal.find_causal_pairs,
         goal._strip_reason,
@@ -298,8 +299,8 @@ def _make_late() -> None:
     cues.assistant_cues()
     causal._continuation_pattern()
     causal._question_patterns()
-    sentences._request_pattern()
-    sentences._granted_pattern()
+    statements._request_pattern()
+    statements._granted_pattern()
     for phrases in ("consolidation.follows", "consolidation.repairs", "consolidation.failures"):
         phrase_pattern(phrases)
     causal._is_bare("nothing")

@@ -17,8 +17,8 @@ from typing import Any
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle.step import MaintenanceContext
-from hyperloci.lifecycle.upkeep import run_maintenance
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.maintenance.job_list import run_maintenance
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store

@@ -33,10 +33,10 @@ from typing import Any, Final
 from bench._shared import MarkdownTable, bench_settings, save_result
 from bench._talks import TALKS, Block, ScriptedTalk
 from hyperloci.clock import MS_PER_DAY, system_clock
-from hyperloci.lifecycle.consolidate import Consolidation
-from hyperloci.lifecycle.sameness import meaningful_words
-from hyperloci.lifecycle.sentences import sentences
-from hyperloci.lifecycle.sessions import end_session
+from hyperloci.conversations.capture.sessions import end_session
+from hyperloci.conversations.consolidation.consolidator import Consolidation
+from hyperloci.conversations.consolidation.statements import sentences
+from hyperloci.conversations.consolidation.text_similarity import meaningful_words
 from hyperloci.memory import Memory
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.turn import Speaker, Turn

@@ -21,10 +21,10 @@ from typing import Any, Final
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
-from hyperloci.lifecycle.consolidate import consolidate_sessions
-from hyperloci.lifecycle.keeper import make_maintenance_context
-from hyperloci.lifecycle.records import RecordFactory
-from hyperloci.lifecycle.sessions import end_session
+from hyperloci.conversations.capture.records import RecordFactory
+from hyperloci.conversations.capture.sessions import end_session
+from hyperloci.conversations.consolidation.consolidator import consolidate_sessions
+from hyperloci.maintenance.scheduler import make_maintenance_context
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 

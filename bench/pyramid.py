@@ -25,8 +25,8 @@ from bench._shared import MarkdownTable, bench_settings
 from bench.quality import EvaluationQuestion as Asked
 from bench.quality import evaluate_ranking, read_rows
 from hyperloci.clock import from_iso, system_clock, to_iso
-from hyperloci.lifecycle.pyramid.steps import make_builder
-from hyperloci.lifecycle.step import MaintenanceContext
+from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
+from hyperloci.jobs import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model import ctf
 from hyperloci.model.levels import PyramidLevel

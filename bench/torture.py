@@ -111,7 +111,7 @@ class Torture:
         self._ending = threading.Event()
         self._threads: list[threading.Thread] = []
         self._context = multiprocessing.get_context("forkserver")
-        self._context.set_forkserver_preload(["bench._torture_roles", "hyperloci.memory", "hyperloci.lifecycle.facts"])
+        self._context.set_forkserver_preload(["bench._torture_roles", "hyperloci.memory", "hyperloci.facts.facts"])
 
     # -- those who work -----------------------------------------------------------------------------------------------
 

@@ -25,9 +25,9 @@ from typing import Any, Final
 from bench._shared import MarkdownTable, bench_settings, save_result
 from hyperloci.clock import MS_PER_DAY
 from hyperloci.config import Settings
-from hyperloci.lifecycle.keeper import make_maintenance_context
-from hyperloci.lifecycle.sessions import end_session
-from hyperloci.lifecycle.upkeep import run_maintenance
+from hyperloci.conversations.capture.sessions import end_session
+from hyperloci.maintenance.job_list import run_maintenance
+from hyperloci.maintenance.scheduler import make_maintenance_context
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.store import Store

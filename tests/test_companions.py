@@ -89,7 +89,7 @@ def test_watchers_index_the_project_and_tell_when_something_changed(settings: Se
 def test_what_hooks_left_in_the_spool_is_stored_when_a_server_starts_and_later(
     settings: Settings, tmp_path: Path
 ) -> None:
-    from hyperloci.lifecycle.records import RecordFactory
+    from hyperloci.conversations.capture.records import RecordFactory
     from hyperloci.project.identity import identify_project
     from hyperloci_hooks.spool import save_record
 

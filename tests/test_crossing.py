@@ -15,8 +15,8 @@ import pytest
 
 from hyperloci.clock import system_clock
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle.records import RecordFactory
 from hyperloci.memory import Memory
 from tests.e2e.house import House
 

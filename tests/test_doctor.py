@@ -10,7 +10,7 @@ import pytest
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.doctor import Severity, file_system_of, run_checks
-from hyperloci.lifecycle.backups import ensure_backup
+from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.store import Store
 from hyperloci_hooks import tally
 from tests.support import NOW, add

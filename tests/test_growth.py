@@ -14,12 +14,12 @@ import pytest
 
 from bench._fuzz import fuzz_settings
 from bench._pump import READER, Attack, generic_attacks, growing_attack
+from hyperloci.conversations.consolidation import cues, statements, text_similarity
+from hyperloci.conversations.pyramid import sentence_ranking
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
 from hyperloci.graph import anchors, naming, values, words
 from hyperloci.knowledge import facets
-from hyperloci.lifecycle import cues, sameness, sentences
-from hyperloci.lifecycle.pyramid import ranking
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
 from hyperloci.retrieval import intent, relevance, routing, speakers, times
@@ -51,10 +51,10 @@ READERS: dict[str, Callable[[str], object]] = {
     "a symbol's name": name_parts,
     "views of all spaces": lambda text: make_views(EncoderInput(content=text, title=text[:80])),
     "views of a question": views_of_query,
-    "statements of a turn": lambda text: [sentences.statements(each) for each in sentences.sentences(text)],
+    "statements of a turn": lambda text: [statements.statements(each) for each in statements.sentences(text)],
     "cues of a turn": lambda text: [cue.pattern.search(text) for cue in (*cues.user_cues(), *cues.assistant_cues())],
-    "cues of a summary": ranking.find_cues,
-    "sameness": lambda text: sameness.says_same(text, f"{text} x"),
+    "cues of a summary": sentence_ranking.find_cues,
+    "sameness": lambda text: text_similarity.says_same(text, f"{text} x"),
     "a prompt": relevance.query_from_prompt,
     "an excerpt": lambda text: relevance.find_excerpt(text, "x word", 300),
     "times of a question": lambda text: times.find_time_bounds(text, NOW),

@@ -59,7 +59,7 @@ sys.addaudithook(refuse)
 
 from pathlib import Path
 from hyperloci.config import Settings
-from hyperloci.lifecycle.records import Records
+from hyperloci.conversations.capture.records import Records
 from hyperloci.memory import Memory
 root = Path(sys.argv[1])
 settings = Settings(database=root / "memory.db", state_dir=root / "state", runtime_dir=root / "run", watch=False)

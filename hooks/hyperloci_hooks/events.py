@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from hyperloci_hooks.io import get_object, get_text
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.records import RecordFactory
+    from hyperloci.conversations.capture.records import RecordFactory
     from hyperloci.model.record import CaptureRecord
 
 Payload = Mapping[str, Any]

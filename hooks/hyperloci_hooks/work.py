@@ -79,7 +79,7 @@ class EventWork:
     def _handle_event(self, event: EventRule, told: Mapping[str, Any]) -> str:
         from hyperloci.clock import system_clock
         from hyperloci.config import Settings
-        from hyperloci.lifecycle.records import RecordFactory
+        from hyperloci.conversations.capture.records import RecordFactory
         from hyperloci.project.identity import identify_project
 
         place = Path(self._environ.get("CLAUDE_PROJECT_DIR") or get_text(told, "cwd") or self._cwd or os.getcwd())

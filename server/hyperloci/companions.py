@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from hyperloci.embedder.owner import EmbedderOwner
     from hyperloci.embedder.takeover import EmbedderFailover
     from hyperloci.indexing.watching.watcher import ProjectWatcher
-    from hyperloci.lifecycle.keeper import MaintenanceScheduler
+    from hyperloci.maintenance.scheduler import MaintenanceScheduler
     from hyperloci_hooks.desk import HookServer
 
 _log = logging.getLogger(__name__)
@@ -239,7 +239,7 @@ class MaintenanceService:
 
     def start(self) -> None:
         """Start looking for work, in a thread of its own."""
-        from hyperloci.lifecycle.keeper import MaintenanceScheduler
+        from hyperloci.maintenance.scheduler import MaintenanceScheduler
 
         self._keeper = MaintenanceScheduler(self._settings)
         self._keeper.note_request()

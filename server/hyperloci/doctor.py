@@ -17,9 +17,9 @@ from hyperloci import __version__, install
 from hyperloci.clock import MS_PER_DAY, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import HyperlociError, StoreCorruptError
-from hyperloci.lifecycle import backups
-from hyperloci.lifecycle.places import PlaceAccount, describe_place
+from hyperloci.maintenance import backups
 from hyperloci.project.identity import Project, identify_project
+from hyperloci.project.places import PlaceAccount, describe_place
 from hyperloci.store import Store, health, vec
 from hyperloci.store.archive import Archive
 from hyperloci.store.closing import measure_log

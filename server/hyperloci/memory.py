@@ -3,7 +3,7 @@
 Longer than any other module, and meant to be: it is the list of everything the product does, some seventy entries, most
 of them signatures and what they promise. Split by family it would be several façades over one store, and a reader would
 have to know which before finding what. What is more than a call and its presentation lies in the module that knows:
-questions in `lifecycle.asking`, relations in `lifecycle.connections`, and so on.
+questions in `queries.search_service`, relations in `queries.relations`, and so on.
 """
 
 from __future__ import annotations
@@ -18,29 +18,25 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from hyperloci.clock import Clock, system_clock, to_iso
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError
-from hyperloci.lifecycle.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
-from hyperloci.lifecycle.opening import identify_known_project, open_store
+from hyperloci.facts.facts import Facts, resolve_category, sanitize_argument, sanitize_reason
 from hyperloci.model.kinds import GLOBAL_SCOPE
 from hyperloci.model.node import Node
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.model.search import Hit, SearchAnswer, VectorCoverage
 from hyperloci.model.written import ForgottenFact, RememberedFact
 from hyperloci.project.identity import Project
+from hyperloci.project.project_store import identify_known_project, open_store
 from hyperloci.store import Store
 from hyperloci.store.faults import translate_block_errors, translate_errors
 
 if TYPE_CHECKING:
+    from hyperloci.conversations.capture.session_events import Capture
+    from hyperloci.conversations.consolidation.consolidator import ConsolidationResult, HostRequest
     from hyperloci.embedder.client import EmbedderClient
     from hyperloci.embedder.status import EmbedderStatus
-    from hyperloci.lifecycle.asking import SearchService
-    from hyperloci.lifecycle.capture import Capture
-    from hyperloci.lifecycle.connections import RelationService
-    from hyperloci.lifecycle.consolidate import ConsolidationResult, HostRequest
-    from hyperloci.lifecycle.decay import PruneReport, WeakHit
-    from hyperloci.lifecycle.entities import EntityService
-    from hyperloci.lifecycle.places import LinkedProject, PlaceAccount
-    from hyperloci.lifecycle.session_report import SessionReport
-    from hyperloci.lifecycle.upkeep import MaintenanceReport
+    from hyperloci.knowledge.entities.profile import EntityService
+    from hyperloci.maintenance.decay import PruneReport, WeakHit
+    from hyperloci.maintenance.job_list import MaintenanceReport
     from hyperloci.model.answers import (
         AssembledContext,
         CommitCounts,
@@ -65,6 +61,10 @@ if TYPE_CHECKING:
     from hyperloci.model.set_aside import SetAside
     from hyperloci.model.topic import Timeline, TopicHit, TopicList
     from hyperloci.model.turn import Turn
+    from hyperloci.project.places import LinkedProject, PlaceAccount
+    from hyperloci.queries.relations import RelationService
+    from hyperloci.queries.search_service import SearchService
+    from hyperloci.queries.session_report import SessionReport
     from hyperloci.retrieval.search import Searcher
     from hyperloci.retrieval.structure import OutlineEntry, OutlineTree
     from hyperloci.store.places import KnownProject, ScopeLink
@@ -279,7 +279,7 @@ class Memory:
 
     def list_topics(self, limit: int = 20) -> TopicList:
         """Return what the memories of this project, and the global ones, cluster into, largest first (E.09)."""
-        from hyperloci.lifecycle.topics import list_topics
+        from hyperloci.queries.topic_report import list_topics
 
         return list_topics(
             self.store, (self.project.id, GLOBAL_SCOPE), limit, now=self._clock(), present=self._present_hits
@@ -291,7 +291,7 @@ class Memory:
         Raises:
             NotFoundError: no such topic.
         """
-        from hyperloci.lifecycle.topics import load_topic
+        from hyperloci.queries.topic_report import load_topic
 
         return load_topic(self.store, id, now=self._clock(), present=self._present_hits)
 
@@ -301,7 +301,7 @@ class Memory:
         Raises:
             EmbedderError: the embedder can't embed what waits.
         """
-        from hyperloci.lifecycle.topics import refresh_topics
+        from hyperloci.queries.topic_report import refresh_topics
 
         if self._client is None:
             return False
@@ -323,7 +323,7 @@ class Memory:
             BadRequestError: neither or both of `around` and `session_id`, an unknown direction, a limit outside 1..50.
             NotFoundError: no such memory or session.
         """
-        from hyperloci.lifecycle import timeline
+        from hyperloci.queries import timeline
 
         timeline.check_arguments(direction, limit, around, session_id)
         if session_id is not None:
@@ -334,7 +334,7 @@ class Memory:
 
     def explain_fact(self, id: str) -> Explanation:
         """Tell where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
-        from hyperloci.lifecycle.history import explain_provenance
+        from hyperloci.queries.provenance import explain_provenance
 
         node, threshold = self._facts.resolve_node(id, "id"), self.settings.decay_threshold
         return explain_provenance(self.store, node, self._present_hits, now=self._clock(), threshold=threshold)
@@ -365,7 +365,7 @@ class Memory:
 
     def latest(self, limit: int = 10) -> tuple[Hit, ...]:
         """Return the facts, decisions and experiences stored or used last, of this project and global, latest first."""
-        from hyperloci.lifecycle.recent import list_latest
+        from hyperloci.queries.recent import list_latest
 
         return tuple(self._present_hits(list_latest(self.store, (GLOBAL_SCOPE, self.project.id), limit)))
 
@@ -391,7 +391,7 @@ class Memory:
 
     def stats(self) -> dict[str, Any]:
         """Return counts of everything held, and the embedder's state."""
-        from hyperloci.lifecycle.places import account_to_json
+        from hyperloci.project.places import account_to_json
         from hyperloci.store.archive import Archive
 
         answer = self.store.count_everything()
@@ -503,13 +503,13 @@ class Memory:
 
     def get_facets(self, id: str) -> dict[str, Any]:
         """Return what kind of content a memory is, facet by facet (D.07)."""
-        from hyperloci.lifecycle.faceting import facets_to_json, load_facets
+        from hyperloci.facts.facet_edits import facets_to_json, load_facets
 
         return facets_to_json(load_facets(self.store, self._facts.resolve_node(id, "id")))
 
     def set_facets(self, id: str, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Correct a memory's facets by hand (`lifecycle.faceting.NAMES`), and return them; rules leave these alone."""
-        from hyperloci.lifecycle.faceting import correct_facets, facets_to_json
+        """Correct a memory's facets by hand (`facts.facet_edits.NAMES`), and return them; rules leave these alone."""
+        from hyperloci.facts.facet_edits import correct_facets, facets_to_json
 
         return facets_to_json(
             correct_facets(self.store, self._facts.resolve_living_node(id, "id"), values, now=self._clock())
@@ -562,7 +562,7 @@ class Memory:
             NotFoundError: no memory has one of the ids; nothing was purged.
             StoreBusyError: the memories are gone, but traces may lie in the log; purge the same ids again.
         """
-        from hyperloci.lifecycle.purging import purge_memories
+        from hyperloci.facts.purge import purge_memories
 
         return purge_memories(self.store, self.settings, self._facts, ids, now=self._clock())
 
@@ -628,13 +628,13 @@ class Memory:
         return added
 
     def import_file(self, path: Path, *, scope: str | None = None, dry_run: bool = False) -> ImportReport:
-        """Add what an export, or another program's memory, holds that is not here yet; see `lifecycle.importing`.
+        """Add what an export, or another program's memory, holds that is not here yet; see `facts.importers.importer`.
 
         Raises:
             NotFoundError: there is no such file.
             BadRequestError: a file of no known kind, or a damaged one; the message names the line.
         """
-        from hyperloci.lifecycle.importing import import_file
+        from hyperloci.facts.importers.importer import import_file
 
         where = self._facts.choose_scope(scope, "import")
         root = Path(self.project.root)
@@ -683,7 +683,7 @@ class Memory:
         Raises:
             NotFoundError: no chunk has this id.
         """
-        from hyperloci.lifecycle.pyramid.expanding import expand_chunk
+        from hyperloci.conversations.pyramid.expansion import expand_chunk
 
         return expand_chunk(self.store, id)
 
@@ -701,7 +701,7 @@ class Memory:
             NotFoundError: no such session, or none at all.
             BadRequestError: a budget below 1.
         """
-        from hyperloci.lifecycle.pyramid.asking import build_session_window
+        from hyperloci.conversations.pyramid.turn_search import build_session_window
 
         return build_session_window(
             self.store, self._searcher, self.project.id, session_id=session_id, max_tokens=max_tokens, query=query
@@ -709,7 +709,7 @@ class Memory:
 
     def list_recent_sessions(self, limit: int = 20) -> list[dict[str, Any]]:
         """Return the project's sessions, latest first, times as ISO 8601."""
-        from hyperloci.lifecycle.recent import list_sessions
+        from hyperloci.queries.recent import list_sessions
 
         return list_sessions(self.store, self.project.id, limit)
 
@@ -735,7 +735,7 @@ class Memory:
 
         Turns known by their `uuid` are not stored again.
         """
-        from hyperloci.lifecycle.sessions import add_turns
+        from hyperloci.conversations.capture.sessions import add_turns
 
         with self.store.transaction():
             new = add_turns(self.store, session_id, self.project.id, turns, now=self._clock())
@@ -744,7 +744,7 @@ class Memory:
 
     def catch_up(self) -> int:
         """Store turns that no hook has told of, and end the sessions that were left; return how many turns were new."""
-        from hyperloci.lifecycle.sessions import close_abandoned
+        from hyperloci.conversations.capture.sessions import close_abandoned
 
         new = self._capture.store_late_turns(self.project.id)
         with self.store.transaction():
@@ -753,7 +753,7 @@ class Memory:
 
     def get_place_notice(self) -> str:
         """Return one line for the person, not the assistant, about what this place looks like; '' after the first."""
-        from hyperloci.lifecycle.places import make_notice
+        from hyperloci.project.places import make_notice
 
         return make_notice(self.store, self.project, now=self._clock())
 
@@ -761,7 +761,7 @@ class Memory:
 
     def describe_place(self) -> PlaceAccount:
         """Tell which project this place is, why, and which others look like it."""
-        from hyperloci.lifecycle.places import describe_place
+        from hyperloci.project.places import describe_place
 
         return describe_place(self.store, self.project)
 
@@ -776,7 +776,7 @@ class Memory:
             NotFoundError: none is meant, or looks like this place.
             BadRequestError: several could be meant.
         """
-        from hyperloci.lifecycle.places import find_link_target
+        from hyperloci.project.places import find_link_target
 
         return find_link_target(self.store, self.project, said)
 
@@ -786,7 +786,7 @@ class Memory:
         Raises:
             BadRequestError: it has that memory already, was linked to another, or is known by a name.
         """
-        from hyperloci.lifecycle.places import link_place
+        from hyperloci.project.places import link_place
 
         linked = link_place(self.store, self.project, target, now=self._clock())
         self.follow_place()
@@ -798,7 +798,7 @@ class Memory:
         Raises:
             NotFoundError: it is not linked.
         """
-        from hyperloci.lifecycle.places import unlink_place
+        from hyperloci.project.places import unlink_place
 
         undone = unlink_place(self.store, self.project, now=self._clock())
         self.follow_place()
@@ -806,7 +806,7 @@ class Memory:
 
     def list_links(self) -> tuple[ScopeLink, ...]:
         """Return all links that the user made, latest first, undone ones too."""
-        from hyperloci.lifecycle.places import list_links
+        from hyperloci.project.places import list_links
 
         return list_links(self.store)
 
@@ -819,7 +819,7 @@ class Memory:
             dry_run: change nothing, and report what would change.
             force: do all of it, due or not.
         """
-        from hyperloci.lifecycle.keeper import run_maintenance_now
+        from hyperloci.maintenance.scheduler import run_maintenance_now
 
         report = run_maintenance_now(self.store, self.settings, self._clock, dry_run=dry_run, force=force)
         if report is not None and report.changed and not dry_run:
@@ -828,7 +828,7 @@ class Memory:
 
     def list_weak_facts(self, limit: int = 10) -> tuple[WeakHit, ...]:
         """Return what is as likely wrong as right, the least sure first, and when it is forgotten (B.15)."""
-        from hyperloci.lifecycle.decay import list_weak_facts
+        from hyperloci.maintenance.decay import list_weak_facts
 
         scopes, threshold = (self.project.id, GLOBAL_SCOPE), self.settings.decay_threshold
         return list_weak_facts(
@@ -837,8 +837,8 @@ class Memory:
 
     def prune_faded(self, *, limit: int | None = None, dry_run: bool = False) -> PruneReport:
         """Forget what has faded, in every project; `restore` brings it back for 30 days (B.11)."""
-        from hyperloci.lifecycle.decay import prune_faded
-        from hyperloci.lifecycle.keeper import make_maintenance_context
+        from hyperloci.maintenance.decay import prune_faded
+        from hyperloci.maintenance.scheduler import make_maintenance_context
 
         return prune_faded(
             make_maintenance_context(self.store, self.settings, self._clock), limit=limit, dry_run=dry_run
@@ -850,7 +850,7 @@ class Memory:
         Raises:
             NotFoundError: there is no such session.
         """
-        from hyperloci.lifecycle.session_report import make_session_report
+        from hyperloci.queries.session_report import make_session_report
 
         session = self.store.sessions.get_session(session_id)
         if session is None:
@@ -863,7 +863,7 @@ class Memory:
         Raises:
             NotFoundError: there is no such session, or none waits.
         """
-        from hyperloci.lifecycle.consolidate import Consolidation
+        from hyperloci.conversations.consolidation.consolidator import Consolidation
 
         return Consolidation(self.store, self.settings, self._clock).make_host_request(session_id, self.project.id)
 
@@ -873,7 +873,7 @@ class Memory:
         Raises:
             NotFoundError: there is no such session.
         """
-        from hyperloci.lifecycle.consolidate import Consolidation
+        from hyperloci.conversations.consolidation.consolidator import Consolidation
 
         done = Consolidation(self.store, self.settings, self._clock).save_host_findings(session_id, payload)
         self._notify_embedder()
@@ -883,19 +883,19 @@ class Memory:
 
     @functools.cached_property
     def _capture(self) -> Capture:
-        from hyperloci.lifecycle.capture import Capture
+        from hyperloci.conversations.capture.session_events import Capture
 
         return Capture(self.store, self.settings, self._clock)
 
     @property
     def _entities(self) -> EntityService:
-        from hyperloci.lifecycle.entities import EntityService
+        from hyperloci.knowledge.entities.profile import EntityService
 
         return EntityService(self.store, (self.project.id, GLOBAL_SCOPE), self._clock)
 
     @property
     def _search_service(self) -> SearchService:
-        from hyperloci.lifecycle.asking import SearchService
+        from hyperloci.queries.search_service import SearchService
 
         return SearchService(
             store=self.store,
@@ -908,7 +908,7 @@ class Memory:
 
     @property
     def _connections(self) -> RelationService:
-        from hyperloci.lifecycle.connections import RelationService
+        from hyperloci.queries.relations import RelationService
 
         return RelationService(
             store=self.store,

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from hyperloci.cli.common import load_settings
-from hyperloci.lifecycle.pyramid.steps import make_builder
-from hyperloci.lifecycle.step import MaintenanceContext
+from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
+from hyperloci.jobs import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from tests.cli.helpers import invoke

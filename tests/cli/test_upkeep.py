@@ -10,7 +10,7 @@ import pytest
 
 from hyperloci.cli.common import load_settings
 from hyperloci.clock import MS_PER_DAY, system_clock
-from hyperloci.lifecycle.keeper import ROLE
+from hyperloci.maintenance.scheduler import ROLE
 from hyperloci.memory import Memory
 from hyperloci.model.turn import Speaker, Turn
 from hyperloci.system.process_lock import Election, lock_path
@@ -75,7 +75,7 @@ def test_upkeep_by_hand_ends_left_sessions_and_makes_facts_of_them(project: Path
 
 
 def test_upkeep_that_another_process_is_at_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hyperloci.lifecycle.keeper.HAND_WAIT_SECONDS", 0.05)
+    monkeypatch.setattr("hyperloci.maintenance.scheduler.HAND_WAIT_SECONDS", 0.05)
     settings = load_settings()
     other = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
     assert other.try_to_win()

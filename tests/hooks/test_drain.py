@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.lifecycle.records import RecordFactory
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.memory import Memory
 from hyperloci.project.identity import identify_project
 from hyperloci_hooks.drain import drain_in_subprocess

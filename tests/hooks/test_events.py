@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperloci.lifecycle.records import RecordFactory
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.project.identity import IdentityBasis, Project
 from hyperloci_hooks.budget import GRACE_SECONDS, SECONDS

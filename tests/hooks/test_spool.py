@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.session_events import Capture
 from hyperloci.errors import BadRequestError, StoreBusyError
-from hyperloci.lifecycle.capture import Capture
 from hyperloci.model.record import CaptureKind, CaptureRecord
 from hyperloci.store import Store
 from hyperloci.system.process_lock import Election, lock_path

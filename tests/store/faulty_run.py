@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from hyperloci.config import Settings
+from hyperloci.conversations.capture.records import RecordFactory
 from hyperloci.embedder.drain import drain_queue
 from hyperloci.errors import HyperlociError
-from hyperloci.lifecycle.backups import ensure_backup
-from hyperloci.lifecycle.records import RecordFactory
+from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeId
 from hyperloci.store import Store, health

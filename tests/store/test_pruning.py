@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperloci.clock import MS_PER_DAY
-from hyperloci.lifecycle.relations import prune_edges
+from hyperloci.maintenance.relation_jobs import prune_edges
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.store import Store
 from hyperloci.store.pruning import MAX_EDGES_PER_NODE

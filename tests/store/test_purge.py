@@ -11,7 +11,7 @@ import pytest
 
 from hyperloci.config import Settings
 from hyperloci.errors import NotFoundError, StoreBusyError
-from hyperloci.lifecycle.backups import ensure_backup
+from hyperloci.maintenance.backups import ensure_backup
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeId, NodeKey
 from hyperloci.model.turn import Speaker, Turn, TurnKind

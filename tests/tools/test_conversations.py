@@ -9,8 +9,8 @@ import pytest
 from mcp import Client
 
 from hyperloci.config import Settings
-from hyperloci.lifecycle.pyramid.steps import make_builder
-from hyperloci.lifecycle.step import MaintenanceContext
+from hyperloci.conversations.pyramid.pyramid_jobs import make_builder
+from hyperloci.jobs import MaintenanceContext
 from hyperloci.memory import Memory
 from hyperloci.model.levels import PyramidLevel
 from hyperloci.model.turn import Speaker, Turn

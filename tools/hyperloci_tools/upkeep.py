@@ -11,9 +11,9 @@ from mcp_types import CallToolResult
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from hyperloci.conversations import transcript_prompt
 from hyperloci.errors import HyperlociError, NotFoundError
-from hyperloci.lifecycle import telling
-from hyperloci.lifecycle.decay import WeakHit
+from hyperloci.maintenance.decay import WeakHit
 from hyperloci_tools import render, shape
 from hyperloci_tools.answer import tool_result
 from hyperloci_tools.arguments import Limit
@@ -22,8 +22,8 @@ from hyperloci_tools.schemas import HitOut
 from hyperloci_tools.state import Call, state_of
 
 if TYPE_CHECKING:
-    from hyperloci.lifecycle.consolidate import ConsolidationResult
-    from hyperloci.lifecycle.session_report import SessionReport
+    from hyperloci.conversations.consolidation.consolidator import ConsolidationResult
+    from hyperloci.queries.session_report import SessionReport
 
 MAX_REJECTED: Final = 50
 """Refused items that an answer tells of; the rest is counted."""
@@ -149,10 +149,10 @@ async def consolidate(ctx: Call, session: str = "") -> str:
     through = f'These are not all of its turns: add "through": {asked.through} to the payload.\n' if asked.left else ""
     return CONSOLIDATE.format(
         session=asked.session_id,
-        schema=telling.SCHEMA,
+        schema=transcript_prompt.SCHEMA,
         through=through,
-        rules=telling.RULES,
-        data=telling.DATA,
+        rules=transcript_prompt.RULES,
+        data=transcript_prompt.DATA,
         turns=asked.turns,
     )
 

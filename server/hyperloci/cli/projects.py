@@ -11,8 +11,8 @@ from rich.text import Text
 
 from hyperloci.cli.common import Exit, JsonOption, ProjectOption, console, errors, open_memory, print_error, print_json
 from hyperloci.clock import to_iso
-from hyperloci.lifecycle.places import account_to_json
 from hyperloci.memory import Memory
+from hyperloci.project.places import account_to_json
 from hyperloci.store.places import KnownProject, ScopeLink
 
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hyperloci.lifecycle.payload import FindingKind
+from hyperloci.conversations.consolidation.findings import FindingKind
 from hyperloci.text.language.tables import alternatives, phrase_pattern, read_languages, read_table, word_set
 
 MAY_LACK = {

@@ -1,0 +1,222 @@
+"""Keeping what hooks tell, and answering what they may inject: all that `Memory` does for a session's events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+from hyperloci.clock import Clock
+from hyperloci.config import Settings
+from hyperloci.conversations.capture.sessions import (
+    NewTurn,
+    add_turn,
+    add_turns,
+    end_session,
+    set_lines_aside,
+    start_session,
+)
+from hyperloci.model.kinds import GLOBAL_SCOPE
+from hyperloci.model.record import CaptureKind, CaptureRecord
+from hyperloci.model.turn import Speaker, TurnKind
+from hyperloci.store import Store
+
+if TYPE_CHECKING:
+    from hyperloci.model.search import SearchAnswer
+
+SEARCH_LIMIT: Final = 12
+"""Hits that are looked at for a prompt: some are of this session or were shown, three or four are wanted."""
+
+FRESH_START_SOURCES: Final = frozenset({"startup", "clear", "compact"})
+"""The assistant has no context, or has lost it: what the session was shown before counts no more."""
+
+RECENT_SESSIONS: Final = 20
+"""Sessions whose transcripts are looked at for turns that no hook told of."""
+
+
+class SearchFunction(Protocol):
+    """`Memory.search`."""
+
+    def __call__(
+        self, query: str, *, limit: int, where: dict[str, object], explain: bool, reinforce: bool, quick: bool
+    ) -> SearchAnswer:
+        """Find memories."""
+        ...
+
+
+class Capture:
+    """Keeps records in one store. Each is durable when `keep` returns, and kept once however often it is given."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+
+    def store_record(self, record: CaptureRecord) -> int:
+        """Store what a record tells and return how many turns were new (B.01, B.02, E.10).
+
+        A record names the place it was made at; what is stored goes to the project that place belongs to by now.
+
+        Raises:
+            StoreError: it could not be stored; of a transcript's turns, those of whole batches may have been.
+            OSError: the transcript can't be read; the last message was stored.
+        """
+        record = self._assign_scope(record)
+        if record.kind is not CaptureKind.TURNS or record.path is None:
+            return self._store_record(record)
+        new = 0
+        try:
+            new = self._store_transcript(record, Path(record.path))
+        finally:
+            # After the transcript's turns, which were said before it.
+            new += self._store_record(record)
+        return new
+
+    def _assign_scope(self, record: CaptureRecord) -> CaptureRecord:
+        """Return a record with the scope of its place; a session that goes on in another project is another there."""
+        scope = self._store.places.get_scope_id(record.project_id)
+        session = self._store.sessions.get_session(record.session_id)
+        if session is not None and session.scope != scope:
+            return replace(record, project_id=scope, session_id=f"{record.session_id}@{scope}")
+        return record if scope == record.project_id else replace(record, project_id=scope)
+
+    def _store_record(self, record: CaptureRecord) -> int:
+        now = self._clock()
+        with self._store.transaction():
+            self._register_project(record, now)
+            if record.kind is CaptureKind.STARTED:
+                self._start_session(record, source=record.text, transcript=record.path)
+            elif record.kind is CaptureKind.ENDED:
+                self._end_session(record)
+            elif record.text:
+                node = add_turn(self._store, record.session_id, record.project_id, _make_turn(record), now=now)
+                return int(node is not None)
+        return 0
+
+    def _start_session(self, record: CaptureRecord, *, source: str = "", transcript: str | None = None) -> None:
+        start_session(
+            self._store, record.session_id, record.project_id, now=record.at, source=source, transcript=transcript
+        )
+
+    def _end_session(self, record: CaptureRecord) -> None:
+        if self._store.sessions.get_session(record.session_id) is None:
+            self._start_session(record)
+        end_session(self._store, record.session_id, now=record.at, reason=record.text)
+
+    def _store_transcript(self, record: CaptureRecord, path: Path) -> int:
+        """Store what a transcript has gained; batch by batch, so that a hook that is cut off has not worked in vain."""
+        from hyperloci.conversations.capture.transcript import read_batch
+
+        new = 0
+        mark = self._store.sessions.get_transcript_mark(str(path))
+        while True:
+            try:
+                reading = read_batch(path, mark, root=record.project_root)
+            except (FileNotFoundError, NotADirectoryError):
+                return new  # Claude Code writes it after the first prompt.
+            if reading is None:
+                return new
+            now = self._clock()
+            with self._store.transaction():
+                self._register_project(record, now)
+                new += add_turns(self._store, record.session_id, record.project_id, reading.turns, now=now)
+                set_lines_aside(self._store, record.session_id, record.project_id, reading.failed, now=now)
+                self._store.sessions.set_transcript_mark(str(path), reading.mark, now=now)
+            mark = reading.mark
+            if not reading.has_more:
+                return new
+
+    def _register_project(self, record: CaptureRecord, now: int) -> None:
+        scopes = self._store.scopes
+        if scopes.find_key(record.project_id) is None:
+            scopes.ensure_scope(record.project_id, now=now, name=record.project_name, root=record.project_root)
+
+    def context_after(self, record: CaptureRecord, search: SearchFunction | None = None) -> str:
+        """Return what to put before the assistant after a kept record, '' for nothing; it reinforces nothing."""
+        record = self._assign_scope(record)
+        if record.kind is CaptureKind.STARTED:
+            return self._session_context(record)
+        if record.kind is CaptureKind.PROMPT and search is not None:
+            return self._prompt_context(record, search)
+        return ""
+
+    def _session_context(self, record: CaptureRecord) -> str:
+        from hyperloci.conversations.capture.context_injection import build_session_context, save_shown_ids
+
+        session = self._store.sessions.get_session(record.session_id)
+        if session is None:
+            return ""
+        injection = build_session_context(
+            self._store,
+            session,
+            scopes=(record.project_id, GLOBAL_SCOPE),
+            settings=self._settings,
+            now=record.at,
+            source=record.text,
+        )
+        with self._store.transaction():
+            save_shown_ids(self._store, session, injection.ids, anew=record.text in FRESH_START_SOURCES)
+        return injection.text
+
+    def _prompt_context(self, record: CaptureRecord, search: SearchFunction) -> str:
+        from hyperloci.conversations.capture.context_injection import (
+            CONTENT_SUBTYPES,
+            build_prompt_context,
+            load_shown_ids,
+            save_shown_ids,
+        )
+        from hyperloci.retrieval.relevance import PROMPT_FLOOR, query_from_prompt, select_relevant
+
+        query = query_from_prompt(record.text)
+        if query is None:
+            return ""
+        answer = search(
+            query,
+            limit=SEARCH_LIMIT,
+            where={"subtypes": list(CONTENT_SUBTYPES)},
+            explain=True,
+            reinforce=False,
+            quick=True,
+        )
+        session = self._store.sessions.get_session(record.session_id)
+        hits = select_relevant(query, answer.results, PROMPT_FLOOR)
+        injection = build_prompt_context(hits, query, session_id=record.session_id, seen=load_shown_ids(session))
+        if injection.ids and session is not None:
+            with self._store.transaction():
+                save_shown_ids(self._store, session, injection.ids, anew=False)
+        return injection.text
+
+    def store_late_turns(self, scope: str) -> int:
+        """Store the turns of ended sessions that were written after the last hook ran; return how many (upkeep)."""
+        new = 0
+        for session in self._store.sessions.list_recent(scope, RECENT_SESSIONS):
+            path = session.metadata.get("transcript")
+            if session.ended_at is None or not isinstance(path, str):
+                continue
+            root = next((known.root for known in self._store.scopes.list_scopes() if known.id == scope), None)
+            record = CaptureRecord(
+                id="",
+                kind=CaptureKind.TURNS,
+                session_id=session.id,
+                project_id=scope,
+                project_name=scope,
+                project_root=root or "",
+                at=session.ended_at,
+            )
+            new += self._store_transcript(record, Path(path))
+        return new
+
+
+def _make_turn(record: CaptureRecord) -> NewTurn:
+    """Return the turn in a record: a prompt, an action, or the assistant's last message."""
+    action = record.kind is CaptureKind.ACTION
+    return NewTurn(
+        role=Speaker.USER if record.kind is CaptureKind.PROMPT else Speaker.ASSISTANT,
+        text=record.text,
+        at=record.at,
+        kind=TurnKind.ACTION if action else TurnKind.TEXT,
+        uuid=record.id if action else None,
+        ref=None if action else record.id,
+        path=record.path if action else None,
+        flags=record.flags,
+    )

@@ -1,0 +1,90 @@
+"""Which turns of a session brought about the next, inferred by rules from consecutive ones (B.18)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Final
+
+from hyperloci.conversations.consolidation.finding_writer import FindingWriter
+from hyperloci.conversations.consolidation.findings import CausalClaim
+from hyperloci.conversations.consolidation.statements import sentences
+from hyperloci.conversations.consolidation.text_similarity import meaningful_words
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
+from hyperloci.model.set_aside import SetAsideKind
+from hyperloci.store.consolidations import ConsolidationProgress, Consolidations
+from hyperloci.text.language.tables import phrase_pattern
+
+SHARED_WORDS: Final = 2
+"""Words that both turns must share: `because` alone ties a turn to anything."""
+
+SESSIONS_PER_RUN: Final = 50
+"""Sessions that one run takes up; those that come later wait for the next."""
+
+MAX_EVIDENCE_CHARS: Final = 300
+
+
+def infer_causes(turns: Sequence[Node]) -> list[CausalClaim]:
+    """Return the causes among consecutive turns: a reported failure and its mending, or a turn that says it follows."""
+    said = [turn for turn in turns if turn.subtype == "episode" and turn.seq is not None]
+    found = (_infer_cause(cause, effect) for cause, effect in itertools.pairwise(said))
+    return [cause for cause in found if cause is not None]
+
+
+def _infer_cause(cause: Node, effect: Node) -> CausalClaim | None:
+    if cause.metadata.get("flags") or effect.metadata.get("flags"):
+        return None
+    if len(meaningful_words(cause.content) & meaningful_words(effect.content)) < SHARED_WORDS:
+        return None
+    evidence = _find_sentence(effect, "consolidation.follows")
+    mended = cause.origin is Origin.USER_PROMPT and phrase_pattern("consolidation.failures").search(cause.content)
+    if evidence is None and mended and effect.origin is Origin.CLAUDE_RESPONSE:
+        evidence = _find_sentence(effect, "consolidation.repairs")
+    return None if evidence is None else CausalClaim(cause.seq or 0, effect.seq or 0, evidence)
+
+
+def _find_sentence(turn: Node, table: str) -> str | None:
+    pattern = phrase_pattern(table)
+    found = next((sentence for sentence in sentences(turn.content) if pattern.search(sentence)), None)
+    return None if found is None else found[:MAX_EVIDENCE_CHARS]
+
+
+def infer_session_causes(context: MaintenanceContext) -> int:
+    """Look through the sessions that are over for causes; `causal_inference_batch_size` pairs at most in a run."""
+    progress = context.store.consolidations
+    write = FindingWriter(context.store, context.settings, context.clock)
+    left, added = context.settings.causal_inference_batch_size, 0
+    for session in progress.list_without_causes(SESSIONS_PER_RUN):
+        if left <= 0:
+            break
+        context.yield_to_others()
+        looked_at, found = _infer_from_pairs(progress, write, context, session, left)
+        left -= looked_at
+        added += found
+    return added
+
+
+def _infer_from_pairs(
+    progress: Consolidations,
+    write: FindingWriter,
+    context: MaintenanceContext,
+    session: ConsolidationProgress,
+    pairs: int,
+) -> tuple[int, int]:
+    """Look at some pairs of a session, in one transaction; return how many, and how many causes were new."""
+    turns = progress.list_turns(session.session_key, session.causes_seq, pairs + 1)
+    is_rest = len(turns) <= pairs
+    # The last turn of a part is the first of the next: the pair across the cut counts too.
+    through = session.next_seq if is_rest else int(turns[-1].seq or 0)
+    by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
+    added, now = 0, context.clock()
+    scope_key = context.store.scopes.ensure_scope(session.scope, now=now)
+    with context.store.transaction():
+        with context.store.set_aside.attempt_piece(
+            scope_key, SetAsideKind.MEMORY, f"causes {session.session_id}", now=now
+        ):
+            added = write.save_causal_edges(infer_causes(turns), by_seq, strategy="heuristic")
+        progress.advance_causes(session.session_key, through, now=now)
+    return max(1, len(turns) - 1), added

@@ -1,0 +1,400 @@
+"""Making facts of sessions that are over, each exactly once, by whichever strategy is set (B.16, B.17).
+
+A session is read in parts. What some turns yield and the mark that they were read are stored in one transaction, so
+that a killed process leaves each turn done or untouched, and a second process that was as quick stores nothing. A
+session that goes on after its end is consolidated from there when it ends again.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hyperloci.clock import MS_PER_DAY, Clock
+from hyperloci.config import Settings
+from hyperloci.conversations import transcript_prompt
+from hyperloci.conversations.consolidation.finding_writer import FindingPlan, FindingWriter, SavedFindings
+from hyperloci.conversations.consolidation.findings import ConsolidationPayload, read_payload
+from hyperloci.conversations.consolidation.heuristics import extract
+from hyperloci.conversations.llm_client import ChatClient, ChatError
+from hyperloci.errors import NotFoundError
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.model.kinds import NodeId, Tier
+from hyperloci.model.node import Node
+from hyperloci.model.set_aside import SetAsideKind
+from hyperloci.store import Store
+from hyperloci.store.consolidations import ConsolidationProgress
+from hyperloci.store.set_aside import describe_failure, is_fault_of_content
+
+_log = logging.getLogger(__name__)
+
+HEURISTIC_STRATEGY: Final = "heuristic"
+LLM_STRATEGY: Final = "llm"
+HOST_STRATEGY: Final = "host"
+
+PART_TURNS: Final = 100
+"""Turns read at once."""
+
+PORTION_FINDINGS: Final = 4
+"""Findings stored in one transaction, a millisecond or two each: so long others wait who have something to store."""
+
+LLM_PART_CHARS: Final = 24_000
+"""Characters of turns put to a model at once: some 6,000 tokens, which the context of a small model has room for."""
+
+MAX_HOST_TURNS: Final = 1_000
+
+HOST_CHARS: Final = 60_000
+"""Characters of turns put before the assistant at once."""
+
+PENDING_LIMIT: Final = 20
+"""Sessions taken up between two looks at what is pending."""
+
+MAX_ATTEMPTS: Final = 3
+"""After so many failures of the model in a row a session is consolidated by rules, so that it is not lost."""
+
+HOST_WAIT_MS: Final = 3 * MS_PER_DAY
+"""A session that the assistant was not asked to consolidate for so long is consolidated by rules."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsolidationResult:
+    """What became of one session.
+
+    Attributes:
+        session_id: which.
+        strategy: how it was done last.
+        through: turns below this number are done.
+        saved: what was stored and what was refused.
+        error: why it is not done to its end, if it isn't.
+    """
+
+    session_id: str
+    strategy: str
+    through: int
+    saved: SavedFindings
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRequest:
+    """What an assistant is shown that is to consolidate a session: its turns, and up to which.
+
+    Attributes:
+        session_id: which.
+        turns: the turns, as JSON lines; '' where nothing waits.
+        through: the number after the last one shown.
+        left: turns that wait for another time.
+    """
+
+    session_id: str
+    turns: str
+    through: int
+    left: int
+
+
+class Consolidation:
+    """Consolidates the sessions of one store."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._progress = store.consolidations
+        self.write = FindingWriter(store, settings, clock)
+
+    def list_pending(self, limit: int = PENDING_LIMIT) -> list[ConsolidationProgress]:
+        """Return the sessions that wait, the oldest first; under `host` only those that the assistant left."""
+        strategy = self._settings.consolidation
+        if strategy == "off":
+            return []
+        seen_before = self._clock() - HOST_WAIT_MS if strategy == HOST_STRATEGY else None
+        return self._progress.list_pending(limit, seen_before=seen_before)
+
+    def consolidate(
+        self, progress: ConsolidationProgress, *, offline: bool = False, part_turns: int = PART_TURNS
+    ) -> ConsolidationResult:
+        """Consolidate a session from where it was left to its end.
+
+        Args:
+            progress: how far it is.
+            offline: ask no model.
+            part_turns: turns read at once.
+        """
+        strategy = self._choose_strategy(progress, offline=offline)
+        if strategy == LLM_STRATEGY:
+            try:
+                chat = ChatClient(self._settings)
+                return self._consolidate_parts(progress, chat, part_turns)
+            except ChatError as error:
+                return self._note_failure(progress, str(error))
+        return self._consolidate_parts(progress, None, part_turns)
+
+    def _choose_strategy(self, progress: ConsolidationProgress, *, offline: bool) -> str:
+        if self._settings.consolidation != LLM_STRATEGY or offline or progress.attempts >= MAX_ATTEMPTS:
+            return HEURISTIC_STRATEGY
+        return LLM_STRATEGY
+
+    def _consolidate_parts(
+        self, progress: ConsolidationProgress, chat: ChatClient | None, part_turns: int
+    ) -> ConsolidationResult:
+        saved, name, size = SavedFindings(), HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY, part_turns
+        while progress.through_seq < progress.next_seq:
+            turns = self._progress.list_turns(progress.session_key, progress.through_seq, size)
+            try:
+                part, through = self._consolidate_turns(progress, chat, turns, is_rest=len(turns) < size)
+            except Exception as error:
+                if not is_fault_of_content(error) or not turns:
+                    raise
+                progress = self._progress.get_progress(progress.session_id) or progress
+                if size == 1:
+                    progress = self._skip_turn(progress, turns[0], describe_failure(error), name)
+                # One turn after the other tells which one it is.
+                size = part_turns if size == 1 else 1
+                continue
+            saved = _merge_saved(saved, part)
+            if through is None:
+                break  # Another process was as quick.
+            progress = replace(progress, through_seq=through)
+        return ConsolidationResult(
+            session_id=progress.session_id, strategy=name, through=progress.through_seq, saved=saved
+        )
+
+    def _consolidate_turns(
+        self, progress: ConsolidationProgress, chat: ChatClient | None, turns: list[Node], *, is_rest: bool
+    ) -> tuple[SavedFindings, int | None]:
+        """Store what some turns yield; return it with the first turn that is not done, None if another process did."""
+        turns, payload = (
+            self._ask_model(chat, progress, turns) if chat else (turns, self._extract_findings(progress, turns))
+        )
+        is_rest = is_rest and (not turns or self._is_last(progress, turns[-1]))
+        through = progress.next_seq if is_rest else int(turns[-1].seq or 0) + 1
+        part, is_mine = self._save_payload(
+            progress, payload, turns, through, HEURISTIC_STRATEGY if chat is None else LLM_STRATEGY
+        )
+        return part, through if is_mine else None
+
+    def _skip_turn(
+        self, progress: ConsolidationProgress, turn: Node, reason: str, strategy: str
+    ) -> ConsolidationProgress:
+        """Set a turn aside that nothing can be made of, and go on behind it."""
+        through = int(turn.seq or 0) + 1
+        with self._store.transaction():
+            now = self._clock()
+            scope_key = self._store.scopes.ensure_scope(progress.scope, now=now)
+            subject = f"consolidate {turn.id}"
+            self._store.set_aside.add_failure(scope_key, SetAsideKind.MEMORY, subject, reason, now=now, node=turn.key)
+            self.write.mark_session_consolidated(progress, through, strategy=strategy)
+        return replace(progress, through_seq=through)
+
+    def _is_last(self, progress: ConsolidationProgress, turn: Node) -> bool:
+        return not self._progress.list_turns(progress.session_key, int(turn.seq or 0) + 1, 1)
+
+    def _extract_findings(self, progress: ConsolidationProgress, turns: Sequence[Node]) -> ConsolidationPayload:
+        before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
+        return extract(turns, before)
+
+    def _ask_model(
+        self, chat: ChatClient, progress: ConsolidationProgress, turns: Sequence[Node]
+    ) -> tuple[list[Node], ConsolidationPayload]:
+        """Return as many of the turns as a model is shown at once, and what it found in them."""
+        text, count = transcript_prompt.format_turns(turns, LLM_PART_CHARS)
+        shown = list(turns[:count])
+        if not shown:
+            return shown, ConsolidationPayload()
+        system = (
+            f"You turn the record of a session into lasting memory. {transcript_prompt.RULES}\n\n"
+            f"Answer with one JSON object of this form and nothing else:\n{transcript_prompt.SCHEMA}"
+        )
+        answer = chat.ask_for_json(system, f"{transcript_prompt.DATA}\n\n{text}")
+        return shown, read_payload(answer, [int(turn.seq) for turn in shown if turn.seq is not None])
+
+    def _save_payload(
+        self,
+        progress: ConsolidationProgress,
+        payload: ConsolidationPayload,
+        turns: Sequence[Node],
+        through: int,
+        strategy: str,
+    ) -> tuple[SavedFindings, bool]:
+        """Store what a part yields, some findings at a time, each time with the mark of how far that was.
+
+        Returns:
+            What was stored, and False if another process has read the part meanwhile.
+        """
+        by_seq = {int(turn.seq): turn for turn in turns if turn.seq is not None}
+        before = self._progress.find_turn_before(progress.session_key, progress.through_seq)
+        if before is not None and before.seq is not None:
+            by_seq.setdefault(before.seq, before)
+        plans, refused = self.write.plan_findings(progress, payload, by_seq)
+        saved, nodes = SavedFindings(), dict[str, Node]()
+        for portion, mark in _split_portions(plans, through):
+            with self._store.transaction():
+                if not self.write.mark_session_consolidated(progress, mark, strategy=strategy):
+                    return saved, False
+                part, stored = self.write.save_nodes_batch(progress, portion, strategy=strategy)
+                nodes |= stored
+                if mark == through:
+                    part = self._save_relations(progress, payload, part, nodes, by_seq, strategy)
+                    part = replace(part, rejected=(*refused, *part.rejected))
+                self._progress.add_counts(progress.session_key, kept=len(part.new), rejected=len(part.rejected))
+                self._promote_sources(progress, [source for plan in portion for source in plan.sources], mark)
+            saved, progress = _merge_saved(saved, part), replace(progress, through_seq=mark)
+        return saved, True
+
+    def _save_relations(
+        self,
+        progress: ConsolidationProgress,
+        payload: ConsolidationPayload,
+        saved: SavedFindings,
+        nodes: Mapping[str, Node],
+        turns: Mapping[int, Node],
+        strategy: str,
+    ) -> SavedFindings:
+        """Store what a payload says of its findings: names, causes, what they replace."""
+        superseded, unresolved = self.write.conflicts.resolve_declared_conflicts(
+            payload.conflicts, nodes, progress.scope
+        )
+        return replace(
+            saved,
+            superseded=(*saved.superseded, *superseded),
+            entities=self.write.extract_and_link_entities(payload.entities, list(nodes.values())),
+            causes=self.write.save_causal_edges(payload.causes, turns, strategy=strategy),
+            rejected=(*saved.rejected, *unresolved),
+        )
+
+    def _promote_sources(self, progress: ConsolidationProgress, sources: Sequence[Node], through: int) -> None:
+        """Move what was extracted from to `session`, and at the end what was remembered on purpose to the long term."""
+        used = {source.id for source in sources if source.tier is Tier.TASK}
+        self._move_to_tier(sorted(used), Tier.TASK, Tier.SESSION, f"facts were made of it ({progress.session_id})")
+        if through < progress.next_seq:
+            return
+        for tier in (Tier.TASK, Tier.SESSION):
+            kept = [
+                node_id
+                for node_id, now_in in self._progress.list_explicit_memories(progress.session_key)
+                if now_in is tier
+            ]
+            self._move_to_tier(kept, tier, Tier.LONGTERM, f"session {progress.session_id} was consolidated")
+
+    def _move_to_tier(self, node_ids: Sequence[NodeId], before: Tier, after: Tier, reason: str) -> None:
+        if node_ids:
+            now = self._clock()
+            self._store.ageing.move_to_tier(node_ids, after, now=now)
+            self._store.log.add_entry("tier", node_ids, now=now, from_tier=before, to_tier=after, reasoning=reason)
+
+    def _note_failure(self, progress: ConsolidationProgress, error: str) -> ConsolidationResult:
+        with self._store.transaction():
+            self._progress.note_failure(progress, now=self._clock())
+        _log.warning("session %s is not consolidated: %s", progress.session_id, error)
+        now = self._progress.get_progress(progress.session_id) or progress
+        return ConsolidationResult(
+            session_id=progress.session_id,
+            strategy=LLM_STRATEGY,
+            through=now.through_seq,
+            saved=SavedFindings(),
+            error=error,
+        )
+
+    # -- by the assistant --------------------------------------------------------------------------------------------
+
+    def make_host_request(self, session_id: str | None, scope: str) -> HostRequest:
+        """Return what an assistant is shown that is to consolidate a session; the oldest that waits, if none is named.
+
+        Raises:
+            NotFoundError: there is no such session, or none waits.
+        """
+        if session_id is None:
+            waiting = [item for item in self._progress.list_pending(PENDING_LIMIT) if item.scope == scope]
+            if not waiting:
+                raise NotFoundError("No session of this project waits to be consolidated.")
+            progress = waiting[0]
+        else:
+            progress = self._find_progress(session_id)
+        turns = self._progress.list_turns(progress.session_key, progress.through_seq, MAX_HOST_TURNS)
+        text, shown = transcript_prompt.format_turns(turns, HOST_CHARS)
+        through = int(turns[shown - 1].seq or 0) + 1 if shown else progress.through_seq
+        left = max(0, progress.next_seq - through) if shown else 0
+        return HostRequest(session_id=progress.session_id, turns=text, through=through, left=left)
+
+    def save_host_findings(self, session_id: str, given: object) -> ConsolidationResult:
+        """Store what an assistant found in a session (`save_consolidation`); what is known already is counted again.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        progress = self._find_progress(session_id)
+        turns = {
+            int(turn.seq): turn
+            for turn in self._progress.list_turns(progress.session_key, 0, progress.next_seq)
+            if turn.seq is not None
+        }
+        payload = read_payload(given, turns)
+        plans, refused = self.write.plan_findings(progress, payload, turns)
+        through = max(progress.through_seq, min(payload.through or progress.next_seq, progress.next_seq))
+        with self._store.transaction():
+            saved, nodes = self.write.save_nodes_batch(progress, plans, strategy=HOST_STRATEGY)
+            saved = self._save_relations(progress, payload, saved, nodes, turns, HOST_STRATEGY)
+            saved = replace(saved, rejected=(*refused, *saved.rejected))
+            self.write.mark_session_consolidated(progress, through, strategy=HOST_STRATEGY)
+            self._progress.add_counts(progress.session_key, kept=len(saved.new), rejected=len(saved.rejected))
+            self._promote_sources(progress, [source for plan in plans for source in plan.sources], through)
+        return ConsolidationResult(session_id=session_id, strategy=HOST_STRATEGY, through=through, saved=saved)
+
+    def _find_progress(self, session_id: str) -> ConsolidationProgress:
+        progress = self._progress.get_progress(session_id)
+        if progress is None:
+            raise NotFoundError(f"session_id={session_id!r:.80} is no session; `hyperloci sessions` lists them.")
+        return progress
+
+
+def consolidate_sessions(context: MaintenanceContext) -> int:
+    """Consolidate every session that is over; return how many memories were made, replaced or said again."""
+    consolidation = Consolidation(context.store, context.settings, context.clock)
+    changed, tried = 0, set[int]()
+    while waiting := [item for item in consolidation.list_pending() if item.session_key not in tried]:
+        for progress in waiting:
+            context.yield_to_others()
+            tried.add(progress.session_key)
+            saved = consolidation.consolidate(progress, offline=context.dry_run).saved
+            changed += len(saved.new) + len(saved.known) + len(saved.superseded)
+    return changed
+
+
+def store_late_turns(context: MaintenanceContext) -> int:
+    """Store the turns of sessions that ended which no hook told of: what is consolidated should be whole."""
+    from hyperloci.conversations.capture.session_events import Capture
+
+    capture = Capture(context.store, context.settings, context.clock)
+    stored = 0
+    for scope in context.list_scopes():
+        context.yield_to_others()
+        stored += capture.store_late_turns(scope)
+    return stored
+
+
+def _split_portions(plans: Sequence[FindingPlan], through: int) -> Iterator[tuple[list[FindingPlan], int]]:
+    """Cut what was planned where a turn ends, with the number of the first turn that is not done then."""
+    ordered = sorted(plans, key=lambda plan: max(plan.finding.sources))
+    portion: list[FindingPlan] = []
+    for plan, following in itertools.zip_longest(ordered, ordered[1:]):
+        portion.append(plan)
+        end = max(plan.finding.sources) + 1
+        if following is not None and len(portion) >= PORTION_FINDINGS and max(following.finding.sources) >= end:
+            yield portion, end
+            portion = []
+    yield portion, through
+
+
+def _merge_saved(one: SavedFindings, other: SavedFindings) -> SavedFindings:
+    return SavedFindings(
+        new=(*one.new, *other.new),
+        known=(*one.known, *other.known),
+        superseded=(*one.superseded, *other.superseded),
+        contradicted=one.contradicted + other.contradicted,
+        entities=one.entities + other.entities,
+        causes=one.causes + other.causes,
+        rejected=(*one.rejected, *other.rejected),
+    )

@@ -1,0 +1,139 @@
+"""What a new memory disagrees with, and what becomes of the two (B.17, B.19)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.conversations.consolidation.findings import DeclaredConflict, RejectedItem
+from hyperloci.conversations.consolidation.text_similarity import find_numbers, meaningful_words
+from hyperloci.facts.writer import MemoryWriter
+from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.search import SearchFilter
+from hyperloci.store import Store
+from hyperloci.store.analysis import analyse_query
+from hyperloci.text.sanitize.sanitizer import sanitize
+
+MAX_NEAR: Final = 30
+"""Known memories a finding is compared with: those nearest in words."""
+
+REPLACING_SCORE: Final = 0.5
+"""As sure as not, for what was extracted before; what somebody remembered or confirmed is never replaced by rules."""
+
+SAME_SUBJECT_SHARE: Final = 0.5
+"""Half of the shorter one's words must be shared: two long sentences that share a name and differ in a date are about
+different things."""
+
+
+class ConflictResolver:
+    """The disagreements of one store."""
+
+    def __init__(self, store: Store, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def find_near(self, statement: str, scope: str) -> list[ContradictionCandidate]:
+        """Return what is concluded in a project, or everywhere, and nearest to a statement in words."""
+        scopes = (scope, GLOBAL_SCOPE)
+        said = SearchFilter(scopes=tuple(scopes), types=("fact", "decision", "experience"))
+        allowed = self._store.filters.select_allowed(said)
+        found = self._store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, MAX_NEAR)
+        keys = [NodeKey(key) for key in found]
+        nodes = self._store.nodes.get_by_keys(keys)
+        concluded = [nodes[key] for key in keys if key in nodes]
+        return [
+            ContradictionCandidate(node) for node in concluded if node.subtype not in ("episode", "action", "outcome")
+        ]
+
+    def detect_contradictions(
+        self, statement: str, near: Sequence[ContradictionCandidate], scope: str
+    ) -> tuple[Contradiction, ...]:
+        """Return those of the near memories that disagree with a statement."""
+        scopes = (scope, GLOBAL_SCOPE)
+        found = ContradictionFinder(self._store).find(statement, near, scopes=scopes, limit=5).contradictions
+        return tuple(item for item in found if item.kind is not ContradictionKind.SUPERSEDED)
+
+    def resolve_contradiction(self, new: Node, dispute: Contradiction) -> bool:
+        """Let a new memory replace the one it disagrees with, or join both as contradicting; True if it replaced it.
+
+        Replaced is only what was extracted too, by a later value for the same thing, or by what is told as a change.
+        What somebody remembered or confirmed stands, whatever a transcript says: a person decides. Runs in a
+        transaction.
+        """
+        old = self._store.nodes.get_node(dispute.id)
+        if old is None or old.deleted_at is not None or old.valid_until is not None or old.key == new.key:
+            return False
+        replaceable = (
+            old.origin is Origin.EXTRACTION
+            and old.decay_rate > 0.0
+            and dispute.nature is ContradictionNature.UPDATE
+            and dispute.score >= REPLACING_SCORE
+            and _is_about_the_same(old.content, new.content)
+            and _source_trust(old) <= _source_trust(new)
+            and old.event_time <= new.event_time
+        )
+        if replaceable:
+            self.supersede(old, new, dispute.reason)
+        elif not self._are_linked(old, new):
+            self._link_contradiction(old, new, dispute.score, dispute.reason)
+        return replaceable
+
+    def supersede(self, old: Node, new: Node, reason: str) -> None:
+        """Invalidate a memory as of its successor, and join the two. Runs in a transaction."""
+        until = max(old.valid_from, new.valid_from)
+        writer = MemoryWriter(self._store)
+        writer.supersede(old, new, reason, now=self._clock(), until=until, automatic=True)
+
+    def _link_contradiction(self, old: Node, new: Node, confidence: float, reason: str) -> None:
+        edges, now = self._store.edges, self._clock()
+        edges.link_nodes(
+            "contradicts", new.key, [old.key], now=now, confidence=confidence, automatic=True, evidence=reason
+        )
+
+    def _are_linked(self, old: Node, new: Node) -> bool:
+        return any(
+            member.node == old.key
+            for edge in self._store.edges.list_of_node(new.key, "contradicts")
+            for member in edge.members
+        )
+
+    def resolve_declared_conflicts(
+        self, conflicts: Sequence[DeclaredConflict], nodes: Mapping[str, Node], scope: str
+    ) -> tuple[list[str], list[RejectedItem]]:
+        """Resolve the conflicts that whoever consolidated has declared; the same limits hold. Runs in a transaction."""
+        superseded: list[str] = []
+        rejected: list[RejectedItem] = []
+        for number, conflict in enumerate(conflicts):
+            place = f"conflicts[{number}]"
+            old, new = self._store.nodes.get_node(conflict.old), nodes.get(conflict.new)
+            if old is None or old.scope not in (scope, GLOBAL_SCOPE) or old.deleted_at is not None:
+                rejected.append(RejectedItem(place, f"old={conflict.old!r:.60} is no memory of this project"))
+            elif new is None:
+                rejected.append(RejectedItem(place, f"new={conflict.new!r:.60} is no stored item of this payload"))
+            elif old.key == new.key or old.valid_until is not None:
+                rejected.append(RejectedItem(place, "old is replaced already"))
+            elif (
+                old.origin is not Origin.EXTRACTION or old.decay_rate == 0.0 or _source_trust(old) > _source_trust(new)
+            ):
+                reason = sanitize(conflict.reason).text or "declared so"
+                self._link_contradiction(old, new, min(old.confidence, new.confidence), reason)
+                why = "old was remembered on purpose, confirmed, or is better founded: both stand, as contradicting"
+                rejected.append(RejectedItem(place, why))
+            else:
+                self.supersede(old, new, sanitize(conflict.reason).text or "replaced by what a later session said")
+                superseded.append(old.id)
+        return superseded, rejected
+
+
+def _source_trust(node: Node) -> float:
+    """Return how far the turns can be believed that a memory was made of."""
+    return float(node.metadata.get("trust", node.confidence))
+
+
+def _is_about_the_same(text: str, other: str) -> bool:
+    mine, theirs = meaningful_words(text) - find_numbers(text), meaningful_words(other) - find_numbers(other)
+    return len(mine & theirs) >= SAME_SUBJECT_SHARE * min(len(mine), len(theirs))

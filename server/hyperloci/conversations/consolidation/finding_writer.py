@@ -1,0 +1,326 @@
+"""The road by which what was found in a session gets into the memory, for every strategy the same (B.17, B.19).
+
+What is found stays data: it is cleaned and redacted like any text, is refused where it reads like an order to the
+assistant or isn't borne out by the turns it names, and is believed no more than the least trusted of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from hyperloci.clock import Clock
+from hyperloci.config import Settings
+from hyperloci.conversations.consolidation.contradiction_resolution import ConflictResolver
+from hyperloci.conversations.consolidation.findings import (
+    CausalClaim,
+    ConsolidationPayload,
+    ExtractedFinding,
+    FindingKind,
+    NamedEntity,
+    RejectedItem,
+)
+from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
+from hyperloci.facts.writer import MemoryWriter
+from hyperloci.graph.entities import EntityLinker
+from hyperloci.graph.naming import EntityMention
+from hyperloci.model.answers import Contradiction
+from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
+from hyperloci.model.node import NewNode, Node
+from hyperloci.store import Store
+from hyperloci.store.ageing import PRUNE_OPERATION
+from hyperloci.store.consolidations import ConsolidationProgress
+from hyperloci.text.sanitize.prompt_injection import FLAG_REASONS
+from hyperloci.text.sanitize.sanitizer import SanitizedText, sanitize
+
+CAUSAL_CONFIDENCE: Final = 0.7
+"""B.18: that one thing brought about another is inferred, not said."""
+
+_NODE_TYPES: Final[Mapping[FindingKind, NodeType]] = {
+    FindingKind.DECISION: NodeType.DECISION,
+    FindingKind.DEAD_END: NodeType.EXPERIENCE,
+}
+"""Every other kind is a fact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SavedFindings:
+    """What became of a payload.
+
+    Attributes:
+        new: ids of the memories that were made.
+        known: ids of memories that said so already; they were counted again.
+        superseded: ids of memories that newer ones replaced.
+        contradicted: pairs that disagree; both stand.
+        entities, causes: how many names and causal edges were stored.
+        rejected: what was not stored, and why.
+    """
+
+    new: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+    contradicted: int = 0
+    entities: int = 0
+    causes: int = 0
+    rejected: tuple[RejectedItem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingPlan:
+    """A finding that will be stored, with all that reading could tell beforehand."""
+
+    finding: ExtractedFinding
+    text: SanitizedText
+    scope: str
+    confidence: float
+    flags: tuple[str, ...]
+    sources: tuple[Node, ...]
+    known: Node | None
+    disputes: tuple[Contradiction, ...]
+
+
+class FindingWriter:
+    """Writes what consolidation finds, over one store."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._progress = store.consolidations
+        self.conflicts = ConflictResolver(store, clock)
+
+    # -- sessions ----------------------------------------------------------------------------------------------------
+
+    def mark_session_consolidated(self, progress: ConsolidationProgress, through_seq: int, *, strategy: str) -> bool:
+        """Note that the turns below a place are done; False if that was done meanwhile. Runs in a transaction."""
+        return self._progress.advance_facts(progress, through_seq, now=self._clock(), strategy=strategy)
+
+    # -- findings ----------------------------------------------------------------------------------------------------
+
+    def plan_findings(
+        self, progress: ConsolidationProgress, payload: ConsolidationPayload, turns: Mapping[int, Node]
+    ) -> tuple[list[FindingPlan], list[RejectedItem]]:
+        """Decide what of a payload is stored, reading only: outside of any transaction."""
+        rejected = list(payload.rejected)
+        plans: list[FindingPlan] = []
+        for finding in payload.findings:
+            text = sanitize(finding.content)
+            sources = tuple(turns[seq] for seq in finding.sources)
+            reason = _refusal_reason(text, sources)
+            if reason is None and any(says_same(text.text, plan.text.text) for plan in plans):
+                reason = "another item of this payload says the same"
+            if reason is not None:
+                rejected.append(RejectedItem(finding.place or finding.kind, reason))
+                continue
+            plans.append(self._make_plan(progress, finding, text, sources))
+        return plans, rejected
+
+    def _make_plan(
+        self, progress: ConsolidationProgress, finding: ExtractedFinding, text: SanitizedText, sources: tuple[Node, ...]
+    ) -> FindingPlan:
+        scope = _choose_scope(progress.scope, finding, sources)
+        near = self.conflicts.find_near(text.text, progress.scope)
+        known = next((c.node for c in near if _is_known_by(c.node, text.text)), None)
+        disputes: tuple[Contradiction, ...] = ()
+        if known is None:
+            disputes = self.conflicts.detect_contradictions(text.text, near, progress.scope)
+        flags = dict.fromkeys(flag for node in sources for flag in node.metadata.get("flags") or ())
+        return FindingPlan(
+            finding=finding,
+            text=text,
+            scope=scope,
+            confidence=min(finding.confidence, *(node.confidence for node in sources)),
+            flags=tuple(flags),
+            sources=sources,
+            known=known,
+            disputes=disputes,
+        )
+
+    def save_nodes_batch(
+        self, progress: ConsolidationProgress, plans: Sequence[FindingPlan], *, strategy: str
+    ) -> tuple[SavedFindings, dict[str, Node]]:
+        """Store what was planned, with its provenance; runs in a transaction.
+
+        Returns:
+            What became of it, and the node of each finding's place.
+        """
+        new: list[str] = []
+        known: list[str] = []
+        superseded: list[str] = []
+        rejected: list[RejectedItem] = []
+        nodes: dict[str, Node] = {}
+        contradicted = 0
+        for plan in plans:
+            node, is_new = self._store_plan(progress, plan, strategy)
+            if node is None:
+                place = plan.finding.place or plan.finding.kind
+                rejected.append(RejectedItem(place, "was forgotten on purpose, and is not brought back"))
+                continue
+            nodes[plan.finding.place] = node
+            (new if is_new else known).append(node.id)
+            for dispute in plan.disputes if is_new else ():
+                if self.resolve_conflict(node, dispute):
+                    superseded.append(dispute.id)
+                else:
+                    contradicted += 1
+        saved = SavedFindings(
+            new=tuple(new),
+            known=tuple(known),
+            superseded=tuple(superseded),
+            contradicted=contradicted,
+            rejected=tuple(rejected),
+        )
+        return saved, nodes
+
+    def _store_plan(
+        self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str
+    ) -> tuple[Node | None, bool]:
+        now = self._clock()
+        node = plan.known or self._store.nodes.find_duplicate(plan.text.text, plan.scope)
+        if node is None:
+            node = self._find_tombstone(plan)
+            if node is not None and node.deleted_at is not None:
+                return None, False
+        if node is None:
+            node = self._create_statement(progress, plan, strategy, now)
+            self._link_sources(node, plan.sources, strategy, now)
+            return node, True
+        self._store.nodes.count_repetition(node.key, now=now)
+        self._promote_repeated(node, progress, now)
+        self._link_sources(node, plan.sources, strategy, now)
+        return node, False
+
+    def _create_statement(self, progress: ConsolidationProgress, plan: FindingPlan, strategy: str, now: int) -> Node:
+        said = max(node.event_time for node in plan.sources)
+        kind = plan.finding.kind
+        turns = ", ".join(str(node.seq) for node in plan.sources)
+        metadata: dict[str, Any] = {"strategy": strategy, "trust": min(node.confidence for node in plan.sources)}
+        metadata |= {"flags": list(plan.flags), "redactions": len(plan.text.redactions)}
+        if kind is FindingKind.DEAD_END:
+            metadata["approach"] = plan.text.text
+        who = " and ".join(sorted({_speaker_word(source) for source in plan.sources}))
+        why = f"{strategy}: a {kind.replace('_', ' ')} in turn {turns} of session {progress.session_id}, said by {who}"
+        return MemoryWriter(self._store, sparing=True).write_statement(
+            NewNode(
+                type=_NODE_TYPES.get(kind, NodeType.FACT),
+                subtype=kind.value,
+                content=plan.text.text,
+                tier=Tier.SESSION,
+                confidence=plan.confidence,
+                decay_rate=self._settings.decay_rate_default,
+                provenance=f"session {progress.session_id}, turn {turns}",
+                origin=Origin.EXTRACTION,
+                scope=plan.scope,
+                event_time=said,
+                valid_from=said,
+                metadata={name: value for name, value in metadata.items() if value},
+            ),
+            progress.scope,
+            now=now,
+            session_key=progress.session_key,
+            operation="extract",
+            reason=why,
+        )
+
+    def _link_sources(self, node: Node, sources: Sequence[Node], strategy: str, now: int) -> None:
+        known = {
+            member.node
+            for edge in self._store.edges.list_of_node(node.key, "derived_from")
+            for member in edge.members
+            if edge.members[0].node == node.key
+        }
+        fresh = [source.key for source in sources if source.key not in known and source.key != node.key]
+        if fresh:
+            self._store.edges.link_nodes("derived_from", node.key, fresh, now=now, automatic=True, evidence=strategy)
+
+    def _promote_repeated(self, node: Node, progress: ConsolidationProgress, now: int) -> None:
+        """Move what a later session says again to the long term (requirements, F)."""
+        if node.tier in (Tier.TASK, Tier.SESSION) and node.session_id != progress.session_id:
+            why = f"said again in session {progress.session_id}"
+            self._store.nodes.update_node(node.id, now=now, reason=why, tier=Tier.LONGTERM)
+
+    def _find_tombstone(self, plan: FindingPlan) -> Node | None:
+        """Return the forgotten node with this content: brought back if it faded, as it is if somebody forgot it."""
+        node = self._store.nodes.find_forgotten(plan.text.text, plan.scope)
+        if node is None:
+            return None
+        last = self._store.log.list_of_node(node.id, limit=1)
+        if last and last[-1].operation == PRUNE_OPERATION:
+            if not self._store.nodes.restore_node(node.id, now=self._clock(), reason="said again"):
+                return None
+            return self._store.nodes.get_by_key(node.key)
+        return node
+
+    # -- conflicts ---------------------------------------------------------------------------------------------------
+
+    def resolve_conflict(self, new: Node, dispute: Contradiction) -> bool:
+        """Settle a disagreement (`Conflicts.resolve`); True if the new memory replaced the old. In a transaction."""
+        return self.conflicts.resolve_contradiction(new, dispute)
+
+    # -- names and causes --------------------------------------------------------------------------------------------
+
+    def extract_and_link_entities(self, things: Sequence[NamedEntity], nodes: Sequence[Node]) -> int:
+        """Join named things to the memories whose text names them, and make them known; runs in a transaction.
+
+        What no stored memory names is not made known. Returns how many things were joined.
+        """
+        linker, now, joined = EntityLinker(self._store), self._clock(), 0
+        for thing in things:
+            names = [name for given in (thing.name, *thing.aliases) if (name := sanitize(given).text.strip())]
+            speaking = [node for node in nodes if any(name.casefold() in node.content.casefold() for name in names)]
+            keys: list[NodeKey] = []
+            for node in speaking:
+                keys += linker.link_mentions(
+                    node.key, node.scope, [EntityMention(names[0], EntityKind(thing.type))], now=now
+                )
+            for alias in names[1:] if keys else ():
+                self._store.entities.add_alias(keys[0], alias)
+            joined += bool(keys)
+        return joined
+
+    def save_causal_edges(self, causes: Sequence[CausalClaim], turns: Mapping[int, Node], *, strategy: str) -> int:
+        """Join turns that brought about others (B.18); each pair once. Returns how many; runs in a transaction."""
+        added = 0
+        for item in causes:
+            cause, effect = turns.get(item.cause), turns.get(item.effect)
+            if cause is None or effect is None or self._progress.are_linked_causes(cause.key, effect.key):
+                continue
+            self._store.edges.link_nodes(
+                "causes",
+                cause.key,
+                [effect.key],
+                now=self._clock(),
+                confidence=min(CAUSAL_CONFIDENCE, cause.confidence, effect.confidence),
+                automatic=True,
+                evidence=sanitize(item.evidence).text or strategy,
+            )
+            added += 1
+        return added
+
+
+def _refusal_reason(text: SanitizedText, sources: Sequence[Node]) -> str | None:
+    if not text.text.strip() or text.text.strip() == "[private]":
+        return "content is empty, or all of it is private"
+    if text.flags:
+        meaning = FLAG_REASONS.get(text.flags[0], text.flags[0])
+        return f"reads like an instruction, not like something learned: it {meaning}"
+    return why_ungrounded(text.text, (node.content for node in sources))
+
+
+def _choose_scope(project: str, finding: ExtractedFinding, sources: Sequence[Node]) -> str:
+    """Return where a finding belongs: it concerns every project only if the user said so, in words of their own."""
+    about_user = finding.kind is FindingKind.USER_INFO or (
+        finding.everywhere and finding.kind is FindingKind.PREFERENCE
+    )
+    own_words = all(node.origin is Origin.USER_PROMPT and not node.metadata.get("flags") for node in sources)
+    return GLOBAL_SCOPE if about_user and own_words else project
+
+
+def _is_known_by(node: Node, text: str) -> bool:
+    return node.valid_until is None and node.deleted_at is None and says_same(text, node.content)
+
+
+def _speaker_word(node: Node) -> str:
+    words = {Origin.USER_PROMPT: "the user", Origin.CLAUDE_RESPONSE: "the assistant", Origin.HOOK: "a tool"}
+    return words.get(node.origin, str(node.origin))

@@ -1,0 +1,1 @@
+"""Pyramid: a conversation kept whole, compressed step by step, expanded on demand (RFC-013)."""

@@ -1,0 +1,136 @@
+"""Which sentences stand for all the others: LexRank with a prior, and a choice that says nothing twice (C.05).
+
+A sentence that is like many others that are like many others is central (Erkan & Radev 2004). The walk begins anew
+not anywhere but with what tends to matter: the user's words, decisions, names and numbers. Likeness is that of words
+(TF-IDF within the chunk), and of meaning too where vectors are to be had.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from hyperloci.conversations.pyramid.turn_sentences import TurnSentence
+from hyperloci.model.turn import Speaker, TurnKind
+from hyperloci.text.language.tables import phrase_pattern
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Embed = Callable[[Sequence[str]], "NDArray[np.float32] | None"]
+"""Returns a unit vector a text, or None where there are none to be had."""
+
+RESTART: Final = 0.35
+"""How often the walk begins anew: LexRank's 0.15 lets long assistant answers, all alike, drown the user."""
+
+STEPS: Final = 40
+"""Of the walk: it has settled to three digits after twenty."""
+
+FLOOR: Final = 0.1
+"""Sentences less alike than this are not joined."""
+
+REPEATS: Final = 0.55
+"""How much of its rank a sentence loses that says what is chosen already."""
+
+ROLE_PRIOR: Final = {Speaker.USER: 1.0, Speaker.ASSISTANT: 0.7}
+ACTION_PRIOR: Final = 0.4
+QUESTION_PRIOR: Final = 0.7
+CUE_PRIOR: Final = 0.6
+"""Added for each kind of cue (`_CUES`) that a sentence holds."""
+
+FULL_TERMS: Final = 9
+"""Distinct terms of a sentence that says something; "Wow, that's great, Caroline!" is as central as it is empty."""
+
+_CUES: Final = ("decision", "preference", "constraint", "identity", "outcome", "event")
+"""What sentences worth keeping tend to say: tables of each language (`[summary]`)."""
+
+_NUMBER: Final = re.compile(r"\d")
+_NAME: Final = re.compile(r"(?<=[^.!?\s]\s)[A-ZА-ЯЁ][\w-]+|\b\w+[_./]\w+|\b[a-z]+[A-Z]\w*")
+"""A capital within a sentence, a path, an identifier."""
+
+
+def find_cues(text: str) -> list[str]:
+    """Return which kinds of cue a sentence holds."""
+    return [name for name in _CUES if phrase_pattern(f"summary.{name}").search(text)]
+
+
+def sentence_prior(sentence: TurnSentence) -> float:
+    """Return how likely a sentence matters before it is compared with others."""
+    if sentence.kind is TurnKind.ACTION:
+        return ACTION_PRIOR
+    value = ROLE_PRIOR[sentence.role] + CUE_PRIOR * len(find_cues(sentence.text))
+    value += 0.2 * bool(_NUMBER.search(sentence.text)) + 0.2 * bool(_NAME.search(sentence.text))
+    return value * (QUESTION_PRIOR if sentence.text.rstrip().endswith("?") else 1.0)
+
+
+def rank_sentences(
+    found: Sequence[TurnSentence], embed: Embed | None = None
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    """Return each sentence's rank (they sum to 1) and their likeness, 0..1, each with each."""
+    import numpy as np
+
+    alike = _compute_likeness(found, embed)
+    joined = np.where(alike >= FLOOR, alike, 0)
+    np.fill_diagonal(joined, 0)
+    total = joined.sum(axis=1, keepdims=True)
+    walk = np.divide(joined, total, out=np.zeros_like(joined), where=total > 0)
+    start = np.array([sentence_prior(sentence) for sentence in found], np.float32)
+    start /= start.sum()
+    said = np.array([min(1.0, len(set(sentence.terms)) / FULL_TERMS) for sentence in found], np.float32)
+    ranks = start.copy()
+    for _ in range(STEPS):
+        ranks = RESTART * start + (1 - RESTART) * (ranks @ walk + start * ranks[total[:, 0] == 0].sum())
+    ranks *= said
+    return ranks / ranks.sum(), alike
+
+
+def choose_sentences(
+    found: Sequence[TurnSentence],
+    ranks: NDArray[np.float32],
+    alike: NDArray[np.float32],
+    fits: Callable[[TurnSentence], bool],
+    limit: int,
+) -> list[TurnSentence]:
+    """Return the best sentences that fit, none saying what another has said, in the order in which they were said."""
+    import numpy as np
+
+    scores = ranks.astype(np.float64).copy()
+    chosen: list[int] = []
+    for _ in range(len(found)):
+        best = int(np.argmax(scores))
+        if scores[best] <= 0 or len(chosen) >= limit:
+            break
+        scores[best] = 0
+        if not fits(found[best]):
+            continue
+        chosen.append(best)
+        scores *= 1 - REPEATS * alike[best]
+    return [found[place] for place in sorted(chosen)]
+
+
+def _compute_likeness(found: Sequence[TurnSentence], embed: Embed | None) -> NDArray[np.float32]:
+    import numpy as np
+
+    words = _word_likeness(found)
+    vectors = None if embed is None else embed([sentence.text for sentence in found])
+    if vectors is None or len(vectors) != len(found):
+        return words
+    return np.asarray((words + np.clip(vectors @ vectors.T, 0, 1)) / 2, np.float32)
+
+
+def _word_likeness(found: Sequence[TurnSentence]) -> NDArray[np.float32]:
+    import numpy as np
+
+    holding = Counter(term for sentence in found for term in set(sentence.terms))
+    columns = {term: number for number, term in enumerate(holding)}
+    weights = np.zeros((len(found), len(columns)), np.float32)
+    for row, sentence in enumerate(found):
+        for term, count in Counter(sentence.terms).items():
+            weights[row, columns[term]] = (1 + math.log(count)) * math.log(1 + len(found) / holding[term])
+    norms = np.linalg.norm(weights, axis=1, keepdims=True)
+    weights /= np.where(norms > 0, norms, 1)
+    return np.asarray(np.clip(weights @ weights.T, 0, 1), np.float32)

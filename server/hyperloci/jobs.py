@@ -1,0 +1,99 @@
+"""What a step of upkeep is, and what it is given to work with (`maintenance.job_list` lists the steps)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from hyperloci.clock import MS_PER_DAY, Clock
+from hyperloci.config import Settings
+from hyperloci.errors import NotReadyError
+from hyperloci.model.node import Node
+from hyperloci.model.set_aside import SetAsideKind
+from hyperloci.store import Store
+from hyperloci.store.set_aside import Attempt
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.client import EmbedderClient
+
+ALWAYS: Final = 0
+"""`every_ms` of a step that looks for work each time: its look must cost next to nothing where there is none."""
+
+HOURLY: Final = 3_600_000
+DAILY: Final = MS_PER_DAY
+WEEKLY: Final = 7 * MS_PER_DAY
+
+
+class MaintenanceStoppedError(NotReadyError):
+    """Upkeep was stopped between two pieces of work; what was done is kept, the rest is done the next time."""
+
+
+def _never_stop() -> bool:
+    return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaintenanceContext:
+    """What a step works with. Steps look after the whole database, every project in it.
+
+    Attributes:
+        store: an open store of this thread's own; write inside `store.transaction()`, one bounded piece of work each.
+        settings: those in force.
+        clock: the time.
+        client: asks the embedder for vectors; None where embeddings are switched off. It may be cold: skip then.
+        stop: waits while the assistant is being served, then tells whether to end.
+        dry_run: the store is a throw-away copy, so writing to it is fine; leave everything outside it alone (files,
+            the network).
+    """
+
+    store: Store
+    settings: Settings
+    clock: Clock
+    client: EmbedderClient | None = None
+    should_stop: Callable[[], bool] = _never_stop
+    dry_run: bool = False
+
+    def yield_to_others(self) -> None:
+        """Let others go first; call it between two transactions, never inside one.
+
+        Raises:
+            UpkeepStoppedError: the process ends; let it pass through.
+        """
+        if self.should_stop():
+            raise MaintenanceStoppedError()
+
+    def list_scopes(self) -> list[str]:
+        """Return the ids of every project of the database, and `global`."""
+        return [scope.id for scope in self.store.scopes.list_scopes()]
+
+    def isolate_failure(self, node: Node, job: str) -> AbstractContextManager[Attempt]:
+        """Run the block for one memory: what fails by its fault is undone, and the memory is set aside for that step.
+
+        Raises:
+            StoreError, OSError: the database or the system failed, not the memory.
+        """
+        scope_key = self.store.scopes.find_key(node.scope)
+        assert scope_key is not None
+        subject = f"{job} {node.id}"
+        return self.store.set_aside.attempt_piece(
+            scope_key, SetAsideKind.MEMORY, subject, now=self.clock(), node=node.key
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceJob:
+    """One kind of background work.
+
+    Attributes:
+        name: a word for reports and for the note of when it ran last.
+        every_ms: how long after a run it is due again, in milliseconds; `ALWAYS` for each time.
+        run: does all there is to do (or a bounded part of it) and returns how many things it changed. It must be
+            resumable (killed anywhere, the next run goes on) and idempotent (run again at once, it changes nothing
+            and returns 0). It may raise `HyperlociError` or `OSError`: the other steps run all the same.
+    """
+
+    name: str
+    every_ms: int
+    run: Callable[[MaintenanceContext], int]

@@ -1,0 +1,1 @@
+"""Entities: people, projects, tools and concepts that memories name (B.10)."""

@@ -1,1 +1,0 @@
-"""How the memory ages: tiers, decay, sessions, consolidation, upkeep."""

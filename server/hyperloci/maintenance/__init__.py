@@ -1,0 +1,1 @@
+"""Maintenance: background jobs, their scheduler, decay and backups."""

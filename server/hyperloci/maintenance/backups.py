@@ -1,0 +1,139 @@
+"""Backups by themselves: one a day, and before memories fade away; older ones thinned to one a week and one a month.
+
+They lie in the state folder, readable by the user alone, and `hyperloci restore-backup` puts one back. `purge` takes
+memories out of them too.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.config import Settings
+from hyperloci.errors import StoreFullError
+from hyperloci.jobs import HOURLY, MaintenanceContext
+from hyperloci.store import Store
+from hyperloci.store.purge import list_unfinished_backups
+
+FRESH_FOR_MS: Final = HOURLY
+"""A backup so young needs no other: what was written since is not yet what anybody would prune."""
+
+KEPT_OF_MIGRATIONS: Final = 3
+"""Copies made before the schema changed. Who has not noticed for three releases that something is gone never will."""
+
+SPACE_FACTOR: Final = 2
+"""A backup is made only where so many times its size are free: a full disk keeps the user from all other work."""
+
+UNFINISHED_AFTER_MS: Final = HOURLY
+"""A copy still unfinished after so long has no one who finishes it: copying a gigabyte takes seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """One backup that Hyperloci made by itself, and when, in milliseconds."""
+
+    path: Path
+    at: int
+
+
+def list_scheduled(database: Path, backup_dir: Path) -> list[Backup]:
+    """Return the scheduled backups of a database, newest first."""
+    return _list_named(backup_dir, rf"{re.escape(database.stem)}-auto-(\d{{1,14}})\.db")
+
+
+def list_before_migrations(database: Path, backup_dir: Path) -> list[Backup]:
+    """Return the copies made before the schema of a database changed, newest first."""
+    return _list_named(backup_dir, rf"{re.escape(database.stem)}-v\d+-(\d{{1,14}})\.db")
+
+
+def _list_named(folder: Path, pattern: str) -> list[Backup]:
+    if not folder.is_dir():
+        return []
+    named = ((path, re.fullmatch(pattern, path.name)) for path in folder.iterdir())
+    found = [Backup(path, int(match[1])) for path, match in named if match is not None]
+    return sorted(found, key=lambda backup: backup.at, reverse=True)
+
+
+def is_enabled(settings: Settings) -> bool:
+    """Tell whether scheduled backups are switched on."""
+    return any((settings.backups_daily, settings.backups_weekly, settings.backups_monthly))
+
+
+def ensure_backup(store: Store, settings: Settings, clock: Clock) -> Backup | None:
+    """Make a backup unless a fresh one is there or they are switched off; return the new one, None if none was made.
+
+    Raises:
+        StoreFullError: there is no room for it.
+        StoreError: it can't be written.
+    """
+    now = clock()
+    newest = next(iter(list_scheduled(store.path, settings.backup_dir)), None)
+    if not is_enabled(settings) or (newest is not None and 0 <= now - newest.at < FRESH_FOR_MS):
+        return None
+    settings.backup_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+    size = int(store.count_everything()["database_bytes"])
+    free = shutil.disk_usage(settings.backup_dir).free
+    if free < SPACE_FACTOR * size:
+        raise StoreFullError(
+            f"No backup was made: {settings.backup_dir} has {free / 1e6:.0f} MB free, and the database takes "
+            f"{size / 1e6:.0f} MB. Make room, or set backups_daily, backups_weekly and backups_monthly to less."
+        )
+    path = settings.backup_dir / f"{store.path.stem}-auto-{now}.db"
+    return Backup(store.back_up(path), now)
+
+
+def rotate_backups(database: Path, settings: Settings, now: int) -> list[Path]:
+    """Delete the scheduled backups that no day, week or month wants, the oldest of migrations, and unfinished ones."""
+    backups = list_scheduled(database, settings.backup_dir)
+    kept = select_kept(backups, settings)
+    old = [backup for backup in backups if backup not in kept]
+    old += list_before_migrations(database, settings.backup_dir)[KEPT_OF_MIGRATIONS:]
+    gone = [backup.path for backup in old]
+    gone += [
+        path
+        for path in list_unfinished_backups(database, settings.backup_dir)
+        if _age_ms(path, now) > UNFINISHED_AFTER_MS
+    ]
+    for path in gone:
+        path.unlink(missing_ok=True)
+    return gone
+
+
+def select_kept(backups: Sequence[Backup], settings: Settings) -> set[Backup]:
+    """Return the backups to keep: the newest of each of the last days, weeks and months that have any, by UTC.
+
+    The newest of all is always kept.
+    """
+    grid: tuple[tuple[Callable[[datetime], object], int], ...] = (
+        (lambda moment: moment.date(), settings.backups_daily),
+        (lambda moment: moment.isocalendar()[:2], settings.backups_weekly),
+        (lambda moment: (moment.year, moment.month), settings.backups_monthly),
+    )
+    kept = set(backups[:1])
+    for part, count in grid:
+        newest: dict[object, Backup] = {}
+        for backup in backups:
+            newest.setdefault(part(datetime.fromtimestamp(backup.at / 1_000, UTC)), backup)
+        kept.update(list(newest.values())[:count])
+    return kept
+
+
+def _age_ms(path: Path, now: int) -> int:
+    try:
+        return now - path.stat().st_mtime_ns // 1_000_000
+    except FileNotFoundError:
+        return 0
+
+
+def back_up(context: MaintenanceContext) -> int:
+    """Back up and rotate as a step of upkeep."""
+    if context.dry_run:
+        return 0
+    made = ensure_backup(context.store, context.settings, context.clock)
+    return (made is not None) + len(rotate_backups(context.store.path, context.settings, context.clock()))

@@ -1,0 +1,193 @@
+"""Fading: what grows weak, when it is forgotten, and what stays (B.11 to B.13).
+
+A confidence is stored as it was at the last access; what it is now is derived from the time since. So nothing is
+written while memories fade, and looking twice can't make them fade twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.config import Settings
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.maintenance.backups import ensure_backup
+from hyperloci.model.kinds import NodeId, Tier
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit, Present
+from hyperloci.store import Store, decay_factor
+from hyperloci.store.ageing import FadingMemory
+from hyperloci.store.nodes import RESTORE_DAYS
+from hyperloci.store.purge import delete_expired
+from hyperloci.store.store import DECAY_EXPONENT
+
+WEAK_CONFIDENCE: Final = 0.5
+"""As likely wrong as right: worth a question to whoever knows."""
+
+PRUNE_BATCH: Final = 50
+"""Memories changed in one transaction: a few milliseconds, so that nobody's write waits for it."""
+
+PRUNE_WINDOW_MS: Final = MS_PER_DAY
+"""The cap counts what was pruned in this time, and so holds however often upkeep runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeakHit:
+    """A memory that may be wrong or will be forgotten.
+
+    Attributes:
+        hit: the memory as callers see it.
+        confidence_now: its confidence, faded until now.
+        days_to_prune: until it is forgotten unless recalled or confirmed; None where it doesn't fade.
+    """
+
+    hit: Hit
+    confidence_now: float
+    days_to_prune: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PruneReport:
+    """What pruning did, or would do.
+
+    Attributes:
+        ids: what was forgotten, the faintest first; restorable for 30 days.
+        left: what has faded too and waits for the next day, because of the cap.
+        threshold, cap: the settings that held.
+        dry_run: nothing was changed.
+    """
+
+    ids: tuple[str, ...]
+    left: int
+    threshold: float
+    cap: int
+    dry_run: bool = False
+
+
+def days_until(confidence: float, rate: float, threshold: float) -> float | None:
+    """Return after how many days without access a confidence falls below a threshold; None for never."""
+    if rate <= 0.0 or threshold <= 0.0:
+        return None
+    if confidence <= threshold:
+        return 0.0
+    return float((math.log(confidence / threshold) / rate) ** (1 / DECAY_EXPONENT))
+
+
+def list_weak_facts(
+    store: Store,
+    scopes: Sequence[str],
+    present: Present,
+    *,
+    now: int,
+    threshold: float,
+    limit: int,
+) -> tuple[WeakHit, ...]:
+    """Return the facts and decisions that are as likely wrong as right, the least sure first (B.15)."""
+    keys = store.ageing.find_weak(now, WEAK_CONFIDENCE, scopes, limit)
+    found = store.nodes.get_by_keys(keys)
+    nodes = [found[key] for key in keys if key in found]
+    return tuple(_make_weak_hit(node, hit, now, threshold) for node, hit in zip(nodes, present(nodes), strict=True))
+
+
+def _make_weak_hit(node: Node, hit: Hit, now: int, threshold: float) -> WeakHit:
+    age = now - node.last_accessed
+    days = days_until(node.confidence, node.decay_rate, threshold)
+    left = None if days is None else max(0.0, days - max(0, age) / MS_PER_DAY)
+    return WeakHit(hit, node.confidence * decay_factor(node.decay_rate, age), left)
+
+
+def prune_faded(context: MaintenanceContext, *, limit: int | None = None, dry_run: bool = False) -> PruneReport:
+    """Forget what has faded below the threshold, as a tombstone that `restore` lifts for 30 days.
+
+    At most `prune_cap` memories in 24 hours go, the faintest first.
+
+    Args:
+        context: store, settings and time.
+        limit: forget no more than so many now.
+        dry_run: change nothing.
+    """
+    settings, now, aged = context.settings, context.clock(), context.store.ageing
+    allowed = max(0, settings.prune_cap - aged.count_pruned_since(now - PRUNE_WINDOW_MS))
+    if limit is not None:
+        allowed = min(allowed, limit)
+    faded = aged.find_faded(now, settings.decay_threshold, allowed)
+    total = aged.count_faded(now, settings.decay_threshold)
+    pruned = [item.id for item in faded] if dry_run else _prune_all(context, faded, now)
+    return PruneReport(
+        ids=tuple(pruned),
+        left=total - len(faded),
+        threshold=settings.decay_threshold,
+        cap=settings.prune_cap,
+        dry_run=dry_run,
+    )
+
+
+def _prune_all(context: MaintenanceContext, faded: Sequence[FadingMemory], now: int) -> list[NodeId]:
+    aged = context.store.ageing
+    if faded and not context.dry_run:
+        ensure_backup(context.store, context.settings, context.clock)
+    pruned: list[NodeId] = []
+    for start in range(0, len(faded), PRUNE_BATCH):
+        context.yield_to_others()
+        with context.store.transaction():
+            pruned += [
+                item.id
+                for item in faded[start : start + PRUNE_BATCH]
+                if aged.prune_memory(item, now=now, reason=_format_reason(item, now, context.settings))
+            ]
+    return pruned
+
+
+def _format_reason(item: FadingMemory, now: int, settings: Settings) -> str:
+    days = max(0, now - item.last_accessed) // MS_PER_DAY
+    return (
+        f"faded from {item.confidence:.2f} to {item.confidence_now:.3f}, below {settings.decay_threshold:g}, "
+        f"in {days} days without recall; restorable for {RESTORE_DAYS} days"
+    )
+
+
+def run_pruning(context: MaintenanceContext) -> int:
+    """Prune as a step of upkeep."""
+    return len(prune_faded(context).ids)
+
+
+def expire_forgotten(context: MaintenanceContext) -> int:
+    """Delete for good what was forgotten over 30 days ago (SPEC-02.23)."""
+    aged, store = context.store.ageing, context.store
+    before = context.clock() - RESTORE_DAYS * MS_PER_DAY
+    gone = 0
+    while node_ids := aged.find_expired(before, PRUNE_BATCH):
+        if not gone and not context.dry_run:
+            ensure_backup(store, context.settings, context.clock)
+        with store.transaction():
+            for node_id in node_ids:
+                delete_expired(store, node_id, now=context.clock())
+        gone += len(node_ids)
+        context.yield_to_others()
+    return gone
+
+
+def promote_recalled(context: MaintenanceContext) -> int:
+    """Move what was recalled in a later session to the long term (requirements, F)."""
+    aged, store = context.store.ageing, context.store
+    moved = 0
+    while found := aged.find_recalled_later(PRUNE_BATCH):
+        now = context.clock()
+        with store.transaction():
+            for tier in (Tier.TASK, Tier.SESSION):
+                if ids := [node_id for node_id, before in found if before is tier]:
+                    aged.move_to_tier(ids, Tier.LONGTERM, now=now)
+                    store.log.add_entry(
+                        "tier",
+                        ids,
+                        now=now,
+                        from_tier=tier,
+                        to_tier=Tier.LONGTERM,
+                        reasoning="recalled in a later session",
+                    )
+        moved += len(found)
+        context.yield_to_others()
+    return moved

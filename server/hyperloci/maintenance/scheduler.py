@@ -1,0 +1,208 @@
+"""Running upkeep in a server's background: while nobody asks for anything, and in one process at a time.
+
+The lock is taken for a round, not for the life of a process: any server that is idle while something is due may do it,
+`hyperloci upkeep` may do it by hand, and a server that is busy all day keeps nobody from it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.clock import Clock, system_clock, to_iso
+from hyperloci.config import Settings
+from hyperloci.errors import HyperlociError
+from hyperloci.jobs import MaintenanceContext, MaintenanceJob
+from hyperloci.store import Store
+from hyperloci.store.faults import describe_error
+from hyperloci.system.background import BackgroundThread, StatusBoard
+from hyperloci.system.process_lock import Election, lock_path
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.maintenance.job_list import MaintenanceReport
+
+_log = logging.getLogger(__name__)
+
+ROLE: Final = "upkeep"
+"""In the name of the lock file."""
+
+HAND_WAIT_SECONDS: Final = 10.0
+"""How long `hyperloci upkeep` waits for a server's round to end: that has nothing to do for most of a day."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerPace:
+    """How patient the background is, in seconds.
+
+    Attributes:
+        first: from the start to the first look; a session begins with a burst of requests.
+        look: between looks at what is due; a look is one read of a few rows.
+        idle: without a request before a round begins.
+        quiet: without a request before a round that was interrupted by one goes on.
+    """
+
+    first: float = 15.0
+    look: float = 60.0
+    idle: float = 10.0
+    quiet: float = 2.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SchedulerStatus:
+    """How upkeep is doing in this process. Times are ISO 8601; `last_changed` counts what the last round changed."""
+
+    running: bool = False
+    working: bool = False
+    last_round: str | None = None
+    last_changed: int = 0
+    last_error: str | None = None
+
+
+class MaintenanceScheduler:
+    """Upkeep of one database in one process. Its methods may be called from any thread."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        clock: Clock = system_clock,
+        *,
+        pace: SchedulerPace | None = None,
+        steps: Sequence[MaintenanceJob] | None = None,
+    ) -> None:
+        """Make it; nothing runs before `start`, and the steps (all, unless given) are loaded when they are due."""
+        self._settings = settings
+        self._clock = clock
+        self._pace = pace or SchedulerPace()
+        self._steps = steps
+        self._thread = BackgroundThread("hyperloci-upkeep", self._run)
+        self._status = StatusBoard(SchedulerStatus())
+        self._last_request = -self._pace.idle
+
+    def start(self) -> None:
+        """Start looking for work."""
+        self._thread.start()
+
+    def note_request(self) -> None:
+        """Note that the assistant is being served: upkeep waits."""
+        self._last_request = time.monotonic()
+
+    def stop(self, timeout: float) -> bool:
+        """End between two transactions; return whether that was within `timeout` seconds."""
+        return self._thread.stop(timeout)
+
+    def status(self) -> dict[str, Any]:
+        """Return how things are (`KeeperStatus`), as plain values."""
+        return {**asdict(self._status.current), "running": self._thread.is_running}
+
+    def _run(self) -> None:
+        wait = self._pace.first
+        while not self._thread.stopping.wait(wait):
+            wait = self._pace.look
+            if self._is_quiet(self._pace.idle):
+                self._run_round()
+            else:
+                wait = min(wait, self._pace.idle)
+
+    def _run_round(self) -> None:
+        try:
+            report = self._run_due_jobs()
+        except Exception as error:  # The thread's edge: whatever failed is told, and tried again.
+            known = isinstance(error, HyperlociError | OSError)
+            words = describe_error(error)
+            if words != self._status.current.last_error:
+                _log.warning("upkeep failed: %s", words, exc_info=not known)
+            self._status.update(last_error=words)
+            return
+        if report is None:
+            return
+        errors = [f"{step.name}: {step.error}" for step in report.steps if step.error]
+        self._status.update(
+            last_error="; ".join(errors) or None, last_round=to_iso(self._clock()), last_changed=report.changed
+        )
+
+    def _run_due_jobs(self) -> MaintenanceReport | None:
+        """Do what is due; None where nothing is, or where another process is at it."""
+        from hyperloci.maintenance.job_list import JOBS, list_due_jobs, run_maintenance
+
+        steps = JOBS if self._steps is None else self._steps
+        election = Election(lock_path(self._settings.lock_dir, ROLE, str(self._settings.database)))
+        with open_for_maintenance(self._settings, self._clock) as store:
+            if not list_due_jobs(store, self._clock(), steps) or not election.try_to_win():
+                # Whoever copies the file while the session is idle copies all of it.
+                store.checkpoint_log()
+                return None
+            try:
+                self._status.update(working=True)
+                context = make_maintenance_context(store, self._settings, self._clock, stop=self._wait_while_busy)
+                report = run_maintenance(context, steps)
+            finally:
+                self._status.update(working=False)
+                election.resign()
+        if report.changed and context.client is not None:
+            context.client.notify(self._settings.database)
+        return report
+
+    def _wait_while_busy(self) -> bool:
+        """Wait while requests come in; tell whether to end."""
+        while not self._is_quiet(self._pace.quiet):
+            if self._thread.stopping.wait(self._pace.quiet / 2):
+                break
+        return self._thread.stopping.is_set()
+
+    def _is_quiet(self, seconds: float) -> bool:
+        return time.monotonic() - self._last_request >= seconds
+
+
+def run_maintenance_now(
+    store: Store,
+    settings: Settings,
+    clock: Clock,
+    *,
+    dry_run: bool = False,
+    force: bool = True,
+    steps: Sequence[MaintenanceJob] | None = None,
+) -> MaintenanceReport | None:
+    """Run upkeep now, due or not; on a copy of the database for a dry run. None: another process is at it.
+
+    Raises:
+        StoreError: the database can't be written.
+    """
+    from hyperloci.maintenance.job_list import JOBS, rehearse_maintenance, run_maintenance
+
+    context, chosen = make_maintenance_context(store, settings, clock), JOBS if steps is None else steps
+    if dry_run:
+        return rehearse_maintenance(context, chosen, force=force)
+    election = Election(lock_path(settings.lock_dir, ROLE, str(settings.database)))
+    patience = threading.Timer(HAND_WAIT_SECONDS, (given_up := threading.Event()).set)
+    patience.daemon = True
+    patience.start()
+    try:
+        if not election.wait_to_win(given_up, retry_seconds=0.2):
+            return None
+        return run_maintenance(context, chosen, force=force)
+    finally:
+        patience.cancel()
+        election.resign()
+
+
+def open_for_maintenance(settings: Settings, clock: Clock) -> Store:
+    """Open the database for a round; it is opened anew each time, so that a restored backup is noticed."""
+    return Store.open(settings.database, backup_dir=settings.backup_dir, synchronous=settings.synchronous, clock=clock)
+
+
+def make_maintenance_context(store: Store, settings: Settings, clock: Clock, **fields: Any) -> MaintenanceContext:
+    """Return what steps work with."""
+    return MaintenanceContext(store=store, settings=settings, clock=clock, client=_make_client(settings), **fields)
+
+
+def _make_client(settings: Settings) -> EmbedderClient | None:
+    if not settings.embedder:
+        return None
+    from hyperloci.embedder.client import EmbedderClient
+
+    return EmbedderClient(settings)

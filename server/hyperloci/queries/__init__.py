@@ -1,0 +1,1 @@
+"""Queries: what callers ask of a memory, one module per question."""

@@ -1,0 +1,74 @@
+"""Where a memory came from, what it replaced, what replaced it and what happened to it (B.15)."""
+
+from __future__ import annotations
+
+from hyperloci.clock import to_iso
+from hyperloci.model.answers import Explanation, LogLine
+from hyperloci.model.kinds import Role
+from hyperloci.model.node import Node
+from hyperloci.model.search import Present
+from hyperloci.queries.provenance_text import describe_provenance
+from hyperloci.store import Store
+
+"""Makes hits of nodes."""
+
+
+def explain_provenance(store: Store, node: Node, present: Present, *, now: int, threshold: float) -> Explanation:
+    """Return a memory's history, and an account of it in sentences.
+
+    Args:
+        store: where it is.
+        node: the memory.
+        present: makes hits of nodes.
+        now: the time.
+        threshold: the confidence below which a memory is forgotten.
+    """
+    sources, chain = _linked_nodes(store, node, "derived_from", Role.SUBJECT), _superseded_chain(store, node)
+    successor = next(iter(_linked_nodes(store, node, "supersedes", Role.OBJECT)), None)
+    log = tuple(
+        LogLine(
+            time=to_iso(entry.timestamp),
+            operation=entry.operation,
+            from_tier=entry.from_tier,
+            to_tier=entry.to_tier,
+            reason=entry.reasoning,
+        )
+        for entry in store.log.list_of_node(node.id)
+    )
+    told = describe_provenance(
+        node, sources=sources, supersedes=chain, superseded_by=successor, log=log, now=now, threshold=threshold
+    )
+    return Explanation(
+        node=present([node])[0],
+        account=told,
+        sources=tuple(present(sources)),
+        supersedes=tuple(present(chain)),
+        superseded_by=None if successor is None else present([successor])[0],
+        entities=tuple(entity.canonical_name for entity in store.entities.list_of_node(node.key)),
+        log=log,
+    )
+
+
+def _linked_nodes(store: Store, node: Node, label: str, role: Role) -> list[Node]:
+    keys = [
+        member.node
+        for edge in store.edges.list_of_node(node.key, label)
+        if any(member.node == node.key and member.role == role for member in edge.members)
+        for member in edge.members
+        if member.node != node.key
+    ]
+    nodes = store.nodes.get_by_keys(keys)
+    return [nodes[key] for key in keys if key in nodes]
+
+
+def _superseded_chain(store: Store, node: Node) -> list[Node]:
+    """Return what a memory superseded, and what that superseded, newest first; ends at a circle."""
+    chain: list[Node] = []
+    seen = {node.key}
+    current: Node | None = node
+    while current is not None:
+        older = [other for other in _linked_nodes(store, current, "supersedes", Role.SUBJECT) if other.key not in seen]
+        seen.update(other.key for other in older)
+        chain += older[:1]
+        current = older[0] if older else None
+    return chain

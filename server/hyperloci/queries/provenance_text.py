@@ -1,0 +1,148 @@
+"""A memory's life as an account in sentences: where it came from, who said it, what became of it (B.15).
+
+The sentences are ours; a memory's own words are not in them, only ids, and reasons in quotation marks on one line.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from hyperloci.clock import MS_PER_DAY, to_iso
+from hyperloci.maintenance.decay import days_until
+from hyperloci.model.answers import LogLine
+from hyperloci.model.kinds import Origin
+from hyperloci.model.node import Node
+from hyperloci.store import decay_factor
+
+MAX_REASON_CHARS: Final = 200
+
+_STRATEGY: Final = {
+    "heuristic": "by rules",
+    "llm": "by a language model",
+    "host": "by the assistant, who was asked to",
+}
+_SPEAKERS: Final = {
+    Origin.USER_PROMPT: "the user",
+    Origin.CLAUDE_RESPONSE: "the assistant",
+    Origin.HOOK: "a tool's use",
+}
+_STORED: Final = {
+    Origin.USER_PROMPT: "The user said it",
+    Origin.CLAUDE_RESPONSE: "The assistant said it",
+    Origin.HOOK: "It records the use of a tool",
+    Origin.TOOL: "It was remembered on purpose",
+    Origin.COMMIT: "It is a commit of the project's history",
+    Origin.MARKDOWN: "It stands in a document",
+    Origin.CODE: "It stands in the code",
+    Origin.IMPORT: "It was imported from another memory",
+    Origin.EXTRACTION: "It was extracted from a session",
+}
+
+
+def describe_provenance(
+    node: Node,
+    *,
+    sources: Sequence[Node],
+    supersedes: Sequence[Node],
+    superseded_by: Node | None,
+    log: Sequence[LogLine],
+    now: int,
+    threshold: float,
+) -> tuple[str, ...]:
+    """Return the life of a memory in sentences, in order.
+
+    Args:
+        node: the memory.
+        sources: what it was made of.
+        supersedes: what it replaced, the newest first.
+        superseded_by: what replaced it.
+        log: what happened to it, oldest first.
+        now: the time.
+        threshold: the confidence below which it is forgotten.
+    """
+    return (
+        _describe_origin(node, sources),
+        *_describe_replaced(node, supersedes, superseded_by),
+        *_describe_events(log),
+        *_describe_recalls(node),
+        _describe_confidence(node, now, threshold),
+    )
+
+
+def _describe_origin(node: Node, sources: Sequence[Node]) -> str:
+    kind = (node.subtype or node.type).replace("_", " ")
+    where = f" in session {node.session_id}" if node.session_id else ""
+    if node.origin is not Origin.EXTRACTION or not sources:
+        return f"{_STORED[node.origin]}{where} on {_format_day(node.event_time)}, as a {kind}."
+    how = _STRATEGY.get(str(node.metadata.get("strategy")), "by upkeep")
+    said = "; ".join(_describe_source(source) for source in sources)
+    return f"It was extracted {how} as a {kind}{where}, from {said}."
+
+
+def _describe_source(source: Node) -> str:
+    who = _SPEAKERS.get(source.origin, str(source.origin))
+    place = "" if source.seq is None else f", turn {source.seq} of session {source.session_id}"
+    return f"what {who} said on {_format_day(source.event_time)}{place} (id {source.id})"
+
+
+def _describe_replaced(node: Node, supersedes: Sequence[Node], superseded_by: Node | None) -> Iterator[str]:
+    if supersedes:
+        ids = ", ".join(f"id {old.id}" for old in supersedes)
+        yield f"It replaced {ids}" + (", the latest first." if len(supersedes) > 1 else ".")
+    if superseded_by is not None:
+        since = "" if node.valid_until is None else f" since {_format_day(node.valid_until)}"
+        yield f"It has not held{since}: id {superseded_by.id} replaced it."
+
+
+def _describe_events(log: Sequence[LogLine]) -> Iterator[str]:
+    """Tell what the log holds beside the origin."""
+    for line in log:
+        day, why = line.time[:10], _format_reason(line.reason)
+        match line.operation:
+            case "tier":
+                yield f"On {day} it moved from {line.from_tier} to {line.to_tier}{why}."
+            case "confirm":
+                yield f"On {day} it was confirmed, and has been protected from fading since."
+            case "supersede":
+                yield f"On {day} it took part in a replacement{why}."
+            case "prune":
+                yield f"On {day} it was forgotten because it had faded{why}."
+            case "forget":
+                yield f"On {day} somebody had it forgotten{why}."
+            case "restore":
+                yield f"On {day} it was brought back{why}."
+            case _:
+                continue
+
+
+def _format_reason(reason: str | None) -> str:
+    if not reason:
+        return ""
+    line = " ".join(reason.split())
+    return f": {json.dumps(line[:MAX_REASON_CHARS], ensure_ascii=False)}"
+
+
+def _describe_recalls(node: Node) -> Iterator[str]:
+    if node.access_count:
+        times = "once" if node.access_count == 1 else f"{node.access_count} times"
+        yield f"It was recalled {times}, last on {_format_day(node.last_accessed)}."
+    if node.seen_count > 1:
+        yield f"It was said {node.seen_count} times in all."
+
+
+def _describe_confidence(node: Node, now: int, threshold: float) -> str:
+    if node.deleted_at is not None:
+        return "It is forgotten now."
+    age = max(0, now - node.last_accessed)
+    confidence = node.confidence * decay_factor(node.decay_rate, age)
+    days = days_until(node.confidence, node.decay_rate, threshold)
+    if days is None or node.valid_until is not None:
+        return f"Its confidence is {confidence:.2f}, and it does not fade."
+    left = max(0.0, days - age / MS_PER_DAY)
+    return f"Its confidence is {confidence:.2f} and fades: it is forgotten in {left:.0f} days unless it is recalled."
+
+
+def _format_day(ms: int) -> str:
+    return to_iso(ms)[:10]

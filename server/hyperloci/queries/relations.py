@@ -1,0 +1,152 @@
+"""What joins memories: walking along relations and drawing them, making, confirming and pruning them (D.02, D.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from hyperloci.clock import Clock
+from hyperloci.errors import BadRequestError
+from hyperloci.facts.facts import Facts, sanitize_argument
+from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
+from hyperloci.graph.related import DIRECTIONS, find_related, resolve_label
+from hyperloci.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
+from hyperloci.maintenance.relation_jobs import prune_edges
+from hyperloci.model.answers import (
+    DependencyAnswer,
+    EdgePruneReport,
+    GraphAnswer,
+    GraphEdge,
+    GraphNode,
+    RelatedAnswer,
+    RelatedHit,
+)
+from hyperloci.model.edge import EdgeMember
+from hyperloci.model.kinds import Role
+from hyperloci.model.node import Node
+from hyperloci.model.search import Present
+from hyperloci.store import Store
+from hyperloci.store.ids import resolve_edge
+
+MAX_LABEL_CHARS: Final = 64
+MAX_MEMBERS: Final = 50
+MAX_DEPTH: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationService:
+    """The relations of one project and what is global; `about` finds the memory that a caller means."""
+
+    store: Store
+    facts: Facts
+    scopes: tuple[str, ...]
+    find_memory: Callable[[str], Node]
+    present_hits: Present
+    clock: Clock
+
+    def find_related(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> RelatedAnswer:
+        """Return what a memory's relations lead to, nearest first."""
+        if direction not in DIRECTIONS:
+            raise BadRequestError(f"direction={direction!r} is unknown: use one of {', '.join(DIRECTIONS)}.")
+        steps, start = _check_depth(depth), self.find_memory(topic)
+        found = find_related(self.store, start.key, relationship, direction, steps, limit, scopes=self.scopes)
+        return RelatedAnswer(
+            node=self.present_hits([start])[0],
+            related=tuple(
+                RelatedHit(
+                    id=item.node_id,
+                    content=item.content,
+                    relation=item.label,
+                    direction=item.direction,
+                    distance=item.distance,
+                    confidence=item.confidence,
+                    automatic=item.automatic,
+                )
+                for item in found
+            ),
+        )
+
+    def draw_graph(self, topic: str, relationship: str, direction: str, depth: int, limit: int) -> GraphAnswer:
+        """Return the memories around one and every relation between them."""
+        return find_subgraph(
+            self.store,
+            self.find_memory(topic).key,
+            relationship=relationship,
+            direction=direction,
+            depth=_check_depth(depth),
+            limit=limit,
+            scopes=self.scopes,
+        )
+
+    def list_neighbourhood(self, topic: str, depth: int, relationship: str) -> tuple[GraphNode, ...]:
+        """Return every memory at most so many relations away."""
+        walk = self._make_walk(relationship, "both")
+        return describe_nodes(
+            self.store, find_neighbourhood(self.store, self.find_memory(topic).key, walk, _check_depth(depth))
+        )
+
+    def find_dependencies(self, topic: str, relationship: str) -> DependencyAnswer:
+        """Return all that a memory depends on, and the circles in it."""
+        start = self.find_memory(topic)
+        found = find_dependencies(self.store, start.key, self._make_walk(relationship, "out"))
+        ids = {key: node.id for key, node in self.store.nodes.get_by_keys({*found.keys, start.key}).items()}
+        return DependencyAnswer(
+            node=self.present_hits([start])[0],
+            dependencies=describe_nodes(self.store, found.keys),
+            cycles=tuple(tuple(ids[key] for key in cycle) for cycle in found.cycles),
+            complete=found.complete,
+        )
+
+    def find_path(self, start: str, end: str, relationship: str, direction: str) -> GraphAnswer | None:
+        """Return a shortest way from one memory to another, None if they aren't joined."""
+        first, last = self.find_memory(start).key, self.find_memory(end).key
+        path = find_shortest_path(self.store, first, last, self._make_walk(relationship, direction))
+        return None if path is None else describe_path(self.store, first, path)
+
+    def create_relation(
+        self, label: str, members: Sequence[Mapping[str, str]], weight: float, evidence: str | None
+    ) -> str:
+        """Join memories in a hyperedge and return its id."""
+        word = sanitize_argument("label", label).text.strip().lower().replace(" ", "_")
+        if not word or len(word) > MAX_LABEL_CHARS:
+            raise BadRequestError(f"label={label!r:.80} must be a word of 1 to {MAX_LABEL_CHARS} characters.")
+        if len(members) > MAX_MEMBERS:
+            raise BadRequestError(f"members has {len(members)} entries; at most {MAX_MEMBERS} are joined at once.")
+        proof = None if evidence is None else sanitize_argument("evidence", evidence).text
+        with self.store.transaction():
+            joined = [self._make_member(index, member) for index, member in enumerate(members)]
+            edge = self.store.edges.create_edge(word, joined, now=self.clock(), weight=weight, evidence=proof)
+        return edge.id
+
+    def confirm_relation(self, id: str) -> GraphEdge:
+        """Mark a relation as right."""
+        with self.store.transaction():
+            edge = resolve_edge(self.store.edges, id, scopes=self.scopes)
+            self.store.edges.confirm_edge(edge.id, now=self.clock())
+        return describe_edges(self.store, [resolve_edge(self.store.edges, edge.id)])[0]
+
+    def prune_relations(self, *, dry_run: bool) -> EdgePruneReport:
+        """Remove automatic relations that faded or crowd a memory."""
+        now = self.clock()
+        pruning = self.store.pruning.find_prunable(now)
+        if not dry_run:
+            prune_edges(self.store, now=now)
+        return EdgePruneReport(faded=len(pruning.faded), crowded=len(pruning.crowded), dry_run=dry_run)
+
+    def _make_walk(self, relationship: str, direction: str) -> Walk:
+        label = resolve_label(self.store.traversal, relationship)
+        return Walk(label=label, direction=direction, scopes=self.scopes)
+
+    def _make_member(self, index: int, member: Mapping[str, str]) -> EdgeMember:
+        role = member.get("role", "participant")
+        if role not in set(Role):
+            raise BadRequestError(f"members[{index}].role={role!r} is unknown: use one of {', '.join(Role)}.")
+        node = self.facts.resolve_living_node(member.get("id", ""), f"members[{index}].id")
+        return EdgeMember(node.key, Role(role), index)
+
+
+def _check_depth(depth: int) -> int:
+    if not 1 <= depth <= MAX_DEPTH:
+        raise BadRequestError(f"depth={depth} is outside 1..{MAX_DEPTH}.")
+    return depth

@@ -1,0 +1,213 @@
+"""Asking a project's memory: searching, presenting, hinting, and noting what was recalled (B.06, B.09, B.12)."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from hyperloci.clock import Clock
+from hyperloci.errors import BadRequestError, NotFoundError, StoreError
+from hyperloci.facts.facts import Facts
+from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.search import Hit, SearchAnswer, SearchFilter
+from hyperloci.project.identity import Project
+from hyperloci.retrieval.explain import explain_scores
+from hyperloci.retrieval.present import present_hits
+from hyperloci.retrieval.search import Searcher, SearchResult
+from hyperloci.retrieval.where import build_conditions
+from hyperloci.store import Store
+from hyperloci.store.analysis import analyse_query
+from hyperloci.store.ids import find_node
+
+if TYPE_CHECKING:
+    from hyperloci.embedder.client import EmbedderClient
+    from hyperloci.model.answers import AssembledContext, ContradictionReport
+
+logger = logging.getLogger(__name__)
+
+CONTRADICTION_CANDIDATES: Final = 30
+"""Memories a new statement is compared with: those nearest in words and in meaning."""
+
+CONTEXT_CANDIDATES: Final = 20
+"""Memories that a context is chosen from, at least."""
+
+DEFAULT_TOKENS: Final = 2_000
+"""The budget of B.20 at which simple and complex questions get the 1,000 and 3,000 tokens of B.08."""
+
+REINFORCE_PATIENCE_MS: Final = 100
+"""How long a search waits to note what it recalled while another process writes."""
+
+FILE_ORIGINS: Final = frozenset({Origin.CODE, Origin.MARKDOWN})
+"""Memories that show files as they were indexed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchService:
+    """Asks for one project and what is global; made anew for each question, of parts that stay."""
+
+    store: Store
+    searcher: Searcher
+    facts: Facts
+    project: Project
+    clock: Clock
+    token_budget: int
+
+    def answer(
+        self,
+        query: str,
+        *,
+        limit: int,
+        profile: str = "auto",
+        explain: bool = False,
+        reinforce: bool = True,
+        quick: bool = False,
+        **narrowed: Any,
+    ) -> SearchAnswer:
+        """Answer a question; `narrowed` is what `retrieval.where.build_conditions` takes, the rest as `Memory.search`.
+
+        Raises:
+            BadRequestError: an argument that can't be used; the message says what would be.
+        """
+        started = time.perf_counter()
+        conditions = build_conditions(project=self.project.id, now=self.clock(), **narrowed)
+        found = self.searcher.find(query, conditions, limit=limit, profile=profile, explain=explain, quick=quick)
+        terms = analyse_query(query)
+        hits = self._present_hits(
+            found.nodes,
+            scores={key: min(1.0, scores.total) for key, scores in found.scores.items()},
+            explanations={key: explain_scores(scores, terms) for key, scores in found.scores.items()}
+            if explain
+            else {},
+        )
+        if reinforce:
+            self._reinforce_recalled([node.key for node in found.nodes])
+        return self._compose(query, found, hits, conditions.where, started)
+
+    def search_line(self, line: str, *, limit: int, explain: bool, reinforce: bool, **otherwise: Any) -> SearchAnswer:
+        """Answer a line of words and conditions; one of conditions alone lists what meets them.
+
+        Raises:
+            QuerySyntaxError: the line can't be read; it says at which column.
+        """
+        from hyperloci.retrieval.query_language import parse_query, search_arguments
+
+        query = parse_query(line, project=self.project.id, now=self.clock())
+        given = search_arguments(query, limit=limit, **otherwise)
+        if query.text:
+            return self.answer(query.text, explain=explain, reinforce=reinforce, **given)
+        started = time.perf_counter()
+        limit, _ = given.pop("limit"), given.pop("profile", None)
+        conditions = build_conditions(project=self.project.id, now=self.clock(), **given)
+        found = self.searcher.list_memories(conditions, limit=limit)
+        return self._compose(line, found, self._present_hits(found.nodes), conditions.where, started)
+
+    def assemble_context(self, query: str, max_tokens: int | None) -> AssembledContext:
+        """Assemble what a prompt should know (B.09), and note what of it was recalled."""
+        from hyperloci.retrieval.context import assemble_context
+        from hyperloci.retrieval.intent import estimate_effort
+        from hyperloci.retrieval.relevance import QUESTION_FLOOR, select_relevant
+
+        level = estimate_effort(query)
+        answer = self.answer(query, limit=max(CONTEXT_CANDIDATES, level.limit), explain=True, reinforce=False)
+        hits = select_relevant(query, answer.results, QUESTION_FLOOR)
+        own = level.tokens * self.token_budget // DEFAULT_TOKENS
+        context = assemble_context(query, hits, own if max_tokens is None else max_tokens)
+        self._reinforce_recalled([node.key for id in context.sources if (node := self.store.nodes.get_node(id))])
+        return context
+
+    def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
+        """Compare a statement with the memories nearest to it in words and in meaning (D.10)."""
+        from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
+
+        scopes = (self.project.id, GLOBAL_SCOPE)
+        said = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)
+        allowed = self.store.filters.select_allowed(said)
+        keyword = self.store.keyword_index.rank_by_bm25(analyse_query(statement), allowed, CONTRADICTION_CANDIDATES)
+        near = self.searcher.find_nearest(statement, allowed, CONTRADICTION_CANDIDATES)
+        nodes = self.store.nodes.get_by_keys({*(NodeKey(key) for key in keyword), *near})
+        candidates = [ContradictionCandidate(node, near.get(key)) for key, node in sorted(nodes.items())]
+        return ContradictionFinder(self.store, nli).find(statement, candidates, scopes=scopes, limit=limit)
+
+    def find_memory(self, topic: str, argument: str = "topic") -> Node:
+        """Return the memory that an id, or the beginning of one, names; else the one that words describe best.
+
+        Raises:
+            BadRequestError: no words.
+            NotFoundError: no memory is meant.
+        """
+        if not topic.strip():
+            raise BadRequestError(f"{argument} is empty: give a memory's id, or words that find it.")
+        node = find_node(self.store.nodes, topic, argument, scopes=(self.project.id, GLOBAL_SCOPE))
+        if node is not None:
+            return self.facts.resolve_living_node(node.id, argument)
+        answer = self.answer(topic, limit=1, reinforce=False)
+        if not answer.results:
+            raise NotFoundError(f"{argument}={topic!r:.80}: no memory is about it.")
+        return self.facts.resolve_living_node(answer.results[0].id, argument)
+
+    def _present_hits(
+        self,
+        nodes: Sequence[Node],
+        *,
+        scores: Mapping[NodeKey, float] | None = None,
+        explanations: Mapping[NodeKey, Mapping[str, Any]] | None = None,
+    ) -> list[Hit]:
+        return present_hits(self.store, nodes, now=self.clock(), scores=scores, explanations=explanations)
+
+    def _compose(
+        self, query: str, found: SearchResult, hits: Sequence[Hit], where: SearchFilter, started: float
+    ) -> SearchAnswer:
+        return SearchAnswer(
+            query=query,
+            intent=found.intent,
+            strategy=found.strategy,
+            mode=found.mode,
+            degraded=found.degraded,
+            by_meaning=found.by_meaning,
+            results=tuple(hits),
+            hints=(*_suggest_changes(found, where), *self._tree_hint(found.nodes), *self._history_hint(where)),
+            took_ms=round(1_000 * (time.perf_counter() - started), 2),
+        )
+
+    def _history_hint(self, where: SearchFilter) -> tuple[str, ...]:
+        """Say that older commits are still to be read, to whoever asks for commits."""
+        if where.subtypes != ("commit",):
+            return ()
+        scope = self.store.scopes.find_key(self.project.id) or 0
+        state = self.store.history.get_state(scope)
+        if state is None or not state.waiting:
+            return ()
+        return (f"{state.waiting:,} older commits are not read yet: watchers do it in the background, newest first.",)
+
+    def _tree_hint(self, nodes: Sequence[Node]) -> tuple[str, ...]:
+        """Say whose files are shown, where they are another worktree's."""
+        if not any(node.origin in FILE_ORIGINS for node in nodes):
+            return ()
+        root = self.store.files.get_indexed_root(self.project.id)
+        if root is None or self.store.files.is_indexed_root(self.project.id, str(self.project.root)):
+            return ()
+        return (f"Files and lines are those of {root}; index_path reads this worktree's.",)
+
+    def _reinforce_recalled(self, keys: Sequence[NodeKey]) -> None:
+        """Note that memories were recalled (B.12); an answer doesn't wait for it, nor fail with it."""
+        if not keys:
+            return
+        try:
+            with self.store.limit_lock_wait(REINFORCE_PATIENCE_MS), self.store.transaction():
+                self.store.nodes.reinforce_nodes(keys, now=self.clock())
+        except StoreError as error:
+            logger.info("a recall was not noted: %s", error)
+
+
+def _suggest_changes(found: SearchResult, where: SearchFilter) -> tuple[str, ...]:
+    hints = []
+    if not found.nodes:
+        narrowed = any((where.path, where.section, where.types, where.subtypes, where.after, where.before))
+        hints.append("Nothing found; try other words" + (" or fewer conditions." if narrowed else "."))
+    if any(node.subtype == "dead_end" for node in found.nodes):
+        hints.append("A dead end is among the results: it was tried and failed.")
+    return tuple(hints)

@@ -1,0 +1,71 @@
+"""Backups hold the database alone: what they know of the archive must be there when they are put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.conversations.pyramid.expansion import expand_chunk
+from hyperloci.model.levels import PyramidLevel
+from hyperloci.store.archive import Archive
+from hyperloci.store.health import count_unreadable_turns, count_violations
+from hyperloci.store.transfer import restore_backup
+from tests.conversations.pyramid.conftest import Talk, is_long
+
+
+def put_back(talk: Talk, backup: Path) -> None:
+    """Put a backup in the place of the database that is open."""
+    restore_backup(backup, talk.store.path, clock=talk.clock)
+
+
+def expanded(talk: Talk) -> list[str]:
+    """Return what the micro-chunks expand to, every turn of which must be whole."""
+    turns = [turn for chunk in talk.chunks(PyramidLevel.MICRO) for turn in expand_chunk(talk.store, chunk.id).turns]
+    assert all(turn.whole for turn in turns)
+    return [turn.content for turn in turns]
+
+
+@pytest.mark.req("C.01", "C.07")
+def test_a_backup_that_is_put_back_has_every_text_whatever_was_archived_since(talk: Talk, tmp_path: Path) -> None:
+    talk.say(130)
+    talk.build()
+    backup = talk.store.back_up(tmp_path / "backup.db")
+    talk.say(120)
+    talk.build()
+    talk.clock.advance(MS_PER_DAY)
+    talk.say(120)
+    talk.build()
+    archive = Archive.for_database(talk.store.path)
+    assert len(archive.list_days()) == 2
+    put_back(talk, backup)
+    del talk.said[130:]
+    assert talk.texts() == talk.said
+    assert expanded(talk) == talk.said[: len(expanded(talk))]
+
+    talk.say(120)
+    talk.build()
+    assert talk.texts() == talk.said
+    assert expanded(talk) == talk.said[: len(expanded(talk))]
+    assert (count_violations(talk.store), count_unreadable_turns(talk.store)) == ({}, 0)
+
+
+@pytest.mark.req("C.01")
+def test_a_backup_of_texts_whose_time_is_over_has_their_beginnings_and_upkeep_takes_note(
+    talk: Talk, tmp_path: Path
+) -> None:
+    talk.say(130)
+    talk.build()
+    backup = talk.store.back_up(tmp_path / "backup.db")
+    talk.clock.advance(92 * MS_PER_DAY)
+    assert talk.builder().expire_archives() == 10
+    put_back(talk, backup)
+    beginnings = talk.texts()
+    assert all(said.startswith(text.removesuffix(" [...]")) for text, said in zip(beginnings, talk.said, strict=True))
+    assert count_unreadable_turns(talk.store) == sum(is_long(number) for number in range(100))
+
+    assert talk.builder().expire_archives() == 10
+    assert (count_violations(talk.store), count_unreadable_turns(talk.store)) == ({}, 0)
+    assert talk.texts() == beginnings
+    assert talk.builder().expire_archives() == 0

@@ -1,0 +1,121 @@
+"""What is known of an entity, through the façade."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.errors import BadRequestError, NotFoundError
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.knowledge.entities.profile import summarise_entities
+from hyperloci.memory import Memory
+from hyperloci.model.turn import Speaker, Turn
+from tests.support import NOW, FakeClock
+
+
+@pytest.fixture
+def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Iterator[Memory]:
+    root = tmp_path / "project"
+    root.mkdir()
+    (root / "auth.py").write_text("import httpx\n\n\nclass AuthService:\n    def login_user(self):\n        pass\n")
+    with Memory.open(settings, root, clock=clock) as opened:
+        yield opened
+
+
+def upkeep(memory: Memory) -> int:
+    return summarise_entities(MaintenanceContext(store=memory.store, settings=memory.settings, clock=lambda: NOW))
+
+
+@pytest.mark.req("B.15", "B.10")
+def test_a_profile_has_the_facts_events_and_companions_of_an_entity(memory: Memory) -> None:
+    fact = memory.remember_fact("AuthService keeps its tokens in Redis.")
+    memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text="the auth service is slow", timestamp_ms=NOW)])
+    profile = memory.get_entity_info("auth-service")
+    assert profile.entity.canonical_name == "AuthService" and profile.entity.mention_count == 2
+    assert [hit.id for hit in profile.facts] == [fact.id]
+    assert [hit.content for hit in profile.timeline] == ["the auth service is slow"]
+    assert [(other.name, other.type) for other in profile.related_entities] == [("Redis", "tool")]
+
+
+@pytest.mark.req("B.10")
+def test_every_way_of_writing_fills_the_mentions_that_the_filter_reads(memory: Memory) -> None:
+    memory.index_path()
+    memory.remember_fact("The auth service must answer in 50 ms.")
+    memory.mark_dead_end("caching in AuthService", "tokens went stale")
+    memory.add_turns("s", [Turn(uuid="1", role=Speaker.USER, text="AuthService is slow", timestamp_ms=NOW)])
+    found = memory.search("auth service slow tokens class", entity_name="auth_service", limit=20)
+    assert {hit.subtype for hit in found.results} == {"insight", "dead_end", "episode", "code"}
+    assert memory.search("auth service", entity_name="PostgreSQL").results == ()
+
+
+@pytest.mark.req("B.10")
+def test_entities_themselves_are_found_only_when_asked_for(memory: Memory) -> None:
+    memory.remember_fact("PostgreSQL is our database.")
+    assert {hit.type for hit in memory.search("PostgreSQL").results} == {"fact"}
+    assert {hit.type for hit in memory.search("PostgreSQL", where={"types": ["entity"]}).results} <= {"entity"}
+
+
+@pytest.mark.req("B.15")
+def test_an_unknown_name_is_answered_with_those_alike(memory: Memory) -> None:
+    memory.remember_fact("AuthService keeps its tokens in Redis.")
+    with pytest.raises(NotFoundError, match="AuthService"):
+        memory.get_entity_info("auth")
+    with pytest.raises(BadRequestError, match="name is empty"):
+        memory.get_entity_info(" ")
+
+
+@pytest.mark.req("B.10")
+def test_a_merge_is_logged_and_can_be_taken_back(memory: Memory) -> None:
+    memory.remember_fact("PostgreSQL is our database.")
+    memory.remember_fact("The BigStore holds the orders and PostgreSQL is beside it.")
+    memory.remember_fact("The BigStore is backed up daily.")
+    done = memory.merge_entities("PostgreSQL", "BigStore", reason="our name for it")
+    profile = memory.get_entity_info("big store")
+    assert profile.entity.canonical_name == "PostgreSQL" and profile.entity.mention_count == 3
+    assert "BigStore" in profile.entity.aliases
+    assert [merge.id for merge in memory.list_entity_merges()] == [done.id]
+    assert any(line.operation == "merge" for line in memory.explain_fact(profile.entity.id).log)
+    undone = memory.unmerge_entities(done.id)
+    assert undone.undone_at is not None
+    assert memory.get_entity_info("BigStore").entity.mention_count == 2
+    assert memory.get_entity_info("PostgreSQL").entity.mention_count == 2
+    with pytest.raises(BadRequestError, match="taken back"):
+        memory.unmerge_entities(done.id)
+
+
+@pytest.mark.req("B.10")
+def test_a_name_merged_away_stands_for_the_one_that_was_kept(memory: Memory) -> None:
+    memory.remember_fact("PostgreSQL is our database.")
+    memory.remember_fact("The BigStore is backed up daily.")
+    memory.merge_entities("PostgreSQL", "BigStore")
+    memory.remember_fact("BigStore was moved to another disk.")
+    assert memory.get_entity_info("PostgreSQL").entity.mention_count == 3
+    with pytest.raises(BadRequestError, match="one entity already"):
+        memory.merge_entities("PostgreSQL", "BigStore")
+    with pytest.raises(NotFoundError, match="merge 99"):
+        memory.unmerge_entities(99)
+
+
+@pytest.mark.req("B.18")
+def test_what_is_often_spoken_of_gets_a_summary_of_what_is_said_of_it(memory: Memory) -> None:
+    memory.remember_fact("AuthService is the part that issues tokens.")
+    memory.remember_fact("Deploys fail when AuthService is down.")
+    assert upkeep(memory) == 0
+    memory.remember_fact("It is late. AuthService keeps its tokens in Redis. Nothing else is known.")
+    assert upkeep(memory) == 1
+    summary = memory.get_entity_info("AuthService").entity.summary
+    assert summary is not None and summary.startswith("AuthService is the part that issues tokens.")
+    assert "Redis" in summary and "Nothing else" not in summary
+    assert upkeep(memory) == 0
+
+
+@pytest.mark.req("B.18")
+def test_purging_a_memory_takes_its_words_out_of_summaries(memory: Memory) -> None:
+    ids = [memory.remember_fact(f"AuthService is number {number} of the services.").id for number in range(3)]
+    upkeep(memory)
+    memory.purge([ids[0]])
+    assert memory.get_entity_info("AuthService").entity.summary is None
+    assert upkeep(memory) == 0 or "number 0" not in (memory.get_entity_info("AuthService").entity.summary or "")

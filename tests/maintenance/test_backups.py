@@ -1,0 +1,163 @@
+"""Backups that are made by themselves: when, which are kept, and what becomes of the rest."""
+
+from __future__ import annotations
+
+import shutil
+from collections import namedtuple
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.config import Settings
+from hyperloci.errors import StoreError, StoreFullError
+from hyperloci.jobs import MaintenanceContext
+from hyperloci.maintenance.backups import (
+    FRESH_FOR_MS,
+    KEPT_OF_MIGRATIONS,
+    Backup,
+    back_up,
+    ensure_backup,
+    list_before_migrations,
+    list_scheduled,
+    rotate_backups,
+    select_kept,
+)
+from hyperloci.maintenance.decay import prune_faded
+from hyperloci.maintenance.job_list import JOBS
+from hyperloci.store import Store
+from tests.support import NOW, FakeClock, add, examples
+
+Usage = namedtuple("Usage", "total used free")
+
+
+@pytest.fixture
+def context(store: Store, settings: Settings, clock: FakeClock) -> MaintenanceContext:
+    return MaintenanceContext(store=store, settings=settings, clock=clock)
+
+
+def contents(path: Path) -> list[str]:
+    with Store.open(path, read_only=True) as store:
+        return [node.content for node in store.nodes.query_nodes(limit=1_000)]
+
+
+def test_a_backup_is_made_once_and_holds_everything(context: MaintenanceContext, clock: FakeClock) -> None:
+    add(context.store, "kept")
+    assert back_up(context) == 1
+    assert back_up(context) == 0
+    [backup] = list_scheduled(context.store.path, context.settings.backup_dir)
+    assert backup.at == NOW
+    assert contents(backup.path) == ["kept"]
+    assert backup.path.stat().st_mode & 0o777 == 0o600
+    clock.advance(FRESH_FOR_MS)
+    add(context.store, "newer")
+    assert back_up(context) == 2, "one made, and the older one of the same day deleted"
+    [backup] = list_scheduled(context.store.path, context.settings.backup_dir)
+    assert sorted(contents(backup.path)) == ["kept", "newer"]
+
+
+def test_days_weeks_and_a_month_are_kept(context: MaintenanceContext, clock: FakeClock) -> None:
+    for _ in range(70):
+        back_up(context)
+        clock.advance(MS_PER_DAY)
+    days = [
+        (clock.now - backup.at) // MS_PER_DAY
+        for backup in list_scheduled(context.store.path, context.settings.backup_dir)
+    ]
+    assert days[:3] == [1, 2, 3]
+    assert 4 <= len(days) <= 6
+
+
+@hypothesis_settings(max_examples=examples(100))
+@given(
+    st.lists(st.integers(0, 3 * 365 * 24), unique=True, max_size=60),
+    st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9)),
+)
+def test_the_newest_of_each_day_week_and_month_is_kept(hours: list[int], counts: tuple[int, int, int]) -> None:
+    settings = Settings(
+        database=Path("m.db"),
+        state_dir=Path(),
+        runtime_dir=Path(),
+        backups_daily=counts[0],
+        backups_weekly=counts[1],
+        backups_monthly=counts[2],
+    )
+    backups = [Backup(Path(str(hour)), NOW + hour * 3_600_000) for hour in sorted(hours, reverse=True)]
+    kept = select_kept(backups, settings)
+    assert kept <= set(backups)
+    assert len(kept) <= max(1, sum(counts))
+    assert not backups or backups[0] in kept
+    days = {datetime.fromtimestamp(backup.at / 1_000, UTC).date() for backup in kept}
+    every = sorted({datetime.fromtimestamp(backup.at / 1_000, UTC).date() for backup in backups}, reverse=True)
+    assert set(every[: counts[0]]) <= days
+    # What was kept is kept again: rotating twice deletes nothing more.
+    assert select_kept([backup for backup in backups if backup in kept], settings) == kept
+
+
+def test_what_is_nobodys_scheduled_backup_is_left_alone(context: MaintenanceContext) -> None:
+    folder = context.settings.backup_dir
+    folder.mkdir(parents=True)
+    others = ["mine.db", "memory-auto-x.db", "other-auto-5.db", "memory-auto-5.db.txt", f"memory-auto-{10**20}.db"]
+    for name in others:
+        (folder / name).touch()
+    for number in range(KEPT_OF_MIGRATIONS + 2):
+        (folder / f"memory-v{number}-{number}.db").touch()
+    (folder / "memory-auto-1.db.partial").touch()
+    gone = rotate_backups(context.store.path, context.settings, NOW)
+    assert sorted(path.name for path in gone) == ["memory-auto-1.db.partial", "memory-v0-0.db", "memory-v1-1.db"]
+    assert [backup.at for backup in list_before_migrations(context.store.path, folder)] == [4, 3, 2]
+    assert all((folder / name).exists() for name in others)
+
+
+def test_they_can_be_switched_off(context: MaintenanceContext) -> None:
+    off = replace(context.settings, backups_daily=0, backups_weekly=0, backups_monthly=0)
+    assert back_up(replace(context, settings=off)) == 0
+    assert ensure_backup(context.store, off, context.clock) is None
+    assert not context.settings.backup_dir.exists()
+
+
+def test_a_rehearsal_makes_none(context: MaintenanceContext) -> None:
+    assert back_up(replace(context, dry_run=True)) == 0
+    assert list_scheduled(context.store.path, context.settings.backup_dir) == []
+
+
+def test_a_disk_without_room_gets_none_and_nothing_is_pruned(
+    context: MaintenanceContext, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(context.store, "faint", confidence=0.06, decay_rate=0.5)
+    clock.advance(30 * MS_PER_DAY)
+    monkeypatch.setattr(shutil, "disk_usage", lambda path: Usage(100, 100, 10))
+    with pytest.raises(StoreFullError, match="backups_daily"):
+        back_up(context)
+    with pytest.raises(StoreFullError):
+        prune_faded(context)
+    assert [node.content for node in context.store.nodes.query_nodes()] == ["faint"]
+
+
+def test_before_memories_fade_away_a_backup_that_holds_them_is_made(
+    context: MaintenanceContext, clock: FakeClock
+) -> None:
+    add(context.store, "faint", confidence=0.06, decay_rate=0.5)
+    clock.advance(30 * MS_PER_DAY)
+    assert len(prune_faded(context).ids) == 1
+    assert context.store.nodes.query_nodes() == []
+    [backup] = list_scheduled(context.store.path, context.settings.backup_dir)
+    assert contents(backup.path) == ["faint"]
+
+
+def test_in_a_round_of_upkeep_it_comes_before_everything_that_deletes() -> None:
+    names = [step.name for step in JOBS]
+    assert names.index("backup") < min(names.index("prune"), names.index("expire"))
+
+
+def test_a_backup_folder_that_can_not_be_written_is_an_error_of_ours(context: MaintenanceContext) -> None:
+    context.settings.state_dir.mkdir(parents=True, exist_ok=True)
+    (context.settings.state_dir / "backups").write_text("a file in its place")
+    with pytest.raises((StoreError, OSError)):
+        back_up(context)
+    assert add(context.store, "still writable").content == "still writable"

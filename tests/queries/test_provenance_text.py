@@ -1,0 +1,103 @@
+"""A memory's life, told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hyperloci.clock import MS_PER_DAY
+from hyperloci.config import Settings
+from hyperloci.conversations.capture.sessions import NewTurn, add_turn, end_session
+from hyperloci.conversations.consolidation.consolidator import consolidate_sessions
+from hyperloci.errors import NotFoundError
+from hyperloci.maintenance.scheduler import make_maintenance_context
+from hyperloci.memory import Memory
+from hyperloci.model.turn import Speaker, TurnKind
+from tests.support import FakeClock
+
+
+@pytest.fixture
+def memory(settings: Settings, tmp_path: Path, clock: FakeClock) -> Memory:
+    return Memory.open(settings, tmp_path, clock=clock)
+
+
+def said(memory: Memory, session: str, clock: FakeClock, *texts: str) -> None:
+    with memory.store.transaction():
+        for number, text in enumerate(texts):
+            at = clock.advance(1_000)
+            role = Speaker.ASSISTANT if number % 2 else Speaker.USER
+            saying = NewTurn(role=role, text=text, at=at, uuid=f"{session}-{number}")
+            add_turn(memory.store, session, memory.project.id, saying, now=at)
+        edit = NewTurn(
+            role=Speaker.ASSISTANT,
+            text="Edit src/a.py: +1 -1 lines",
+            at=clock.advance(1_000),
+            kind=TurnKind.ACTION,
+            uuid=f"{session}-edit",
+            path="src/a.py",
+        )
+        add_turn(memory.store, session, memory.project.id, edit, now=clock())
+        end_session(memory.store, session, now=clock.advance(1_000))
+    consolidate_sessions(make_maintenance_context(memory.store, memory.settings, clock))
+
+
+@pytest.mark.req("B.15")
+def test_an_extracted_fact_tells_who_said_it_where_and_what_became_of_it(memory: Memory, clock: FakeClock) -> None:
+    with memory:
+        said(memory, "one", clock, "The deadline of the release is April 20.")
+        (first,) = memory.get_session_report("one").extracted
+        said(memory, "two", clock, "The deadline of the release is April 25.")
+        (second,) = memory.get_session_report("two").extracted
+        memory.search("deadline release", content_type="learning")
+        old, new = (memory.explain_fact(id).account for id in (first.id, second.id))
+        source = memory.explain_fact(first.id).sources[0]
+    assert old[0] == (
+        "It was extracted by rules as a constraint in session one, from what the user said on 2027-01-15, turn 0 of "
+        f"session one (id {source.id})."
+    )
+    assert old[1] == f"It has not held since 2027-01-15: id {second.id} replaced it."
+    assert "does not fade" in old[-1]
+    assert new[1] == f"It replaced id {first.id}."
+    assert any(sentence.startswith("It was recalled once, last on 2027-01-15") for sentence in new)
+    assert "it is forgotten in" in new[-1]
+
+
+@pytest.mark.req("B.15")
+def test_what_was_remembered_confirmed_forgotten_and_restored_tells_so(memory: Memory, clock: FakeClock) -> None:
+    with memory:
+        id = memory.remember_fact("We release on Fridays.", category="decision").id
+        memory.confirm_fact(id)
+        memory.forget(id, reason='a "reason"\nin two lines')
+        forgotten = memory.explain_fact(id).account
+        memory.restore(id)
+        told = memory.explain_fact(id).account
+    assert told[0] == "It was remembered on purpose on 2027-01-15, as a decision."
+    assert "On 2027-01-15 it was confirmed, and has been protected from fading since." in told
+    assert 'On 2027-01-15 somebody had it forgotten: "a \\"reason\\" in two lines".' in told
+    assert told[-1] == "Its confidence is 1.00, and it does not fade."
+    assert forgotten[-1] == "It is forgotten now."
+
+
+def test_what_faded_tells_why_it_went(memory: Memory, clock: FakeClock) -> None:
+    with memory:
+        id = memory.remember_fact("The cache is small.", confidence=0.4).id
+        clock.advance(200 * MS_PER_DAY)
+        assert memory.prune_faded().ids == (id,)
+        assert any("it was forgotten because it had faded" in line for line in memory.explain_fact(id).account)
+
+
+@pytest.mark.req("B.16")
+def test_a_session_is_told_in_short(memory: Memory, clock: FakeClock) -> None:
+    with memory:
+        said(memory, "one", clock, "We decided to drop the queue. " + "word " * 300, "It is gone.")
+        memory.remember_fact("The queue is gone.", session_id="one")
+        report = memory.get_session_report("one")
+        with pytest.raises(NotFoundError, match="'nobody' is no session"):
+            memory.get_session_report("nobody")
+    assert str(report.asked).startswith("We decided to drop the queue.")
+    assert str(report.asked).endswith("…")
+    assert (report.answered, report.files, report.turns) == ("It is gone.", ("src/a.py",), 3)
+    assert (report.consolidated_turns, report.strategy) == (3, "heuristic")
+    assert [hit.content for hit in report.extracted] == ["We decided to drop the queue."]
+    assert [hit.content for hit in report.remembered] == ["The queue is gone."]
