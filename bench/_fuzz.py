@@ -29,10 +29,10 @@ from hyperloci.embedder import wire
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
 from hyperloci.facts.importers.mcp_memory import read_graph
-from hyperloci.graph.claims import analyse_statements
-from hyperloci.graph.naming import extract_entities
-from hyperloci.graph.rules import find_verdict
 from hyperloci.indexing.tree_walk import IndexableFile, check_file
+from hyperloci.knowledge.contradictions.claims import analyse_statements
+from hyperloci.knowledge.contradictions.rules import find_verdict
+from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.memory import Memory
 from hyperloci.model.ctf import decode_turns, encode_turns
 from hyperloci.retrieval.intent import classify_intent, estimate_effort

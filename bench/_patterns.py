@@ -245,8 +245,8 @@ def _make_late() -> None:
     """Have everything made that is compiled only when something calls for it and is not written out there."""
     from hyperloci.conversations.consolidation import cues, statements
     from hyperloci.conversations.pyramid import sentence_ranking
-    from hyperloci.graph import prose_relations
     from hyperloci.indexing import ignore_files
+    from hyperloci.knowledge.relations import prose_relations
     from hyperloci.maintenance import backups
     from hyperloci.retrieval import intent
     from hyperloci.spaces import causal, goal, references

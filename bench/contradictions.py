@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 from bench._shared import MarkdownTable, bench_settings
-from hyperloci.graph import claims
-from hyperloci.graph.rules import ContradictionJudge, find_verdict
+from hyperloci.knowledge.contradictions import claims
+from hyperloci.knowledge.contradictions.rules import ContradictionJudge, find_verdict
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import NodeType
 from hyperloci.model.node import NewNode
-from tests.graph.data.developer_pairs import FRESH, HELD_OUT, TUNED
+from tests.knowledge.contradictions.data.developer_pairs import FRESH, HELD_OUT, TUNED
 
 NEGATION = re.compile(r"\b(?:not|no|never|none|nobody|nothing|nor|neither|without|cannot|\w+n['’]t)\b", re.IGNORECASE)
 BASELINE_COSINES = {"SICK": 0.6, "BEAM statements": 0.4}

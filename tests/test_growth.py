@@ -18,8 +18,10 @@ from hyperloci.conversations.consolidation import cues, statements, text_similar
 from hyperloci.conversations.pyramid import sentence_ranking
 from hyperloci.errors import HyperlociError
 from hyperloci.facts.importers.markdown_notes import read_notes
-from hyperloci.graph import anchors, naming, values, words
 from hyperloci.knowledge import facets
+from hyperloci.knowledge.contradictions import quantities, words
+from hyperloci.knowledge.entities import recognition
+from hyperloci.knowledge.graph import anchors
 from hyperloci.memory import Memory
 from hyperloci.model.kinds import Origin
 from hyperloci.retrieval import intent, relevance, routing, speakers, times
@@ -45,8 +47,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "the write boundary": sanitize,
     "facets": lambda text: facets.classify_facets(text, Origin.MARKDOWN),
     "spoken times": lambda text: relative_dates.find_relative_dates(text, NOW),
-    "entities": naming.extract_entities,
-    "values": lambda text: [values.find_values(words.analyse_words(part)) for part in words.split_statements(text)],
+    "entities": recognition.extract_entities,
+    "values": lambda text: [quantities.find_values(words.analyse_words(part)) for part in words.split_statements(text)],
     "names of code": lambda text: [anchors.dotted_suffixes(name) for name in anchors.find_code_names(text)],
     "a symbol's name": name_parts,
     "views of all spaces": lambda text: make_views(EncoderInput(content=text, title=text[:80])),

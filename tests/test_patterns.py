@@ -14,7 +14,7 @@ import pytest
 
 from bench._patterns import SCANNING, FoundPattern, PatternListing, list_patterns
 from bench._pump import RUNS, Attack, generic_attacks, growing_attack, growth_of, pattern_attacks
-from hyperloci.graph.naming import extract_entities
+from hyperloci.knowledge.entities.recognition import extract_entities
 
 GROUPS = {
     "hyperloci.graph": "graph",

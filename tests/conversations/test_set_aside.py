@@ -18,11 +18,11 @@ from hyperloci.conversations.consolidation.findings import ConsolidationPayload
 from hyperloci.conversations.consolidation.heuristics import extract
 from hyperloci.conversations.pyramid import builder
 from hyperloci.conversations.pyramid.pyramid_jobs import build_pyramids
-from hyperloci.graph.entities import EntityLinker
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.knowledge.entities import merge as merging
 from hyperloci.knowledge.entities import profile
 from hyperloci.knowledge.entities.profile import merge
+from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.maintenance import annotation_job
 from hyperloci.maintenance.annotation_job import NEXT_KEY, annotate_again, annotate_old_memories
 from hyperloci.model.kinds import EntityKind

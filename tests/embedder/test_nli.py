@@ -18,7 +18,7 @@ from hyperloci.embedder.nli import load_nli_model
 from hyperloci.embedder.rendezvous import find_embedder_address, listen_for_sessions
 from hyperloci.embedder.server import EmbedderServer
 from hyperloci.errors import BadRequestError, ConfigurationError, EmbedderError
-from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
+from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import Origin
 from hyperloci.store import Store

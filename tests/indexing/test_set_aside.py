@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.graph.prose_relations import ProseRules
 from hyperloci.indexing import indexer as indexers
 from hyperloci.indexing.indexer import Indexer
 from hyperloci.indexing.link_queue import link_queued
 from hyperloci.indexing.parsing.parser import FileParser, ParserLimits
+from hyperloci.knowledge.relations.prose_relations import ProseRules
 from hyperloci.model.answers import IndexReport
 from hyperloci.project.identity import identify_project
 from hyperloci.store import Store

@@ -10,7 +10,7 @@ from hyperloci.config import Settings
 from hyperloci.jobs import MaintenanceContext, MaintenanceStoppedError
 from hyperloci.maintenance.relation_jobs import link_waiting_relations, prune_relations, relink_all
 from hyperloci.store import Store
-from tests.graph.linked import Linked
+from tests.knowledge.relations.linked import Linked
 from tests.support import FakeClock
 
 LIB = "def helper_of_all():\n    return 1\n"

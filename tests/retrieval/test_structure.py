@@ -15,7 +15,7 @@ from hyperloci.errors import BadRequestError, NotFoundError
 from hyperloci.retrieval.structure import OutlineTree, find_sections, join_pieces, load_tree, title_similarity
 from hyperloci.store import Store
 from hyperloci.text.chunking.sections import parse_sections
-from tests.graph.linked import Linked
+from tests.knowledge.relations.linked import Linked
 from tests.support import SHARED_FIXTURE, FakeClock, examples
 
 GUIDE = """Read this first.

@@ -10,16 +10,16 @@ depends on what it is:
 | a summary of other memories | no | no | no: what it covers has them |
 
 Two kinds of nodes are made elsewhere: pieces of files, which follow their files (`indexing.file_writer`), and entities, which
-annotating makes known (`graph.entities`).
+annotating makes known (`knowledge.entities.registry`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hyperloci.graph.anchors import anchor_fact
-from hyperloci.graph.entities import EntityLinker
+from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.knowledge.facets import classify_facets
+from hyperloci.knowledge.graph.anchors import anchor_fact
 from hyperloci.model.facets import Verification
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import NewNode, Node

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.graph.entities import find_mentions
-from hyperloci.graph.naming import EntityMention
 from hyperloci.indexing.abbreviations import spelled_out
+from hyperloci.knowledge.entities.recognition import EntityMention
+from hyperloci.knowledge.entities.registry import find_mentions
 from hyperloci.knowledge.facets import classify_chunk_facets
 from hyperloci.model.chunk import ChunkKind, TextChunk
 from hyperloci.model.facets import Facets

@@ -19,12 +19,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from hyperloci.clock import Clock
-from hyperloci.graph.entities import EntityLinker
 from hyperloci.indexing.chunk_matching import match_file
 from hyperloci.indexing.containment import rebuild_contains
 from hyperloci.indexing.file_reader import UNSETTLED, FileOnDisk, FreshChunk, FreshFile, settled_mtime
 from hyperloci.indexing.link_queue import RewrittenChunks, keep_relations
 from hyperloci.indexing.write_throttle import WriteThrottle
+from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.model.chunk import ChunkKind, CodeFacts
 from hyperloci.model.kinds import NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode

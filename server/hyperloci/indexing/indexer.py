@@ -17,7 +17,6 @@ from typing import Final
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, ConfigurationError, NotFoundError
-from hyperloci.graph.anchors import anchor_pending
 from hyperloci.indexing.commits.commit_indexer import CommitIndexer, CommitReport
 from hyperloci.indexing.file_writer import FileWriter
 from hyperloci.indexing.ignore_files import IGNORE_FILES
@@ -25,6 +24,7 @@ from hyperloci.indexing.index_run import FileStamp, IndexRun
 from hyperloci.indexing.link_queue import link_queued, queue_readers
 from hyperloci.indexing.parsing.parser import ParserLimits, borrow_parser
 from hyperloci.indexing.tree_walk import UNREADABLE, IndexableFile, check_file, is_ignored_folder, walk_tree
+from hyperloci.knowledge.graph.anchors import anchor_pending
 from hyperloci.model.answers import IndexReport, Progress, SkippedFile
 from hyperloci.project.git import never_cancelled
 from hyperloci.project.identity import Project

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hyperloci.clock import Clock
-from hyperloci.graph.linking import LABELS, RelationLinker
 from hyperloci.indexing.write_throttle import WriteThrottle
+from hyperloci.knowledge.relations.linker import LABELS, RelationLinker
 from hyperloci.model.chunk import TextChunk
 from hyperloci.model.edge import WantedRelation
 from hyperloci.model.kinds import NodeKey

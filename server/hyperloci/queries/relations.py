@@ -9,9 +9,9 @@ from typing import Final
 from hyperloci.clock import Clock
 from hyperloci.errors import BadRequestError
 from hyperloci.facts.facts import Facts, sanitize_argument
-from hyperloci.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
-from hyperloci.graph.related import DIRECTIONS, find_related, resolve_label
-from hyperloci.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
+from hyperloci.knowledge.graph.neighbourhood import DIRECTIONS, find_related, resolve_label
+from hyperloci.knowledge.graph.paths import Walk, find_dependencies, find_neighbourhood, find_shortest_path
+from hyperloci.knowledge.graph.subgraph import describe_edges, describe_nodes, describe_path, find_subgraph
 from hyperloci.maintenance.relation_jobs import prune_edges
 from hyperloci.model.answers import (
     DependencyAnswer,

@@ -121,7 +121,7 @@ class SearchService:
 
     def find_contradictions(self, statement: str, limit: int, nli: EmbedderClient | None) -> ContradictionReport:
         """Compare a statement with the memories nearest to it in words and in meaning (D.10)."""
-        from hyperloci.graph.contradictions import ContradictionCandidate, ContradictionFinder
+        from hyperloci.knowledge.contradictions.detector import ContradictionCandidate, ContradictionFinder
 
         scopes = (self.project.id, GLOBAL_SCOPE)
         said = SearchFilter(scopes=scopes, types=("fact", "decision", "experience"), as_of=None)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from hyperloci.graph.related import find_related
+from hyperloci.knowledge.graph.neighbourhood import find_related
 from hyperloci.model.kinds import NodeKey, NodeType
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.retrieval.routing import GraphStrategy, Route

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hyperloci.clock import to_iso
-from hyperloci.graph.anchors import describe_code_changes
+from hyperloci.knowledge.graph.anchors import describe_code_changes
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.levels import SUBTYPES as CHUNKS
 from hyperloci.model.node import Node

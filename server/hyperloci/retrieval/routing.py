@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from hyperloci.graph.naming import extract_entities
+from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.retrieval.intent import Effort, Intent, estimate_effort
 from hyperloci.retrieval.times import TimeBounds, find_time_bounds
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from hyperloci.clock import Clock, system_clock
 from hyperloci.config import Settings
 from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
-from hyperloci.graph.related import find_related
+from hyperloci.knowledge.graph.neighbourhood import find_related
 from hyperloci.model.kinds import NodeKey
 from hyperloci.model.node import Node, SearchCandidate
 from hyperloci.model.search import VectorCoverage

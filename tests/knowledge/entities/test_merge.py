@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from hyperloci.config import Settings
-from hyperloci.graph.entities import EntityLinker
 from hyperloci.jobs import MaintenanceContext
 from hyperloci.knowledge.entities.merge import merge_alike_entities
+from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.maintenance.annotation_job import NEXT_KEY, annotate_old_memories
 from hyperloci.model.kinds import GLOBAL_SCOPE, NodeKey, Origin
 from hyperloci.store import Store, half

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import hyperloci.text.language.vocabulary
-from hyperloci.graph.claims import analyse_sentence
-from hyperloci.graph.naming import extract_entities
-from hyperloci.graph.rules import find_verdict
-from hyperloci.graph.words import stem_of
+from hyperloci.knowledge.contradictions.claims import analyse_sentence
+from hyperloci.knowledge.contradictions.rules import find_verdict
+from hyperloci.knowledge.contradictions.words import stem_of
+from hyperloci.knowledge.entities.recognition import extract_entities
 from hyperloci.model.answers import ContradictionKind
 from hyperloci.model.kinds import EntityKind
 from hyperloci.spaces import expansion, names

@@ -23,8 +23,8 @@ from hyperloci.conversations.consolidation.findings import (
 )
 from hyperloci.conversations.consolidation.text_similarity import says_same, why_ungrounded
 from hyperloci.facts.writer import MemoryWriter
-from hyperloci.graph.entities import EntityLinker
-from hyperloci.graph.naming import EntityMention
+from hyperloci.knowledge.entities.recognition import EntityMention
+from hyperloci.knowledge.entities.registry import EntityLinker
 from hyperloci.model.answers import Contradiction
 from hyperloci.model.kinds import GLOBAL_SCOPE, EntityKind, NodeKey, NodeType, Origin, Tier
 from hyperloci.model.node import NewNode, Node

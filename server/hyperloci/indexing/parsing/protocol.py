@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any, Final
 
-from hyperloci.graph.naming import EntityMention
 from hyperloci.indexing.file_reader import FreshChunk
+from hyperloci.knowledge.entities.recognition import EntityMention
 from hyperloci.model.chunk import CodeFacts, TextChunk
 from hyperloci.model.facets import Facets
 from hyperloci.model.position import Position

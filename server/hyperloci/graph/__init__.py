@@ -1,1 +1,0 @@
-"""How memories relate: relations, traversal, contradictions."""

@@ -1,0 +1,1 @@
+"""Contradictions: which statements exclude each other, by rules (D.10)."""

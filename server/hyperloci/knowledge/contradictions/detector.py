@@ -1,0 +1,263 @@
+"""Finding what a statement contradicts among memories that are about the same (D.10).
+
+In order of authority: relations that say so, facts that were superseded, dead ends, and the rules of `knowledge.contradictions.rules`
+(and a language-inference model, if one is given).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from hyperloci.clock import to_iso
+from hyperloci.errors import BadRequestError, EmbedderError, NotReadyError
+from hyperloci.knowledge.contradictions.rules import ContradictionJudge, Verdict
+from hyperloci.model.answers import Contradiction, ContradictionKind, ContradictionNature, ContradictionReport
+from hyperloci.model.kinds import NodeKey, NodeType, Origin
+from hyperloci.model.node import Node
+from hyperloci.model.sources import make_hit_source
+from hyperloci.store import Store
+
+logger = logging.getLogger(__name__)
+
+SAME_LIKENESS: Final = 0.85
+"""Likeness from which on two texts say the same: the rest is an article or an inflection."""
+
+MAX_LENGTH_RATIO: Final = 3
+"""A text more than so many times longer does not say the same."""
+
+DEAD_END_GATE: Final = 0.5
+"""Half of what a statement and a dead end say must be shared: a missed dead end is tried again, which costs more than
+a needless warning."""
+
+NLI_GATE: Final = 0.5
+"""Probability of a contradiction from which on the model is believed."""
+
+NLI_CANDIDATES: Final = 10
+"""Pairs put to the model at most; it takes tens of milliseconds for each."""
+
+MAX_HISTORY: Final = 5
+"""Corrections that are followed back from a candidate."""
+
+EXCERPT_CHARS: Final = 120
+
+UNJUDGED_ORIGINS: Final = frozenset({Origin.CLAUDE_RESPONSE, Origin.HOOK, Origin.CODE, Origin.COMMIT})
+"""Answers once given, logged actions, code and history claim nothing of today: on real conversations four false alarms
+of five came from the assistant's own answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContradictionCandidate:
+    """A memory that may contradict a statement; `similarity` is the cosine of both, where vectors are there."""
+
+    node: Node
+    similarity: float | None = None
+
+
+class EntailmentModel(Protocol):
+    """A natural-language-inference model."""
+
+    def contradiction(self, pairs: Sequence[tuple[str, str]]) -> Sequence[float]:
+        """Return for each pair (premise, hypothesis) the probability that they contradict each other, 0..1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _FoundContradiction:
+    node: Node
+    kind: ContradictionKind
+    score: float
+    reason: str
+    nature: ContradictionNature = ContradictionNature.CONTRADICTION
+
+
+class ContradictionFinder:
+    """Compares statements with the memories of one store."""
+
+    def __init__(self, store: Store, nli: EntailmentModel | None = None) -> None:
+        self._store = store
+        self._traversal = store.traversal
+        self._nli = nli
+
+    def find(
+        self,
+        statement: str,
+        candidates: Sequence[ContradictionCandidate],
+        *,
+        scopes: Sequence[str] = (),
+        limit: int = 5,
+    ) -> ContradictionReport:
+        """Return the memories that disagree with a statement, the surest first, each once.
+
+        Args:
+            statement: what is held, or about to be stored.
+            candidates: memories about the same, as a search found them; superseded ones may be among them.
+            scopes: only memories of these scopes; empty is every scope.
+            limit: how many to return at most.
+        """
+        judge = ContradictionJudge(statement)
+        near = [c for c in candidates if c.node.deleted_at is None and (not scopes or c.node.scope in scopes)]
+        found: dict[NodeKey, _FoundContradiction] = {}
+        # The first reason found for a memory stays: the order is that of authority.
+        for item in (
+            *self._find_linked(judge, near, scopes),
+            *self._find_superseded(judge, near, scopes),
+            *_find_dead_ends(judge, near),
+            *_judge_candidates(judge, near),
+        ):
+            found.setdefault(item.node.key, item)
+        for item in self._infer_contradictions(statement, [c for c in near if c.node.key not in found]):
+            found.setdefault(item.node.key, item)
+        best = sorted(found.values(), key=lambda item: (-item.score, item.node.id))[:limit]
+        return ContradictionReport(
+            statement=statement, checked=len(near), contradictions=tuple(self._to_contradictions(best))
+        )
+
+    def _find_linked(
+        self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
+    ) -> list[_FoundContradiction]:
+        """Find what a relation says to contradict a memory that says the same as the statement."""
+        # The relations first: few memories have one, and to tell what says the same is most of the work.
+        related = self._traversal.find_steps([c.node.key for c in near], label="contradicts", scopes=scopes)
+        ends = {key for step in related for key in (step.source, step.target)}
+        same = {c.node.key: c.node for c in near if c.node.key in ends and _says_the_same(judge, c.node)}
+        steps = self._traversal.find_steps(same, label="contradicts", scopes=scopes) if same else []
+        others = self._store.nodes.get_by_keys(step.target for step in steps)
+        return [
+            _FoundContradiction(
+                others[step.target],
+                ContradictionKind.EXPLICIT,
+                step.confidence,
+                f'it is marked as contradicting "{_make_excerpt(same[step.source].content)}", which says the same',
+            )
+            for step in steps
+            if others[step.target].valid_until is None and step.target not in same
+        ]
+
+    def _find_superseded(
+        self, judge: ContradictionJudge, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
+    ) -> list[_FoundContradiction]:
+        """Find superseded facts that the statement restates, among the candidates and behind them.
+
+        Where the successor says the same too, only the wording was corrected.
+        """
+        pairs = self._supersession_history(near, scopes)
+        nodes = self._store.nodes.get_by_keys({key for pair in pairs.items() for key in pair})
+        return [
+            _FoundContradiction(
+                nodes[old],
+                ContradictionKind.SUPERSEDED,
+                min(1.0, judge.compute_likeness(nodes[old].content)),
+                _explain_supersession(nodes[old], nodes[new]),
+                ContradictionNature.SUPERSEDED,
+            )
+            for old, new in pairs.items()
+            if _says_the_same(judge, nodes[old]) and not _says_the_same(judge, nodes[new])
+        ]
+
+    def _supersession_history(
+        self, near: Sequence[ContradictionCandidate], scopes: Sequence[str]
+    ) -> dict[NodeKey, NodeKey]:
+        """Return what is superseded by what: behind each candidate, and what came after each."""
+        pairs = {
+            step.source: step.target
+            for c in near
+            if c.node.valid_until is not None
+            for step in self._traversal.find_steps([c.node.key], label="supersedes", direction="in", scopes=scopes)
+        }
+        frontier: set[NodeKey] = {c.node.key for c in near}
+        for _ in range(MAX_HISTORY):
+            steps = self._traversal.find_steps(frontier, label="supersedes", direction="out", scopes=scopes)
+            frontier = {step.target for step in steps} - pairs.keys()
+            for step in steps:
+                pairs.setdefault(step.target, step.source)
+            if not frontier:
+                break
+        return pairs
+
+    def _infer_contradictions(
+        self, statement: str, rest: Sequence[ContradictionCandidate]
+    ) -> list[_FoundContradiction]:
+        if self._nli is None:
+            return []
+        rest = [c for c in rest if _is_current_claim(c.node)]
+        nearest = sorted(rest, key=lambda c: (-(c.similarity or 0.0), c.node.key))[:NLI_CANDIDATES]
+        try:
+            scores = self._nli.contradiction([(c.node.content, statement) for c in nearest])
+        except (NotReadyError, EmbedderError, BadRequestError) as error:
+            logger.info("judging by rules alone: %s", error)
+            return []
+        return [
+            _FoundContradiction(
+                c.node, ContradictionKind.NLI, float(score), "the inference model holds that they contradict"
+            )
+            for c, score in zip(nearest, scores, strict=True)
+            if score >= NLI_GATE
+        ]
+
+    def _to_contradictions(self, found: Sequence[_FoundContradiction]) -> Iterable[Contradiction]:
+        keys = [item.node.key for item in found]
+        positions, commits = self._store.positions.get_positions(keys), self._store.files.get_commits(keys)
+        for item in found:
+            yield Contradiction(
+                id=item.node.id,
+                content=item.node.content,
+                kind=item.kind,
+                nature=item.nature,
+                score=round(item.score, 4),
+                reason=item.reason,
+                source=make_hit_source(item.node, positions.get(item.node.key), commits.get(item.node.key)),
+            )
+
+
+def _find_dead_ends(judge: ContradictionJudge, near: Sequence[ContradictionCandidate]) -> Iterable[_FoundContradiction]:
+    """Find dead ends whose approach the statement takes up."""
+    for candidate in near:
+        node = candidate.node
+        if node.subtype != "dead_end" or node.valid_until is not None:
+            continue
+        approach = str(node.metadata.get("approach") or node.content)
+        likeness = judge.score_uptake(approach)
+        if likeness >= DEAD_END_GATE:
+            why = node.metadata.get("reason")
+            reason = f"this was tried and marked a dead end: {_make_excerpt(str(why or node.content))}"
+            yield _FoundContradiction(node, ContradictionKind.DEAD_END, min(1.0, likeness), reason)
+
+
+def _judge_candidates(
+    judge: ContradictionJudge, near: Sequence[ContradictionCandidate]
+) -> Iterable[_FoundContradiction]:
+    for candidate in near:
+        if _is_current_claim(candidate.node):
+            verdict: Verdict | None = judge.compare_memory(candidate.node.content, candidate.similarity)
+            if verdict is not None:
+                yield _FoundContradiction(candidate.node, verdict.kind, verdict.score, verdict.reason, verdict.nature)
+
+
+def _is_current_claim(node: Node) -> bool:
+    """Return whether a memory claims something that holds today."""
+    return (
+        node.valid_until is None
+        and node.subtype not in ("dead_end", "action")
+        and node.type is not NodeType.ENTITY
+        and node.origin not in UNJUDGED_ORIGINS
+    )
+
+
+def _explain_supersession(old: Node, new: Node) -> str:
+    held = "held once" if old.valid_until is None else f"held until {to_iso(old.valid_until)[:10]}"
+    return f'this was {held}, then superseded by "{_make_excerpt(new.content)}" ({new.id})'
+
+
+def _says_the_same(judge: ContradictionJudge, node: Node) -> bool:
+    # A much longer text says more, whatever it shares: it is not worth its analysis.
+    if len(node.content) > MAX_LENGTH_RATIO * len(judge.statement) + EXCERPT_CHARS:
+        return False
+    return judge.compute_likeness(node.content) >= SAME_LIKENESS and judge.compare_memory(node.content) is None
+
+
+def _make_excerpt(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= EXCERPT_CHARS else line[: EXCERPT_CHARS - 1].rstrip() + "…"

@@ -1,0 +1,97 @@
+"""A part of the concept graph as it is drawn: memories around one, and what joins them (D.02, D.11)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hyperloci.knowledge.graph.neighbourhood import ANY, find_related
+from hyperloci.model.answers import GraphAnswer, GraphEdge, GraphNode
+from hyperloci.model.edge import Hyperedge
+from hyperloci.model.kinds import NodeKey
+from hyperloci.model.node import Node
+from hyperloci.store import Store
+from hyperloci.store.traversal import Crossing
+
+
+def find_subgraph(
+    store: Store,
+    start: NodeKey,
+    *,
+    relationship: str = ANY,
+    direction: str = "both",
+    depth: int = 2,
+    limit: int = 20,
+    scopes: Sequence[str] = (),
+) -> GraphAnswer:
+    """Return the memories around one, nearest and surest first, and the hyperedges between them.
+
+    Raises:
+        BadRequestError: an unknown relationship or direction.
+    """
+    found = find_related(store, start, relationship, direction, depth, limit, scopes=scopes)
+    distances = {start: 0} | {item.node_key: item.distance for item in found}
+    with store.snapshot():
+        nodes = store.nodes.get_by_keys(distances)
+        edges = [
+            edge
+            for edge in store.edges.list_among(distances)
+            if relationship in (ANY, edge.label) and _has_visible_members(edge, nodes)
+        ]
+    return GraphAnswer(
+        nodes=describe_nodes(store, distances),
+        edges=tuple(_describe_edge(edge, nodes) for edge in edges),
+    )
+
+
+def describe_path(store: Store, start: NodeKey, path: Sequence[Crossing]) -> GraphAnswer:
+    """Return a path as the nodes on it, in order, and the hyperedge of each step."""
+    distances = {start: 0} | {crossing.target: number for number, crossing in enumerate(path, start=1)}
+    nodes = store.nodes.get_by_keys(distances)
+    edges = {edge.key: edge for edge in store.edges.list_among(distances)}
+    return GraphAnswer(
+        nodes=describe_nodes(store, distances),
+        edges=tuple(_describe_edge(edges[crossing.edge], nodes) for crossing in path),
+    )
+
+
+def describe_nodes(store: Store, distances: Mapping[NodeKey, int]) -> tuple[GraphNode, ...]:
+    """Return nodes as they are drawn, in the order given."""
+    nodes, places = store.nodes.get_by_keys(distances), store.positions.get_positions(distances)
+    shown = []
+    for key, distance in distances.items():
+        node, place = nodes[key], places.get(key)
+        where = "" if place is None or place.path is None else f"{place.path}:{place.line_start}"
+        name = "" if place is None else place.symbol or " > ".join(place.section_path)
+        shown.append(
+            GraphNode(
+                id=node.id,
+                type=node.subtype or node.type,
+                content=node.content,
+                place=" ".join(part for part in (name, where) if part),
+                distance=distance,
+            )
+        )
+    return tuple(shown)
+
+
+def _has_visible_members(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> bool:
+    return len({member.node for member in edge.members if member.node in nodes}) > 1
+
+
+def _describe_edge(edge: Hyperedge, nodes: Mapping[NodeKey, Node]) -> GraphEdge:
+    return GraphEdge(
+        id=edge.id,
+        label=edge.label,
+        members=tuple((nodes[member.node].id, str(member.role)) for member in edge.members if member.node in nodes),
+        confidence=edge.confidence,
+        automatic=edge.automatic,
+        confirmed=edge.confirmed_at is not None,
+        evidence=edge.evidence,
+    )
+
+
+def describe_edges(store: Store, edges: Iterable[Hyperedge]) -> tuple[GraphEdge, ...]:
+    """Return hyperedges with the ids of all their members."""
+    listed = list(edges)
+    nodes = store.nodes.get_by_keys({member.node for edge in listed for member in edge.members})
+    return tuple(_describe_edge(edge, nodes) for edge in listed)

@@ -1,0 +1,1 @@
+"""Relations that code and documents state: imports, calls, links, mentions (D.03)."""

@@ -1,0 +1,388 @@
+"""Relations that source code states: imports, calls, inheritance, overriding, and what a test is of (D.03).
+
+A name is resolved as its language does it - the scopes around it, then the file's imports, followed through
+re-exports - and only to a symbol that this project defines. A method is resolved where the receiver's class is plain:
+`self`, a class by name, a parameter with a type. A name that is assigned or a parameter in the same snippet, and one
+that could mean two things, means nothing here: a wrong edge costs more than a missing one.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from hyperloci.knowledge.relations.file_view import CLASS_LIKE, FileView, Place, read_imported_names, read_whole_modules
+from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
+from hyperloci.model.edge import WantedRelation
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store.links import LinkableSnippet
+from hyperloci.store.set_aside import note_failure_of
+
+LABELS: Final = ("imports", "calls", "inherits", "overrides", "tests")
+"""The labels that code is given."""
+
+MAX_OUT: Final = 50
+"""Edges of one snippet at most, in the order of the text: D.02 keeps no more."""
+
+MAX_HOPS: Final = 5
+"""Re-exports and base classes followed one after another; more is a circle or nobody's reading."""
+
+SAME_FILE: Final = 0.95
+IMPORTED: Final = 0.95
+MODULE: Final = 0.9
+OWN_METHOD: Final = 0.9
+"""A subclass may override what `self.method()` means."""
+INHERITED: Final = 0.85
+TYPED: Final = 0.85
+"""A parameter's type says what it is; what is passed may be a subclass."""
+NAMED_AFTER: Final = 0.9
+
+_SELF: Final = frozenset({"self", "cls", "this"})
+_OPEN_SCOPE: Final = frozenset({"python", *SCRIPT, "go", "lua"})
+"""Languages in which a method's bare call does not mean another method of its class."""
+
+_SEPARATOR: Final = re.compile(r"\.|::|->")
+_OPENS: Final = frozenset("(<`!")
+_BEFORE: Final = frozenset("._$:>)]")
+
+_GIVEN: Final = (" =", ":", ",", " in ", " of ", " :=", ")")
+"""What stands behind a name that a snippet gives a value: looked for first, since the patterns below take longer."""
+
+_NAME: Final = re.compile(r"[A-Za-z_$][\w$]*")
+_PARAMETER: Final = re.compile(r"[(,]\s*[*&]*([A-Za-z_$][\w$]*)\s*(?=[:,=)?])")
+_TYPED: Final = re.compile(r"\b(\w+)\??:\s*[\"']?([A-Za-z_][\w.]*)")
+_NO_TARGET: Final = re.compile(r"[.\[\]{}'\"#=]")
+_BINDINGS: Final = (
+    re.compile(r"\b(\w+)\s*:="),
+    re.compile(
+        r"\bfor\s++\(?\s{0,9}+(?:(?:const|let|var)\s++)?([\w$,()][\w$, \t()]{0,200}?)(?<=\S)\s{1,40}+(?:in|of)\b"
+    ),
+    re.compile(r"\bas\s+(\w+)\s*[,:)]"),
+    re.compile(r"\blambda\s++([\w,*][\w, *]{0,200}+):"),
+)
+
+_WORD_PARTS: Final = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_TEST_STEM: Final = re.compile(r"^(?:test|tests|spec)[_-]?|[._-]?(?:tests?|specs?)$", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class RelationTarget:
+    """A snippet that a name was found to mean."""
+
+    path: str
+    symbol: str
+    key: NodeKey
+
+
+class CodeContext(Protocol):
+    """What the rules ask of the project around a file."""
+
+    @property
+    def modules(self) -> ModuleIndex:
+        """The project's files."""
+        ...
+
+    def view(self, path: str) -> FileView | None:
+        """Return what is known of a file, None if it is not indexed."""
+        ...
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file holds tests."""
+        ...
+
+
+class CodeRules:
+    """The rules, over one file of a project."""
+
+    def __init__(self, world: CodeContext, view: FileView, rows: Sequence[LinkableSnippet]) -> None:
+        self._world = world
+        self._view = view
+        self._is_test = world.is_test(view.path)
+        # Names that a function imports for itself hold in all its pieces.
+        self.failed: dict[NodeKey, str] = {}
+        """Snippets with a relation that could not be found, and why."""
+        self._own: dict[str, dict[str, Place]] = {}
+        self._own_modules: dict[str, dict[str, str]] = {}
+        for row in rows:
+            if row.symbol is not None and row.facts.get("imports"):
+                self._own.setdefault(row.symbol, {}).update(read_imported_names(view.path, row, world.modules))
+                self._own_modules.setdefault(row.symbol, {}).update(read_whole_modules(row))
+
+    def links(self, row: LinkableSnippet) -> list[WantedRelation]:
+        """Return the relations that one snippet states, each once, in the order of the text."""
+        found: dict[tuple[str, NodeKey], WantedRelation] = {}
+        for rule in (self._find_imports, self._find_bases, self._find_overridden, self._find_calls):
+            with note_failure_of(self.failed, row.key):
+                for link in rule(row):
+                    known = found.get((link.label, link.target))
+                    if link.target != row.key and (known is None or known.confidence < link.confidence):
+                        found[(link.label, link.target)] = link
+        return list(found.values())[:MAX_OUT]
+
+    # -- rules -------------------------------------------------------------------------------------------------------
+
+    def _find_imports(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+        for said in row.facts.get("imports", ()):
+            for target in self._resolve_import(row, said):
+                of_module = not target.symbol
+                words = f"imports `{said}`"
+                yield WantedRelation("imports", target.key, MODULE if of_module else IMPORTED, words)
+                if self._is_test and row.key == self._view.head and self._is_test_of(target.path):
+                    head = self._world.view(target.path)
+                    if head is not None and head.head is not None:
+                        yield WantedRelation(
+                            "tests", head.head, NAMED_AFTER, f"is named after {target.path} and imports it"
+                        )
+
+    def _resolve_import(self, row: LinkableSnippet, said: str) -> Iterator[RelationTarget]:
+        place = self._locate_import(row, said)
+        if place is None:
+            return
+        target = self._find_at_place(place)
+        if target is not None:
+            yield target
+            return
+        # A constant, or a name made at run time: the file itself is what is imported.
+        view = self._world.view(place[0])
+        if view is not None and view.head is not None and len(place[1]) <= 1:
+            yield RelationTarget(view.path, "", view.head)
+
+    def _locate_import(self, row: LinkableSnippet, said: str) -> Place | None:
+        if row.language == "python":
+            return self._world.modules.resolve_python(self._view.path, said)
+        if row.language in SCRIPT:
+            file = self._world.modules.resolve_script(self._view.path, said)
+            return None if file is None else (file, ())
+        if row.language in CLASS_FILES:
+            name = said.rsplit(".", 1)[-1]
+            return self._view.names.get(name)
+        return None
+
+    def _find_bases(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+        for said in row.facts.get("bases", ()):
+            target = self._resolve_name(self._view, row.symbol or "", said.split("."))
+            if target is not None and self._kind_of_target(target) in CLASS_LIKE:
+                sure = SAME_FILE if target.path == self._view.path else IMPORTED
+                yield WantedRelation("inherits", target.key, sure, f"extends `{said}`")
+
+    def _find_overridden(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+        if row.facts.get("kind") != "method" or row.symbol is None or not row.facts.get("signature"):
+            return
+        owner, _, name = row.symbol.rpartition(".")
+        if not owner or (name.startswith("__") and name.endswith("__")) or name == "constructor":
+            return
+        target = self._find_inherited_method(self._view, owner, name)
+        if target is not None:
+            yield WantedRelation("overrides", target.key, OWN_METHOD, f"overrides `{target.symbol}`")
+
+    def _find_calls(self, row: LinkableSnippet) -> Iterator[WantedRelation]:
+        for said in row.facts.get("calls", ()):
+            found = self._resolve_call(row, said)
+            if found is None:
+                continue
+            target, sure = found
+            if self._is_test and not self._world.is_test(target.path) and self._find_tested(row, target):
+                yield WantedRelation("tests", target.key, min(sure, NAMED_AFTER), f"a test that calls `{said}`")
+            else:
+                yield WantedRelation("calls", target.key, sure, f"calls `{said}`")
+
+    def _find_tested(self, row: LinkableSnippet, target: RelationTarget) -> bool:
+        """Say whether a test is of what it calls: its file is named after that one's, or it after the symbol."""
+        wanted = _split_words(target.symbol.rpartition(".")[2])
+        return self._is_test_of(target.path) or bool(wanted and wanted <= _split_words(row.function_name or ""))
+
+    def _is_test_of(self, path: str) -> bool:
+        stem = _TEST_STEM.sub("", _file_stem(self._view.path))
+        return bool(stem) and _file_stem(path) == stem and not self._world.is_test(path)
+
+    # -- names -------------------------------------------------------------------------------------------------------
+
+    def _resolve_call(self, row: LinkableSnippet, said: str) -> tuple[RelationTarget, float] | None:
+        parts = _SEPARATOR.split(said)
+        if not all(parts):
+            return None
+        if parts[0] in _SELF:
+            return self._find_own_method(row, parts[1]) if len(parts) == 2 else None
+        target = self._resolve_name(self._view, row.symbol or "", parts, row)
+        if target is not None:
+            if _is_bound(row, parts[0]):
+                return None
+            if len(parts) == 1 and not _is_called_bare(row.content, said):
+                return None
+            return target, SAME_FILE if target.path == self._view.path else IMPORTED
+        return self._find_typed_method(row, parts) if len(parts) == 2 else None
+
+    def _find_own_method(self, row: LinkableSnippet, name: str) -> tuple[RelationTarget, float] | None:
+        owner = self._enclosing_class(self._view, row.symbol or "")
+        if owner is None:
+            return None
+        own = self._find_symbol(self._view, f"{owner}.{name}")
+        if own is not None:
+            return own, OWN_METHOD
+        inherited = self._find_inherited_method(self._view, owner, name)
+        return None if inherited is None else (inherited, INHERITED)
+
+    def _find_typed_method(self, row: LinkableSnippet, parts: Sequence[str]) -> tuple[RelationTarget, float] | None:
+        """Resolve `memory.search` where the signature says `memory: Memory`."""
+        said = _parameter_types(str(row.facts.get("signature", ""))).get(parts[0], "").split(".")
+        owner = self._resolve_name(self._view, row.symbol or "", said, row) if said[0] else None
+        if owner is None or self._kind_of_target(owner) not in CLASS_LIKE:
+            return None
+        view = self._world.view(owner.path)
+        method = None if view is None else self._find_symbol(view, f"{owner.symbol}.{parts[1]}")
+        if method is None and view is not None:
+            method = self._find_inherited_method(view, owner.symbol, parts[1])
+        return None if method is None else (method, TYPED)
+
+    def _resolve_name(
+        self, view: FileView, scope: str, parts: Sequence[str], row: LinkableSnippet | None = None
+    ) -> RelationTarget | None:
+        """Return what a dotted name means in a scope of a file."""
+        dotted = ".".join(parts)
+        for around in _enclosing_scopes(scope):
+            if around and around != scope and view.language in _OPEN_SCOPE and view.kinds.get(around) in CLASS_LIKE:
+                continue
+            found = self._find_symbol(view, f"{around}.{dotted}" if around else dotted)
+            if found is not None:
+                return found
+            if around == "" and view.kinds.get(parts[0]) in CLASS_LIKE and len(parts) == 2:
+                return self._find_inherited_method(view, parts[0], parts[1])
+        place = self._find_imported_name(view, scope, parts)
+        if place is not None:
+            return self._find_at_place(place) or self._find_in_package(place)
+        return self._find_sibling(view, dotted) if view.language == "go" and len(parts) == 1 else None
+
+    def _find_imported_name(self, view: FileView, scope: str, parts: Sequence[str]) -> Place | None:
+        """Return the place that a file's imports say a name is at."""
+        own = self._own if view is self._view else {}
+        own_modules = self._own_modules if view is self._view else {}
+        for around in (*_enclosing_scopes(scope), ""):
+            names = own.get(around, {}) if around else view.names
+            if parts[0] in names:
+                path, inner = names[parts[0]]
+                return path, (*inner, *parts[1:])
+            whole = own_modules.get(around, {}) if around else view.modules
+            if parts[0] in whole and len(parts) > 1:
+                return self._world.modules.resolve_python(view.path, ".".join((whole[parts[0]], *parts[1:])))
+        return None
+
+    def _find_at_place(self, place: Place, hops: int = 0) -> RelationTarget | None:
+        """Return the snippet at a place, following what its file imports from elsewhere."""
+        path, parts = place
+        view = self._world.view(path)
+        if view is None or hops > MAX_HOPS:
+            return None
+        if not parts:
+            return None if view.head is None else RelationTarget(path, "", view.head)
+        found = self._find_symbol(view, ".".join(parts))
+        if found is not None:
+            return found
+        if len(parts) == 2 and view.kinds.get(parts[0]) in CLASS_LIKE:
+            return self._find_inherited_method(view, parts[0], parts[1])
+        if parts[0] in view.names:
+            further, inner = view.names[parts[0]]
+            return self._find_at_place((further, (*inner, *parts[1:])), hops + 1)
+        return None
+
+    def _find_in_package(self, place: Place) -> RelationTarget | None:
+        """Look in a Go package's other files too."""
+        path, parts = place
+        files = self._world.modules.find_go_siblings(path) if path.endswith(".go") else ()
+        return self._find_unique(files, ".".join(parts)) if parts else None
+
+    def _find_sibling(self, view: FileView, symbol: str) -> RelationTarget | None:
+        return self._find_unique(self._world.modules.find_go_siblings(view.path), symbol)
+
+    def _find_unique(self, files: Sequence[str], symbol: str) -> RelationTarget | None:
+        views = (self._world.view(path) for path in files)
+        found = [target for view in views if view is not None and (target := self._find_symbol(view, symbol))]
+        return found[0] if len(found) == 1 else None
+
+    def _find_symbol(self, view: FileView, symbol: str) -> RelationTarget | None:
+        key = view.symbols.get(symbol)
+        return None if key is None else RelationTarget(view.path, symbol, key)
+
+    def _kind_of_target(self, target: RelationTarget) -> str:
+        view = self._world.view(target.path)
+        return view.kinds.get(target.symbol, "") if view is not None else ""
+
+    def _enclosing_class(self, view: FileView, symbol: str) -> str | None:
+        return next((around for around in _enclosing_scopes(symbol) if view.kinds.get(around) in CLASS_LIKE), None)
+
+    def _find_inherited_method(self, view: FileView, owner: str, name: str, hops: int = 0) -> RelationTarget | None:
+        """Return the method that a class has from the nearest of its bases in this project."""
+        if hops > MAX_HOPS:
+            return None
+        for said in view.bases.get(owner, ()):
+            base = self._resolve_name(view, owner.rpartition(".")[0], said.split("."))
+            above = None if base is None else self._world.view(base.path)
+            if base is None or above is None or (base.path, base.symbol) == (view.path, owner):
+                continue
+            found = self._find_symbol(above, f"{base.symbol}.{name}")
+            found = found or self._find_inherited_method(above, base.symbol, name, hops + 1)
+            if found is not None:
+                return found
+        return None
+
+
+def _enclosing_scopes(symbol: str) -> Iterator[str]:
+    """Yield a symbol and what it stands in, innermost first, the file (empty) last."""
+    while symbol:
+        yield symbol
+        symbol = symbol.rpartition(".")[0]
+    yield ""
+
+
+def _is_called_bare(text: str, name: str) -> bool:
+    """Say whether a name is called on its own: of `get().run()` only the last name is known, and is no name here."""
+    end = 0
+    while (start := text.find(name, end)) >= 0:
+        end = start + len(name)
+        before, after = text[start - 1 : start], text[end : end + 2].lstrip(" ")[:1]
+        if after in _OPENS and not (before.isalnum() or before in _BEFORE):
+            return True
+    return False
+
+
+def _is_bound(row: LinkableSnippet, name: str) -> bool:
+    """Say whether a name is a parameter, or given a value, in a snippet."""
+    if name in _parameter_names(str(row.facts.get("signature", ""))):
+        return True
+    text = row.content
+    return any(name + sign in text for sign in _GIVEN) and name in _bound_names(text)
+
+
+@functools.lru_cache(maxsize=8)
+def _parameter_names(signature: str) -> frozenset[str]:
+    return frozenset(match[1] for match in _PARAMETER.finditer(signature))
+
+
+@functools.lru_cache(maxsize=8)
+def _bound_names(text: str) -> frozenset[str]:
+    found: set[str] = set()
+    for line in text.split("\n"):
+        # Without spaces it is mostly an argument by name on a line of its own.
+        given, assigned, _ = line.partition(" = ")
+        if assigned and not _NO_TARGET.search(given):
+            found.update(_NAME.findall(given.partition(":")[0]))
+    for pattern in _BINDINGS:
+        for match in pattern.finditer(text):
+            found.update(_NAME.findall(match[1]))
+    return frozenset(found)
+
+
+@functools.lru_cache(maxsize=8)
+def _parameter_types(signature: str) -> Mapping[str, str]:
+    """Return what a signature says its parameters are."""
+    return {match[1]: match[2] for match in _TYPED.finditer(signature)}
+
+
+def _file_stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _split_words(name: str) -> set[str]:
+    return {part.lower() for part in _WORD_PARTS.findall(name)}

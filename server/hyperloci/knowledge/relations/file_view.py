@@ -1,0 +1,171 @@
+"""What the rules for relations know of a file: its symbols, what they extend, and the names it imports."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from hyperloci.knowledge.relations.import_resolution import CLASS_FILES, SCRIPT, ModuleIndex
+from hyperloci.model.kinds import NodeKey
+from hyperloci.store.links import LinkableSnippet
+
+Place = tuple[str, tuple[str, ...]]
+"""A file, and the parts of a symbol in it; no parts are the file itself."""
+
+CLASS_LIKE: Final = frozenset({"class", "other"})
+
+_INDENTED: Final = re.compile(r"^[ \t]+(?:from|import)\b[^\n]*$", re.MULTILINE)
+_FROM: Final = re.compile(r"^[ \t]*+from[ \t]++([\w.]++)[ \t]++import[ \t]++(\([^)]{0,4000}+\)|[^\n;]++)", re.MULTILINE)
+_IMPORT: Final = re.compile(r"^[ \t]*import[ \t]+([\w., \t]+)", re.MULTILINE)
+_ITEM: Final = re.compile(r"\s*([\w.]+)(?:\s+as\s+(\w+))?\s*$")
+_COMMENT: Final = re.compile(r"#[^\n]*")
+
+_SCRIPT_IMPORT: Final = re.compile(
+    r"\b(?:import|export)\s++(?:type\s++)?(?P<default>[\w$]++)?\s*+,?\s*+"
+    r"(?:\{(?P<named>[^}]{0,4000}+)\}|\*\s++as\s++(?P<space>[\w$]++))?\s*+from\s*+[\"'](?P<source>\.[^\"']*+)[\"']"
+)
+_REQUIRE: Final = re.compile(
+    r"\b(?:const|let|var)\s++(?:\{(?P<named>[^}]{0,4000}+)\}|(?P<default>[\w$]++))\s*+=\s*+require\(\s*+"
+    r"[\"'](?P<source>\.[^\"']*+)[\"']"
+)
+_SCRIPT_ITEM: Final = re.compile(r"\s*(?:type\s+)?([\w$]+)(?:\s*(?:\bas\b|:)\s*([\w$]+))?\s*$")
+_CLASS_IMPORT: Final = re.compile(r"^(?:static\s+)?([\w.]+?\.([A-Z]\w*))(?:\.\w+)?(?:\s+as\s+(\w+))?$")
+_GO_IMPORT: Final = re.compile(r"(?:\b(\w+)\s+)?\"([\w./~-]+)\"")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileView:
+    """A file as others see it.
+
+    Attributes:
+        path, language: which file.
+        symbols: the first snippet of each symbol.
+        kinds: the kind of each symbol (`model.chunk.CodeFacts`).
+        bases: what each class extends, as written.
+        names: what each name that the file imports means, inside this project.
+        modules: dotted modules that Python imports whole, by the name they bind.
+        head: the snippet that stands for the file.
+    """
+
+    path: str
+    language: str | None
+    symbols: Mapping[str, NodeKey]
+    kinds: Mapping[str, str]
+    bases: Mapping[str, tuple[str, ...]]
+    names: Mapping[str, Place]
+    modules: Mapping[str, str]
+    head: NodeKey | None
+
+
+def build_file_view(path: str, rows: Sequence[LinkableSnippet], modules: ModuleIndex) -> FileView:
+    """Gather what a file's snippets say."""
+    symbols: dict[str, NodeKey] = {}
+    kinds: dict[str, str] = {}
+    bases: dict[str, tuple[str, ...]] = {}
+    names: dict[str, Place] = {}
+    whole: dict[str, str] = {}
+    language = next((row.language for row in rows if row.language), None)
+    for number, row in enumerate(rows):
+        if row.symbol is None or number == 0:
+            # A short head has no snippet of its own: it stands at the top of the first definition's.
+            top = row if row.symbol is None else replace(row, content=_INDENTED.sub("", row.content))
+            names.update(read_imported_names(path, top, modules))
+            whole.update(read_whole_modules(top))
+        if row.symbol is not None and row.symbol not in symbols:
+            symbols[row.symbol] = row.key
+            kinds[row.symbol] = str(row.facts.get("kind", ""))
+            if row.facts.get("bases"):
+                bases[row.symbol] = tuple(row.facts["bases"])
+    head = next((row.key for row in rows if row.symbol is None), rows[0].key if rows else None)
+    return FileView(
+        path=path,
+        language=language,
+        symbols=symbols,
+        kinds=kinds,
+        bases=bases,
+        names=names,
+        modules=whole,
+        head=head,
+    )
+
+
+def read_imported_names(path: str, row: LinkableSnippet, modules: ModuleIndex) -> dict[str, Place]:
+    """Return what the names mean that a snippet imports from this project."""
+    said = row.facts.get("imports")
+    if not said:
+        return {}
+    if row.language == "python":
+        return _read_python_names(path, row, modules)
+    if row.language in SCRIPT:
+        return dict(_read_script_names(path, row.content, modules))
+    if row.language in CLASS_FILES:
+        return dict(_read_class_names(row.language, said, modules))
+    if row.language == "go":
+        return dict(_read_go_names(row.content, said, modules))
+    return {}
+
+
+def read_whole_modules(row: LinkableSnippet) -> dict[str, str]:
+    """Return the modules that Python imports whole, by the name they bind: `import a.b` binds `a`."""
+    said = row.facts.get("imports")
+    if row.language != "python" or not said or "import " not in row.content:
+        return {}
+    found: dict[str, str] = {}
+    for match in _IMPORT.finditer(row.content):
+        for name, alias in _split_import_items(match[1]):
+            if name in said:
+                found[alias or name.split(".")[0]] = name if alias else name.split(".")[0]
+    return found
+
+
+def _read_python_names(path: str, row: LinkableSnippet, modules: ModuleIndex) -> dict[str, Place]:
+    said = frozenset(row.facts["imports"])
+    found: dict[str, Place] = {}
+    for match in _FROM.finditer(row.content.replace("\\\n", " ")):
+        module = match[1]
+        for name, alias in _split_import_items(match[2].strip("() \t")):
+            dotted = module + ("" if module.endswith(".") else ".") + name
+            # What a docstring shows is no import: the parse tree says which are.
+            if dotted in said and (place := modules.resolve_python(path, dotted)):
+                found[alias or name] = place
+    return found
+
+
+def _split_import_items(text: str) -> Iterator[tuple[str, str | None]]:
+    for item in _COMMENT.sub("", text).split(","):
+        if match := _ITEM.match(item):
+            yield match[1], match[2]
+
+
+def _read_script_names(path: str, text: str, modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
+    for pattern in (_SCRIPT_IMPORT, _REQUIRE):
+        for match in pattern.finditer(text):
+            file = modules.resolve_script(path, match["source"])
+            if file is None:
+                continue
+            for item in (match["named"] or "").split(","):
+                if named := _SCRIPT_ITEM.match(item):
+                    yield named[2] or named[1], (file, (named[1],))
+            if match["default"]:
+                # What a default export is called in its own file is not said: its name here is the best guess.
+                yield match["default"], (file, (match["default"],))
+            if pattern is _SCRIPT_IMPORT and match["space"]:
+                yield match["space"], (file, ())
+
+
+def _read_class_names(language: str, said: Sequence[str], modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
+    for text in said:
+        if match := _CLASS_IMPORT.match(text):
+            file = modules.find_class_file(language, match[1])
+            if file is not None:
+                yield match[3] or match[2], (file, (match[2],))
+
+
+def _read_go_names(text: str, said: Sequence[str], modules: ModuleIndex) -> Iterator[tuple[str, Place]]:
+    wanted = frozenset(said)
+    for match in _GO_IMPORT.finditer(text):
+        if match[2] in wanted and (files := modules.find_go_files(match[2])):
+            name = match[1] if match[1] not in (None, "import") else match[2].rsplit("/", 1)[-1]
+            yield name, (files[0], ())

@@ -1,0 +1,311 @@
+"""Relations that source code states: what resolves, and what must not (D.03)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hyperloci.config import Settings
+from hyperloci.store import Store
+from tests.knowledge.relations.linked import Edge, Linked
+from tests.support import FakeClock
+
+
+@pytest.fixture
+def code(store: Store, settings: Settings, tmp_path: Path, clock: FakeClock) -> Linked:
+    return Linked(store, settings, tmp_path / "project", clock)
+
+
+HELPERS = '''"""Helpers of every kind, for whoever needs them: so many words that the head is a snippet of its own, and
+not the beginning of the first function's."""
+
+LIMIT = 3
+
+
+def helper(value):
+    return value + 1
+
+
+class Base:
+    """A base."""
+
+    def run(self):
+        return self.step()
+
+    def step(self):
+        return 1
+'''
+
+
+@pytest.mark.req("D.03")
+def test_python_imports_and_calls_are_resolved_through_the_file_that_is_meant(code: Linked) -> None:
+    code.index(
+        {
+            "pkg/__init__.py": "",
+            "pkg/helpers.py": HELPERS,
+            "pkg/use.py": "from pkg.helpers import LIMIT, helper\nfrom pkg import helpers as tools\n\n\n"
+            "def both(x):\n    return helper(x) + tools.helper(LIMIT)\n",
+            "other/helpers.py": "def helper(value):\n    return value\n",
+        }
+    )
+    assert code.edges() == {
+        ("imports", "pkg/use.py:both", "pkg/helpers.py:"),
+        ("imports", "pkg/use.py:both", "pkg/helpers.py:helper"),
+        ("calls", "pkg/use.py:both", "pkg/helpers.py:helper"),
+        ("calls", "pkg/helpers.py:Base.run", "pkg/helpers.py:Base.step"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_relative_imports_and_re_exports_are_followed(code: Linked) -> None:
+    code.index(
+        {
+            "src/app/__init__.py": "from .core import Engine as Motor\n",
+            "src/app/core.py": "class Engine:\n    def start(self):\n        return 1\n",
+            "src/main.py": "from app import Motor\n\n\ndef main():\n    return Motor.start(Motor())\n",
+        }
+    )
+    assert code.edges("calls") == {
+        ("calls", "src/main.py:main", "src/app/core.py:Engine.start"),
+        ("calls", "src/main.py:main", "src/app/core.py:Engine"),
+    }
+    assert ("imports", "src/main.py:main", "src/app/core.py:Engine") in code.edges("imports")
+
+
+@pytest.mark.req("D.03")
+def test_a_class_extends_and_a_method_overrides_what_is_meant_in_another_file(code: Linked) -> None:
+    code.index(
+        {
+            "helpers.py": HELPERS,
+            "child.py": "from helpers import Base\n\n\nclass Child(Base):\n    def step(self):\n        return 2\n\n"
+            "    def other(self):\n        return self.run()\n",
+        }
+    )
+    assert code.edges("inherits", "overrides", "calls") == {
+        ("inherits", "child.py:Child", "helpers.py:Base"),
+        ("overrides", "child.py:Child.step", "helpers.py:Base.step"),
+        ("calls", "child.py:Child.other", "helpers.py:Base.run"),
+        ("calls", "helpers.py:Base.run", "helpers.py:Base.step"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_a_parameter_with_a_type_tells_whose_method_is_called(code: Linked) -> None:
+    code.index(
+        {
+            "helpers.py": HELPERS,
+            "use.py": "from helpers import Base\n\n\ndef go(base: Base, other):\n    base.run()\n    other.step()\n",
+        }
+    )
+    assert code.edges("calls") == {
+        ("calls", "use.py:go", "helpers.py:Base.run"),
+        ("calls", "helpers.py:Base.run", "helpers.py:Base.step"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_what_a_test_file_named_after_a_module_calls_in_it_is_tested(code: Linked) -> None:
+    code.index(
+        {
+            "pkg/helpers.py": HELPERS,
+            "tests/test_helpers.py": "from pkg.helpers import helper\n\n\ndef made():\n    return 1\n\n\n"
+            "def test_it_adds():\n    assert helper(made()) == 2\n",
+        }
+    )
+    assert code.edges("tests", "calls") == {
+        ("tests", "tests/test_helpers.py:made", "pkg/helpers.py:"),
+        ("tests", "tests/test_helpers.py:test_it_adds", "pkg/helpers.py:helper"),
+        ("calls", "tests/test_helpers.py:test_it_adds", "tests/test_helpers.py:made"),
+        ("calls", "pkg/helpers.py:Base.run", "pkg/helpers.py:Base.step"),
+    }
+
+
+NO_EDGE = {
+    "a name of the standard library": (
+        "import queue\n\n\ndef f():\n    return queue.put(1)\n",
+        "def put(x):\n    return x\n",
+    ),
+    "a method of who knows what": ("def f(thing):\n    return thing.put(1)\n", "def put(x):\n    return x\n"),
+    "the last name of what is computed": (
+        "from queue_ import put\n\n\ndef f(x):\n    return x[0]().put(1)\n",
+        "def put(x):\n    return x\n",
+    ),
+    "a parameter of the same name": (
+        "from queue_ import put\n\n\ndef f(put):\n    return put(1)\n",
+        "def put(x):\n    return x\n",
+    ),
+    "a local variable of the same name": (
+        "from queue_ import put\n\n\ndef f():\n    put = len\n    return put('a')\n",
+        "def put(x):\n    return x\n",
+    ),
+    "another method of the class without self": (
+        "class A:\n    def put(self):\n        pass\n\n    def f(self):\n        put()\n",
+        "",
+    ),
+    "a name nobody imported": ("def f():\n    return put(1)\n", "def put(x):\n    return x\n"),
+}
+
+
+@pytest.mark.req("D.03")
+@pytest.mark.parametrize("name", NO_EDGE)
+def test_no_call_is_guessed(code: Linked, name: str) -> None:
+    user, queue = NO_EDGE[name]
+    code.index({"pkg/user.py": user, "pkg/queue.py": queue, "queue_.py": queue})
+    assert code.edges("calls") == set()
+
+
+@pytest.mark.req("D.03")
+def test_an_import_that_two_folders_could_answer_means_neither(code: Linked) -> None:
+    code.index({"a/lib/x.py": "A = 1\n", "b/lib/x.py": "A = 2\n", "c/use.py": "from lib.x import A\n"})
+    assert code.edges("imports") == set()
+
+
+@pytest.mark.req("D.03")
+def test_an_import_shown_in_a_docstring_is_none(code: Linked) -> None:
+    code.index(
+        {
+            "helpers.py": HELPERS,
+            "use.py": '"""Use it so:\n\n    from helpers import helper\n"""\n\n\ndef f(x):\n    return helper(x)\n',
+        }
+    )
+    assert code.edges("imports") == set()
+    assert ("calls", "use.py:f", "helpers.py:helper") not in code.edges()
+
+
+@pytest.mark.req("D.03")
+def test_scripts_import_by_relative_path_under_any_name(code: Linked) -> None:
+    code.index(
+        {
+            "src/api/client.ts": "export class Client {\n  send(x: number) { return x; }\n}\n\n"
+            "export function connect() {\n  return new Client();\n}\n",
+            "src/app.ts": "import { connect as open } from './api/client.js';\n"
+            "import * as api from './api/client';\n\nfunction main() {\n  open();\n  return api.connect();\n}\n",
+            "src/old.js": "const { connect } = require('./api/client');\n\n"
+            "function start() {\n  return connect();\n}\n",
+        }
+    )
+    assert code.edges() == {
+        ("imports", "src/app.ts:main", "src/api/client.ts:Client"),
+        ("imports", "src/old.js:start", "src/api/client.ts:Client"),
+        ("calls", "src/app.ts:main", "src/api/client.ts:connect"),
+        ("calls", "src/old.js:start", "src/api/client.ts:connect"),
+        ("calls", "src/api/client.ts:connect", "src/api/client.ts:Client"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_a_go_package_is_all_its_files(code: Linked) -> None:
+    code.index(
+        {
+            "store/open.go": "package store\n\nfunc Open() int {\n\treturn check()\n}\n",
+            "store/check.go": "package store\n\nfunc check() int {\n\treturn 1\n}\n",
+            "main.go": 'package main\n\nimport "example.com/app/store"\n\nfunc main() {\n\tstore.Open()\n}\n',
+        }
+    )
+    assert code.edges("calls") == {
+        ("calls", "main.go:main", "store/open.go:Open"),
+        ("calls", "store/open.go:Open", "store/check.go:check"),
+    }
+
+
+@pytest.mark.req("D.03")
+def test_every_edge_found_is_automatic_scored_and_evidenced(code: Linked) -> None:
+    code.index({"helpers.py": HELPERS, "use.py": "from helpers import helper\n\n\ndef f():\n    return helper(1)\n"})
+    rows = code.store.connection.execute(
+        "SELECT automatic, confidence, evidence, confirmed_at FROM hyperedges WHERE label IN ('calls', 'imports')"
+    ).fetchall()
+    assert len(rows) == 3
+    assert all(row[0] == 1 and 0.8 <= row[1] < 1.0 and row[2] and row[3] is None for row in rows)
+
+
+# When files change
+
+
+@pytest.mark.req("D.03")
+def test_edges_follow_an_edit_and_those_that_still_hold_keep_their_id(code: Linked) -> None:
+    both = "def one():\n    return 1\n\n\ndef two():\n    return 2\n"
+    code.index({"lib.py": both, "use.py": "from lib import one, two\n\n\ndef f():\n    return one() + two()\n"})
+    before = ids(code)
+    code.index({"use.py": "from lib import one, two\n\n\ndef f():\n    return one() + 1\n"})
+    after = ids(code)
+    assert code.edges("calls") == {("calls", "use.py:f", "lib.py:one")}
+    assert after.items() <= before.items()
+
+
+@pytest.mark.req("D.03")
+def test_a_caller_that_did_not_change_finds_what_appears_in_another_file(code: Linked) -> None:
+    use = "from lib import late\n\n\ndef f():\n    return late()\n"
+    code.index({"lib.py": "def early():\n    return 1\n", "use.py": use})
+    assert code.edges("calls") == set()
+    code.index({"lib.py": "def early():\n    return 1\n\n\ndef late():\n    return 2\n"})
+    assert code.edges("calls") == {("calls", "use.py:f", "lib.py:late")}
+    code.index({"lib.py": None})
+    assert code.edges() == set()
+    code.index({"lib.py": "def late():\n    return 2\n"})
+    assert code.edges("calls") == {("calls", "use.py:f", "lib.py:late")}
+
+
+@pytest.mark.req("D.03")
+def test_a_changed_import_changes_what_untouched_functions_call(code: Linked) -> None:
+    code.index(
+        {
+            "a.py": "def go():\n    return 1\n",
+            "b.py": "def go():\n    return 2\n",
+            "use.py": "from a import go\n\n\ndef f():\n    return go()\n",
+        }
+    )
+    assert code.edges("calls") == {("calls", "use.py:f", "a.py:go")}
+    code.index({"use.py": "from b import go\n\n\ndef f():\n    return go()\n"})
+    assert code.edges("calls") == {("calls", "use.py:f", "b.py:go")}
+
+
+@pytest.mark.req("D.03")
+def test_a_confirmed_edge_stays_whatever_the_rules_say_and_is_not_made_twice(code: Linked) -> None:
+    code.index({"lib.py": HELPERS, "use.py": "from lib import helper\n\n\ndef f():\n    return helper(1)\n"})
+    edge = next(key for key, label in labels(code).items() if label == "calls" and key in ids(code).values())
+    with code.store.transaction():
+        assert code.store.edges.confirm_edge(edge, now=1)
+    code.index({"use.py": "from lib import helper\n\n\ndef f():\n    return helper(2)\n"})
+    assert edge in ids(code).values()
+    assert len([label for label in labels(code).values() if label == "calls"]) == 2
+
+
+@pytest.mark.req("D.03")
+def test_indexing_again_changes_no_edge(code: Linked) -> None:
+    code.index({"helpers.py": HELPERS, "use.py": "from helpers import helper\n\n\ndef f():\n    return helper(1)\n"})
+    before = ids(code)
+    code.index({})
+    assert ids(code) == before
+    assert code.store.relation_queue.list_waiting(code.store.scopes.find_key("p") or 0) == {}
+
+
+@pytest.mark.req("D.03")
+def test_a_run_that_was_cut_off_leaves_its_relations_waiting(code: Linked) -> None:
+    from hyperloci.indexing.link_queue import link_queued
+
+    code.index({"helpers.py": HELPERS, "use.py": "from helpers import helper\n\n\ndef f():\n    return helper(1)\n"})
+    scope = code.store.scopes.find_key("p") or 0
+    before = code.edges()
+    with code.store.transaction():
+        code.store.relation_queue.queue_kind(scope, "code")
+        code.store.connection.execute("DELETE FROM hyperedges WHERE label IN ('calls', 'imports')")
+    assert link_queued(code.store, scope, code.clock, cancelled=lambda: True) == 0
+    assert link_queued(code.store, scope, code.clock) == len(before)
+    assert code.edges() == before
+    assert link_queued(code.store, scope, code.clock) == 0
+
+
+def ids(code: Linked) -> dict[Edge, str]:
+    rows = code.store.connection.execute(
+        """
+        SELECT h.label, s.node_key, o.node_key, h.id FROM hyperedges h
+        JOIN membership s ON s.hyperedge_key = h.key AND s.position = 0
+        JOIN membership o ON o.hyperedge_key = h.key AND o.position = 1 WHERE h.label <> 'contains'
+        """
+    )
+    return {(row[0], str(row[1]), str(row[2])): row[3] for row in rows}
+
+
+def labels(code: Linked) -> dict[str, str]:
+    return dict(code.store.connection.execute("SELECT id, label FROM hyperedges").fetchall())
